@@ -88,6 +88,7 @@ def read_endpoints(kept: Kept) -> dict[str, list[Http]]:
         "POST /v1/session": [Http("session", body={"code": "nobody's"})],
         "GET /v1/homes": [Http("homes")],
         "GET /v1/proposals": [Http("proposals")],
+        "GET /v1/review": [Http("review"), Http("review", {"limit": 1})],
     }  # fmt: skip
 
 
@@ -121,6 +122,11 @@ def write_endpoints(kept: Kept) -> dict[str, list[tuple[str, Http]]]:
             for path in (WORLD, *THEIRS, *NOBODYS)
         ],
         "POST /v1/trust": [("POST", Http("trust"))],
+        "POST /v1/review": [
+            ("POST", Http("review", body={"id": name, "answer": answer}))
+            for name in ("0123456789abcdef", "0" * 16)
+            for answer in ("new", "later")
+        ],
         "POST /v1/proposals": [("POST", Http("proposals", body={"path": WORLD, "decision": "approve"}))],
     }
 
@@ -190,6 +196,7 @@ READ_COMMANDS: dict[str, list[list[str]]] = {
     "blame": [[path] for path in PAGES],
     "diff": [["plan"], ["kettle"], *([path] for path in PAGES), ["0123"]],
     "undo": [["--dry-run"], ["--dry-run", "0123"], ["--dry-run", "--since", "2020-01-01"]],
+    "review": [[]],
     "status": [[]],
     "tools": [[]],
     "call": [["memory_search", '{"query": "blue kettle"}'], ["recall", "{}"]],

@@ -132,7 +132,9 @@ def _read_case(value: list[str]) -> list[str]:
 
 
 def _is_rejected(older: Statement, newer: Statement) -> bool:
-    """Return whether a person said that neither of two statements replaces the other."""
+    """Return whether a person said that neither of two statements replaces the other, or that the older one holds."""
+    if older.answers.confirmed and hash_words(newer.words) in older.answers.confirmed:
+        return True
     pairs = ((older, newer), (newer, older))
     return any(one.answers.rejected and hash_words(two.words) in one.answers.rejected for one, two in pairs)
 

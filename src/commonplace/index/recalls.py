@@ -49,8 +49,12 @@ class Recalls(NamedTuple):
 
 def log_files(agent: str) -> tuple[str, str]:
     """Return the names of an agent's log and of the one before it."""
-    name = f"{_PREFIX}-{hashlib.blake2b(agent.encode(), digest_size=6).hexdigest()}"
-    return f"{name}.jsonl", f"{name}.1.jsonl"
+    return name_agent_file(_PREFIX, agent, ".jsonl"), name_agent_file(_PREFIX, agent, ".1.jsonl")
+
+
+def name_agent_file(kind: str, agent: str, suffix: str) -> str:
+    """Return the name of a file of an agent beside the index."""
+    return f"{kind}-{hashlib.blake2b(agent.encode(), digest_size=6).hexdigest()}{suffix}"
 
 
 def log_recall(folder: str, agent: str, paths: Iterable[str], at: str) -> None:
@@ -95,8 +99,8 @@ def _lines(folder: str, agent: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def forget(folder: str) -> None:
-    """Remove all logs, so that they do not name pages that were removed for good."""
+    """Remove all logs, and what is to be asked later, so that nothing tells of pages that were removed for good."""
     with suppress(OSError):
         for name in os.listdir(folder):
-            if name.startswith(_PREFIX):
+            if name.startswith((_PREFIX, "review-")):
                 os.unlink(os.path.join(folder, name))

@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ..facts.statements import Statement, lookup_keys, split_statements
-from ..formats.annotations import strip_annotations
 from ..formats.timestamps import parse_day
 from ..index.base import Candidate, Index
 from ..model import Hit, Scope, Viewer
@@ -52,7 +51,7 @@ def list_statements(text: str) -> list[ShownStatement]:
     """Return the statements of a text, paragraph by paragraph."""
     statements: list[ShownStatement] = []
     above = 0
-    for paragraph in strip_annotations(text).split("\n\n"):
+    for paragraph in text.split("\n\n"):
         for each, keys in _split_paragraph(paragraph):
             statements.append(ShownStatement(above + each.first_line, above + each.last_line, each, keys))
         above += paragraph.count("\n") + 2

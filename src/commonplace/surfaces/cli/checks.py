@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import click
 
+from ...errors import CommonplaceError
 from ...maintenance.doctor import CHECKS, Finding, examine
 from ...maintenance.doctor import Report as DoctorReport
 from ...maintenance.evaluate import Comparison, Comparisons, Estimate, EvaluationReport, measure
@@ -28,10 +30,24 @@ def doctor_command(fix: bool) -> None:
     home = home_path()
     backend_of(home).check_address(home)  # only this: outdated tables of a database are a finding
     report = examine(home, agent_name(), fix=fix)
+    doubts = _summarize_doubts()
     reply = {"findings": [_finding_as_json(finding) for finding in report.findings], "checked": report.checked}
-    print_reply(reply, partial(_print_findings, report, fix=fix))
+    print_reply({**reply, "review": doubts}, partial(_print_findings, report, doubts, fix=fix))
     if not report.is_well:
         sys.exit(1)
+
+
+def _summarize_doubts() -> str:
+    """Return how many facts may not hold, for this agent; empty if none, or if the memory cannot be opened."""
+    from ...maintenance.doubts import list_doubts, summarize_doubts
+
+    with suppress(CommonplaceError):
+        home = open_home()
+        try:
+            return summarize_doubts(list_doubts(home))
+        finally:
+            home.close()
+    return ""
 
 
 def _finding_as_json(finding: Finding) -> dict[str, Any]:
@@ -47,7 +63,7 @@ def _replace_surrogates(value: Any) -> Any:
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 
-def _print_findings(report: DoctorReport, *, fix: bool) -> None:
+def _print_findings(report: DoctorReport, doubts: str, *, fix: bool) -> None:
     for name, check in CHECKS.items():
         findings = [finding for finding in report.findings if finding.check == name]
         if findings:
@@ -58,6 +74,8 @@ def _print_findings(report: DoctorReport, *, fix: bool) -> None:
                 print_text(f"  … and {len(findings) - _MAX_SHOWN} more: --json lists all")
             print_text("")
     print_text(_summarize(report, fix=fix), bold=True)
+    if doubts:
+        print_text(f"{doubts} Decide with: commonplace review")
 
 
 def _print_finding(finding: Finding) -> None:

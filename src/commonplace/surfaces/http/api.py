@@ -24,6 +24,7 @@ from . import (
     pages,
     proposals,
     related,
+    review,
     search,
     statements,
     tools,
@@ -202,6 +203,7 @@ ENDPOINTS = [
     *auth.ENDPOINTS,
     *homes.ENDPOINTS,
     *proposals.ENDPOINTS,
+    *review.ENDPOINTS,
 ]
 
 

@@ -3,6 +3,7 @@
 import { html } from "../vendor/preact.js";
 import { get, post } from "./api.js";
 import { useMe } from "./me.js";
+import { Review } from "./review.js";
 import { toPage } from "./router.js";
 import {
   Busy,
@@ -44,6 +45,7 @@ export function Health() {
     <${Trouble} problem=${problem} again=${again} />
     ${!data && !problem && html`<${Busy} what="Looking at every page" />`}
     ${me.status.may_export && html`<${Proposals} />`}
+    <${Review} />
     ${data && html`<${Figures} health=${data} /><${Findings} findings=${data.findings ?? []} notes=${data.notes} />
       <${Growth} growth=${data.growth ?? []} /><${Recalled} recalled=${data.recalled} />`}
   </div>`;

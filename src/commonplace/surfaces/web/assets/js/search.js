@@ -194,10 +194,20 @@ function Hit({ hit }) {
       ${hit.source === "session" && html`<${Chip} kind="session" />`}
       ${(hit.tags ?? []).map((tag) => html`<${Chip} kind="tag">#${tag}<//>`)} <${When} at=${hit.at} />
       ${hit.author && html`<span class="author">by ${hit.author}</span>`}</p>
-    <p class="hit-text" dir="auto">${marked(hit.text, hit.marks ?? [])}</p>
+    <p class=${isReplaced(hit) ? "hit-text was" : "hit-text"} dir="auto">${marked(hit.text, hit.marks ?? [])}</p>
+    ${hit.superseded_by && html`<${Newer} newer=${hit.superseded_by} />`}
     ${remarks(hit).map((text) => html`<p class="hit-remark">${text}</p>`)}
     <${Why} hit=${hit} />
   </li>`;
+}
+
+const isReplaced = (hit) => hit.superseded_by != null && !hit.superseded_by.partial;
+
+// What replaced a fact, in one line: "26 Nov (was 12 Nov; changed 26 Oct by main)".
+function Newer({ newer }) {
+  return html`<p class="hit-newer" dir="auto">Now:${" "}
+    <a href=${toPage(newer.path, { from: newer.from, to: newer.to })}>${newer.text}</a>${" "}
+    <span class="muted">(was: ${newer.was.replace(/[.。]$/, "")}; changed <${When} at=${newer.at} />${newer.author ? ` by ${newer.author}` : ""})</span></p>`;
 }
 
 // What may not hold, and which days the words of a note mean.

@@ -1,0 +1,66 @@
+"""Facts to decide on, in a real browser: both sides, one key for each answer, in both colours and on a phone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commonplace import Memory
+from commonplace.testing import FrozenClock
+
+from .looking import Look
+from .test_looking import expect
+
+pytestmark = pytest.mark.slow
+
+
+def tell_twice(home: Path, what: str) -> None:
+    """Remember when something opens, and two days later another time."""
+    clock = FrozenClock()
+    with Memory(home, clock=clock) as memory:
+        memory.call("remember", {"content": f"The {what} opens at 7:00."})
+        clock.advance(days=2)
+        memory.call("remember", {"content": f"The {what} opens at 9:00."})
+
+
+def test_a_key_answers_the_question_that_has_the_focus(look: Look, home: Path) -> None:
+    tell_twice(home, "harbour gate")
+    page = look.go("#/health")
+    doubt = page.locator(".doubt", has_text="The harbour gate opens at 7:00.")
+    expect(doubt).to_contain_text("The harbour gate opens at 9:00.")
+    look.settle()
+    doubt.focus()
+    page.keyboard.press("b")
+    expect(doubt).to_have_count(0)
+    with Memory(home) as memory:
+        assert not any(hit.superseded_by for hit in memory.search("when does the harbour gate open?"))
+    page.locator("h1").click()
+    page.keyboard.press("n")
+    expect(page.get_by_role("dialog")).to_be_visible()  # elsewhere, the key adds a note
+    assert look.errors == []
+
+
+def test_a_replaced_hit_is_struck_through_and_says_what_holds(look: Look, home: Path) -> None:
+    tell_twice(home, "boat house")
+    page = look.go("#/search?q=when+does+the+boat+house+open")
+    hit = page.locator(".hit", has=page.locator(".was", has_text="7:00")).first
+    expect(hit.locator(".hit-newer")).to_contain_text("9:00")
+    expect(hit.locator(".hit-newer")).to_contain_text("was: The boat house opens at 7:00")
+    assert look.errors == []
+
+
+def test_it_fits_on_a_phone_and_axe_finds_nothing_serious(chromium: Any, site: str, home: Path) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install axe-playwright-python")
+    tell_twice(home, "sail loft")
+    size = {"width": 390, "height": 844}
+    for view in ("#/health", "#/search?q=when+does+the+sail+loft+open"):
+        with Look.at(chromium, site, bypass_csp=True, viewport=size) as look:
+            page = look.go(view)
+            for scheme in ("light", "dark"):
+                page.emulate_media(color_scheme=scheme)
+                look.settle()
+                found = axe.Axe().run(page).response["violations"]
+                assert [each["id"] for each in found if each["impact"] in ("serious", "critical")] == [], scheme
+            assert page.evaluate("document.documentElement.scrollWidth") <= 390
