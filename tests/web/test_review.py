@@ -35,7 +35,8 @@ def test_a_key_answers_the_question_that_has_the_focus(look: Look, home: Path) -
     page.keyboard.press("b")
     expect(doubt).to_have_count(0)
     with Memory(home) as memory:
-        assert not any(hit.superseded_by for hit in memory.search("when does the harbour gate open?"))
+        hits = memory.search("when does the harbour gate open?")
+    assert not any(hit.superseded_by for hit in hits if "harbour gate opens" in hit.text)
     page.locator("h1").click()
     page.keyboard.press("n")
     expect(page.get_by_role("dialog")).to_be_visible()  # elsewhere, the key adds a note
