@@ -28,6 +28,7 @@ from ..search.pins import find_placed_pins
 from ..search.shown_lines import ShownText, find_replaced_lines, list_statements
 from ..search.truth import Place, Replacement
 from ..search.validity import describe_validity, find_validity, may_say_validity
+from ..storage.authors import Provenance
 from ..storage.files import write_file
 from .pins import pin_page
 from .supersede import supersede
@@ -135,13 +136,13 @@ def _find_replaced(home: Home, texts: Sequence[ShownText]) -> Iterator[Doubt]:
         return
     viewer = home.visibility.viewer()
 
-    def find_dates(hits: Sequence[Hit]) -> list[str]:
-        return [origin.at for origin in home.authors.find([(hit.path, hit.start, hit.end) for hit in hits])]
+    def find_origins(hits: Sequence[Hit]) -> Sequence[Provenance]:
+        return home.authors.find([(hit.path, hit.start, hit.end) for hit in hits])
 
     def find(index: Index) -> Iterator[Replacement]:
         for start in range(0, len(texts), _PAGES_AT_ONCE):
             some = texts[start : start + _PAGES_AT_ONCE]
-            for each in find_replaced_lines(index, viewer, some, find_dates).values():
+            for each in find_replaced_lines(index, viewer, some, find_origins).values():
                 yield from each
 
     def answer(view: IndexView) -> list[Replacement]:
