@@ -18,7 +18,7 @@ from .model import EVERYTHING, Clock, Filters, Record, Viewer
 from .settings import AgentMemory, SearchSettings, Settings
 from .storage.backends import open_storage
 from .storage.base import ABSENT, HISTORY_FOLDER, INDEX_FOLDER, LOCKS_FOLDER, Storage
-from .storage.history import current_write
+from .storage.history import current_origin, current_write, kind_of_origin
 from .storage.layout import FIXED_NAMES, LAYOUTS, MAIN, Diary, Layout, folders_above
 from .storage.names import encode_name, require_valid_name
 from .storage.readings import Reading, ReadingLog, Readings, forget_readings, list_paths
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = ["HISTORY_FOLDER", "INDEX_FOLDER", "LOCKS_FOLDER", "Home", "utc_now"]
 
+_OWNER_ORIGINS = ("", "person", "token")  # and not, for example, a token for single agents
 _MAX_LISTED_PAGES = 2000  # of which a conversation is known to have been told that there are no others
 
 
@@ -81,6 +82,7 @@ class Home:
         self.root = self.storage.name
         require_owner(self.storage.local_folder)
         self.trust = Trust(self.storage.local_folder, is_found=is_found, is_shared=is_shared)
+        self.may_check_pins = not is_shared  # no memory on a server of many: files are not for its callers
         self.settings = self.storage.settings
         self.layout: Layout = replace(layout_of(self.settings), has_folder=self.storage.has_folder)
         own = self._read_agent_memory(self.layout.agent_file(agent))
@@ -185,13 +187,18 @@ class Home:
 
         return Overlays(self.storage)
 
-    @cached_property
+    @property
     def repository(self) -> Repository | None:
         """Return the repository that the memory lies in, whose files notes are pinned to; None for one elsewhere, and
-        for one of many on a server, whose callers are not to learn of files."""
+        for callers who are not the owner: whoever can write a pin would learn of files by it."""
+        is_owner = kind_of_origin(current_origin()) in _OWNER_ORIGINS
+        return self._repository if is_owner and self.may_check_pins else None
+
+    @cached_property
+    def _repository(self) -> Repository | None:
         from .search.pins import find_repository
 
-        return None if self.trust.is_shared else find_repository(self.storage.local_folder)
+        return find_repository(self.storage.local_folder)
 
     @property
     def globals(self) -> Globals:

@@ -105,6 +105,8 @@ def test_what_is_over_is_marked_everywhere(memory: Memory, clock: FrozenClock) -
 
 
 def test_what_is_pinned_to_a_file_that_changed_is_marked_everywhere(tmp_path: Path, clock: FrozenClock) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git/HEAD").write_text("ref: refs/heads/main\n")
     (tmp_path / "auth.py").write_text("a = 1")
     with Memory(tmp_path / "home", clock=clock) as memory:
         write_curated(memory, "Login takes one user.\nSessions have a key.\n")

@@ -107,6 +107,8 @@ def test_a_home_that_is_not_there_is_told_and_not_made(home: Path, clock: Frozen
 
 def make_ill(home: Path) -> None:
     """Something for every check."""
+    put(home.parent, ".git/HEAD", "ref: refs/heads/main\n")
+    Memory(home).close()  # in a repository, it keeps what is derived out of it
     put(home, "memory/global/work/k.md", "another value")
     put(home, f"{DAYS}/2026-03-13.md", note("k", "another", "2026-03-13T00:00:00Z"))
     put(home, f"{DAYS}/2026-03-12.md", note("k", "v", "2026-03-12T00:00:00Z"))

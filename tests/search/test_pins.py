@@ -9,10 +9,12 @@ import pytest
 from click.testing import CliRunner
 
 from commonplace import Memory
-from commonplace.errors import InvalidArgument, NotFound, Refused
+from commonplace.errors import InvalidArgument, NotAvailable, NotFound, Refused
 from commonplace.maintenance.doctor import examine
 from commonplace.maintenance.pins import pin_page, unpin_page
-from commonplace.search.pins import find_pins, find_repository, parse_target
+from commonplace.search.pins import Pin, PinCheck, Repository, find_pins, find_repository, parse_target
+from commonplace.server.sessions import ServerOptions
+from commonplace.storage.history import coming_from
 from commonplace.surfaces.cli import cli
 from commonplace.testing import FrozenClock
 
@@ -20,10 +22,15 @@ CODE = "import os\n\n\ndef login(user):\n    return user\n\n\nclass Session:\n  
 PAGE = "memory/world/auth.md"
 
 
+def make_repository(folder: Path) -> None:
+    (folder / ".git").mkdir(parents=True)
+    (folder / ".git/HEAD").write_text("ref: refs/heads/main\n")
+
+
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     folder = tmp_path / "project"
-    (folder / ".git").mkdir(parents=True)
+    make_repository(folder)
     (folder / "src").mkdir()
     (folder / "src/auth.py").write_text(CODE)
     return folder
@@ -76,7 +83,8 @@ def test_a_symbol_is_followed_wherever_it_moves(memory: Memory, project: Path) -
     ],
 )
 def test_definitions_are_found_in_other_languages(project: Path, name: str, code: str, changed: str) -> None:
-    repository = find_repository(str(project))
+    (project / "memory").mkdir()
+    repository = find_repository(str(project / "memory"))
     assert repository
     (project / name).write_text(code)
     before = repository.fingerprint(name, "load")
@@ -167,13 +175,113 @@ def test_only_pages_that_one_may_see_are_pinned(memory: Memory, clock: FrozenClo
         pin_page(memory.home, "memory/world/nothing.md", "src/auth.py")
 
 
-def test_a_memory_that_is_in_no_repository_pins_files_beside_it(tmp_path: Path, clock: FrozenClock) -> None:
+def test_a_memory_that_is_in_no_repository_looks_at_no_file(tmp_path: Path, clock: FrozenClock) -> None:
     (tmp_path / "notes.txt").write_text("one")
+    (tmp_path / ".git").mkdir()  # an empty folder is no repository
     with Memory(tmp_path / "home", clock=clock) as memory:
-        memory.call("update_world", {"topic": "auth", "content": "Login takes one user."})
-        pin_page(memory.home, PAGE, "notes.txt")
-        (tmp_path / "notes.txt").write_text("two")
-        assert stale(memory) == "notes.txt changed since"
+        content = "Login takes one user. <!-- pinned: absent.txt --> See [notes](../../../absent.md.txt)."
+        memory.call("update_world", {"topic": "auth", "content": content})
+        with pytest.raises(NotAvailable, match="in no git repository"):
+            pin_page(memory.home, PAGE, "notes.txt")
+        assert stale(memory) == ""
+        assert "is gone" not in memory.context().text
+        assert not [each for each in examine(memory.home.address).findings if each.check == "pins"]
+
+
+def test_a_memory_that_is_a_repository_of_its_own_is_bound_to_the_project_that_it_is_in(project: Path) -> None:
+    for name in (".commonplace", "notes"):
+        make_repository(project / name)
+    repository = find_repository(str(project / ".commonplace"))
+    assert repository and repository.root == str(project)
+    assert find_repository(str(project / "notes")) is None
+    make_repository(project.parent / "alone" / ".commonplace")
+    assert find_repository(str(project.parent / "alone" / ".commonplace")) is None
+
+
+def test_a_pin_tells_nothing_of_pages_of_this_memory_or_another(project: Path, clock: FrozenClock) -> None:
+    secret = "memory/world/secret.md"
+    others = [project / "mem", project / "homes/rival"]
+    for folder in others:
+        with Memory(folder, clock=clock) as memory:
+            memory.call("update_world", {"topic": "secret", "content": "secret: swordfish\n"})
+    targets = [
+        f"{folder.relative_to(project)}/{path}"
+        for folder in others
+        for path in (secret, "memory/world/none.md", f"{secret}::secret", f"{secret}::nothing", f"{secret} {'0' * 16}")
+    ]
+    pins = " ".join(f"<!-- pinned: {target} -->" for target in targets)
+    with Memory(project / "mem", clock=clock) as memory:
+        memory.call("update_world", {"topic": "auth", "content": f"Login takes one user. {pins}\n"})
+        assert stale(memory) == ""
+        assert "is gone" not in memory.context().text
+        for target in targets[:4]:
+            with pytest.raises(Refused, match="belongs to a memory"):
+                pin_page(memory.home, PAGE, target)
+
+
+def test_pins_are_for_the_owner_of_a_memory_alone(memory: Memory, project: Path) -> None:
+    pin_page(memory.home, f"{PAGE}#L3", "src/auth.py")
+    (project / "src/auth.py").unlink()
+    with coming_from("agent-token:laptop"):
+        assert stale(memory) == ""
+        assert "is gone" not in memory.context(query="how does login work").text
+        assert not [each for each in examine(memory.home.address).findings if each.check == "pins"]
+    for origin in ("", "person", "token:laptop"):
+        with coming_from(origin):
+            assert stale(memory) == "src/auth.py is gone"
+
+
+def test_a_server_of_many_memories_looks_at_no_pinned_file(memory: Memory, project: Path) -> None:
+    pin_page(memory.home, f"{PAGE}#L3", "src/auth.py")
+    (project / "src/auth.py").unlink()
+    address = memory.home.address
+    for options in (ServerOptions(address, homes=str(project)), ServerOptions("elsewhere", homes=str(project))):
+        with options.open_memory(address, "main") as served:
+            assert stale(served) == ""
+    with ServerOptions(address).open_memory(address, "main") as served:
+        assert stale(served) == "src/auth.py is gone"
+    findings = examine(address, may_check_pins=False).findings
+    assert not [each for each in findings if each.check == "pins"]
+
+
+def test_symbols_that_are_absent_are_looked_for_once(
+    memory: Memory, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads: list[str] = []
+    open_file = Repository.open_file
+
+    def count(repository: Repository, path: str) -> int:
+        reads.append(path)
+        return open_file(repository, path)
+
+    monkeypatch.setattr(Repository, "open_file", count)
+    (project / "big.txt").write_text("x = nosuch\n" * 50_000)
+    pins = " ".join(f"<!-- pinned: big.txt::nosuch{number} -->" for number in range(20))
+    memory.call("update_world", {"topic": "auth", "content": f"Login takes one user. {pins}\n"})
+    assert "big.txt::nosuch1 is gone" in stale(memory)
+    assert reads == ["big.txt"] * 2  # its state, and what it says
+    assert "big.txt::nosuch1 is gone" in stale(memory)
+    assert reads == ["big.txt"] * 3
+
+
+def test_the_work_for_one_search_is_bounded(project: Path) -> None:
+    (project / "memory").mkdir()
+    repository = find_repository(str(project / "memory"))
+    assert repository
+    (project / "big.txt").write_text("x = 1\n" * 200_000)
+    assert repository.fingerprint("big.txt")
+    with pytest.raises(InvalidArgument, match="pin the whole file"):
+        repository.fingerprint("big.txt", "x")
+    assert PinCheck(repository).describe_change(Pin("big.txt", "nosuch")) == ""
+    (project / "mid.txt").write_text("a = x\n" * 150_000)
+    check = PinCheck(repository)
+    assert check.describe_change(Pin("mid.txt", "x")) == "mid.txt::x is gone"
+    for number in range(30):
+        (project / f"{number}.txt").write_text("a = x\n" * 150_000)
+    changes = [check.describe_change(Pin(f"{number}.txt", "x")) for number in range(30)]
+    assert changes[0] and not changes[-1]
+    many = [check.describe_change(Pin("absent.txt", f"a{number}")) for number in range(1000)]
+    assert many[0] and not many[-1]
 
 
 def test_the_command_pins_and_doctor_tells(memory: Memory, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from ..home import Home
 from ..index.base import Index
 from ..model import Hit, Successor, Viewer
 from ..search.marks import read_pinned
-from ..search.pins import find_pins, find_placed_pins
+from ..search.pins import PinCheck, find_pins, find_placed_pins
 from ..search.shown_lines import ShownText, find_replaced_lines, list_statements
 from ..search.truth import Replacement, describe_successor
 from ..search.validity import (
@@ -184,10 +184,11 @@ class _DatedPages:
 def _add_marks(home: Home, texts: Sequence[ShownText], remarks: Sequence[Remarks]) -> None:
     pages = _DatedPages(home, texts)
     today = home.today().toordinal()
+    check = PinCheck(home.repository) if home.repository else None
     for number, text in enumerate(texts):
         for line, words in _find_over(text, pages, number, today):
             remarks[number].setdefault(line, []).append(words)
-        for line, words in _find_stale(home, text, pages, number):
+        for line, words in _find_stale(check, text, pages, number) if check else ():
             remarks[number].setdefault(line, []).append(words)
 
 
@@ -214,16 +215,15 @@ def _list_ends(text: str) -> tuple[tuple[int, str, Validity], ...]:
     return tuple(ends)
 
 
-def _find_stale(home: Home, text: ShownText, pages: _DatedPages, number: int) -> Iterator[tuple[int, str]]:
-    repository = home.repository
-    if repository is None or not text.text:
+def _find_stale(check: PinCheck, text: ShownText, pages: _DatedPages, number: int) -> Iterator[tuple[int, str]]:
+    if not text.text:
         return
-    placed = find_placed_pins(text.text, repository.folder_of(text.path))
-    changes = [(each.line or 0, repository.describe_change(each.pin)) for each in placed]
+    placed = find_placed_pins(text.text, check.folder_of(text.path))
+    changes = [(each.line or 0, check.describe_change(each.pin)) for each in placed]
     if not text.day:
         origin = pages.origin(number)
         whole = find_pins(origin.comments, read_pinned(origin.head))
-        changes += [(0, repository.describe_change(pin)) for pin in whole]
+        changes += [(0, check.describe_change(pin)) for pin in whole]
     yield from ((line, words) for line, words in dict.fromkeys(changes) if words)
 
 

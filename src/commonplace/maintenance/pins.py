@@ -12,7 +12,7 @@ from ..formats.annotations import add_annotation, find_annotatable_lines, find_a
 from ..formats.citations import Citation, parse_citation
 from ..home import Home
 from ..search.marks import read_pinned
-from ..search.pins import Pin, find_pins, parse_target
+from ..search.pins import Pin, PinCheck, find_pins, parse_target
 
 _COMMENT = "<!-- pinned: {} -->"
 IsMeant = Callable[[int | None], bool]  # of the line that a pin is about, counted from 0; None: the whole page
@@ -33,7 +33,9 @@ def pin_page(home: Home, place: str, target: str) -> PinnedPlace:
     symbol.
     """
     if home.repository is None:
-        raise NotAvailable("this memory does not lie in a folder: there are no files to pin notes to")
+        raise NotAvailable(
+            "this memory is in no git repository: notes are pinned to files of one that holds the memory"
+        )
     pin = parse_target(target)
     pin = pin._replace(fingerprint=home.repository.fingerprint(pin.path, pin.symbol))
     citation = _find_citation(home, place)
@@ -78,7 +80,7 @@ def describe_stale_pins(home: Home, path: str, text: str) -> list[str]:
     if repository is None:
         return []
     pins = find_pins(text, read_pinned(frontmatter.split(text)[0]), repository.folder_of(path))
-    return [*filter(None, map(repository.describe_change, pins))]
+    return [*filter(None, map(PinCheck(repository).describe_change, pins))]
 
 
 def _find_citation(home: Home, place: str) -> Citation:

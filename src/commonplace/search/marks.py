@@ -15,7 +15,7 @@ from ..facts.words import fold
 from ..formats import frontmatter
 from ..formats.timestamps import parse_day, parse_timestamp
 from ..model import Hit, Query
-from .pins import Pin, PlacedPin, Repository, find_pins, find_placed_pins
+from .pins import Pin, PinCheck, PlacedPin, Repository, find_pins, find_placed_pins
 from .truth import RankedHit
 from .validity import (
     ALWAYS,
@@ -120,15 +120,16 @@ def mark_stale(
 ) -> list[RankedHit]:
     """Return the hits with what happened since to the files that they are pinned to."""
     asked = query_stems(query.text)
+    check = PinCheck(repository)
     pairs = zip(ranked, origins, strict=True)
-    return [(row, _mark_stale(hit, row.hit.text, origin, asked, repository)) for (row, hit), origin in pairs]
+    return [(row, _mark_stale(hit, row.hit.text, origin, asked, check)) for (row, hit), origin in pairs]
 
 
-def _mark_stale(hit: Hit, text: str, origin: Provenance, asked: frozenset[str], repository: Repository) -> Hit:
+def _mark_stale(hit: Hit, text: str, origin: Provenance, asked: frozenset[str], check: PinCheck) -> Hit:
     pins = find_pins(origin.comments, read_pinned(origin.head))
     if "pinned:" in text or "](" in text:
-        pins += _choose_pins(text, find_placed_pins(text, repository.folder_of(hit.path)), asked)
-    stale = "; ".join(filter(None, map(repository.describe_change, dict.fromkeys(pins))))
+        pins += _choose_pins(text, find_placed_pins(text, check.folder_of(hit.path)), asked)
+    stale = "; ".join(filter(None, map(check.describe_change, dict.fromkeys(pins))))
     return hit._replace(stale=stale) if stale else hit
 
 

@@ -2,7 +2,8 @@
 
 A pin names a file, or a symbol in it, and has a hash of what it was: `<!-- pinned: src/auth.py::login 3f9a… -->` at the
 end of the pinned line, or as the last line of a page that is pinned as a whole; or `pinned:` in front matter. A link to
-a file (`[auth](../src/auth.py)`) is a pin without a hash. Of a file nothing is kept but its hash.
+a file (`[auth](../src/auth.py)`) is a pin without a hash. Of a file nothing is kept but its hash. Whoever can write a
+note can write a pin: what it tells is for the owner of the memory alone (`Home.repository`).
 """
 
 from __future__ import annotations
@@ -12,16 +13,23 @@ import os
 import posixpath
 import re
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
-from ..errors import InvalidArgument, NotFound
+from ..errors import InvalidArgument, NotAvailable, NotFound, Refused
 from ..formats.annotations import find_annotated_lines
+from ..storage.base import ACCESS_FOLDER, HISTORY_FOLDER
 from ..storage.files import CAN_OPEN_FOLDERS, NO_FOLLOW, READ_FLAGS, STEP_FLAGS
 
 _HASH_DIGITS = 16
-_MAX_FILE_BYTES = 4_000_000
+_MAX_FILE_BYTES = 4_000_000  # of a file that are compared
+_MAX_SYMBOL_FILE_BYTES = 1_000_000  # of a file in which symbols are looked for
 _MAX_PINS = 20  # of one passage that are looked at
+_MAX_CHECK_PINS = 400  # of all passages of one search
+_MAX_CHECK_BYTES = 8_000_000  # that are read and looked through for one search
+_MAX_KNOWN_HASHES = 2_000
+_MEMORY_ENTRIES = ("commonplace.yaml", HISTORY_FOLDER, ACCESS_FOLDER)  # a folder with one of them is a memory
 _COMMENT = re.compile(r"<!-- pinned: (?P<target>\S{1,300})(?: (?P<hash>[0-9a-f]{16}))? -->")
 _ITEM = re.compile(r"(?P<target>\S{1,300})(?: (?P<hash>[0-9a-f]{16}))?")
 _LINK = re.compile(r"\]\((?P<target>[^()\s]+)\)")
@@ -54,87 +62,203 @@ class PlacedPin(NamedTuple):
     pin: Pin
 
 
-class Repository:
-    """The folder whose files can be pinned. Links are followed at no step, and nothing outside of it is read."""
+class FileKey(NamedTuple):
+    """What tells without reading whether a file changed."""
 
-    def __init__(self, root: str, home: str = "") -> None:
+    inode: int
+    size: int
+    modified_ns: int
+
+
+class Repository:
+    """The git repository whose files can be pinned. Links are followed at no step, nothing outside of it is read, and
+    nothing of a memory: neither of this one, nor of another that is in it."""
+
+    def __init__(self, root: str, home: str) -> None:
         """Open a folder; `home` is where the memory lies in it."""
         self.root = root
         self._home = home
-        self._known: dict[str, tuple[tuple[int, int, int], bytes]] = {}  # digests of whole files by their stat
+        self._known: dict[tuple[str, str], tuple[FileKey, str]] = {}  # hashes by path and symbol; empty: no such symbol
 
     def folder_of(self, page: str) -> str:
         """Return the folder of a page, from the root: links on it are relative to that."""
         return posixpath.join(self._home, posixpath.dirname(page))
 
+    def fingerprint(self, path: str, symbol: str = "") -> str:
+        """Return the hash of a file, or of the lines of a symbol; NotFound where there is no such file or symbol,
+        Refused where it belongs to a memory."""
+        return PinCheck(self).fingerprint(path, symbol)
+
+    def find_known(self, path: str, symbol: str, key: FileKey) -> str | None:
+        """Return a hash that was made of the file as it is; empty if it had no such symbol, None if it is not known."""
+        known = self._known.get((path, symbol))
+        return known[1] if known and known[0] == key else None
+
+    def note_known(self, path: str, symbol: str, key: FileKey, digest: str) -> None:
+        if len(self._known) >= _MAX_KNOWN_HASHES:
+            self._known.clear()
+        self._known[(path, symbol)] = (key, digest)
+
+    def open_file(self, path: str) -> int:
+        """Open a file one folder at a time."""
+        *folders, name = path.split("/")
+        if not CAN_OPEN_FOLDERS:
+            return self._open_by_path(path)
+        own = os.stat(os.path.join(self.root, self._home))
+        handle = os.open(self.root, STEP_FLAGS)
+        try:
+            _refuse_memory(handle, own, path)
+            for folder in folders:
+                inner = os.open(folder, STEP_FLAGS | NO_FOLLOW, dir_fd=handle)
+                os.close(handle)
+                handle = inner
+                _refuse_memory(handle, own, path)
+            return os.open(name, READ_FLAGS | NO_FOLLOW, dir_fd=handle)
+        except PermissionError:
+            raise
+        except OSError as error:
+            raise NotFound(f"there is no file {path} in {self.root}") from error
+        finally:
+            os.close(handle)
+
+    def _open_by_path(self, path: str) -> int:
+        """Open a file where folders cannot be opened, on Windows."""
+        whole = os.path.normpath(os.path.join(self.root, path))
+        if os.path.realpath(whole) != whole:
+            raise NotFound(f"{path} lies behind a link")
+        own = os.stat(os.path.join(self.root, self._home))
+        folder = os.path.dirname(whole)
+        while len(folder) >= len(self.root):
+            if os.path.isdir(folder):
+                _refuse_memory(folder, own, path)
+            folder = os.path.dirname(folder)
+        try:
+            return os.open(whole, READ_FLAGS)
+        except FileNotFoundError as error:
+            raise NotFound(f"there is no file {path} in {self.root}") from error
+
+
+def _refuse_memory(folder: int | str, own: os.stat_result, path: str) -> None:
+    """Raise Refused for a folder, by its handle or its path, that is a memory: pins tell nobody of pages."""
+    is_own = os.path.samestat(os.stat(folder), own)
+    if is_own or any(_has_entry(folder, name) for name in _MEMORY_ENTRIES):
+        raise Refused(f"{path} belongs to a memory: notes are pinned to files of the repository outside of it")
+
+
+def _has_entry(folder: int | str, name: str) -> bool:
+    try:
+        if isinstance(folder, str):
+            os.lstat(os.path.join(folder, name))
+        else:
+            os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+class PinCheck:
+    """A look at pinned files, for one search or one page: each file is read once, and no more than a limit in all.
+
+    What is beyond the limit counts as unchanged."""
+
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+        self._keys: dict[str, FileKey | NotFound | Refused] = {}
+        self._contents: dict[str, bytes] = {}
+        self._lines: dict[str, list[str]] = {}
+        self._bytes_left = _MAX_CHECK_BYTES
+        self._pins_left = _MAX_CHECK_PINS
+
+    def folder_of(self, page: str) -> str:
+        return self._repository.folder_of(page)
+
     def describe_change(self, pin: Pin) -> str:
         """Return what happened to a pinned file since: `src/auth.py changed since`; empty where nothing did."""
+        self._pins_left -= 1
+        if self._pins_left < 0:
+            return ""
         try:
             now = self.fingerprint(pin.path, pin.symbol)
         except NotFound:
             return f"{pin.target} is gone"
-        except OSError:
+        except (InvalidArgument, NotAvailable, Refused, OSError):
             return ""
         return f"{pin.target} changed since" if pin.fingerprint and now != pin.fingerprint else ""
 
     def fingerprint(self, path: str, symbol: str = "") -> str:
         """Return the hash of a file, or of the lines of a symbol; NotFound where there is no such file or symbol."""
-        handle = self._open(path)
-        try:
-            info = os.fstat(handle)
-            if not stat.S_ISREG(info.st_mode):
-                raise NotFound(f"{path} is not a file")
-            key = (info.st_ino, info.st_size, info.st_mtime_ns)
-            known = self._known.get(f"{path}::{symbol}")
-            if known and known[0] == key:
-                digest = known[1]
-            else:
-                with os.fdopen(os.dup(handle), "rb") as file:
-                    digest = _hash(file.read(_MAX_FILE_BYTES), symbol, path)
-                self._known[f"{path}::{symbol}"] = (key, digest)
-        finally:
-            os.close(handle)
-        return digest.hex()
+        key = self._find_key(path)
+        digest = self._repository.find_known(path, symbol, key)
+        if digest is None:
+            data = self._read(path)
+            digest = self._hash_symbol(path, symbol, data) if symbol else _hash(data)
+            self._repository.note_known(path, symbol, self._find_key(path), digest)
+        if not digest:
+            raise NotFound(f"{path} has no {symbol}")
+        return digest
 
-    def _open(self, path: str) -> int:
-        """Open a file one folder at a time."""
-        *folders, name = path.split("/")
-        if not CAN_OPEN_FOLDERS:
-            whole = os.path.join(self.root, *folders, name)
-            if os.path.realpath(whole) != os.path.normpath(whole):
-                raise NotFound(f"{path} lies behind a link")
-            return os.open(whole, READ_FLAGS)
-        handle = os.open(self.root, STEP_FLAGS)
-        try:
-            for folder in folders:
-                inner = os.open(folder, STEP_FLAGS | NO_FOLLOW, dir_fd=handle)
-                os.close(handle)
-                handle = inner
-            return os.open(name, READ_FLAGS | NO_FOLLOW, dir_fd=handle)
-        except (FileNotFoundError, NotADirectoryError, OSError) as error:
-            if isinstance(error, PermissionError):
-                raise
-            raise NotFound(f"there is no file {path} in {self.root}") from error
-        finally:
-            os.close(handle)
+    def _find_key(self, path: str) -> FileKey:
+        if path not in self._keys:
+            try:
+                handle = self._repository.open_file(path)
+                try:
+                    self._keys[path] = _make_key(os.fstat(handle), path)
+                finally:
+                    os.close(handle)
+            except (NotFound, Refused) as error:
+                self._keys[path] = error
+        key = self._keys[path]
+        if not isinstance(key, FileKey):
+            raise key
+        return key
+
+    def _read(self, path: str) -> bytes:
+        """Return the start of a file, and note of which state of it that is."""
+        if path not in self._contents:
+            self._spend(min(self._find_key(path).size, _MAX_FILE_BYTES))
+            with os.fdopen(self._repository.open_file(path), "rb") as file:
+                self._keys[path] = _make_key(os.fstat(file.fileno()), path)
+                self._contents[path] = file.read(_MAX_FILE_BYTES)
+        return self._contents[path]
+
+    def _hash_symbol(self, path: str, symbol: str, data: bytes) -> str:
+        """Return the hash of a definition; empty where there is none."""
+        if len(data) > _MAX_SYMBOL_FILE_BYTES:
+            raise InvalidArgument(f"{path} is too large to find {symbol} in it: pin the whole file")
+        if path not in self._lines:
+            self._lines[path] = data.decode("utf-8", "replace").splitlines()
+        name = symbol.rpartition(".")[2]
+        if name.encode() not in data:
+            return ""
+        self._spend(len(data))
+        definition = _find_symbol(self._lines[path], name)
+        return _hash(definition.encode()) if definition else ""
+
+    def _spend(self, count: int) -> None:
+        if count > self._bytes_left:
+            raise NotAvailable("there are too many pinned files to look at all of them at once")
+        self._bytes_left -= count
 
 
-def _hash(data: bytes, symbol: str, path: str) -> bytes:
-    if symbol:
-        data = _find_symbol(data.decode("utf-8", "replace"), symbol, path).encode()
-    return hashlib.blake2b(data, digest_size=_HASH_DIGITS // 2).digest()
+def _make_key(info: os.stat_result, path: str) -> FileKey:
+    if not stat.S_ISREG(info.st_mode):
+        raise NotFound(f"{path} is not a file")
+    return FileKey(info.st_ino, info.st_size, info.st_mtime_ns)
 
 
-def _find_symbol(text: str, symbol: str, path: str) -> str:
-    """Return the lines of a definition: its first one and those that are indented deeper, up to a closing bracket."""
-    lines = text.splitlines()
-    name = symbol.rpartition(".")[2]
+def _hash(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=_HASH_DIGITS // 2).hexdigest()
+
+
+def _find_symbol(lines: Sequence[str], name: str) -> str:
+    """Return the lines of a definition: its first one and those that are indented deeper, up to a closing bracket;
+    empty where there is none."""
     pattern = re.compile(_DEFINITION.format(re.escape(name)))
     for number, line in enumerate(lines):
-        if match := pattern.match(line):
+        if name in line and (match := pattern.match(line)):
             indent = len((match["indent"] or match["other"] or "").expandtabs())
-            return "\n".join([line.rstrip(), *_take_body(lines[number + 1 :], indent)]).rstrip()
-    raise NotFound(f"{path} has no {symbol}")
+            return "\n".join([line.rstrip(), *_take_body(islice(lines, number + 1, None), indent)]).rstrip()
+    return ""
 
 
 def _take_body(lines: Iterable[str], indent: int) -> Iterator[str]:
@@ -149,17 +273,28 @@ def _take_body(lines: Iterable[str], indent: int) -> Iterator[str]:
 
 
 def find_repository(folder: str) -> Repository | None:
-    """Return the repository that holds a folder, or else the folder that it lies in; None for a memory elsewhere."""
+    """Return the git repository that holds a memory; None for a memory in none, or in a repository of its own.
+
+    A memory called .commonplace may be a repository of its own in the folder of another.
+    """
     if not folder:
         return None
     home = os.path.realpath(folder)
-    at = home
-    while not os.path.lexists(os.path.join(at, ".git")):
-        parent = os.path.dirname(at)
-        if parent == at:
-            return Repository(os.path.dirname(home), os.path.basename(home))
-        at = parent
-    return Repository(at, os.path.relpath(home, at).replace(os.sep, "/"))
+    root = os.path.dirname(home)
+    if not _is_repository(home):
+        while not _is_repository(root):
+            if root == os.path.dirname(root):
+                return None
+            root = os.path.dirname(root)
+    elif os.path.basename(home) != ".commonplace" or not _is_repository(root):
+        return None
+    return Repository(root, os.path.relpath(home, root).replace(os.sep, "/"))
+
+
+def _is_repository(folder: str) -> bool:
+    """Return whether a folder is the working tree of a repository; one that was added to another has a file there."""
+    entry = os.path.join(folder, ".git")
+    return os.path.isfile(entry) or os.path.isfile(os.path.join(entry, "HEAD"))
 
 
 def parse_target(text: str) -> Pin:

@@ -81,7 +81,7 @@ class ServerOptions(NamedTuple):
     def open_memory(self, home: str, agent: str) -> Memory:
         """Open a memory as far as it is trusted: one of many may use only the providers that this server offers."""
         is_own = home == self.home and not self.tenants
-        return Memory(
+        memory = Memory(
             home,
             agent,
             clock=self.clock,
@@ -89,6 +89,8 @@ class ServerOptions(NamedTuple):
             is_shared=not is_own,
             toolsets=self.toolsets,
         )
+        memory.home.may_check_pins = is_own and not self.homes
+        return memory
 
     def identify(
         self, meta: Mapping[str, Any] | None, headers: Mapping[str, str] | None, grant: Grant = UNRESTRICTED

@@ -158,6 +158,24 @@ def test_health_names_no_page_of_another_agent(guarded: Api, full: Path) -> None
     assert "hidden" not in told.lower()
 
 
+def test_pins_tell_a_token_for_single_agents_nothing_of_files(guarded: Api, full: Path) -> None:
+    (full.parent / ".git").mkdir()
+    (full.parent / ".git/HEAD").write_text("ref: refs/heads/main\n")
+    (full.parent / "plan.txt").write_text("secret = 1\n")
+    theirs = next(path for path in full.glob("agents/bob/memory/daily/*.md")).relative_to(full.parent)
+    targets = ["absent.txt", "plan.txt::nothing", f"plan.txt {'0' * 16}", theirs, f"{theirs}::nothing", "nowhere/x.md"]
+    pins = " ".join(f"<!-- pinned: {target} -->" for target in targets)
+    person, ann = guarded.as_(token(full)), guarded.as_(token(full, "ann"))
+    ann.post("tools/update_world", topic="probe", content=f"Probing case of zebras {pins}\n")
+    for path in ("search?q=probing+zebras", "context?query=probing+zebras", "context", "health"):
+        told = ann.send("GET", path).text
+        assert "is gone" not in told, path
+        assert "changed since" not in told, path
+        shown = person.send("GET", path).text
+        assert "absent.txt is gone" in shown, path
+        assert "daily" not in shown.partition("is gone")[2].partition("is gone")[0], path
+
+
 def test_how_long_a_search_took_is_said_to_none_but_who_may_be_every_agent(guarded: Api, full: Path) -> None:
     assert "took_ms" not in guarded.as_(token(full, "ann")).get("search", q="tea")
     assert guarded.as_(token(full)).get("search", q="tea")["took_ms"] > 0

@@ -81,13 +81,14 @@ def examine(
     *,
     fix: bool = False,
     is_for_agent: bool = False,
+    may_check_pins: bool = True,
     clock: Clock = utc_now,
     now: Callable[[], float] = time.time,
 ) -> Report:
     """Examine a whole memory, all agents; with `fix`, fix what needs no guessing.
 
     `now` is the system's time, which file times are compared with; `agent` signs the fixes. With `is_for_agent`, only
-    what this agent may know is examined.
+    what this agent may know is examined; without `may_check_pins`, no file that notes are pinned to is looked at.
     """
     backend = backend_of(address)
     setup_problems = backend.diagnose(address)
@@ -98,6 +99,7 @@ def examine(
     except SettingsError as error:
         problem = file_checks.settings_problem(backend.absolute_address(address), error)
         return Report((_make_finding("settings", problem),), {})
+    home.may_check_pins = may_check_pins and not is_for_agent
     try:
         survey = survey_home(home, now(), is_for_agent=is_for_agent)
         findings = sorted(_find_all(survey), key=_display_order)

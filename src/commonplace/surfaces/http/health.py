@@ -56,7 +56,13 @@ def _list_findings(request: ApiRequest, notes: list[str]) -> list[dict[str, Any]
     nothing of files that hold other agents' pages too."""
     home = request.home
     try:
-        report = examine(home.address, home.agent, is_for_agent=request.grant.agents is not None, clock=home.clock)
+        report = examine(
+            home.address,
+            home.agent,
+            is_for_agent=request.grant.agents is not None,
+            may_check_pins=home.may_check_pins,
+            clock=home.clock,
+        )
     except Refused as error:
         notes.append(str(error))
         return []
