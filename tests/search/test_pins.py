@@ -192,7 +192,8 @@ def test_a_memory_that_is_a_repository_of_its_own_is_bound_to_the_project_that_i
     for name in (".commonplace", "notes"):
         make_repository(project / name)
     repository = find_repository(str(project / ".commonplace"))
-    assert repository and repository.root == str(project)
+    assert repository
+    assert repository.root == str(project)
     assert find_repository(str(project / "notes")) is None
     make_repository(project.parent / "alone" / ".commonplace")
     assert find_repository(str(project.parent / "alone" / ".commonplace")) is None
@@ -279,9 +280,11 @@ def test_the_work_for_one_search_is_bounded(project: Path) -> None:
     for number in range(30):
         (project / f"{number}.txt").write_text("a = x\n" * 150_000)
     changes = [check.describe_change(Pin(f"{number}.txt", "x")) for number in range(30)]
-    assert changes[0] and not changes[-1]
+    assert changes[0]
+    assert not changes[-1]
     many = [check.describe_change(Pin("absent.txt", f"a{number}")) for number in range(1000)]
-    assert many[0] and not many[-1]
+    assert many[0]
+    assert not many[-1]
 
 
 def test_the_command_pins_and_doctor_tells(memory: Memory, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
