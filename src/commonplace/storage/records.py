@@ -207,8 +207,9 @@ class Globals:
         """Return the record of a key; the newest, should a crash or a person have left two."""
         return max(self._find_all(key), key=lambda record: sort_key(record.updated_at), default=None)
 
-    def put(self, key: str, value: Json, category: str, tags: tuple[str, ...]) -> None:
-        """Write the record; one in another category moves, with everything its page says."""
+    def put(self, key: str, value: Json, category: str, tags: tuple[str, ...]) -> Record | None:
+        """Write the record, and return it as it was before; one in another category moves, with everything its page
+        says."""
         require_valid_name("key", key)
         with self.pages.lock(f"global {key}"):
             old = self._find_all(key)
@@ -220,6 +221,7 @@ class Globals:
             for other in old:
                 if other.path != record.path:
                     self.writer.remove(other.path)
+        return newest
 
     def delete(self, key: str) -> bool:
         with self.pages.lock(f"global {key}"):

@@ -43,8 +43,7 @@ SkillsReply = Annotated[Reply, Answer(success=bool, skills=[_SKILL])]
 
 def setGlobal(home: Home, key: Key, value: Value, category: Category = "general", tags: Tags = None) -> SuccessReply:
     """store a memory for all channels, or replace it"""
-    before = home.globals.get(require_new_key("key", key))
-    home.globals.put(key, value, category, _parse_tags(tags))
+    before = home.globals.put(require_new_key("key", key), value, category, _parse_tags(tags))
     return with_warning({"success": True}, _warn_of_lost_injection(before, category))
 
 
