@@ -11,7 +11,7 @@ from ..index.embedding_service import EmbeddingService
 from ..model import Query
 from .scoring import ScoredHit, Weights, put_first, rescore, sort_by_odds
 
-MAXSIM_HITS = 20
+MAXSIM_HITS = 30
 CROSS_ENCODER_HITS = 30
 _MAXSIM_CHARACTERS = 1_000  # of a passage: the answer is mostly at its start, and long texts match by chance
 _MEAN_MAXSIM = 0.5  # between a query and the passages found for it
