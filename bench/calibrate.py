@@ -1,7 +1,7 @@
 """What scores are worth: fits the curves in `search/calibration.py` over many sets at once, and shows how they hold.
 
 Run: ./dev calibrate [NAME...] [--sets FOLDER...] [--provider static] [--sample 100] [--plot FILE.svg]. A set is what
-`./dev ruler` takes. Each set counts the same, first hits three times as much as others; for every third question, one
+`./dev ruler` takes. Each set counts the same, first hits three times as much as others; for every second question, one
 of another set is asked that the memory cannot answer. `said` of a set comes from a curve that was fitted without it and
 its kin. The line at the end is for `search/calibration.py`.
 """
@@ -26,7 +26,7 @@ from commonplace.search.calibration import Evidence
 
 HITS = 4  # of each question
 FIRST_HIT_WEIGHT = 3.0
-UNANSWERABLE_SHARE = 3
+UNANSWERABLE_SHARE = 2
 UNANSWERABLE_WEIGHT = 1.25
 QUESTIONS_OF_OTHERS = 100  # of each other set, among which those without an answer are drawn
 FIELDS = ("lead", "lexical", "query", "words", "phrase", "unknown", "similarity", "size")

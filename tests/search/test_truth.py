@@ -51,6 +51,17 @@ def test_the_newer_version_comes_first_and_the_older_says_what_replaced_it(diary
     assert older.superseded_by.kind == "frame"
 
 
+def test_a_newer_version_has_the_chances_of_those_that_it_replaces(diary: Diary) -> None:
+    for number in range(12):
+        diary.note(f"Room {number} is where the launch posters are.")
+    for day in (12, 19, 26):
+        diary.note(f"The launch deadline of the old office is {day} November.")
+    in_the_past = diary.search("what was the launch deadline in the past?")
+    now = diary.search("what is the launch deadline?")
+    assert last_lines(now)[0].endswith("26 November.")
+    assert now[0].score >= min(0.99, 1.5 * in_the_past[0].score)
+
+
 def test_what_replaced_a_hit_is_brought_in_where_the_query_does_not_find_it(diary: Diary) -> None:
     diary.note("We use Postgres for billing.")
     for number in range(20):
