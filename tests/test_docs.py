@@ -24,6 +24,19 @@ CONSOLES = [
     "docs/troubleshooting.md",
     "docs/recipes/coding-agent.md",
     "docs/recipes/research-notes.md",
+    "docs/schemas.md",
+]
+# They install packages, watch until they are stopped, or begin with files of the reader.
+CONSOLES_TO_READ = [
+    "docs/anthropic.md",
+    "docs/clients.md",
+    "docs/evaluate.md",
+    "docs/langchain.md",
+    "docs/langgraph.md",
+    "docs/openai-agents.md",
+    "docs/pydantic-ai.md",
+    "docs/trust.md",
+    "docs/watch.md",
 ]
 
 
@@ -59,6 +72,13 @@ def test_console_examples_print_what_the_page_shows(name: str, tmp_path: Path) -
     """Run each command in turn. To write new output into a page: `python -m tests.consoles PAGE`."""
     for command, shown, printed in compare(ROOT / name, tmp_path):
         assert printed == shown, command
+
+
+def test_every_page_with_console_examples_is_run_or_listed_as_one_to_read() -> None:
+    shown = [
+        str(page.relative_to(ROOT)) for page in PAGES if re.search(r"^`{3,}console$", page.read_text(), re.MULTILINE)
+    ]
+    assert sorted(shown) == sorted([*CONSOLES, *CONSOLES_TO_READ])
 
 
 def test_it_works_by_line_fourteen_of_the_readme() -> None:
