@@ -23,6 +23,10 @@ class Scope(NamedTuple):
     def __str__(self) -> str:
         return f"{self.kind}:{self.name}" if self.name and self.kind != "extra" else self.kind
 
+    def shares_facts_with(self, other: Scope) -> bool:
+        """Return whether a fact of one may be a version of a fact of the other: a channel's holds only there."""
+        return self == other or "channel" not in (self.kind, other.kind)
+
 
 class Page(NamedTuple):
     """A page as it was read. `version` identifies exactly these bytes."""

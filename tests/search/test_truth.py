@@ -157,3 +157,13 @@ def test_a_note_of_two_clauses_is_replaced_in_one_of_them(diary: Diary) -> None:
     (hit, *_) = diary.search("how do I run the tests with pytest")
     assert last_lines([hit]) == ["Tests run with pytest -q; CI is on CircleCI."]
     assert hit.superseded_by is None
+
+
+def test_what_is_true_in_a_channel_replaces_nothing_outside_of_it(diary: Diary) -> None:
+    diary.note("The prompt file is prompt.md.")
+    for channel, path in (("skippy", "src/prompt.js"), ("furnace", "lib/prompt.py"), ("furnace", "lib/prompts.py")):
+        record = {"op": "setChannel", "channelName": channel, "key": path, "value": f"The prompt file is {path}."}
+        diary.memory.call("MemoryTool", record)
+        diary.now += timedelta(days=1)
+    marked = {hit.text: hit.superseded_by.text for hit in diary.search("prompt file") if hit.superseded_by}
+    assert marked == {"The prompt file is lib/prompt.py.": "The prompt file is lib/prompts.py."}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -100,6 +101,20 @@ def test_another_value_under_the_same_key_elsewhere_contradicts(memory: Memory) 
     reply = memory.call("memory_write", {"key": "editor", "content": "emacs"})
     assert [notice["text"] for notice in reply["contradicts"]] == ["vim"]
     assert "supersedes" not in reply
+
+
+def test_a_channel_neither_replaces_nor_contradicts_what_another_keeps(memory: Memory) -> None:
+    def keep(channel: str, path: str) -> dict[str, Any]:
+        value = f"The prompt file is {path}."
+        record = {"op": "setChannel", "channelName": channel, "key": "project_file_paths", "value": value}
+        return memory.call("MemoryTool", record)
+
+    keep("skippy", "src/core/prompt.js")
+    memory.call(
+        "MemoryTool", {"op": "setGlobal", "key": "project_file_paths", "value": "The prompt file is prompt.md."}
+    )
+    assert keep("megafurnace", "lib/prompt.py") == {"success": True}
+    assert keep("megafurnace", "lib/prompts.py")["supersedes"][0]["text"] == "The prompt file is lib/prompt.py."
 
 
 def test_what_other_agents_keep_to_themselves_is_in_no_reply(tmp_path: Path) -> None:

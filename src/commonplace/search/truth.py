@@ -158,7 +158,10 @@ def group_by_key(candidates: Iterable[Candidate], keys: frozenset[int]) -> dict[
 def judge_all(place: Place, by_key: dict[int, list[Place]]) -> Iterator[Replacement]:
     """Yield what may replace a statement, whichever of both is newer; if anything may, also what repeats it."""
     others = {
-        identify(other): other for key in place.keys for other in by_key.get(key, ()) if other.number != place.number
+        identify(other): other
+        for key in place.keys
+        for other in by_key.get(key, ())
+        if other.number != place.number and place.hit.scope.shares_facts_with(other.hit.scope)
     }
     is_replaced = False
     for other in others.values():

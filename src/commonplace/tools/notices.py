@@ -6,6 +6,7 @@ by its newer version elsewhere (`facts/versions.py`), among what the writer may 
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -90,6 +91,10 @@ class _PlacedEdit:
         self.path, self.before, self.after = edit
         self.place = place
 
+    @property
+    def is_in_channel(self) -> bool:
+        return self.place.scope.kind == "channel"
+
     @cached_property
     def old_notes(self) -> list[Block]:
         return blocks.parse(self.before)
@@ -105,6 +110,7 @@ class _Written(NamedTuple):
     path: str
     line: int
     statement: Statement
+    is_in_channel: bool = False
 
 
 class _KeyedValue(NamedTuple):
@@ -113,6 +119,7 @@ class _KeyedValue(NamedTuple):
     path: str
     key: str
     text: str
+    is_in_channel: bool = False
 
 
 def _new_statements(edit: _PlacedEdit) -> list[_Written]:
@@ -127,7 +134,8 @@ def _new_statements(edit: _PlacedEdit) -> list[_Written]:
     if len(added) > _MAX_ADDED_CHARACTERS:
         return []
     first = edit.after.count("\n") - added.count("\n") + 1
-    return [_Written(edit.path, first + each.first_line, each) for each in split_statements(added)[:_MAX_STATEMENTS]]
+    statements = split_statements(added)[:_MAX_STATEMENTS]
+    return [_Written(edit.path, first + each.first_line, each, edit.is_in_channel) for each in statements]
 
 
 def _new_keys(edit: _PlacedEdit) -> list[_KeyedValue]:
@@ -136,7 +144,7 @@ def _new_keys(edit: _PlacedEdit) -> list[_KeyedValue]:
         return []
     if edit.place.kind == "record":
         record = parse_record(edit.after, Record(edit.place.name, "", path=edit.path))
-        return [_KeyedValue(edit.path, record.key, record.text)]
+        return [_KeyedValue(edit.path, record.key, record.text, edit.is_in_channel)]
     if edit.place.kind != "page" or not edit.new_notes:
         return []
     known = {note.content for note in edit.old_notes}
@@ -185,6 +193,8 @@ def _find_older(candidates: Sequence[Candidate], written: Sequence[_Written]) ->
             if (hit.path, older.words) in own:  # just written as well
                 continue
             for each in written:
+                if _is_of_another_channel(hit, each):
+                    continue
                 link = judge(older, each.statement, is_same_place=hit.path == each.path)
                 if link:
                     notices.append(_notice(hit, older, link, each))
@@ -198,11 +208,13 @@ def _notice(hit: Hit, statement: Statement, link: Link, newer: _Written) -> Noti
 
 
 def _find_other_values(layout: Layout, candidates: Sequence[Candidate], keyed: Sequence[_KeyedValue]) -> list[Notice]:
-    """Return what somebody else, or another channel, keeps under the same key: it disagrees and is not replaced."""
+    """Return what is kept elsewhere under the same key: it disagrees and is not replaced."""
     notices: list[Notice] = []
     for value in keyed:
         own_text = " ".join(value.text.split())
         for hit in (candidate.hit for candidate in candidates if candidate.hit.key == value.key):
+            if _is_of_another_channel(hit, value):
+                continue
             if hit.path != value.path and own_text not in " ".join(hit.text.split()):
                 reason = f"{_name_store(layout, hit)} has another value for {value.key}"
                 notices.append(Notice(hit.citation, _read_value(hit.text), "same-key", reason))
@@ -214,13 +226,19 @@ def _name_store(layout: Layout, hit: Hit) -> str:
     if hit.scope.kind == "agent":
         place = layout.place(hit.path)
         return "working memory" if place and place.kind == "record" else "a note"
-    return f"the channel {hit.scope.name}" if hit.scope.kind == "channel" else f"{hit.scope.kind} memory"
+    return f"{hit.scope.kind} memory"
 
 
 def _read_value(passage: str) -> str:
     """Return the value in a passage about a key: without the heading and the footer of a note."""
     notes = blocks.parse(passage)
     return notes[0].content if notes else passage
+
+
+def _is_of_another_channel(hit: Hit, own: _Written | _KeyedValue) -> bool:
+    """Return whether one of both is true in a channel alone, and the other is not of that channel."""
+    has_channel = own.is_in_channel or hit.scope.kind == "channel"
+    return has_channel and posixpath.dirname(hit.path) != posixpath.dirname(own.path)
 
 
 def _find_replaced(edit: _PlacedEdit) -> Iterator[Notice]:
