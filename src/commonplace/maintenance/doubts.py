@@ -24,7 +24,7 @@ from ..index.base import Index
 from ..index.handle import IndexView
 from ..index.recalls import name_agent_file
 from ..model import Hit
-from ..search.pins import find_placed_pins
+from ..search.pins import PinCheck, find_placed_pins
 from ..search.shown_lines import ShownText, find_replaced_lines, list_statements
 from ..search.truth import Place, Replacement
 from ..search.validity import describe_validity, find_validity, may_say_validity
@@ -192,8 +192,9 @@ def _find_stale(home: Home, texts: Sequence[ShownText]) -> Iterator[Doubt]:
         return
     for text in texts:
         lines = text.text.split("\n")
-        for line, pin in find_placed_pins(text.text, repository.folder_of(text.path)):
-            change = repository.describe_change(pin) if pin.fingerprint else ""
+        check = PinCheck(repository)
+        for line, pin in find_placed_pins(text.text, check.folder_of(text.path)):
+            change = check.describe_change(pin) if pin.fingerprint else ""
             if change:
                 words = lines[line].partition(" <!--")[0].strip() if line is not None else text.path
                 side = _cite(home, text, line or 0, line or 0, words)
