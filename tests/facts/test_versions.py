@@ -146,6 +146,7 @@ def test_a_short_label_means_the_same_only_in_the_same_place() -> None:
         ("Since 1 September the VPN needs a hardware key.", "From 1 October the VPN needs a hardware key."),
         ("entry 0: नौका चली और किसी ने नहीं बताया।", "entry 1: नौका चली और किसी ने नहीं बताया।"),
         ("Batch 3: the pump did not start", "Batch 4: the pump did not start"),
+        ("Evening: free time to relax near the hotel garden", "Evening: debrief and review of the new footage"),
     ],
 )
 def test_what_is_true_side_by_side_is_no_version(first: str, second: str) -> None:

@@ -53,6 +53,7 @@ _MIN_SHARE_OF_SUBJECT = 0.5  # of what both are about, if the newer says that a 
 _MAX_SUBJECT_TOPICS = 3
 _MAX_OBJECT_DISTANCE = 4  # words from `like` to what is liked
 _MAX_NAME_DISTANCE = 9
+_MIN_STORY_STEMS = 4  # of a text after a label that is more than a value
 _NAME_WEIGHT = 2.0
 _GENERIC_WEIGHT = 0.3
 _DROPPED = word_set("the a an now currently actually just also already still nowadays officially jetzt ahora désormais")
@@ -156,9 +157,15 @@ def _judge_label(older: Statement, newer: Statement, *, is_same_place: bool) -> 
     if not FREE_LABELS.isdisjoint(stems) or (stems <= CONTEXT_LABELS and not is_same_place):
         return None
     says_more = set(older.stems) <= set(newer.stems) and "change" not in newer.cues and not _denies(older, newer)
-    if says_more:
+    if says_more or (not is_same_place and _tell_two_stories(older, newer)):
         return None
     return Link("frame", f"the same label: {newer.label}", newer.label)
+
+
+def _tell_two_stories(older: Statement, newer: Statement) -> bool:
+    """Return whether two lines with one label say much, and nothing of the same: `Evening: …` of two days."""
+    told = [set(each.stems) - _label_stems(each) for each in (older, newer)]
+    return min(map(len, told)) >= _MIN_STORY_STEMS and told[0].isdisjoint(told[1])
 
 
 def _judge_frame(older: Statement, newer: Statement) -> Link | None:
