@@ -79,7 +79,11 @@ export function makeDrawing(canvas, { onHover, onChoose, onOpen }) {
       canvas.dataset.settled = settled ? "yes" : "no";
       draw();
     },
-    show: (shown) => ((state.shown = shown), draw()),
+    show: (shown) => {
+      state.shown = shown;
+      if (!state.moved) fit(canvas, state);
+      draw();
+    },
     choose: (index) => {
       state.chosen = index;
       if (index >= 0 && state.places) centre(canvas, state, index);
@@ -108,11 +112,13 @@ function fit(canvas, state) {
   if (!state.places?.length) return;
   let [left, right, top, bottom] = [Infinity, -Infinity, Infinity, -Infinity];
   for (let i = 0; i < state.places.length; i += 2) {
+    if (state.shown && !state.shown[i / 2]) continue;
     left = Math.min(left, state.places[i]);
     right = Math.max(right, state.places[i]);
     top = Math.min(top, state.places[i + 1]);
     bottom = Math.max(bottom, state.places[i + 1]);
   }
+  if (left > right) return;
   const [wide, high] = [canvas.clientWidth || 1, canvas.clientHeight || 1];
   state.k = Math.min(2, Math.max(LEAST, Math.min((wide - 60) / (right - left + 1), (high - 60) / (bottom - top + 1))));
   state.tx = wide / 2 - (state.k * (left + right)) / 2;
@@ -127,7 +133,7 @@ function centre(canvas, state, index) {
   state.moved = true;
 }
 
-export const radius = (node) => 3 + Math.min(9, Math.sqrt(node.weight || 0) * 1.4);
+export const radius = (node) => (node.hub ? 6 + Math.min(12, Math.sqrt(node.weight || 0) * 1.2) : 3 + Math.min(5, Math.sqrt(node.weight || 0)));
 
 function nearest(state, px, py) {
   let [best, least] = [-1, Infinity];
@@ -255,9 +261,8 @@ function paintNames(pen, { nodes, places, near, colours, k, order }, focus, seen
   const named = new Set(
     focus >= 0
       ? [focus, ...[...near[focus]].slice(0, 40)]
-      : (order ?? nodes.map((_, i) => i)).slice(0, Math.round(60 * k * k) + 20),
+      : (order ?? nodes.map((_, i) => i)).slice(0, Math.round(60 * k * k) + 70),
   );
-  pen.font = `${12 / k}px system-ui, sans-serif`;
   pen.textAlign = "center";
   pen.lineWidth = 3 / k;
   pen.lineJoin = "round";
@@ -265,6 +270,8 @@ function paintNames(pen, { nodes, places, near, colours, k, order }, focus, seen
   const taken = [];
   for (const i of named) {
     if (!seen(i)) continue;
+    if (focus < 0 && !nodes[i].hub && k < 0.9 && nodes[i].weight < 8) continue; // from afar, only hubs have names
+    pen.font = `${nodes[i].hub ? 600 : 400} ${(nodes[i].hub ? 13 : 12) / k}px system-ui, sans-serif`;
     const text = nodes[i].label.length > 32 ? `${nodes[i].label.slice(0, 31)}…` : nodes[i].label;
     const y = places[2 * i + 1] - (radius(nodes[i]) + 5) / Math.sqrt(k) - 2 / k;
     const half = (text.length * 3.6) / k;

@@ -1,6 +1,8 @@
 // A worker that finds each node its place: linked ones pull, all push (by a quadtree, Barnes and Hut), the middle holds.
 
-const TICKS = 260;
+const TICKS = 260; // of a small graph; a large one has fewer, so that it is there sooner
+const FEWEST_TICKS = 80;
+const SMALL = 500;
 const APART = 0.81; // how wide a cell may look, squared, to push as one
 const PUSH = 38;
 const LENGTH = 46;
@@ -26,8 +28,9 @@ function arrange(all, edges, quiet) {
     postMessage({ places, settled }, [places.buffer]);
   };
   let told = performance.now();
-  for (let tick = 0; tick < TICKS && tied.length; tick++) {
-    step(state, Math.pow(0.001, tick / TICKS));
+  const ticks = Math.round(Math.max(FEWEST_TICKS, Math.min(TICKS, (TICKS * SMALL) / (tied.length + 1))));
+  for (let tick = 0; tick < ticks && tied.length; tick++) {
+    step(state, Math.pow(0.001, tick / ticks));
     if (!quiet && performance.now() - told > 40) {
       tell(false);
       told = performance.now();

@@ -1,4 +1,5 @@
-// The map: pages and what ties them (links, tags, keys), drawn, and the same as a list for the keyboard and the ear.
+// The map: the names that many pages mention as hubs, pages around them, and what else ties them (links, tags, keys); drawn,
+// and the same as a list for the keyboard and the ear. What nothing ties is only drawn on demand.
 
 import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 import { get } from "./api.js";
@@ -39,7 +40,8 @@ function useGraph(graph) {
       nodes[a].weight++;
       nodes[b].weight++;
     }
-    const order = nodes.map((_, index) => index).sort((a, b) => nodes[b].weight - nodes[a].weight);
+    const rank = ({ hub, weight }) => (hub ? 1e6 : 0) + weight;
+    const order = nodes.map((_, index) => index).sort((a, b) => rank(nodes[b]) - rank(nodes[a]));
     const kinds = [...new Set(nodes.map((node) => node.kind))].sort();
     return { nodes, edges, order, kinds };
   }, [graph]);
@@ -49,6 +51,8 @@ function Graph({ graph, route, again }) {
   const { nodes, edges, order, kinds } = useGraph(graph);
   const [wanted, setWanted] = useState("");
   const [hidden, setHidden] = useState(() => new Set());
+  const loose = useMemo(() => nodes.filter((node) => !node.weight).length, [nodes]);
+  const [withLoose, setWithLoose] = useState(loose === nodes.length);
   const [chosen, setChosen] = useState(() => nodes.findIndex((node) => node.id === route.params.get("node")));
   const canvas = useRef(null);
   const drawing = useRef(null);
@@ -56,9 +60,11 @@ function Graph({ graph, route, again }) {
     const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
     return nodes.map(
       (node) =>
-        !hidden.has(node.kind) && words.every((word) => `${node.label} ${node.id}`.toLowerCase().includes(word)),
+        (withLoose || node.weight > 0 || words.length > 0 || node.id === route.params.get("node")) &&
+        !hidden.has(node.kind) &&
+        words.every((word) => `${node.label} ${node.id}`.toLowerCase().includes(word)),
     );
-  }, [nodes, hidden, wanted]);
+  }, [nodes, hidden, wanted, withLoose]);
   const choose = (index) => {
     setChosen(index);
     go(to("map", "", { node: nodes[index]?.id }), { replace: true });
@@ -91,7 +97,8 @@ function Graph({ graph, route, again }) {
       <input type="search" aria-label="Find in the map" placeholder="Find in the map" value=${wanted} onInput=${(event) => setWanted(event.target.value)} />
       <div class="row" role="group" aria-label="Kinds">
         ${kinds.map((kind) => html`<button type="button" class="kind" aria-pressed=${!hidden.has(kind)} onClick=${() => flip(kind)}>
-        <span class=${`dot kind-${kind}`}></span>${kind}</button>`)}</div>
+        <span class=${`dot kind-${kind}`}></span>${kind}</button>`)}
+        ${loose > 0 && html`<button type="button" class="kind" aria-pressed=${withLoose} onClick=${() => setWithLoose(!withLoose)}>${number(loose)} not tied</button>`}</div>
     </div>
     <div class="map-body">
       <div class="map-canvas"><canvas ref=${canvas} tabindex="0" role="img" onKeyDown=${keys} aria-label="Map of memory: arrows move it, plus and minus zoom, 0 shows all. The list beside it says the same.">
@@ -154,21 +161,22 @@ function Side({ nodes, edges, order, shown, chosen, onChoose }) {
   return html`<aside class="map-side" aria-label="What is on the map">
     ${
       node &&
-      html`<div class="card"><h2>${node.label}</h2><p><${Chip} kind=${node.kind} /> <span class="path muted">${node.id}</span></p>
-      ${opens(node) && html`<a class="button primary" href=${toPage(node.id)}>Open the page</a>`} <button type="button" class="quiet" onClick=${() => onChoose(-1)}>Let go</button>
+      html`<div class="card"><h2>${node.label}</h2><p><${Chip} kind=${node.kind} /> <span class="path muted">${opens(node) ? node.id : plural(node.size, "page")}</span></p>
+      ${opens(node) && html`<a class="button primary" href=${toPage(node.id)}>Open the page</a>`}
+      ${!opens(node) && html`<a class="button primary" href=${to("search", "", { q: node.label })}>Search for it</a>`} <button type="button" class="quiet" onClick=${() => onChoose(-1)}>Let go</button>
       <h3>Tied to</h3><${Ties} nodes=${nodes} edges=${edges} chosen=${chosen} onChoose=${onChoose} /></div>`
     }
-    <h2>${node ? "All" : "Most tied"} <span class="count">${number(listed.length)}</span></h2>
+    <h2>${node ? "All" : "Most named"} <span class="count">${number(listed.length)}</span></h2>
     <ul class="plain nodes">${listed.slice(0, LISTED).map((index) => html`<li key=${nodes[index].id}>
       <button type="button" class="quiet" aria-pressed=${index === chosen} onClick=${() => onChoose(index)}>
       <span class=${`dot kind-${nodes[index].kind}`}></span><span>${nodes[index].label}</span>
-      <span class="muted">${nodes[index].weight}</span></button></li>`)}</ul>
+      <span class="muted">${nodes[index].hub ? nodes[index].size : nodes[index].weight}</span></button></li>`)}</ul>
     ${listed.length > LISTED && html`<p class="muted">and ${number(listed.length - LISTED)} more: find them by name</p>`}
     ${!listed.length && html`<p class="muted">Nothing fits.</p>`}
   </aside>`;
 }
 
-const TIES = { link: "links", tag: "shares the tag", key: "shares the key" };
+const TIES = { link: "links", name: "names", tag: "shares the tag", key: "shares the key" };
 
 function Ties({ nodes, edges, chosen, onChoose }) {
   const ties = edges
