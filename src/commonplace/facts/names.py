@@ -19,7 +19,100 @@ _WIKILINK = re.compile(r"\[\[[^\]\n]*\]\]")  # has names as files have them
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|<!--.*?-->|https?://\S+|^---\n.*?\n---\n", re.DOTALL)
 _BREAK = re.compile(r"[.!?:;]\s|\n|[|*#>\]\[()\"“”]")  # what ends a name between two words
 _NO_NAMES = frozenset(
-    ["a", "an", "and", "are", "as", "at", "be", "but", "by", "can", "did", "do", "for", "from", "has", "have", "he", "her", "here", "his", "how", "i", "if", "in", "is", "it", "its", "let", "me", "my", "no", "not", "of", "on", "or", "our", "she", "so", "that", "the", "their", "then", "there", "they", "this", "to", "today", "tomorrow", "was", "we", "were", "what", "when", "where", "who", "why", "will", "with", "yesterday", "you", "your", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "mondays", "tuesdays", "wednesdays", "thursdays", "fridays", "saturdays", "sundays", "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december", "todo", "note", "ok", "yes", "utc"]
+    [
+        "a",
+        "an",
+        "and",
+        "are",
+        "as",
+        "at",
+        "be",
+        "but",
+        "by",
+        "can",
+        "did",
+        "do",
+        "for",
+        "from",
+        "has",
+        "have",
+        "he",
+        "her",
+        "here",
+        "his",
+        "how",
+        "i",
+        "if",
+        "in",
+        "is",
+        "it",
+        "its",
+        "let",
+        "me",
+        "my",
+        "no",
+        "not",
+        "of",
+        "on",
+        "or",
+        "our",
+        "she",
+        "so",
+        "that",
+        "the",
+        "their",
+        "then",
+        "there",
+        "they",
+        "this",
+        "to",
+        "today",
+        "tomorrow",
+        "was",
+        "we",
+        "were",
+        "what",
+        "when",
+        "where",
+        "who",
+        "why",
+        "will",
+        "with",
+        "yesterday",
+        "you",
+        "your",
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+        "mondays",
+        "tuesdays",
+        "wednesdays",
+        "thursdays",
+        "fridays",
+        "saturdays",
+        "sundays",
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+        "todo",
+        "note",
+        "ok",
+        "yes",
+        "utc",
+    ]
 )
 _PERSON = re.compile(
     r"\s+(?:prefers|likes|wants|asked|asks|said|says|thinks|told|leads|owns|works|lives|joined|left|wrote|writes|found|fixed|"
@@ -88,7 +181,7 @@ def _find_mentions(text: str, ordinary: frozenset[str]) -> Iterator[_Mention]:
     end = 0
     for match in _WORD.finditer(text):
         gap = text[end : match.start()]
-        is_name = _may_be_name(match[0], ordinary) or (bool(run) and match[0].isdigit())
+        is_name = _may_be_name(match[0], ordinary)
         if run and (not is_name or _BREAK.search(gap) or len(run) == MAX_NAME_WORDS or "," in gap):
             yield _make_mention(text, run)
             run = []
@@ -115,9 +208,9 @@ def _make_mention(text: str, run: list[re.Match[str]]) -> _Mention:
 
 
 def _choose(mention: _Mention, inside: Counter[tuple[str, ...]], known: set[tuple[str, ...]]) -> tuple[str, ...]:
-    """Return the words of a mention that are a name; without the first word of a sentence, where that is no part of it."""
+    """Return the words of a mention that are a name: without the first word of a sentence, where that is none."""
     for words in (mention.words, mention.words[1:]):
-        if words and words[0][0].isupper() and (inside[words] or words in known):
+        if words and (inside[words] or words in known):
             return words
     return ()
 

@@ -52,3 +52,25 @@ def test_a_page_of_notes_hangs_by_its_links_and_by_its_tags(memory: Memory, home
         ("link", "people", True), ("tag", "garden", True)
     }  # fmt: skip
     assert {node.id: node.size for node in found.nodes}[notes] == 2
+
+
+def test_a_name_that_many_pages_mention_is_a_hub(memory: Memory) -> None:
+    memory.call("update_world", {"topic": "blue-heron", "content": "# Blue Heron\n\nCounts birds.\n"})
+    for number in range(4):
+        text = f"We asked Grace about Blue Heron {number} times."
+        memory.call("update_world", {"topic": f"t{number}", "content": text})
+    found = build_link_graph(memory.home)
+    hubs = {node.id: (node.kind, node.size) for node in found.nodes if node.is_hub}
+    assert hubs == {"name:Grace": ("name", 4), "memory/world/blue-heron.md": ("page", 5)}
+    named = {(edge.a, edge.b) for edge in found.edges if edge.why == "name"}
+    assert ("name:Grace", "memory/world/t0.md") in named
+    assert ("memory/world/blue-heron.md", "memory/world/t0.md") in named
+
+
+def test_hubs_have_room_where_there_are_more_pages_than_nodes(memory: Memory) -> None:
+    for number in range(45):
+        memory.call("update_world", {"topic": f"t{number}", "content": "We asked Grace."})
+    found = build_link_graph(memory.home, 40)
+    assert [node.label for node in found.nodes if node.is_hub] == ["Grace"]
+    assert len(found.nodes) <= 40
+    assert found.left_out == 7

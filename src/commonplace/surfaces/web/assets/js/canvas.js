@@ -210,6 +210,9 @@ function paint(pen, canvas, state) {
   paintNames(pen, state, focus, seen);
 }
 
+// Of many lines each is fainter, so that what they tie stays visible.
+const faint = (count) => Math.max(0.1, Math.min(1, 400 / (count + 1)));
+
 function paintEdges(pen, { edges, places, colours, k }, focus, seen) {
   for (const strong of [false, true]) {
     if (strong && focus < 0) continue;
@@ -220,7 +223,7 @@ function paintEdges(pen, { edges, places, colours, k }, focus, seen) {
       pen.lineTo(places[2 * b], places[2 * b + 1]);
     }
     pen.strokeStyle = strong ? colours.accent : colours.line;
-    pen.globalAlpha = strong ? 0.9 : focus >= 0 ? 0.25 : 0.7;
+    pen.globalAlpha = (strong ? 0.9 : focus >= 0 ? 0.25 : 0.7) * (strong ? 1 : faint(edges.length));
     pen.lineWidth = (strong ? 1.6 : 0.8) / Math.sqrt(k);
     pen.stroke();
   }
@@ -270,7 +273,7 @@ function paintNames(pen, { nodes, places, near, colours, k, order }, focus, seen
   const taken = [];
   for (const i of named) {
     if (!seen(i)) continue;
-    if (focus < 0 && !nodes[i].hub && k < 0.9 && nodes[i].weight < 8) continue; // from afar, only hubs have names
+    if (focus < 0 && !nodes[i].hub && k < 1.4) continue; // from afar, only hubs have names
     pen.font = `${nodes[i].hub ? 600 : 400} ${(nodes[i].hub ? 13 : 12) / k}px system-ui, sans-serif`;
     const text = nodes[i].label.length > 32 ? `${nodes[i].label.slice(0, 31)}…` : nodes[i].label;
     const y = places[2 * i + 1] - (radius(nodes[i]) + 5) / Math.sqrt(k) - 2 / k;

@@ -9,6 +9,7 @@ import { go, to, toPage } from "./router.js";
 import { Busy, Chip, Empty, Trouble, number, plural, useAsked, useTitle } from "./ui.js";
 
 const LISTED = 150;
+const MANY = 12; // a page that so many tie is a hub too
 // What a node is, to the eye: a page by where it stands, a record by whose it is.
 function kindOf({ id, kind, scope }) {
   const owner = String(scope).split(":")[0];
@@ -40,7 +41,8 @@ function useGraph(graph) {
       nodes[a].weight++;
       nodes[b].weight++;
     }
-    const rank = ({ hub, weight }) => (hub ? 1e6 : 0) + weight;
+    for (const node of nodes) node.hub ||= opens(node) && node.kind !== "day" && node.weight >= MANY;
+    const rank = ({ hub, size, weight }) => (hub ? 1e6 + Math.max(size, weight) : weight);
     const order = nodes.map((_, index) => index).sort((a, b) => rank(nodes[b]) - rank(nodes[a]));
     const kinds = [...new Set(nodes.map((node) => node.kind))].sort();
     return { nodes, edges, order, kinds };
@@ -170,7 +172,7 @@ function Side({ nodes, edges, order, shown, chosen, onChoose }) {
     <ul class="plain nodes">${listed.slice(0, LISTED).map((index) => html`<li key=${nodes[index].id}>
       <button type="button" class="quiet" aria-pressed=${index === chosen} onClick=${() => onChoose(index)}>
       <span class=${`dot kind-${nodes[index].kind}`}></span><span>${nodes[index].label}</span>
-      <span class="muted">${nodes[index].hub ? nodes[index].size : nodes[index].weight}</span></button></li>`)}</ul>
+      <span class="muted">${nodes[index].hub ? Math.max(nodes[index].size, nodes[index].weight) : nodes[index].weight}</span></button></li>`)}</ul>
     ${listed.length > LISTED && html`<p class="muted">and ${number(listed.length - LISTED)} more: find them by name</p>`}
     ${!listed.length && html`<p class="muted">Nothing fits.</p>`}
   </aside>`;
