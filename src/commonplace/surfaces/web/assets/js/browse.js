@@ -4,6 +4,7 @@ import { html, useMemo, useState } from "../vendor/preact.js";
 import { allPages, get } from "./api.js";
 import { Days } from "./days.js";
 import { useMe } from "./me.js";
+import { Records } from "./records.js";
 import { to, toPage } from "./router.js";
 import {
   Busy,
@@ -168,55 +169,6 @@ function Notes({ outline }) {
   );
 }
 
-const COLUMNS = [
-  ["key", "Key"],
-  ["value", "Value"],
-  ["category", "Category"],
-  ["tags", "Tags"],
-  ["updated", "Updated"],
-];
-const plain = (value) =>
-  typeof value === "string"
-    ? value
-    : Array.isArray(value) && value.every((each) => typeof each === "string")
-      ? value.join(", ")
-      : value === undefined || value === null
-        ? ""
-        : JSON.stringify(value);
-
-export function Records({ records, label }) {
-  const [sort, setSort] = useState({ by: "key", down: false });
-  const [wanted, setWanted] = useState("");
-  const rows = useMemo(() => {
-    const kept = records.filter((record) =>
-      COLUMNS.some(([name]) => plain(record[name]).toLowerCase().includes(wanted.toLowerCase())),
-    );
-    const sign = sort.down ? -1 : 1;
-    return kept.sort((a, b) => sign * plain(a[sort.by]).localeCompare(plain(b[sort.by]), "en", { numeric: true }));
-  }, [records, sort, wanted]);
-  return html`<div>
-    ${records.length > 8 && html`<input type="search" class="narrow" aria-label=${`Narrow ${label}`} placeholder="Narrow" value=${wanted} onInput=${(event) => setWanted(event.target.value)} />`}
-    <div class="scroll" tabindex="0" role="region" aria-label=${label}><table class="records">
-      <thead><tr>${COLUMNS.map(
-        ([
-          name,
-          text,
-        ]) => html`<th scope="col" aria-sort=${sort.by === name ? (sort.down ? "descending" : "ascending") : null}>
-        <button type="button" class="sort" onClick=${() => setSort({ by: name, down: sort.by === name && !sort.down })}>${text}<span aria-hidden="true">${sort.by === name ? (sort.down ? " ↓" : " ↑") : ""}</span>
-          </button></th>`,
-      )}</tr></thead>
-      <tbody>${rows.map(
-        (record) => html`<tr key=${record.path}>
-        <th scope="row"><a href=${toPage(record.path)}>${record.key}</a></th>
-        <td class="value" dir="auto">${plain(record.value)}</td><td>${record.category}</td>
-        <td>${(record.tags ?? []).map((tag) => html`<${Chip} kind="tag">#${tag}<//> `)}</td>
-        <td class="nowrap"><${When} at=${record.updated} /></td></tr>`,
-      )}</tbody>
-    </table></div>
-    ${!rows.length && html`<p class="muted">Nothing matches “${wanted}”.</p>`}
-  </div>`;
-}
-
 function Globals({ outline }) {
   const records = outline.globals ?? [];
   if (!records.length)
@@ -231,7 +183,7 @@ function Channels({ outline }) {
     return html`<${Empty} title="No channel yet" command=${`commonplace call MemoryTool '{"op": "setChannel", "channelName": "dev", "key": "branch", "value": "main"}'`}>
       <p>What belongs to one conversation is kept with its channel.</p><//>`;
   return channels.map((channel) => html`<section key=${channel.name}><h2>${channel.name} <span class="count">${number(channel.records?.length)}</span></h2>
-    <${Records} records=${channel.records ?? []} label=${`Records of ${channel.name}`} /></section>`,
+    <${Records} records=${channel.records ?? []} channel=${channel.name} label=${`Records of ${channel.name}`} /></section>`,
   );
 }
 
