@@ -9,7 +9,10 @@ const DAY = 86400000;
 const WEEKS = 53;
 const CELL = 17;
 
+const MONTHS = 12; // at once: years of days would be slow to draw
+
 export function Days({ days }) {
+  const [shown, setShown] = useState(MONTHS);
   const sorted = useMemo(() => [...days].sort((a, b) => b.date.localeCompare(a.date)), [days]);
   if (!sorted.length)
     return html`<${Empty} title="No day was written" command='commonplace remember "What happened today"'>
@@ -17,7 +20,7 @@ export function Days({ days }) {
   const months = Object.groupBy ? Object.groupBy(sorted, (each) => each.date.slice(0, 7)) : grouped(sorted);
   return html`<div class="days">
     <${Strip} days=${sorted} />
-    ${Object.entries(months).map(
+    ${Object.entries(months).slice(0, shown).map(
       ([
         month,
         inside,
@@ -25,6 +28,7 @@ export function Days({ days }) {
         <h2>${day(`${month}-15`, { month: "long", year: "numeric" })} <span class="count">${inside.length}</span></h2>
       <ul class="plain">${inside.map((each) => html`<li key=${each.path}><${Day} item=${each} /></li>`)}</ul></section>`,
     )}
+    ${shown < Object.keys(months).length && html`<button type="button" onClick=${() => setShown(shown + MONTHS)}>Show older months</button>`}
   </div>`;
 }
 

@@ -12,7 +12,8 @@ const FIRST = 30;
 const MORE = 60;
 const nameOf = (fact) => `${fact.path}\n${fact.text}`;
 
-export function Feed() {
+// `isAlone`: while nothing else of memory is known yet, and it may be empty.
+export function Feed({ isAlone }) {
   const [unapproved, setUnapproved] = useState(false);
   const [older, setOlder] = useState({ facts: [], next: "" });
   const [gone, setGone] = useState(() => new Set());
@@ -24,6 +25,7 @@ export function Feed() {
   useEffect(() => setOlder({ facts: [], next: "" }), [unapproved]);
   useKeys(rowKeys());
   if (!first.data) return html`<${Trouble} problem=${first.problem} again=${first.again} />`;
+  if (isAlone && !first.data.statements.length) return null;
   const next = older.facts.length ? older.next : first.data.next;
   const showOlder = async () => {
     const found = await get("statements", { limit: MORE, unapproved: unapproved || null, after: next });

@@ -271,19 +271,18 @@ function Start() {
   );
   useFreshness(again);
   if (problem) return html`<${Trouble} problem=${problem} again=${again} />`;
-  if (!found) return null;
-  const [data, status] = found;
+  const [data, status] = found ?? [{}, me.status];
   const days = [...(data.days ?? [])].sort((a, b) => b.date.localeCompare(a.date)).slice(0, 6);
   const topics = (data.topics ?? []).slice(0, 8);
-  if (!days.length && !topics.length && !(data.globals ?? []).length)
+  if (found && !days.length && !topics.length && !(data.globals ?? []).length)
     return html`<${Empty} title="Nothing is remembered yet" command=${['commonplace remember "The first thing worth keeping"', "commonplace install claude-code", "commonplace import --help"]}>
       <p>Write a note, let an agent use this memory, or bring in what another system kept.</p>
       ${me.canWrite && html`<button type="button" class="primary" onClick=${() => me.open("note")}>Add a note to today</button>`}
     <//>`;
   return html`<p class="said muted">${plural(status.pages, "page")}${status.passages != null && ` with ${plural(status.passages, "passage")}`}, for ${status.agent}</p>
   <div class="start">
-    <${Feed} />
-    <aside aria-label="What there is">
+    <${Feed} isAlone=${!found} />
+    ${found && html`<aside aria-label="What there is">
     <section><h2>Latest days</h2>${
       days.length
         ? html`<ul class="plain">
@@ -303,6 +302,6 @@ function Start() {
       <li>Ask in words of your own: <a href=${to("search", "", { q: "what did we decide last week?" })}>what did we decide last week?</a></li>
       <li><a href=${to("context")}>Context</a> shows exactly what a model reads first</li>
     </ul></section>
-    </aside>
+    </aside>`}
   </div>`;
 }
