@@ -18,102 +18,14 @@ _WORD = re.compile(r"[^\W_][\w'’-]*")
 _WIKILINK = re.compile(r"\[\[[^\]\n]*\]\]")  # has names as files have them
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|<!--.*?-->|https?://\S+|^---\n.*?\n---\n", re.DOTALL)
 _BREAK = re.compile(r"[.!?:;]\s|\n|[|*#>\]\[()\"“”]")  # what ends a name between two words
-_NO_NAMES = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "be",
-        "but",
-        "by",
-        "can",
-        "did",
-        "do",
-        "for",
-        "from",
-        "has",
-        "have",
-        "he",
-        "her",
-        "here",
-        "his",
-        "how",
-        "i",
-        "if",
-        "in",
-        "is",
-        "it",
-        "its",
-        "let",
-        "me",
-        "my",
-        "no",
-        "not",
-        "of",
-        "on",
-        "or",
-        "our",
-        "she",
-        "so",
-        "that",
-        "the",
-        "their",
-        "then",
-        "there",
-        "they",
-        "this",
-        "to",
-        "today",
-        "tomorrow",
-        "was",
-        "we",
-        "were",
-        "what",
-        "when",
-        "where",
-        "who",
-        "why",
-        "will",
-        "with",
-        "yesterday",
-        "you",
-        "your",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-        "mondays",
-        "tuesdays",
-        "wednesdays",
-        "thursdays",
-        "fridays",
-        "saturdays",
-        "sundays",
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-        "todo",
-        "note",
-        "ok",
-        "yes",
-        "utc",
-    ]
-)
+_NO_NAME_WORDS = """
+a an and are as at be but by can did do for from has have he her here his how i if in is it its let me my no not
+of on or our she so that the their then there they this to today tomorrow was we were what when where who why
+will with yesterday you your monday tuesday wednesday thursday friday saturday sunday mondays tuesdays
+wednesdays thursdays fridays saturdays sundays january february march april may june july august september
+october november december todo note ok yes utc
+"""
+_NO_NAMES = frozenset(_NO_NAME_WORDS.split())
 _PERSON = re.compile(
     r"\s+(?:prefers|likes|wants|asked|asks|said|says|thinks|told|leads|owns|works|lives|joined|left|wrote|writes|found|fixed|"
     r"covers|pairs|agreed|agrees|decided|suggested|knows|builds|keeps|learns|moved|looks|raised|calls|answers)\b"
@@ -199,7 +111,8 @@ def _may_be_name(word: str, ordinary: frozenset[str]) -> bool:
 
 
 def _make_mention(text: str, run: list[re.Match[str]]) -> _Mention:
-    start, end = run[0].start(), run[-1].end()
+    start = run[0].start()
+    end = run[-1].end()
     before = text[max(0, start - 4) : start]
     is_first = not before.strip() or bool(re.search(r"(?:[.!?:]\s+|\n\s*(?:[-*>]\s+)?)$", before))
     words = tuple(match[0].removesuffix("'s").removesuffix("’s") for match in run)
