@@ -14,7 +14,7 @@ from commonplace import Memory
 from commonplace.settings import load
 from commonplace.storage.names import file_name
 
-from .consoles import compare
+from .consoles import compare, is_same
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -151,3 +151,9 @@ def test_the_comparison_names_its_sources() -> None:
     for name, *cells in others:
         for cell in cells:
             assert re.search(r"\]\(https://|not published|^\.\d{3}", cell), (name, cell)
+
+
+def test_examples_are_compared_without_ids_and_with_scores_that_are_nearly_equal() -> None:
+    assert is_same("a.md#L1  0.96  main\n1234567890", "a.md#L1  0.91  main\nabcdef0123")
+    assert not is_same("a.md#L1  0.96  main", "a.md#L1  0.71  main")
+    assert not is_same("a.md#L1  0.96  main", "b.md#L1  0.96  main")
