@@ -157,3 +157,10 @@ def test_examples_are_compared_without_ids_and_with_scores_that_are_nearly_equal
     assert is_same("a.md#L1  0.96  main\n1234567890", "a.md#L1  0.91  main\nabcdef0123")
     assert not is_same("a.md#L1  0.96  main", "a.md#L1  0.71  main")
     assert not is_same("a.md#L1  0.96  main", "b.md#L1  0.96  main")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_pages_are_in_plain_english(page: Path) -> None:
+    text = " ".join(page.read_text().split())
+    stiff = re.findall(r"\bcan not\b|\b(?:is|are) told\b|where you do not say|unless told|\bthat holds true\b", text)
+    assert stiff == []
