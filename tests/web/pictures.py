@@ -61,7 +61,7 @@ def _picture(chromium: Any, site: str, file: Path, route: str, size: Any, *, dar
         page = look.go(route)
         if act:
             act(page)
-        if page.locator("canvas").count():
+        if route.startswith("#/map"):
             page.locator("canvas[data-settled=yes]").wait_for()
         look.settle()
         page.screenshot(path=file)
