@@ -287,11 +287,15 @@ class Home:
         viewer: Viewer | None = None,
         filters: Filters = EVERYTHING,
         mode: str | None = None,
+        *,
+        only_approved_versions: bool = False,
     ) -> SearchResult:
         """Answer a query from what this agent may see. See `search/pipeline.py`."""
         from .search.pipeline import search
 
-        return search(self, text, limit, min_score, viewer, filters, mode)
+        return search(
+            self, text, limit, min_score, viewer, filters, mode, only_approved_versions=only_approved_versions
+        )
 
     def record_recall(self, paths: Iterable[str]) -> None:
         """Count pages as recalled, beside the index; not counted where this machine keeps no derived data."""

@@ -164,6 +164,7 @@ class Query(NamedTuple):
     min_score: float = 0.0
     filters: Filters = EVERYTHING
     today: int = 0
+    only_approved_versions: bool = False  # only what a person wrote or approved replaces a fact
 
 
 class Successor(NamedTuple):

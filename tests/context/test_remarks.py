@@ -89,6 +89,35 @@ def test_what_nobody_approved_replaces_nothing_where_only_approved_text_is_shown
     assert "12 October" in memory.context(only_approved=True).text
 
 
+def test_the_newest_approved_version_is_named_though_an_agent_wrote_another_since(
+    memory: Memory, clock: FrozenClock
+) -> None:
+    write_curated(memory, f"{OLD}\n")
+    clock.advance(days=2)
+    world = Path(memory.home.root) / "memory/world"
+    world.mkdir(parents=True, exist_ok=True)
+    (world / "release.md").write_text(f"{NEW}\n")
+    memory.search("release")  # takes in what a person wrote
+    remember_later(memory, clock, "The release date is 30 October.")
+    assert '"The release date is 30 October."' in line_of(memory.context().text, "12 October")
+    assert f'now: "{NEW}"' in line_of(memory.context(only_approved=True).text, "12 October")
+    assert "30 October" not in memory.context(only_approved=True).text
+
+
+def test_what_nobody_approved_changes_no_score_where_only_approved_text_counts(
+    memory: Memory, clock: FrozenClock
+) -> None:
+    write_curated(memory, f"{OLD}\n")
+    (before,) = memory.home.search("when is the release date?").hits
+    remember_later(memory, clock)
+    hits = memory.home.search("when is the release date?", only_approved_versions=True).hits
+    (after,) = [hit for hit in hits if "12 October" in hit.text]
+    (lowered,) = [hit for hit in memory.home.search("when is the release date?").hits if "12 October" in hit.text]
+    assert after.superseded_by is None
+    assert lowered.score < after.score
+    assert after.score > before.score / 2
+
+
 def test_another_channel_replaces_nothing(memory: Memory, clock: FrozenClock) -> None:
     write_curated(memory, f"{OLD}\n")
     clock.advance(days=2)

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace import Memory
-from commonplace.search.validity import describe_validity, find_validity, read_fields
+from commonplace.search.validity import describe_validity, find_validity
+from commonplace.search.validity_fields import find_line_fields, read_fields
 from commonplace.testing import FrozenClock
 
 from ..examples import examples
@@ -176,14 +177,29 @@ def test_without_a_day_only_full_dates_are_understood() -> None:
 
 
 def test_fields_say_it_in_front_matter_in_a_line_and_in_a_comment() -> None:
-    for text in (
-        "---\nvalid_until: 2026-05-12\n---\nx",
-        "a\nvalid_until: 12 May 2026",
-        "<!-- valid_until: 2026-05-12 -->",
-    ):
-        assert read_fields(text).valid_until == "2026-05-12"
-    assert read_fields("- valid_from: 2026-06-01").valid_from == "2026-06-01"
-    assert read_fields("it is valid_until: then") == (None, None)
+    assert read_fields("---\nvalid_until: 2026-05-12\n---\n").valid_until == "2026-05-12"
+    assert read_fields("---\nnote: it is valid_until: then\n---\n") == (None, None)
+    for text in ("a\nvalid_until: 12 May 2026", "a <!-- valid_until: 2026-05-12 -->", "a\n\nvalid_until: 2026-05-12"):
+        assert find_line_fields(text)[0].valid_until == "2026-05-12", text
+    assert find_line_fields("a\nvalid_from: 2026-06-01")[0].valid_from == "2026-06-01"
+    assert find_line_fields("it is valid_until: then") == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("a\n\nvalid_until: 1970-01-01\n\nb", {0}),
+        ("a\nb\nvalid_until: 1970-01-01\nc", {1}),
+        ("- a\n- b\n  valid_until: 1970-01-01\n- c", {1}),
+        ("a\nb <!-- valid_until: 1970-01-01 -->\nc", {1}),
+        ("# A\n\nb\n\n```\nvalid_until: 1970-01-01\n```\n\nc", set()),
+        ("a\n~~~ yaml\n\nvalid_until: 1970-01-01\n\nb", set()),
+        ("- a\n- valid_until: 1970-01-01\n- c", set()),
+        ("valid_until: 1970-01-01\na", set()),
+    ],
+)
+def test_a_field_is_about_the_line_above_and_in_code_about_nothing(text: str, lines: set[int]) -> None:
+    assert {*find_line_fields(text)} == lines
 
 
 def test_it_is_said_in_words() -> None:
@@ -201,6 +217,7 @@ pieces = st.sampled_from(["until ", "bis ", "from ", "for the next ", "Friday", 
 def test_any_text_on_any_day_is_read(text: str, day: int | None) -> None:
     find_validity(text, day)
     read_fields(text)
+    find_line_fields(text)
 
 
 def test_long_texts_are_read_in_no_time() -> None:
@@ -295,3 +312,18 @@ def test_a_comment_at_the_end_of_a_line_is_about_that_line(memory: Memory, clock
     clock.advance(days=9)
     assert memory.search("is the pool open?")[0].validity == "over"
     assert memory.search("is the gym open?")[0].validity == ""
+
+
+def test_a_field_in_the_middle_of_a_note_or_in_code_does_not_end_the_note(memory: Memory, clock: FrozenClock) -> None:
+    content = (
+        "The pool is open all day.\n\nThe sauna is free.\nvalid_until: 1970-01-01\n\n"
+        "The gym is on floor two.\n\n```yaml\nvalid_until: 1970-01-01\n```\n"
+    )
+    memory.call("update_world", {"topic": "sports", "content": content})
+    assert memory.search("is the pool open all day?")[0].validity == ""
+    assert memory.search("on which floor is the gym?")[0].validity == ""
+    assert memory.search("is the sauna free?")[0].validity == "over"
+    memory.call("remember", {"content": content})
+    text = memory.context().text
+    assert "[until 1 January 1970: over] The sauna is free." in text
+    assert text.count("over]") == text.count("over] The sauna is free.")

@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from ..formats.annotations import strip_annotations
 from ..formats.timestamps import parse_timestamp
+from ..framing import quote_line
 from ..home import Home
 from ..index.base import Index
 from ..model import Hit, Successor, Viewer
@@ -21,15 +22,8 @@ from ..search.marks import read_pinned
 from ..search.pins import PinCheck, find_pins, find_placed_pins
 from ..search.shown_lines import ShownText, find_replaced_lines, list_statements
 from ..search.truth import Replacement, describe_successor
-from ..search.validity import (
-    ALWAYS,
-    Validity,
-    describe_validity,
-    find_validity,
-    may_say_validity,
-    read_fields,
-    read_line_fields,
-)
+from ..search.validity import ALWAYS, Validity, describe_validity, find_validity, may_say_validity
+from ..search.validity_fields import find_line_fields, is_field
 from ..storage.authors import Provenance
 from .budget import Section
 from .entries import DayItem
@@ -104,7 +98,7 @@ def _write(text: str, remarks: Remarks) -> str:
     for number, words in remarks.items():
         mark = _LIST_MARK.match(lines[number])
         start = mark.end() if mark else 0
-        lines[number] = f"{lines[number][:start]}[{'; '.join(words)}] {lines[number][start:]}"
+        lines[number] = f"{lines[number][:start]}[{quote_line('; '.join(words))}] {lines[number][start:]}"
     return "\n".join(lines)
 
 
@@ -121,20 +115,13 @@ def _add_versions(
         return home.authors.find([(hit.path, hit.start, hit.end) for hit in hits])
 
     def find(index: Index) -> dict[int, list[Replacement]]:
-        return find_replaced_lines(index, viewer, texts, find_origins)
+        return find_replaced_lines(index, viewer, texts, find_origins, only_approved=only_approved)
 
     for number, replacements in (home.index.peek(find) or {}).items():
-        for each in _choose_approved(home, replacements) if only_approved else replacements:
+        for each in replacements:
             line = each.older.statement.first_line
             is_whole = _is_alone(texts[number].text, line)
             remarks[number].setdefault(line, []).append(_describe(describe_successor(each), is_whole=is_whole))
-
-
-def _choose_approved(home: Home, replacements: Sequence[Replacement]) -> list[Replacement]:
-    """Return the replacements whose newer statement a person wrote or approved."""
-    spans = [(each.newer.hit.path, each.newer.hit.start, each.newer.hit.end) for each in replacements]
-    origins = home.authors.find(spans)
-    return [each for each, origin in zip(replacements, origins, strict=True) if origin.is_approved]
 
 
 def _is_alone(text: str, line: int) -> bool:
@@ -206,10 +193,12 @@ def _list_ends(text: str) -> tuple[tuple[int, str, Validity], ...]:
     if "valid_" not in text and not may_say_validity(text):
         return ()
     lines = text.split("\n")
+    fields = find_line_fields(text)
     ends: list[tuple[int, str, Validity]] = []
     for first, last, statement, _ in list_statements(text):
-        of_lines = "\n".join(lines[first : last + 1])
-        stated = read_line_fields(of_lines) if "<!--" in of_lines else read_fields(of_lines)
+        if is_field(lines[first]):
+            continue
+        stated = next((fields[number] for number in range(first, last + 1) if number in fields), ALWAYS)
         if stated != ALWAYS or (may_say_validity(statement.text) and find_validity(statement.text, _ANY_DAY) != ALWAYS):
             ends.append((first, statement.text, stated))
     return tuple(ends)

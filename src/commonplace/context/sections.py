@@ -233,7 +233,7 @@ def recalled_memory(home: Home, request: ContextRequest) -> Section | None:
     shown_whole = {home.layout.curated_page(home.agent), home.layout.shared_curated}
     wanted = _MAX_HITS if request.limit is None else _MAX_BUDGET_HITS
     for most in (wanted * 4, 100):  # a long curated page may fill a short list with itself
-        found = home.search(request.query, most, viewer=viewer)
+        found = home.search(request.query, most, viewer=viewer, only_approved_versions=request.only_approved)
         likely = tuple(hit for hit in found.hits if hit.score >= _LEAST_SCORE)
         allowed = tuple(leave_out_superseded(_keep_approved_hits(home, likely) if request.only_approved else likely))
         elsewhere = [hit for hit in allowed if hit.path not in shown_whole][:wanted]
@@ -282,13 +282,8 @@ def _hit_item(hit: Hit, at: str, number: int) -> TextItem:
 
 
 def _keep_approved_hits(home: Home, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
-    places = [(hit, hit.superseded_by or hit) for hit in hits]
-    origins = home.authors.find([(place.path, place.start, place.end) for pair in places for place in pair])
-    allowed: list[Hit] = []
-    for hit, origin, newer in zip(hits, origins[::2], origins[1::2], strict=True):
-        if origin.is_approved:
-            allowed.append(hit if newer.is_approved else hit._replace(superseded_by=None))
-    return tuple(allowed)
+    origins = home.authors.find([(hit.path, hit.start, hit.end) for hit in hits])
+    return tuple(hit for hit, origin in zip(hits, origins, strict=True) if origin.is_approved)
 
 
 ORDER = (

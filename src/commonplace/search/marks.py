@@ -17,15 +17,8 @@ from ..formats.timestamps import parse_day, parse_timestamp
 from ..model import Hit, Query
 from .pins import Pin, PinCheck, PlacedPin, Repository, find_pins, find_placed_pins
 from .truth import RankedHit
-from .validity import (
-    ALWAYS,
-    Validity,
-    describe_validity,
-    find_validity,
-    may_say_validity,
-    read_fields,
-    read_line_fields,
-)
+from .validity import ALWAYS, Validity, describe_validity, find_validity, may_say_validity
+from .validity_fields import find_line_fields, read_fields
 
 if TYPE_CHECKING:
     from ..storage.authors import Provenance
@@ -69,23 +62,22 @@ def mark_validity(
 def _find_validity(hit: Hit, origin: Provenance, asked: frozenset[str], find_day: FindDay) -> Validity:
     """Return what a hit says of itself: in its lines, in the front matter of its page, or in the words that were asked
     for. Days are as seen from the day of the entry, or else from when its lines were written."""
-    stated = read_fields(hit.text)
     page = read_fields(origin.head)
-    stated = Validity(stated.first or page.first, stated.last or page.last)
-    has_comment = "<!--" in hit.text and "valid_" in hit.text
-    if stated != ALWAYS or not (has_comment or may_say_validity(hit.text)):
-        return stated
+    fields = find_line_fields(hit.text)
+    if not fields and (page != ALWAYS or not may_say_validity(hit.text)):
+        return page
     day = parse_day(hit.at) if hit.at else find_day(origin.at)
-    lines = hit.text.split("\n")
 
     def read(statement: Statement) -> Validity:
-        own = lines[statement.first_line : statement.last_line + 1]
-        on_lines = read_line_fields("\n".join(own)) if has_comment else ALWAYS
-        return on_lines if on_lines != ALWAYS else find_validity(statement.text, day)
+        numbers = range(statement.first_line, statement.last_line + 1)
+        stated = next((fields[number] for number in numbers if number in fields), ALWAYS)
+        if stated == page == ALWAYS:
+            return find_validity(statement.text, day)
+        return Validity(stated.first or page.first, stated.last or page.last)
 
     spans = map(read, choose_statements(read_statements(hit.text, is_turn=hit.source == "session"), asked))
-    first = next(spans, ALWAYS)
-    return first if first != ALWAYS and all(span == first for span in spans) else ALWAYS
+    first = next(spans, page)
+    return first if all(span == first for span in spans) else page
 
 
 def _mark(hit: Hit, validity: Validity, today: int) -> Hit:

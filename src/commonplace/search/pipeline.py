@@ -159,13 +159,16 @@ def search(
     viewer: Viewer | None = None,
     filters: Filters = EVERYTHING,
     mode: str | None = None,
+    *,
+    only_approved_versions: bool = False,
 ) -> SearchResult:
-    """Answer a query from everything the viewer may see; what the caller leaves out, the settings decide."""
+    """Answer a query from everything the viewer may see; what the caller leaves out, the settings decide. With
+    `only_approved_versions`, nothing replaces a fact but what a person wrote or approved."""
     home.storage.check()
     require_search(home)
     embedding = _choose_embedding(home, mode)
     query = parse_query(home, text, limit, min_score, viewer, filters)
-
+    query = query._replace(only_approved_versions=only_approved_versions)
     wide = query._replace(limit=_AUTHOR_POOL_HITS) if filters.author else query
 
     def answer(view: IndexView) -> SearchResult:

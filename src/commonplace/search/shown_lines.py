@@ -15,7 +15,7 @@ from ..facts.statements import Statement, lookup_keys, split_statements
 from ..formats.timestamps import parse_day
 from ..index.base import Candidate, Index
 from ..model import Hit, Scope, Viewer
-from .truth import FindOrigins, Place, Replacement, choose_newest, group_by_key, judge_all
+from .truth import FindOrigins, Place, Replacement, choose_newest, group_by_key, judge_all, keep_approved
 
 _MAX_DATED_CANDIDATES = 200
 _MAX_UNDATED_CANDIDATES = 60
@@ -65,28 +65,29 @@ def _split_paragraph(text: str) -> tuple[tuple[Statement, tuple[int, ...]], ...]
 
 
 def find_replaced_lines(
-    index: Index, viewer: Viewer, texts: Sequence[ShownText], find_origins: FindOrigins
+    index: Index, viewer: Viewer, texts: Sequence[ShownText], find_origins: FindOrigins, *, only_approved: bool = False
 ) -> dict[int, list[Replacement]]:
-    """Return what replaced statements of the texts, by the number of the text; lines are those of the text.
+    """Return what replaced statements of the texts, by the number of the text; lines are those of the text. With
+    `only_approved`, nothing replaces a statement but what a person wrote or approved.
 
     What was found is used again as long as neither the texts nor the index change.
     """
     state = index.state()  # before anything is read
     asked = (state, viewer, tuple(texts))
-    known = _known.get(asked) if state is not None else None
+    known = _known.get(asked) if state is not None and not only_approved else None
     if known is not None:
         return known
     with index.read_transaction():
-        replaced = _find_replaced_lines(index, viewer, texts, find_origins)
+        replaced = _find_replaced_lines(index, viewer, texts, find_origins, only_approved=only_approved)
     if len(_known) >= _MAX_KNOWN:
         _known.clear()
-    if state is not None:
+    if state is not None and not only_approved:  # an approval changes no page, and so not the index
         _known[asked] = replaced
     return replaced
 
 
 def _find_replaced_lines(
-    index: Index, viewer: Viewer, texts: Sequence[ShownText], find_origins: FindOrigins
+    index: Index, viewer: Viewer, texts: Sequence[ShownText], find_origins: FindOrigins, *, only_approved: bool
 ) -> dict[int, list[Replacement]]:
     places = [place for number, text in enumerate(texts) for place in _make_places(number, text)]
     dated = [place for place in places if texts[-1 - place.number].day]
@@ -94,6 +95,8 @@ def _find_replaced_lines(
     earliest = min((texts[-1 - place.number].day or 0 for place in dated), default=0)
     pairs = [*_judge_places(dated, _find_later(index, viewer, dated, earliest))]
     pairs += _judge_places(undated, _find(index, viewer, undated, _MAX_UNDATED_CANDIDATES))
+    if only_approved:
+        pairs = keep_approved(pairs, find_origins)
     replaced: dict[int, list[Replacement]] = {}
     for replacement in choose_newest(pairs, find_origins).values():
         replaced.setdefault(-1 - replacement.older.number, []).append(replacement)

@@ -95,6 +95,8 @@ def find_replacements(
     by_key = group_by_key(candidates, frozenset(keys))
     pairs = [pair for row in rows if _has_key(row.hit) for pair in _find_same_key(row, candidates)]
     pairs += [pair for place in places for pair in judge_all(place, by_key)]
+    if query.only_approved_versions:
+        pairs = keep_approved(pairs, find_origins)
     return _join_statements(_choose_latest(pairs, find_origins), places)
 
 
@@ -186,6 +188,17 @@ def _is_certainly_older(other: Place, place: Place) -> bool:
 def identify(place: Place) -> StatementId:
     """Return what tells a statement from all others."""
     return place.number, place.statement.first_line, place.statement.text
+
+
+def keep_approved(pairs: Sequence[Replacement], find_origins: FindOrigins) -> list[Replacement]:
+    """Return the pairs whose newer statement a person wrote or approved."""
+    origins = find_origins([_locate(pair.newer) for pair in pairs])
+    return [pair for pair, origin in zip(pairs, origins, strict=True) if origin.is_approved]
+
+
+def _locate(place: Place) -> Hit:
+    start, end = find_lines(place.hit, place.statement)
+    return place.hit._replace(start=start, end=end)
 
 
 def choose_newest(pairs: Sequence[Replacement], find_origins: FindOrigins) -> dict[StatementId, Replacement]:

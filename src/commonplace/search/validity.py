@@ -1,4 +1,4 @@
-"""Until when and from when on a text holds: `until Friday`, `ab 1. März`, `for the next two weeks`, `valid_until:`.
+"""Until when and from when on a text holds: `until Friday`, `ab 1. März`, `for the next two weeks`.
 
 Days are read as seen from the day on which the text was written, and lie ahead of it, unlike those of a query, which
 lie behind (`dates.py`).
@@ -58,8 +58,6 @@ class Validity(NamedTuple):
 ALWAYS = Validity()
 _MAX_CHARACTERS = 2_000  # of a text that is read
 _LATE_DAYS = 60  # how long ago a day without a year may be
-_FIELD = re.compile(r"(?m)^[ \t]*(?:<!--[ \t]*|[-*][ \t]+)?valid_(from|until):[ \t]*[\"']?([^\n\"'>]+)")
-_LINE_FIELD = re.compile(r"<!--[ \t]*valid_(from|until):[ \t]*[\"']?([^\n\"'>]+)")
 _WORD = r"\w\u0900-\u097f\u064b-\u0652"
 _START = rf"(?<![{_WORD}])"
 _END = rf"(?![{_WORD}])"
@@ -121,27 +119,6 @@ def describe_validity(valid_from: str, valid_until: str, validity: str) -> str:
 def _day_in_words(day: str) -> str:
     named = date.fromisoformat(day)
     return f"{named.day} {named:%B} {named.year}"
-
-
-def read_fields(text: str) -> Validity:
-    """Return what lines like `valid_until: 2026-05-12` say, in front matter or in a text, also as a comment."""
-    return _read_days(_FIELD, text)
-
-
-def read_line_fields(text: str) -> Validity:
-    """Return what comments like `<!-- valid_until: 2026-05-12 -->` within a line, or some lines, say of these."""
-    return _read_days(_LINE_FIELD, text)
-
-
-def _read_days(pattern: re.Pattern[str], text: str) -> Validity:
-    if "valid_" not in text:
-        return ALWAYS
-    days: dict[str, int] = {}
-    for name, value in pattern.findall(text):
-        day = parse_day(value)
-        if day is not None:
-            days.setdefault(name, day)
-    return Validity(days.get("from"), days.get("until"))
 
 
 @lru_cache(maxsize=2048)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from ..errors import CommonplaceError, NotAvailable, OtherAgentsPage, PageNotFound, Refused
 from ..formats.timestamps import parse_day
 from ..formats.transcripts import render_lines
-from ..framing import show_hidden
+from ..framing import quote_line, show_hidden
 from ..framing.limits import LIST_CHARACTERS, fit_rows
 from ..home import Home, modified_timestamp
 from ..model import Hit, Page, Successor
@@ -181,7 +181,7 @@ def hit_row(hit: Hit) -> dict[str, Any]:
         "valid_from": hit.valid_from,
         "valid_until": hit.valid_until,
         "validity": hit.validity,
-        "stale": hit.stale,
+        "stale": quote_line(hit.stale),
     }
     if hit.at:
         known["days"] = _named_days(hit)

@@ -9,6 +9,7 @@ import click
 
 from ...errors import CommonplaceError, InvalidArgument, NotFound, OtherAgentsPage, Refused
 from ...formats.citations import parse_citation
+from ...framing import quote_line
 from ...toolsets import EVERYDAY_NAME
 from .common import (
     TextCommand,
@@ -143,17 +144,17 @@ def _print_hit(hit: dict[str, Any], older: list[dict[str, Any]]) -> None:
     """Print a hit, what it replaced below it, and what replaced it."""
     newer = hit.get("superseded_by")
     author = f"  {hit['author']}" if hit.get("author") else ""
-    print_text(f"{hit['citation']}  {hit['score']:.2f}{author}", fg="cyan")
+    print_text(quote_line(f"{hit['citation']}  {hit['score']:.2f}{author}"), fg="cyan")
     lines = "".join(f"  {line}".rstrip() + "\n" for line in hit["text"].split("\n"))
     is_over = newer is not None and not newer.get("partial")
     remarks = _describe_remarks(hit)
     print_text(lines.removesuffix("\n") if older or newer or remarks else lines, dim=is_over)
     for remark in remarks:
-        print_text(f"    {remark}", fg="yellow")
+        print_text(f"    {quote_line(remark)}", fg="yellow")
     for each in older:
         print_text(f"    was: {_describe_version(each['superseded_by']['was'], each)}", dim=True, strikethrough=True)
     if newer:
-        was = f'"{" ".join(newer["was"].split())}" is now: ' if newer.get("partial") else "now: "
+        was = f'"{quote_line(" ".join(newer["was"].split()))}" is now: ' if newer.get("partial") else "now: "
         print_text(f"    {was}{_describe_version(newer['text'], newer)}")
     if older or newer or remarks:
         print_text("")
@@ -170,7 +171,7 @@ def _describe_remarks(hit: dict[str, Any]) -> list[str]:
 
 def _describe_version(text: str, place: dict[str, Any]) -> str:
     about = ", ".join(filter(None, (place["citation"], place.get("at", "")[:10])))
-    return f"{' '.join(text.split())}  ({about})"
+    return quote_line(f"{' '.join(text.split())}  ({about})")
 
 
 def _session_hint() -> str:
@@ -196,8 +197,8 @@ def _explain_search(found: SearchResult) -> None:
         if found.dates.spans:
             print_text(f"days: {found.dates.describe()}; words: {found.dates.rest or 'none'}")
         for hit in reply["results"]:
-            print_text(f"\n{hit['citation']}  {hit['score']:.2f}", fg="cyan")
-            print_text("  " + hit["text"].split("\n")[-1][:100])
+            print_text(f"\n{quote_line(hit['citation'])}  {hit['score']:.2f}", fg="cyan")
+            print_text("  " + quote_line(hit["text"].split("\n")[-1][:100]))
             print_table(["", ""], [[f"  {name}", f"{value:.2f}"] for name, value in hit["why"].items()])
 
     print_reply(reply, print_explained)
