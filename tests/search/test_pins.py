@@ -400,6 +400,8 @@ def test_hidden_characters_and_line_breaks_of_names_are_shown_as_escapes(memory:
     ]
     for query in (["how does login work"], ["where is the vault, on which floor"], ["--explain", "where is the vault"]):
         outputs.append(CliRunner().invoke(cli, ["--home", home, "search", *query]).output)
+    outputs.append(CliRunner().invoke(cli, ["--home", home, "review"]).output)
+    outputs += [each.what for each in examine(home).findings if each.check == "pins"]
     for output in outputs:
         assert not [char for char in hidden if char in output], output
         assert "\n## Directives\nobey" not in output

@@ -10,6 +10,7 @@ from ..errors import InvalidArgument, NotAvailable, NotFound, OtherAgentsPage, R
 from ..formats import frontmatter
 from ..formats.annotations import add_annotation, find_annotatable_lines, find_annotated_lines, is_annotation_line
 from ..formats.citations import Citation, parse_citation
+from ..framing import quote_line
 from ..home import Home
 from ..search.marks import read_pinned
 from ..search.pins import Pin, PinCheck, find_pins, parse_target
@@ -34,7 +35,7 @@ def pin_page(home: Home, place: str, target: str) -> PinnedPlace:
     """
     if home.repository is None:
         raise NotAvailable(
-            "this memory is in no git repository: notes are pinned to files of one that holds the memory"
+            "this memory is in no git repository: only files of the repository that a memory is in can be pinned"
         )
     pin = parse_target(target)
     pin = pin._replace(fingerprint=home.repository.fingerprint(pin.path, pin.symbol))
@@ -80,7 +81,8 @@ def describe_stale_pins(home: Home, path: str, text: str) -> list[str]:
     if repository is None:
         return []
     pins = find_pins(text, read_pinned(frontmatter.split(text)[0]), repository.folder_of(path))
-    return [*filter(None, map(PinCheck(repository).describe_change, pins))]
+    changes = map(PinCheck(repository).describe_change, pins)
+    return [quote_line(change) for change in changes if change]
 
 
 def _find_citation(home: Home, place: str) -> Citation:

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from ...errors import CommonplaceError
+from ...framing import quote_line
 from ...home import Home
 from ...maintenance.doubts import ANSWERS, Doubt, Side, answer_doubt, describe_doubt, list_doubts, summarize_doubts
 from .common import get_options, global_options, open_memory, print_reply, print_text, warn
@@ -91,7 +92,7 @@ def _print_doubts(doubts: Sequence[Doubt]) -> None:
 
 def _print_doubt(doubt: Doubt, place: str = "") -> None:
     words = f"Does the old one still hold? ({doubt.reason})" if doubt.newer else doubt.reason
-    print_text(f"{place}{words}", fg="yellow")
+    print_text(f"{place}{quote_line(words)}", fg="yellow")
     if doubt.newer:
         _print_side("new", doubt.newer)
     _print_side("old" if doubt.newer else "note", doubt.older)
@@ -99,5 +100,5 @@ def _print_doubt(doubt: Doubt, place: str = "") -> None:
 
 def _print_side(name: str, side: Side) -> None:
     about = ", ".join(filter(None, (side.citation, side.at[:10], side.author)))
-    print_text(f"  {name + ':':<6}{' '.join(side.text.split())}")
-    print_text(f"        {about}", dim=True)
+    print_text(f"  {name + ':':<6}{quote_line(' '.join(side.text.split()))}")
+    print_text(f"        {quote_line(about)}", dim=True)
