@@ -46,6 +46,8 @@ def clock() -> Days:
 
 @pytest.fixture
 def memory(tmp_path: Path, clock: Days) -> Memory:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git/HEAD").write_text("ref: refs/heads/main\n")
     (tmp_path / "auth.py").write_text("a = 1")
     memory = Memory(tmp_path / "home", clock=clock)
     memory.call("remember", {"content": OLD})
