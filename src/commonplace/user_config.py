@@ -49,6 +49,12 @@ def state_folder() -> str:
     return os.path.join(base, "commonplace")
 
 
+def socket_folder() -> str:
+    """Return the folder of this user's sockets, which nobody else may use."""
+    runtime = os.getenv("XDG_RUNTIME_DIR")
+    return os.path.join(runtime, "commonplace") if runtime else os.path.join(state_folder(), "prompts")
+
+
 def config_path() -> str:
     return os.getenv("COMMONPLACE_CONFIG") or os.path.join(config_folder(), FILE)
 

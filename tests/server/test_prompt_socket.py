@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 import threading
 from pathlib import Path
@@ -11,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from commonplace import Memory
-from commonplace.server.prompt_socket import FILE, PromptSocket, ask_running, short_address
+from commonplace.server.prompt_socket import PromptSocket, ask_running, open_address
+from commonplace.user_config import socket_folder
 
 from ..surfaces.cli.shell import Shell
 
@@ -62,15 +62,40 @@ def test_it_answers_for_its_own_agent_alone(memory: Memory) -> None:
 
 
 def test_only_one_process_answers_and_the_socket_of_a_killed_one_is_replaced(memory: Memory) -> None:
-    path = Path(memory.home.storage.cache_folder) / FILE
-    with short_address(str(path.parent)) as address, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as dead:
+    folder = Path(socket_folder())
+    folder.mkdir(mode=0o700, parents=True)
+    address_of = memory.home.storage.cache_folder
+    with open_address(address_of) as address, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as dead:
         dead.bind(address)
     first = PromptSocket(memory.home)
     assert first.start()
     assert not PromptSocket(memory.home).start()
-    assert os.stat(path).st_mode & 0o777 == 0o600
+    (path,) = folder.iterdir()
+    assert path.stat().st_mode & 0o777 == 0o600
     first.close()
     assert not path.exists()
+
+
+def test_no_link_in_a_memory_leads_to_a_socket(tmp_path: Path, memory: Memory) -> None:
+    prompts = PromptSocket(memory.home)
+    prompts.start()
+    try:
+        cloned = tmp_path / "clone" / ".commonplace"
+        cloned.mkdir(parents=True)
+        (cloned / ".index").symlink_to(memory.home.storage.cache_folder)
+        request = {"agent": "main", "session": "s-1", "prompt": PROMPT, "budget": 300}
+        assert ask_running(str(cloned / ".index"), request) is None
+        assert [file.name for file in Path(memory.home.root).rglob("*.sock")] == []
+    finally:
+        prompts.close()
+
+
+def test_a_folder_of_sockets_that_others_may_use_is_not_used(memory: Memory) -> None:
+    folder = Path(socket_folder())
+    folder.mkdir(parents=True)
+    folder.chmod(0o777)
+    assert not PromptSocket(memory.home).start()
+    assert ask(memory, "s-1") is None
 
 
 def test_nonsense_on_the_socket_leaves_it_answering(memory: Memory) -> None:
@@ -89,7 +114,8 @@ def test_the_hook_prints_what_the_running_process_answers(shell: Shell) -> None:
     shell.ok("search", "tea")
     folder = str(next(shell.folder.rglob(".index")))
     event = json.dumps({"session_id": "s-1", "cwd": str(shell.folder), "prompt": PROMPT})
-    with short_address(folder) as address, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+    Path(socket_folder()).mkdir(mode=0o700, parents=True)
+    with open_address(folder) as address, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         listener.bind(address)
         listener.listen(1)
         answering = threading.Thread(target=answer_once, args=(listener, {"text": "by another\n", "warnings": []}))
@@ -100,7 +126,7 @@ def test_the_hook_prints_what_the_running_process_answers(shell: Shell) -> None:
 
 
 def send(folder: str, data: bytes) -> None:
-    with short_address(folder) as address, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+    with open_address(folder) as address, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.connect(address)
         connection.sendall(data)
 

@@ -79,13 +79,10 @@ def test_a_sentence_is_fixed_where_it_stands(page: Any, memory: Path) -> None:
     expect(fact(page, "Ada keeps bees on the roof.")).to_have_count(1)
 
 
-def test_what_is_kept_leaves_those_that_wait(page: Any) -> None:
-    page.get_by_label("Not checked yet").check()
+def test_nothing_is_kept_by_whoever_did_not_sign_in(page: Any) -> None:
     row = fact(page, "Grace moved to Hull.")
-    row.get_by_role("button", name="Keep").click()
-    expect(row).to_have_count(0)
-    page.get_by_label("Not checked yet").uncheck()
-    expect(row.locator(".kept")).to_be_visible()
+    expect(row.get_by_role("button", name="Fix")).to_be_visible()
+    expect(row.get_by_role("button", name="Keep")).to_have_count(0)
 
 
 def test_sentences_are_walked_fixed_and_forgotten_by_keys(page: Any) -> None:

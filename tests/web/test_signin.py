@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from commonplace import Memory
 from commonplace.storage.backends import open_tokens
 from commonplace.storage.tokens import create_token
 
@@ -70,6 +71,21 @@ def test_the_page_that_web_opens_is_signed_in_and_its_address_keeps_no_code(
     with served(home, command="serve") as address, Look.at(chromium, address) as look:
         look.page.goto(f"{address}/#code={code}")
         expect(look.page.get_by_role("heading", name="Sign in to your memory")).to_be_visible()
+
+
+def test_who_signed_in_keeps_what_was_learned(home: Path, chromium: Any, opener: Path) -> None:
+    Memory(home).call("remember", {"content": "Ada keeps bees. They are calm."})
+    Memory(home).call("remember", {"content": "Grace moved to Hull."})
+    with served(home, command="web", opener=f"{opener} %s") as address, Look.at(chromium, address) as look:
+        look.page.goto(opened(opener))
+        look.page.get_by_label("Not checked yet").check()
+        row = look.page.locator(".fact").filter(has_text="Grace moved to Hull.")
+        row.get_by_role("button", name="Keep").click()
+        expect(row).to_have_count(0)
+        look.page.get_by_label("Not checked yet").uncheck()
+        expect(row.locator(".kept")).to_be_visible()
+        line = look.page.locator(".fact").filter(has_text="Ada keeps bees").first
+        expect(line).to_contain_text("The whole line: Ada keeps bees. They are calm.")
 
 
 def test_a_code_is_good_once(home: Path, chromium: Any, opener: Path) -> None:

@@ -22,6 +22,7 @@ _LIST_MARK = re.compile(r"[ \t]*(?:[-*+•>]|\d{1,3}[.)])?[ \t]*(?:\[[ xX]\])?[ 
 _ANNOTATION_LINES = re.compile(rf"(?:\n[ \t]*(?!{FOOTER_START})<!--[^\n]*-->[ \t]*(?=\n|\Z))+")
 _EMPTY_ENTRY = re.compile(rf"^{ENTRY_HEADING_PATTERN}[ \t]*\n\s*(?=#{{1,2}} |\Z)", re.MULTILINE)
 _EMPTY_NOTE = re.compile(rf"^### [^\n]*\n\s*{FOOTER_START}[^\n]*-->[ \t]*\n*", re.MULTILINE)
+_MAX_LINE_CHARACTERS = 20_000  # of lines in which a sentence is changed
 _BLANK_LINES = re.compile(r"\n{3,}")
 
 
@@ -57,19 +58,27 @@ def _find_value(body: str, above: int) -> list[Sentence]:
     return [Sentence(value, first, first + value.count("\n"))]
 
 
-def find_span(text: str, sentence: str, line: int) -> tuple[int, int] | None:
-    """Return where a sentence is in a page, the nearest to a line if it is there more than once; None if nowhere."""
-    words = sentence.split()
-    if not words:
+def find_span(text: str, sentence: str, line: int, *, is_record: bool = False) -> tuple[int, int] | None:
+    """Return where a whole sentence is in a page, the nearest to a line if it is there more than once; None if nowhere,
+    or if its line is too long to look for it."""
+    wanted = sentence.split()
+    found = [each for each in find_sentences(text, is_record=is_record) if each.text.split() == wanted]
+    if not found:
         return None
-    pattern = re.compile(_BETWEEN_WORDS.join(map(re.escape, words)))
-    start = len(frontmatter.split(text)[0])
-    spans = [match.span() for match in pattern.finditer(text, start)]
+    nearest = min(found, key=lambda each: abs(each.first - line))
+    lines = text.split("\n")
+    start = sum(len(each) + 1 for each in lines[: nearest.first - 1])
+    end = start + len("\n".join(lines[nearest.first - 1 : nearest.last]))
+    if end - start > _MAX_LINE_CHARACTERS:
+        return None
+    match = re.compile(_BETWEEN_WORDS.join(map(re.escape, wanted))).search(text, start, end)
+    return match.span() if match else None
 
-    def distance(span: tuple[int, int]) -> int:
-        return abs(text.count("\n", 0, span[0]) + 1 - line)
 
-    return min(spans, key=distance, default=None)
+def read_lines(text: str, sentence: Sentence) -> str:
+    """Return everything that the lines of a sentence say: it may share them with others."""
+    lines = text.split("\n")[sentence.first - 1 : sentence.last]
+    return " ".join(" ".join(lines).split())
 
 
 def replace_sentence(text: str, span: tuple[int, int], sentence: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
-from threading import Event, RLock
+from threading import Event, Lock, RLock
 from typing import TYPE_CHECKING, Protocol, TypeVar
 from urllib.parse import quote
 from weakref import WeakValueDictionary
@@ -44,6 +44,7 @@ _REOPEN_SECONDS = 5.0  # after which an index that could not be opened is tried 
 _LEASE_SECONDS = 1.0
 _INSPECTION_TIMEOUT_SECONDS = 2.0  # for another process that writes
 _UNUSED_SECONDS = 30 * 86400  # an index that nobody opened for so long is removed
+_creation_lock = Lock()
 # Errors that say nothing about the index file itself, only that something is in the way of using it.
 _OBSTACLES = frozenset(
     {
@@ -459,7 +460,9 @@ def _open_private(path: str) -> SqliteIndex:
     """Open an index in a file that only its owner can read: SQLite gives the files beside it the same mode."""
     if not os.path.exists(path):
         _remove_unused_indexes(os.path.dirname(path))
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+    # Closing a file drops all locks that this process has on it: one that is there must not be opened here.
+    with _creation_lock, suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
     os.utime(path)
     return SqliteIndex(path)
 

@@ -8,14 +8,16 @@ back from history; `forget.py` removes things for good.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
 from typing import NamedTuple
 
 from ..errors import CommonplaceError, Conflict, InvalidArgument
-from ..facts.sentences import Sentence, find_sentences, find_span, replace_sentence
+from ..facts.sentences import Sentence, find_sentences, find_span, read_lines, replace_sentence
 from ..formats import frontmatter
+from ..formats.structure import ENTRY_HEADING_PATTERN
 from ..formats.timestamps import parse_timestamp
 from ..home import Home
 from ..storage.authors import KEEP, describe_lines
@@ -31,6 +33,7 @@ _MAX_COMPARED_CHARACTERS = 200_000  # of a version; of a longer one, no sentence
 _KINDS = frozenset({"page", "record"})  # an activity log, a transcript and a skill say what was done, or how to
 
 
+_TIME_HEADING = re.compile(ENTRY_HEADING_PATTERN)
 SortKey = tuple[float, str, int]
 
 
@@ -52,9 +55,10 @@ def _age(at: str) -> float:
 
 
 class Learned(NamedTuple):
-    """A sentence of the feed. `is_approved`: a person wrote it, or kept it."""
+    """A sentence of the feed, and all that its lines say. `is_approved`: a person wrote it, or kept it."""
 
     sentence: Sentence
+    lines: str
     position: Position
     place: Place
     author: str
@@ -128,13 +132,13 @@ def _find_places(home: Home, changes: Sequence[Change]) -> list[tuple[str, Place
 
 def _read_learned(home: Home, pages: Sequence[tuple[str, Place]]) -> Iterator[Learned]:
     found = [
-        (path, place, number, sentence)
+        (path, place, number, sentence, read_lines(text, sentence))
         for path, place, text in _read_texts(home, pages)
         for number, sentence in enumerate(find_sentences(text, is_record=place.kind == "record"))
     ]
-    origins = home.authors.find([(path, sentence.first, sentence.last) for path, _, _, sentence in found])
-    for (path, place, number, sentence), origin in zip(found, origins, strict=True):
-        yield Learned(sentence, Position(origin.at, path, number), place, origin.author, origin.is_approved)
+    origins = home.authors.find([(path, sentence.first, sentence.last) for path, _, _, sentence, _ in found])
+    for (path, place, number, sentence, lines), origin in zip(found, origins, strict=True):
+        yield Learned(sentence, lines, Position(origin.at, path, number), place, origin.author, origin.is_approved)
 
 
 def _read_texts(home: Home, pages: Sequence[tuple[str, Place]]) -> Iterator[tuple[str, Place, str]]:
@@ -148,13 +152,12 @@ def _read_texts(home: Home, pages: Sequence[tuple[str, Place]]) -> Iterator[tupl
         yield path, place, text
 
 
-def keep_sentence(home: Home, path: str, sentence: str, line: int, session: str = "") -> Outcome:
-    """Note in history that a person stands behind a sentence as it is, with all of its lines."""
+def keep_sentence(home: Home, path: str, lines: str, line: int, session: str = "") -> Outcome:
+    """Note in history that a person stands behind lines as they are, given all that they say, comments as well."""
     page = home.storage.pages.read(path)
-    start, end = _require_span(path, page.text, sentence, line)
-    first = _find_heading_above(page.text, page.text.count("\n", 0, start) + 1)
-    last = page.text.count("\n", 0, end) + 1
-    with home.writer.call(KEEP, session=session, why=describe_lines(first, last, page.version)):
+    sentence = _find_shown(home, path, page.text, lines, line)
+    first = _find_time_above(page.text, sentence.first)
+    with home.writer.call(KEEP, session=session, why=describe_lines(first, sentence.last, page.version)):
         home.storage.pages.reaffirm(path)
     change = home.storage.history.changes(path)[-1]
     if change.version != page.version:
@@ -162,17 +165,22 @@ def keep_sentence(home: Home, path: str, sentence: str, line: int, session: str 
     return Outcome(path, change.id)
 
 
-def _find_heading_above(text: str, line: int) -> int:
-    """Return the first of the headings right above a line, which are approved with it; the line if there is none."""
+def _find_time_above(text: str, line: int) -> int:
+    """Return the line of the time right above a line, which says nothing else and is kept with it; or the line."""
     lines = text.split("\n")
-    first = line
-    for number in range(line - 1, 0, -1):
-        above = lines[number - 1].strip()
-        if above and not above.startswith("#"):
-            break
-        if above:
-            first = number
-    return first
+    above = line - 1
+    while above > 1 and not lines[above - 1].strip():
+        above -= 1
+    return above if above > 0 and _TIME_HEADING.fullmatch(lines[above - 1].strip()) else line
+
+
+def _find_shown(home: Home, path: str, text: str, lines: str, line: int) -> Sentence:
+    """Return a sentence whose lines say exactly what a person saw, the nearest to a line."""
+    shown = " ".join(lines.split())
+    found = [each for each in find_sentences(text, is_record=_is_record(home, path)) if read_lines(text, each) == shown]
+    if not found:
+        raise _changed(path)
+    return min(found, key=lambda each: abs(each.first - line))
 
 
 def fix_sentence(home: Home, path: str, sentence: str, line: int, text: str, session: str = "") -> Outcome:
@@ -192,7 +200,10 @@ def _replace(home: Home, path: str, sentence: str, line: int, text: str, *, tool
         screened = home.writer.screen({"text": text})["text"]
 
         def change(current: str) -> str:
-            return replace_sentence(current, _require_span(path, current, sentence, line), screened)
+            span = find_span(current, sentence, line, is_record=_is_record(home, path))
+            if span is None:
+                raise _changed(path)
+            return replace_sentence(current, span, screened)
 
         home.writer.edit(path, change)
         if not text and _is_left_empty(home, path):
@@ -212,11 +223,9 @@ def _latest_change(home: Home, path: str) -> str:
     return changes[-1].id if changes else ""
 
 
-def _require_span(path: str, text: str, sentence: str, line: int) -> tuple[int, int]:
-    span = find_span(text, sentence, line)
-    if span is None:
-        raise _changed(path)
-    return span
+def _is_record(home: Home, path: str) -> bool:
+    place = home.layout.place(path)
+    return place is not None and place.kind == "record"
 
 
 def _changed(path: str) -> Conflict:
@@ -243,9 +252,8 @@ def _read_sentences(home: Home, path: str, version: str) -> list[str]:
         return []
     if len(text) > _MAX_COMPARED_CHARACTERS:
         return []
-    place = home.layout.place(path)
     text = timeline.readable_text(home, path, text)
-    return [each.text for each in find_sentences(text, is_record=place is not None and place.kind == "record")]
+    return [each.text for each in find_sentences(text, is_record=_is_record(home, path))]
 
 
 def _compare(before: list[str], after: list[str]) -> SentenceChange:

@@ -11,6 +11,7 @@ from ..formats.citations import parse_citation
 from ..formats.passages import split_transcript
 from ..home import Home
 from ..model import Page
+from ..storage.authors import SUPERSEDE
 from ..storage.history import as_text
 from .timeline import parse_moment, read_as_of
 
@@ -56,7 +57,7 @@ def supersede(home: Home, old: str, new: str, *, reject: bool = False) -> Answer
             raise NotFound(f"{holder.page.path} has changed meanwhile: search again, and cite what it says now")
         return add_answer(text, line, names, is_rejection=reject)
 
-    with home.writer.call("supersede"):
+    with home.writer.call(SUPERSEDE, why=" ".join(names)):
         if not reject:
             _take_back_opposite(home, older, newer)
         home.writer.edit(holder.page.path, change)

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ..facts.cues import has_cue
+from ..facts.links import NO_ANSWERS, hash_words
 from ..facts.statements import (
     Statement,
     choose_statements,
@@ -40,6 +41,7 @@ _MAX_SCORE = 0.99  # of a hit that inherits the chances of those that it replace
 _SUPERSEDED_SHARE = 0.5  # of the score of a hit whose fact was replaced
 
 RankedHit = tuple[ScoredHit, Hit]  # what was scored, with the whole passage; and the hit that is shown
+Origins = dict[str, Provenance]  # by citation
 FindOrigins = Callable[[Sequence[Hit]], Sequence[Provenance]]  # when passages were written
 
 
@@ -208,16 +210,37 @@ def choose_newest(pairs: Sequence[Replacement], find_origins: FindOrigins) -> di
 
 
 def _choose_latest(pairs: Sequence[Replacement], find_origins: FindOrigins) -> dict[StatementId, Replacement]:
-    find_moment = _date_places(pairs, find_origins)
+    origins = _find_all_origins(pairs, find_origins)
+    checked = [checked for pair in pairs if (checked := _check_answer(pair, origins))]
     chosen: dict[StatementId, Replacement] = {}
-    for pair in pairs:
+    for pair in checked:
         is_confirmed = pair.link.kind == CONFIRMED  # whatever the dates say
-        if not is_confirmed and not _is_newer(find_moment(pair.older), find_moment(pair.newer)):
+        newer = _find_moment(pair.newer, origins)
+        if not is_confirmed and not _is_newer(_find_moment(pair.older, origins), newer):
             continue
         known = chosen.get(identify(pair.older))
-        if not known or _is_newer(find_moment(known.newer), find_moment(pair.newer)):
+        if not known or _is_newer(_find_moment(known.newer, origins), newer):
             chosen[identify(pair.older)] = pair
     return chosen
+
+
+def _find_all_origins(pairs: Sequence[Replacement], find_origins: FindOrigins) -> Origins:
+    hits = {hit.citation: hit for pair in pairs for hit in (pair.older.hit, pair.newer.hit) if _may_be_edited(hit)}
+    return dict(zip(hits, find_origins(list(hits.values())), strict=True)) if hits else {}
+
+
+def _check_answer(pair: Replacement, origins: Origins) -> Replacement | None:
+    """Return a pair without an answer that nobody gave: a comment on a page may be part of what was stored there.
+
+    It counts if history has the call that wrote it, or if a person wrote or approved its lines.
+    """
+    if pair.link.kind != CONFIRMED:
+        return pair
+    origin = origins.get(pair.newer.hit.citation, _NO_ORIGIN)
+    if origin.is_approved or hash_words(pair.older.statement.words) in origin.answers.split():
+        return pair
+    link = judge(pair.older.statement, pair.newer.statement._replace(answers=NO_ANSWERS))
+    return pair._replace(link=link) if link else None
 
 
 class _Moment(NamedTuple):
@@ -228,18 +251,19 @@ class _Moment(NamedTuple):
     hit: Hit
 
 
-def _date_places(pairs: Sequence[Replacement], find_origins: FindOrigins) -> Callable[[Place], _Moment]:
-    """Return what dates statements: by what they say, or their page is called; or by history, if that is later."""
-    hits = {hit.citation: hit for pair in pairs for hit in (pair.older.hit, pair.newer.hit) if _may_be_edited(hit)}
-    origins = dict(zip(hits, find_origins(list(hits.values())), strict=True)) if hits else {}
+def _find_moment(place: Place, origins: Origins) -> _Moment:
+    """Return the date of a statement: as it says, or its page is called; or when its line was edited later."""
+    at = _date_of(place.hit)
+    origin = origins.get(place.hit.citation, _NO_ORIGIN)
+    is_later = bool(at) and origin.is_edited and origin.at[:10] >= at[:10]
+    is_edited = is_later and _is_alone(place)
+    return _Moment(origin.at if is_edited or not at else at, is_edited, place.hit)
 
-    def find_moment(place: Place) -> _Moment:
-        at = _date_of(place.hit)
-        origin = origins.get(place.hit.citation, _NO_ORIGIN)
-        is_edited = bool(at) and origin.is_edited and origin.at[:10] >= at[:10]
-        return _Moment(origin.at if is_edited or not at else at, is_edited, place.hit)
 
-    return find_moment
+def _is_alone(place: Place) -> bool:
+    """Return whether a statement has its line for itself: else nobody knows which one of the line was edited."""
+    line = place.statement.first_line
+    return sum(each.first_line == line for each in read_statements(place.hit.text)) <= 1
 
 
 def _may_be_edited(hit: Hit) -> bool:

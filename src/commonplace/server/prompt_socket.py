@@ -1,44 +1,64 @@
-"""Recall before a prompt by a process that runs anyway: a Unix socket beside the index, for the user alone.
+"""Recall before a prompt by a process that runs anyway: a Unix socket in a folder of the user alone.
 
 A command that clients run before each prompt would load the model and its libraries every time. Where a watcher or a
-server has a memory open, the command asks it instead; if anything goes wrong, it searches by itself.
+server has a memory open, the command asks it instead; if anything goes wrong, it searches by itself. The socket is in
+no memory: a folder that came from somebody else could name one of theirs, which would read prompts and answer them.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import socket
+import stat
+import struct
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
+from ..user_config import socket_folder
 
 if TYPE_CHECKING:
     from ..home import Home
 
-FILE = "prompts.sock"
 _MAX_PATH_BYTES = 100  # of a Unix socket, on every system
 _ANSWER_TIMEOUT_SECONDS = 2.0
 _MAX_REQUEST_BYTES = 2_000_000
 _OWNER_ONLY = 0o600
+_OWNER_FOLDER = 0o700
+_OTHERS = 0o077
 
 
 def ask_running(folder: str, request: dict[str, Any]) -> dict[str, Any] | None:
     """Return the answer of the process that serves a memory, by the folder of its index; None if there is none."""
-    if not folder or not _is_ours(os.path.join(folder, FILE)):
+    if not folder or not hasattr(socket, "AF_UNIX"):
         return None
     try:
-        with short_address(folder) as address, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        with open_address(folder) as address, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.settimeout(_ANSWER_TIMEOUT_SECONDS)
-            connection.connect(address)
+            _connect(connection, address)
             connection.sendall(json.dumps({**request, "version": __version__}).encode() + b"\n")
             answer = json.loads(_read_line(connection))
     except (OSError, ValueError):
         return None
     return answer if isinstance(answer, dict) and isinstance(answer.get("text"), str) else None
+
+
+def _connect(connection: socket.socket, address: str) -> None:
+    """Connect to a socket of this user; OSError if it is of another one, or none."""
+    found = os.lstat(address)
+    if not stat.S_ISSOCK(found.st_mode) or found.st_uid != os.getuid():
+        raise PermissionError("not a socket of this user")
+    connection.connect(address)
+    if hasattr(socket, "SO_PEERCRED"):
+        size = struct.calcsize("3i")
+        _, user, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))
+        if user != os.getuid():
+            raise PermissionError("another user answers")
 
 
 class PromptSocket:
@@ -49,7 +69,6 @@ class PromptSocket:
         self._home = home
         self._find_home = find_home
         self._folder = home.storage.cache_folder
-        self._path = os.path.join(self._folder, FILE)
         self._listener: socket.socket | None = None
         self._inode = 0
 
@@ -59,16 +78,17 @@ class PromptSocket:
             return False
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            with short_address(self._folder) as address:
+            os.makedirs(socket_folder(), mode=_OWNER_FOLDER, exist_ok=True)
+            with open_address(self._folder) as address:
                 if _answers(address):
                     listener.close()
                     return False
                 with suppress(FileNotFoundError):
-                    os.unlink(self._path)  # of a process that was killed
+                    os.unlink(address)  # of a process that was killed
                 listener.bind(address)
-            os.chmod(self._path, _OWNER_ONLY)
+                os.chmod(address, _OWNER_ONLY)
+                self._inode = os.lstat(address).st_ino
             listener.listen(8)
-            self._inode = os.lstat(self._path).st_ino
         except OSError:
             listener.close()
             return False
@@ -83,9 +103,9 @@ class PromptSocket:
             self._listener.shutdown(socket.SHUT_RDWR)  # ends the wait for the next prompt
         self._listener.close()
         self._listener = None
-        with suppress(OSError):
-            if os.lstat(self._path).st_ino == self._inode:  # and not that of a process that came after
-                os.unlink(self._path)
+        with suppress(OSError), open_address(self._folder) as address:
+            if os.lstat(address).st_ino == self._inode:  # and not that of a process that came after
+                os.unlink(address)
 
     def _run(self, listener: socket.socket) -> None:
         while self._listener is not None:
@@ -112,40 +132,44 @@ class PromptSocket:
 
 
 @contextmanager
-def short_address(folder: str) -> Iterator[str]:
-    """Yield the address of the socket in a folder: a path that is too long for one goes through an open folder."""
-    path = os.path.join(folder, FILE)
-    if len(os.fsencode(path)) <= _MAX_PATH_BYTES:
-        yield path
-        return
-    handle = os.open(folder, os.O_RDONLY)
+def open_address(folder: str) -> Iterator[str]:
+    """Yield the address of the socket for a memory, by the folder of its index; OSError where others could put one.
+
+    A path that is too long for a socket goes through the open folder.
+    """
+    if os.path.islink(folder):
+        raise PermissionError("the index is a link")
+    memory, name = os.path.split(os.path.abspath(folder))
+    identity = os.path.join(os.path.realpath(memory), name)
+    file = hashlib.blake2b(os.fsencode(identity), digest_size=12).hexdigest() + ".sock"
+    handle = os.open(socket_folder(), os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
-        yield f"/proc/self/fd/{handle}/{FILE}"
+        found = os.fstat(handle)
+        if found.st_uid != os.getuid() or found.st_mode & _OTHERS:
+            raise PermissionError("others can write to the folder of sockets")
+        path = os.path.join(socket_folder(), file)
+        is_short = len(os.fsencode(path)) <= _MAX_PATH_BYTES
+        yield path if is_short else f"/proc/self/fd/{handle}/{file}"
     finally:
         os.close(handle)
-
-
-def _is_ours(path: str) -> bool:
-    """Return whether there is a socket that this user made: what another one answers must not reach a prompt."""
-    try:
-        return hasattr(socket, "AF_UNIX") and os.lstat(path).st_uid == os.getuid()
-    except OSError:
-        return False
 
 
 def _answers(address: str) -> bool:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(_ANSWER_TIMEOUT_SECONDS)
         try:
-            connection.connect(address)
+            _connect(connection, address)
         except OSError:
             return False
         return True
 
 
 def _read_line(connection: socket.socket) -> bytes:
+    """Return a line, within the time of an answer, however slowly it comes."""
     data = bytearray()
+    ends_at = time.monotonic() + _ANSWER_TIMEOUT_SECONDS
     while not data.endswith(b"\n") and len(data) < _MAX_REQUEST_BYTES:
+        connection.settimeout(max(0.001, ends_at - time.monotonic()))
         part = connection.recv(1 << 16)
         if not part:
             break

@@ -19,8 +19,12 @@ from .base import HistoryStore, Pages
 from .history import ABSENT, APPROVE, Change, Edit, Line, as_text, kind_of_origin, read_edits
 from .merge import matching_blocks
 
+SUPERSEDE = "supersede"  # the tool of an answer about what replaces what
 KEEP = "keep"  # the tool of an approval of some lines by a person
 _PERSON = "person"
+_ANSWER_START = "<!-- commonplace: supersedes "
+_ANSWER = re.compile(rf"{_ANSWER_START}([0-9a-f ]+)-->")
+_ANSWERING = frozenset(("", _PERSON, "token"))
 _MAX_CACHED_PAGES = 2000
 _JOIN = "; "
 _LINES = re.compile(r"lines (\d{1,9}) to (\d{1,9}) of ([0-9a-f]+)")
@@ -158,6 +162,7 @@ class Provenance(NamedTuple):
     names: frozenset[str] = frozenset()
     head: str = ""  # the front matter of its page
     comments: str = ""  # the annotations of the whole page
+    answers: str = ""  # what the answers on its page name, of those that somebody gave
 
 
 class _Page(NamedTuple):
@@ -167,6 +172,7 @@ class _Page(NamedTuple):
     blanks: frozenset[int] = frozenset()
     head: str = ""
     comments: str = ""
+    answers: str = ""
 
 
 class Authors:
@@ -250,14 +256,28 @@ def _blame_last(lines: Sequence[Line], text: str) -> _Page:
     numbered = enumerate(split_lines(text), start=1)
     blanks = frozenset(number for number, line in numbered if not line or line.isspace())
     comments = "\n".join(line for about, line in find_annotated_lines(text) if about is None) if "<!--" in text else ""
-    return _Page(origins, blanks, split_front_matter(text)[0], comments)
+    return _Page(origins, blanks, split_front_matter(text)[0], comments, _read_answers(lines, text))
+
+
+def _read_answers(lines: Sequence[Line], text: str) -> str:
+    """Return what the answers on a page name that the owner gave, or a person, or who may write for all agents."""
+    if _ANSWER_START not in text:
+        return ""
+    names: list[str] = []
+    for edit in read_edits(lines):
+        if edit.change.tool == SUPERSEDE and kind_of_origin(edit.change.origin) in _ANSWERING:
+            names.append(edit.change.why)
+        elif is_by_person(edit.change):
+            names += _ANSWER.findall(as_text(edit.data))
+    return " ".join(names)
 
 
 def _find_in(page: _Page, span: Span) -> Provenance:
     _, start, end = span
     numbers = range(start, min(end, len(page.origins)) + 1)
     written = [page.origins[number - 1] for number in numbers if number not in page.blanks]
-    return (_summarize(written) if written else Provenance())._replace(head=page.head, comments=page.comments)
+    origin = _summarize(written) if written else Provenance()
+    return origin._replace(head=page.head, comments=page.comments, answers=page.answers)
 
 
 def _fill(origins: Sequence[LineOrigin], changes: list[Change]) -> Sequence[LineOrigin]:

@@ -48,11 +48,19 @@ def test_a_sentence_is_fixed_forgotten_and_brought_back(asked: Api) -> None:
     assert find(asked, "black tea")
 
 
-def test_a_kept_sentence_is_not_offered_again(asked: Api) -> None:
+def test_only_a_person_who_signed_in_keeps_a_sentence(asked: Api) -> None:
     row = find(asked, "green tea")
-    decide(asked, row, "keep")
+    body = {"path": row["path"], "line": row["from"], "sentence": row["lines"], "decision": "keep"}
+    assert asked.send("POST", "statements", json=body).status_code == 403
     left = asked.get("statements", unapproved=True)["statements"]
-    assert row["text"] not in [each["text"] for each in left]
+    assert row["text"] in [each["text"] for each in left]
+
+
+def test_a_part_of_a_sentence_is_not_one(asked: Api) -> None:
+    row = find(asked, "green tea")
+    body = {"path": row["path"], "line": row["from"], "sentence": "green tea", "decision": "forget"}
+    assert asked.send("POST", "statements", json=body).status_code == 409
+    assert find(asked, "green tea") == row
 
 
 def test_a_sentence_that_is_gone_is_a_conflict(asked: Api) -> None:

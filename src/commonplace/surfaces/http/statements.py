@@ -11,6 +11,7 @@ from ...schema import BOOLEAN, INTEGER, TEXT, array, closed_object, integer, obj
 from ...server.service import format_cursor, parse_cursor
 from .endpoints import PAGE, ApiRequest, Endpoint, Parameter, ResponseSpec
 from .page_access import LinkResolver, page_title, require_writable
+from .problems import Problem
 
 DEFAULT_LIMIT = 40
 MAX_SENTENCE_CHARACTERS = 20_000
@@ -35,11 +36,13 @@ def _describe(request: ApiRequest, learned: feed.Learned, links: LinkResolver) -
     path = learned.position.path
     place = learned.place
     text = sentence.text[:MAX_SENTENCE_CHARACTERS]
+    is_writable = place.scope.kind != "extra" and len(learned.lines) <= MAX_SENTENCE_CHARACTERS
     return {
         "path": path,
         "from": sentence.first,
         "to": sentence.last,
         "text": text,
+        "lines": learned.lines[:MAX_SENTENCE_CHARACTERS],
         "html": render_html(text, path, links.resolve),
         "title": page_title(request.home, path, place),
         "kind": place.kind,
@@ -47,7 +50,8 @@ def _describe(request: ApiRequest, learned: feed.Learned, links: LinkResolver) -
         "at": learned.position.at,
         "author": learned.author,
         "approved": learned.is_approved,
-        "writable": place.scope.kind != "extra" and text == sentence.text,
+        "writable": is_writable,
+        "keepable": is_writable and request.grant.is_person,
     }
 
 
@@ -72,6 +76,8 @@ def decide_statement(request: ApiRequest) -> dict[str, Any]:
     statement = (request.home, body["path"], body["sentence"], body["line"])
     session = request.caller.session
     if body["decision"] == "keep":
+        if not request.grant.is_person:
+            raise Problem(403, "only a person who signed in to the web page keeps what was learned")
         outcome = feed.keep_sentence(*statement, session=session)
     elif body["decision"] == "fix":
         outcome = feed.fix_sentence(*statement, body.get("text", ""), session=session)
@@ -87,6 +93,7 @@ _STATEMENT = object_of(
         "from": INTEGER,
         "to": INTEGER,
         "text": TEXT,
+        "lines": {"type": "string", "description": "All that its lines say, comments as well: what `keep` approves."},
         "html": TEXT,
         "title": TEXT,
         "kind": TEXT,
@@ -95,13 +102,16 @@ _STATEMENT = object_of(
         "author": TEXT,
         "approved": BOOLEAN,
         "writable": BOOLEAN,
+        "keepable": BOOLEAN,
     }
 )
 _DECIDE = closed_object(
     {
         "path": PAGE,
         "line": integer(1, 10**9),
-        "sentence": plain_text("The sentence as it was read.", min_length=1, max_length=MAX_SENTENCE_CHARACTERS),
+        "sentence": plain_text(
+            "The sentence as it was read; to keep it, its `lines`.", min_length=1, max_length=MAX_SENTENCE_CHARACTERS
+        ),
         "decision": _DECISION,
     },
     text=plain_text("What it should say, to fix it.", max_length=MAX_SENTENCE_CHARACTERS),
@@ -139,6 +149,6 @@ ENDPOINTS = [
                 object_of({"path": TEXT, "change": TEXT, "warning": TEXT, "decision": _DECISION}),
             )
         },
-        problems=[404, 409, 412, 422],
+        problems=[403, 404, 409, 412, 422],
     ),
 ]

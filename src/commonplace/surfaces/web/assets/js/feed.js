@@ -99,7 +99,7 @@ function Fact({ fact, change }) {
   const row = useRef(null);
   useEffect(() => setKept(fact.approved), [fact.approved]);
   const decide = (decision, text) =>
-    post("statements", { path: fact.path, line: fact.from, sentence: fact.text, decision, ...(text && { text }) });
+    post("statements", { path: fact.path, line: fact.from, sentence: decision === "keep" ? fact.lines : fact.text, decision, ...(text && { text }) });
   const attempt = (run) => () => run().catch(setProblem);
   const keep = attempt(async () => {
     await decide("keep");
@@ -126,14 +126,18 @@ function Fact({ fact, change }) {
         ? html`<${Fix} text=${fact.text} onSave=${fix} onClose=${() => (setFixing(false), row.current.focus())} />`
         : html`<${Rendered} className="fact-text" markup=${fact.html} />`
     }
+    ${!fixing && fact.keepable && !kept && saysMore(fact) && html`<p class="fact-line">The whole line: ${fact.lines}</p>`}
     ${!fixing && html`<div class="fact-does">
       ${kept && html`<span class="kept" title="A person wrote or kept it"><${Icon} name="check" /><span class="sr">A person wrote or kept it</span></span>`}
-      ${canWrite && !kept && html`<${Do} name="keep" icon="check" label="Keep" hint="y" fact=${fact} run=${keep} />`}
+      ${canWrite && fact.keepable && !kept && html`<${Do} name="keep" icon="check" label="Keep" hint="y" fact=${fact} run=${keep} />`}
       ${canWrite && html`<${Do} name="fix" icon="edit" label="Fix" hint="e" fact=${fact} run=${() => setFixing(true)} />
         <${Do} name="forget" icon="trash" label="Forget" hint="x" fact=${fact} run=${forget} />`}</div>`}
     <${Trouble} problem=${problem} />
   </li>`;
 }
+
+// A line is kept as a whole: what else it says is shown, comments as well.
+const saysMore = ({ lines, text }) => lines.replace(/^([-*+>]|\d+[.)])\s+(\[[ xX]\]\s+)?/, "") !== text.split(/\s+/).join(" ");
 
 function withName(names, name, isIn) {
   const next = new Set(names);
