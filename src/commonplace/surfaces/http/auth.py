@@ -193,7 +193,8 @@ class AuthMiddleware:
 
     def _may_see_metrics(self, path: str, headers: Headers) -> bool:
         secret = self._rules.metrics_token
-        return path == METRICS_PATH and bool(secret) and hmac.compare_digest(_bearer_token(headers), secret)
+        token = _bearer_token(headers).encode()
+        return path == METRICS_PATH and bool(secret) and hmac.compare_digest(token, secret.encode())
 
     def _is_own_host(self, host: str) -> bool:
         return host.lower() in self._rules.hosts
