@@ -163,7 +163,7 @@ def test_tenants_are_memories_of_their_own(used: Shell, url: str) -> None:
     other = of_tenant(url, "other")
     used.ok("init", other)
     assert "Nothing found." in used.ok("--home", other, "search", "tea")
-    used.ok("--home", other, "forget", "--scope", "agent:main", "--yes")
+    assert used.run("--home", other, "forget", "--scope", "agent:main", "--yes").returncode == 3
     assert "tea" in used.ok("search", "tea")
 
 

@@ -91,7 +91,8 @@ def test_both_indexes_find_the_same_in_the_same_order(index: PostgresIndex, othe
             by_words = EmbeddingService(SearchSettings(provider="none"))
             assert run_query(index, query, by_words) == run_query(other, query, by_words)
             for hit, other_hit in zip(ours.hits, expected.hits, strict=False):
-                assert hit.score == pytest.approx(other_hit.score, abs=0.02)
+                # SQLite's vectors are rounded to bytes, and of a word like "the" the tenth hit is as likely as the fifth
+                assert hit.score == pytest.approx(other_hit.score, abs=0.04)
 
 
 def test_both_indexes_know_the_same_words_like_a_misspelled_one(index: PostgresIndex, other: SqliteIndex) -> None:

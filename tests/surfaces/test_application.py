@@ -92,7 +92,8 @@ def test_a_memory_with_tokens_of_its_own_gets_no_other(tmp_path: Path) -> None:
 def test_an_open_server_asks_for_none_and_makes_none(tmp_path: Path) -> None:
     with server(tmp_path / "home", "--open") as one:
         assert one.ask("/v1/status", token="").status == 200
-        assert not (tmp_path / "state").exists()
+        made = (tmp_path / "state").glob("commonplace/*")
+        assert {path.name for path in made} <= {"prompts"}  # the folder of the socket for hooks
     refused = run("--home", str(tmp_path / "home"), "serve", "--open", "--host", "0.0.0.0")
     assert refused.returncode == 2
     assert "others can reach 0.0.0.0" in refused.stderr
@@ -144,7 +145,8 @@ def test_the_page_is_opened_with_a_code_that_becomes_a_key(tmp_path: Path) -> No
     assert key not in log
 
 
-def test_a_server_answers_the_hooks_before_prompts_too(tmp_path: Path) -> None:
+def test_a_server_answers_the_hooks_before_prompts_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     memory = Memory(tmp_path / "home")
     memory.call("remember", {"content": "Ann prefers green tea, never coffee."})
     memory.search("tea")
@@ -152,7 +154,8 @@ def test_a_server_answers_the_hooks_before_prompts_too(tmp_path: Path) -> None:
     question = {"agent": "main", "session": "s-1", "prompt": "does Ann drink coffee?", "budget": 300}
     with server(tmp_path / "home", COMMONPLACE_TOKEN=TOKEN) as one:
         while (answer := ask_running(folder, question)) is None:
-            assert one.process.poll() is None
+            with suppress(subprocess.TimeoutExpired):
+                pytest.fail(f"it ended with status {one.process.wait(0.02)}")
         assert "green tea" in answer["text"]
     assert ask_running(folder, question) is None
 

@@ -5,6 +5,7 @@ Whatever goes wrong with the index, memory can still be read and written, and th
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 import time
@@ -463,6 +464,8 @@ def _open_private(path: str) -> SqliteIndex:
     # Closing a file drops all locks that this process has on it: one that is there must not be opened here.
     with _creation_lock, suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
+    if not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
     os.utime(path)
     return SqliteIndex(path)
 
