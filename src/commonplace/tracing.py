@@ -68,7 +68,7 @@ def _report(tracer: Tracer, name: str) -> Iterator[None]:
             raise
 
 
-def traced(name: str) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
+def trace_calls(name: str) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
     """Measure every call of a function, if somebody wants to know."""
 
     def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:

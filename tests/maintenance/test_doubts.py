@@ -21,6 +21,7 @@ from commonplace.maintenance.doubts import answer_doubt, list_doubts, summarize_
 from commonplace.maintenance.pins import pin_page
 from commonplace.surfaces.cli import cli
 from commonplace.surfaces.http.auth import AccessRules
+from commonplace.testing import FrozenClock
 
 from ..surfaces.http.api import api
 from ..surfaces.http.test_attacks import token
@@ -29,23 +30,13 @@ OLD = "The launch is on 12 November."
 NEW = "The launch is on 26 November."
 
 
-class Days:
-    """A clock that a test moves on."""
-
-    def __init__(self) -> None:
-        self.now = datetime(2026, 3, 2, 9, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.now
+@pytest.fixture
+def clock() -> FrozenClock:
+    return FrozenClock(datetime(2026, 3, 2, 9, tzinfo=UTC))
 
 
 @pytest.fixture
-def clock() -> Days:
-    return Days()
-
-
-@pytest.fixture
-def memory(tmp_path: Path, clock: Days) -> Memory:
+def memory(tmp_path: Path, clock: FrozenClock) -> Memory:
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git/HEAD").write_text("ref: refs/heads/main\n")
     (tmp_path / "auth.py").write_text("a = 1")
@@ -79,7 +70,7 @@ def test_an_answer_settles_it(memory: Memory, answer: str, left: dict[str, str])
     assert successors(memory) == left
 
 
-def test_what_is_asked_later_comes_back_after_a_week(memory: Memory, clock: Days) -> None:
+def test_what_is_asked_later_comes_back_after_a_week(memory: Memory, clock: FrozenClock) -> None:
     (doubt,) = list_doubts(memory.home)
     answer_doubt(memory.home, doubt.id, "later")
     assert list_doubts(memory.home) == []
@@ -97,7 +88,7 @@ def test_losing_what_is_asked_later_loses_nothing(memory: Memory) -> None:
     assert [each.id for each in list_doubts(memory.home)] == [doubt.id]
 
 
-def test_what_is_over_is_listed(memory: Memory, clock: Days) -> None:
+def test_what_is_over_is_listed(memory: Memory, clock: FrozenClock) -> None:
     memory.call("remember", {"content": "The office is closed until Saturday."})
     assert [each.kind for each in list_doubts(memory.home)] == ["replaced"]
     clock.now += timedelta(days=9)
@@ -173,6 +164,6 @@ def test_the_page_lists_and_answers_and_a_reader_only_lists(memory: Memory) -> N
         assert caller.send("POST", "review", json={"id": doubt["id"], "answer": "new"}).status_code == 404
 
 
-def test_nobody_is_asked_about_what_belongs_to_another(memory: Memory, clock: Days) -> None:
+def test_nobody_is_asked_about_what_belongs_to_another(memory: Memory, clock: FrozenClock) -> None:
     with Memory(memory.home.address, "bob", clock=clock) as bob:
         assert list_doubts(bob.home) == []

@@ -13,10 +13,9 @@ import zlib
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from ..formats.annotations import add_annotation, find_annotated_lines, is_annotation_line
+from ..formats.annotations import ANSWER_PATTERN, ANSWER_START, add_annotation, find_annotated_lines, is_annotation_line
 
-_START = "<!-- commonplace: "
-_COMMENT = re.compile(rf" ?{_START}(?P<kind>supersedes|not-supersedes)(?P<names>(?: [0-9a-f]{{8}})+) -->")
+_COMMENT = re.compile(rf" ?{ANSWER_PATTERN}")
 
 
 class Answers(NamedTuple):
@@ -41,7 +40,7 @@ def hash_words(words: Sequence[str]) -> str:
 def find_answers(text: str) -> dict[int, Answers]:
     """Return the answers in a text by the line that they are about, counted from 0."""
     answers: dict[int, Answers] = {}
-    if _START not in text:
+    if ANSWER_START not in text:
         return answers
     for about, line in find_annotated_lines(text):
         if about is not None and (on_line := _read_answers(line)) != NO_ANSWERS:
@@ -93,5 +92,5 @@ def _take_answers(text: str, line: int) -> tuple[list[str], Answers]:
 def _put_answers(lines: list[str], line: int, answers: Answers) -> str:
     for kind, names in (("supersedes", answers.confirmed), ("not-supersedes", answers.rejected)):
         if names:
-            lines[line] = add_annotation(lines[line], f"{_START}{kind} {' '.join(sorted(names))} -->")
+            lines[line] = add_annotation(lines[line], f"{ANSWER_START}{kind} {' '.join(sorted(names))} -->")
     return "\n".join(lines)

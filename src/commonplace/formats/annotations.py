@@ -9,7 +9,11 @@ below. Other programs do not show it, and here it is neither content nor words t
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
+ANSWER_START = "<!-- commonplace: "
+ANSWER_PATTERN = rf"{ANSWER_START}(?P<kind>supersedes|not-supersedes)(?P<names>(?: [0-9a-f]{{8}})+) -->"
+_ANSWER = re.compile(ANSWER_PATTERN)
 _OWN = r"<!-- (?:commonplace: (?:not-)?supersedes(?: [0-9a-f]{8})+|pinned: \S{1,300}(?: [0-9a-f]{16})?) -->"
 _VALIDITY = r"<!--[ \t]*valid_(?:from|until):[^>\n]{1,60}-->"
 _OWN_ANNOTATION = re.compile(rf"[ \t]*{_OWN}")
@@ -26,6 +30,13 @@ def strip_annotations(text: str) -> str:
 def strip_own_annotations(text: str) -> str:
     """Return a text without the annotations that programs make; what a person says of a line is a part of it."""
     return _OWN_ANNOTATION.sub("", text) if "<!--" in text else text
+
+
+def find_superseded_names(text: str) -> Iterator[str]:
+    """Yield the names of the statements that comments in a text call superseded."""
+    for match in _ANSWER.finditer(text) if ANSWER_START in text else ():
+        if match["kind"] == "supersedes":
+            yield from match["names"].split()
 
 
 def is_annotation_line(line: str) -> bool:

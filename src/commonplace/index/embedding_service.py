@@ -17,7 +17,7 @@ from ..embedding.base import Embedder, TokenLevelEmbedder, open_embedders
 from ..errors import ConnectionLost, IndexClosed, LockTimeout, StorageError, Unavailable
 from ..model import Viewer
 from ..settings import SearchSettings
-from ..tracing import traced
+from ..tracing import trace_calls
 from .base import (
     HasAnn,
     Index,
@@ -271,14 +271,14 @@ def _embed_pending(
     return {key: embedding for key, embedding in by_key.items() if embedding.vector.any()}
 
 
-@traced("embed")
+@trace_calls("embed")
 def _embed_texts(embedder: Embedder, texts: Sequence[str], *, interactive: bool) -> list[PassageEmbedding]:
     if isinstance(embedder, TokenLevelEmbedder):
         return [PassageEmbedding(*pair) for pair in zip(*embedder.embed_passages_by_token(texts), strict=True)]
     return [PassageEmbedding(vector) for vector in embedder.embed_passages(texts, interactive=interactive)]
 
 
-@traced("embed")
+@trace_calls("embed")
 def _embed_query(embedder: Embedder, text: str) -> QueryEmbedding:
     if isinstance(embedder, TokenLevelEmbedder):
         return QueryEmbedding(*embedder.embed_query_by_token(text))

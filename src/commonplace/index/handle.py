@@ -22,7 +22,7 @@ from ..errors import LockTimeout, StorageError
 from ..storage.base import Pages, PathWarnings
 from ..storage.file_locks import lock
 from ..storage.files import make_folders
-from ..tracing import traced
+from ..tracing import trace_calls
 from .base import Index, IndexInspection, Progress, report_progress
 from .folder_events import FolderEvents, open_folder_events
 from .recalls import forget
@@ -184,7 +184,7 @@ class SqliteIndexHandle:
             return answer(self._open())
         return None
 
-    @traced("index")
+    @trace_calls("index")
     def update(self, paths: Iterable[str]) -> None:
         """Index pages that were just written. A failure costs nothing: the next sweep sees them."""
         with self._lock:
@@ -311,7 +311,7 @@ class SqliteIndexHandle:
         else:
             self._use(*open_index(self.folder, self.scope.fingerprint, damaged=str(error)))
 
-    @traced("index")
+    @trace_calls("index")
     def _catch_up(self, index: SqliteIndex, below: str | None) -> IndexView:
         warnings = [self._warning] if self._warning else []
         if not index.in_memory:

@@ -20,7 +20,7 @@ from ..index.base import Candidate, Index, Retriever, SingleQueryIndex
 from ..index.embedding_service import EmbeddingService
 from ..model import EVERYTHING, Filters, Hit, Query, Successor, Viewer
 from ..schema import NUMBER, check
-from ..tracing import traced
+from ..tracing import trace_calls
 from .bm25 import NO_CORRECTIONS, QueryTerms, build_batch_query, cut_excerpt, weigh_terms
 from .calibration import (
     CROSS_ENCODER,
@@ -150,7 +150,7 @@ class Searchable(Protocol):
     def record_recall(self, paths: Iterable[str]) -> None: ...
 
 
-@traced("search")
+@trace_calls("search")
 def search(
     home: Searchable,
     text: str,

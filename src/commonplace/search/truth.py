@@ -237,7 +237,7 @@ def _check_answer(pair: Replacement, origins: Origins) -> Replacement | None:
     if pair.link.kind != CONFIRMED:
         return pair
     origin = origins.get(pair.newer.hit.citation, _NO_ORIGIN)
-    if origin.is_approved or hash_words(pair.older.statement.words) in origin.answers.split():
+    if origin.is_approved or hash_words(pair.older.statement.words) in origin.answers:
         return pair
     link = judge(pair.older.statement, pair.newer.statement._replace(answers=NO_ANSWERS))
     return pair._replace(link=link) if link else None

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from ..errors import CommonplaceError
-from ..formats.annotations import find_annotated_lines, strip_own_annotations
+from ..formats.annotations import find_annotated_lines, find_superseded_names, strip_own_annotations
 from ..formats.frontmatter import split as split_front_matter
 from .base import HistoryStore, Pages
 from .history import ABSENT, APPROVE, Change, Edit, Line, as_text, kind_of_origin, read_edits
@@ -22,8 +22,6 @@ from .merge import matching_blocks
 SUPERSEDE = "supersede"  # the tool of an answer about what replaces what
 KEEP = "keep"  # the tool of an approval of some lines by a person
 _PERSON = "person"
-_ANSWER_START = "<!-- commonplace: supersedes "
-_ANSWER = re.compile(rf"{_ANSWER_START}([0-9a-f ]+)-->")
 _ANSWERING = frozenset(("", _PERSON, "token"))
 _MAX_CACHED_PAGES = 2000
 _JOIN = "; "
@@ -162,7 +160,7 @@ class Provenance(NamedTuple):
     names: frozenset[str] = frozenset()
     head: str = ""  # the front matter of its page
     comments: str = ""  # the annotations of the whole page
-    answers: str = ""  # what the answers on its page name, of those that somebody gave
+    answers: frozenset[str] = frozenset()  # what the answers on its page name, of those that somebody gave
 
 
 class _Page(NamedTuple):
@@ -172,7 +170,7 @@ class _Page(NamedTuple):
     blanks: frozenset[int] = frozenset()
     head: str = ""
     comments: str = ""
-    answers: str = ""
+    answers: frozenset[str] = frozenset()
 
 
 class Authors:
@@ -259,17 +257,17 @@ def _blame_last(lines: Sequence[Line], text: str) -> _Page:
     return _Page(origins, blanks, split_front_matter(text)[0], comments, _read_answers(lines, text))
 
 
-def _read_answers(lines: Sequence[Line], text: str) -> str:
+def _read_answers(lines: Sequence[Line], text: str) -> frozenset[str]:
     """Return what the answers on a page name that the owner gave, or a person, or who may write for all agents."""
-    if _ANSWER_START not in text:
-        return ""
-    names: list[str] = []
+    names: set[str] = set()
+    if not any(find_superseded_names(text)):
+        return frozenset()
     for edit in read_edits(lines):
         if edit.change.tool == SUPERSEDE and kind_of_origin(edit.change.origin) in _ANSWERING:
-            names.append(edit.change.why)
+            names.update(edit.change.why.split())
         elif is_by_person(edit.change):
-            names += _ANSWER.findall(as_text(edit.data))
-    return " ".join(names)
+            names.update(find_superseded_names(as_text(edit.data)))
+    return frozenset(names)
 
 
 def _find_in(page: _Page, span: Span) -> Provenance:

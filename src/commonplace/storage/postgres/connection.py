@@ -17,7 +17,7 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ...errors import CommonplaceError, ConnectionLost, InvalidArgument, NotInstalled, StorageError
-from ...tracing import traced
+from ...tracing import trace_calls
 from .url import Address, parse_conninfo
 
 if TYPE_CHECKING:
@@ -304,7 +304,7 @@ class Database:
             (self.tenant, MEMBER_ROLE, str(timeout_ms)),
         )
 
-    @traced("database")
+    @trace_calls("database")
     def run(
         self,
         work: Callable[[Connection], Answer],
@@ -362,7 +362,7 @@ class Database:
         rows = self.fetch_all(statement, values)
         return rows[0] if rows else None
 
-    @traced("database")
+    @trace_calls("database")
     def query(
         self,
         statement: str,
