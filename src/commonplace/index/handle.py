@@ -306,7 +306,9 @@ class SqliteIndexHandle:
         if self._index:
             self._index.close()
         if _is_obstacle(error):
-            warning = f"the index in {self.folder} cannot be used ({error}): this process keeps its own"
+            warning = (
+                f"the index in {os.path.basename(self.folder)} cannot be used ({error}): this process keeps its own"
+            )
             self._use(SqliteIndex(":memory:"), warning)
         else:
             self._use(*open_index(self.folder, self.scope.fingerprint, damaged=str(error)))
@@ -434,22 +436,26 @@ def _check_integrity(path: str) -> None:
 
 
 def open_index(folder: str, fingerprint: str, damaged: str = "") -> tuple[SqliteIndex, str]:
-    """Open an index of a home. The second value says why it had to be rebuilt or kept in memory; empty if neither."""
+    """Open an index of a home. The second value says why it had to be rebuilt or kept in memory; empty if neither.
+
+    Callers over a network read it, too: it does not say where on this machine the home is.
+    """
     path = os.path.join(folder, f"{index_file_stem(fingerprint)}.sqlite")
+    name = f"{os.path.basename(folder)}/{os.path.basename(path)}"
     if os.path.islink(folder) or os.path.islink(path):
-        return SqliteIndex(":memory:"), f"the index {path} is a link and was not used: this process keeps its own"
+        return SqliteIndex(":memory:"), f"the index {name} is a link and was not used: this process keeps its own"
     try:
         if damaged:
             _remove_index(path)
-            return _open_private(path), f"the index {path} was damaged ({damaged}) and is rebuilt from the pages"
+            return _open_private(path), f"the index {name} was damaged ({damaged}) and is rebuilt from the pages"
         if not os.path.isdir(os.path.dirname(folder)):  # a query must not create a home
             return SqliteIndex(":memory:"), ""
         make_folders(folder)
         return _open_private(path), ""
     except OSError as error:
-        warning = f"no index can be kept in {folder} ({error.strerror}): this process keeps its own"
+        warning = f"no index can be kept in {os.path.basename(folder)} ({error.strerror}): this process keeps its own"
     except sqlite3.OperationalError as error:
-        warning = f"the index {path} cannot be used ({error}): this process keeps its own"
+        warning = f"the index {name} cannot be used ({error}): this process keeps its own"
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         if not damaged:
             return open_index(folder, fingerprint, damaged=str(error))

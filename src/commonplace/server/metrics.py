@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import time
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from threading import Lock
@@ -20,6 +20,7 @@ from ..model import Clock
 from ..storage.tokens import Outcome
 
 BUCKET_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+MAX_BUCKETS = 10_000
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
@@ -176,10 +177,10 @@ class Buckets(Protocol):
 
 
 class LocalBuckets:
-    """The buckets of one process."""
+    """The buckets of one process; of many, those that were used last."""
 
     def __init__(self) -> None:
-        self._buckets: dict[str, Bucket] = {}
+        self._buckets: OrderedDict[str, Bucket] = OrderedDict()
         self._lock = Lock()
 
     def lock(self) -> AbstractContextManager[object]:
@@ -190,6 +191,9 @@ class LocalBuckets:
 
     def put(self, token: str, bucket: Bucket) -> None:
         self._buckets[token] = bucket
+        self._buckets.move_to_end(token)
+        if len(self._buckets) > MAX_BUCKETS:
+            self._buckets.popitem(last=False)
 
 
 class RateLimiter:
@@ -207,10 +211,28 @@ class RateLimiter:
         """Count a request of a token and return 0, or return how long to wait if it has none left."""
         if not self._per_minute:
             return 0.0
-        now = self._now()
         with self._buckets.lock():
-            bucket = self._buckets.get(token) or Bucket(float(self._per_minute), now)
-            left = min(self._per_minute, bucket.left + (now - bucket.at) * self._per_minute / 60)
-            is_allowed = left >= 1
-            self._buckets.put(token, Bucket(left - 1 if is_allowed else left, now))
-        return 0.0 if is_allowed else (1 - left) * 60 / self._per_minute
+            bucket = self._refill(token)
+            is_allowed = bucket.left >= 1
+            self._buckets.put(token, bucket._replace(left=bucket.left - 1) if is_allowed else bucket)
+        return 0.0 if is_allowed else self._seconds_until_next(bucket)
+
+    def peek(self, token: str) -> float:
+        """Return how long to wait until a token has a request left, without counting one."""
+        with self._buckets.lock():
+            bucket = self._refill(token)
+        return 0.0 if bucket.left >= 1 else self._seconds_until_next(bucket)
+
+    def count(self, token: str) -> None:
+        """Count a request that was made already, even if none is left: a token owes those of one minute at most."""
+        with self._buckets.lock():
+            bucket = self._refill(token)
+            self._buckets.put(token, bucket._replace(left=max(bucket.left - 1, -float(self._per_minute))))
+
+    def _refill(self, token: str) -> Bucket:
+        now = self._now()
+        bucket = self._buckets.get(token) or Bucket(float(self._per_minute), now)
+        return Bucket(min(self._per_minute, bucket.left + (now - bucket.at) * self._per_minute / 60), now)
+
+    def _seconds_until_next(self, bucket: Bucket) -> float:
+        return (1 - bucket.left) * 60 / self._per_minute

@@ -24,6 +24,7 @@ from .metrics import Metrics, RateLimiter, Request, RequestLog
 from .notifications import ChangeFeeds, HomeWatchers
 from .prompt_socket import PromptSocket
 from .sessions import UNRESTRICTED, Caller, MemoryPool, ServerOptions
+from .sign_in_limits import SignInLimiter
 
 if TYPE_CHECKING:
     from .worker_state import SharedMetrics
@@ -72,16 +73,19 @@ class MemoryService:
         self.stop_tracing: Callable[[], None] = _do_nothing
         self._prompts: PromptSocket | None = None
         self.rate_limiter = RateLimiter(options.requests_per_minute)
+        self.sign_ins = SignInLimiter()
         if options.worker_state:
             self._share_with_workers(options.worker_state)
         self._request_log = RequestLog(sys.stderr) if options.logs_requests else None
 
     def _share_with_workers(self, folder: str) -> None:
         """Count requests together with the other workers of this server, and limit their rates together."""
-        from .worker_state import SharedBuckets, SharedMetrics
+        from .worker_state import SIGN_INS_FILE, TOKENS_FILE, SharedBuckets, SharedMetrics
 
         self._shared_metrics = SharedMetrics(self.metrics, folder)
-        self.rate_limiter = RateLimiter(self.options.requests_per_minute, buckets=SharedBuckets(folder))
+        tokens = SharedBuckets(folder, TOKENS_FILE)
+        self.rate_limiter = RateLimiter(self.options.requests_per_minute, buckets=tokens)
+        self.sign_ins = SignInLimiter(SharedBuckets(folder, SIGN_INS_FILE))
 
     def render_metrics(self) -> str:
         """Return the figures of this server, of all its workers, in Prometheus' text format."""

@@ -92,6 +92,12 @@ class ServerOptions(NamedTuple):
         memory.home.may_check_pins = is_own and not self.homes
         return memory
 
+    def hide_location(self, text: str) -> str:
+        """Return a text for callers over a network, with paths as they are in a memory, not on this machine."""
+        for folder in (self.home, self.homes):
+            text = text.replace(f"{folder}{os.sep}", "") if folder else text
+        return text
+
     def identify(
         self, meta: Mapping[str, Any] | None, headers: Mapping[str, str] | None, grant: Grant = UNRESTRICTED
     ) -> Caller:

@@ -20,8 +20,11 @@ from contextlib import contextmanager, suppress
 from .metrics import Bucket, Counts, Metrics
 
 WRITE_SECONDS = 1.0  # how often a worker writes what it counted
+_FOLDER_PREFIX = "commonplace-workers-"
+_OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _COUNTS_PREFIX = "counts-"
-_BUCKETS_FILE = "buckets"
+TOKENS_FILE = "tokens"  # the rate limits of tokens
+SIGN_INS_FILE = "sign-ins"  # failed sign-ins by address: they cannot displace the buckets of tokens
 _SLOT = struct.Struct("=8sdd")  # a hash of the token's name, what is left, and at which time
 _SLOTS = 4096
 _PROBES = 16  # slots that a token may be in
@@ -29,16 +32,50 @@ _PROBES = 16  # slots that a token may be in
 
 @contextmanager
 def open_worker_state() -> Iterator[str]:
-    """Yield a new folder that only this user can read, and remove it at the end."""
-    folder = tempfile.mkdtemp(prefix="commonplace-workers-")  # of mode 0700
+    """Yield a new folder that only this user can read, and remove it at the end. Those of servers that were killed are
+    removed first."""
+    _remove_abandoned()
+    folder, lock = _make_folder()
     process = os.getpid()
     try:
-        with open(os.path.join(folder, _BUCKETS_FILE), "wb") as file:
-            file.truncate(_SLOTS * _SLOT.size)
+        for name in (TOKENS_FILE, SIGN_INS_FILE):
+            with open(os.path.join(folder, name), "wb") as file:
+                file.truncate(_SLOTS * _SLOT.size)
         yield folder
     finally:
         if os.getpid() == process:
             shutil.rmtree(folder, ignore_errors=True)
+            os.close(lock)
+
+
+def _make_folder() -> tuple[str, int]:
+    """Return a new folder with a lock on it, which the server and its workers hold as long as they live."""
+    while True:
+        folder = tempfile.mkdtemp(prefix=_FOLDER_PREFIX)  # of mode 0700
+        with suppress(FileNotFoundError):  # another server found it before it was locked
+            lock = os.open(folder, _OPEN_FOLDER)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if os.path.isdir(folder):
+                return folder, lock
+            os.close(lock)
+
+
+def _remove_abandoned() -> None:
+    """Remove the folders of this user that no server holds."""
+    for name in os.listdir(tempfile.gettempdir()):
+        if name.startswith(_FOLDER_PREFIX):
+            with suppress(OSError):  # of another user, or in use
+                _remove_unless_locked(os.path.join(tempfile.gettempdir(), name))
+
+
+def _remove_unless_locked(folder: str) -> None:
+    handle = os.open(folder, _OPEN_FOLDER)
+    try:
+        if os.fstat(handle).st_uid == os.getuid():
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(folder)
+    finally:
+        os.close(handle)
 
 
 class SharedMetrics:
@@ -90,10 +127,10 @@ class SharedMetrics:
 
 
 class SharedBuckets:
-    """The rate limits of tokens in a file that all workers map: whichever of them is asked, a request counts once."""
+    """Rate limits in a file that all workers map: whichever of them is asked, a request counts once."""
 
-    def __init__(self, folder: str) -> None:
-        self._file = os.open(os.path.join(folder, _BUCKETS_FILE), os.O_RDWR | os.O_CLOEXEC)
+    def __init__(self, folder: str, name: str) -> None:
+        self._file = os.open(os.path.join(folder, name), os.O_RDWR | os.O_CLOEXEC)
         self._map = mmap.mmap(self._file, _SLOTS * _SLOT.size)
 
     @contextmanager

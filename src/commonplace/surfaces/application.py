@@ -32,7 +32,8 @@ from . import web
 from .http import MCP_PATH, operations
 from .http.api import ENDPOINTS, build_api
 from .http.auth import MAX_ADDRESS_BYTES, AccessRules, AuthMiddleware, RequestAuthenticator, SignInKeys
-from .http.dispatch import Dispatcher, EndpointTable, handle_http_error
+from .http.dispatch import Dispatcher, EndpointTable
+from .http.proxies import ForwardedAddresses
 from .mcp.server import McpServer
 
 MAX_CONNECTIONS = 2000
@@ -58,15 +59,15 @@ def build_application(
 
 def _build(service: MemoryService, rules: AccessRules, keys: SignInKeys, *, answers_prompts: bool = False) -> ASGIApp:
     app = McpServer(service).http_application(MCP_PATH)
-    authenticator = RequestAuthenticator(rules, service.authenticator, keys)
+    authenticator = RequestAuthenticator(rules, service.authenticator, keys, service.sign_ins)
     dispatcher = Dispatcher(service, authenticator.authenticate, keys.exchange)
     front = EndpointTable(dispatcher, ENDPOINTS, app)
     app.router.routes.append(Mount("/v1", build_api(dispatcher)))
     app.router.routes.extend(operations.routes(service))
     app.router.routes.extend(web.routes())
-    app.add_exception_handler(HTTPException, handle_http_error)
+    app.add_exception_handler(HTTPException, dispatcher.answer_unknown)
     _add_lifespan(app, service, answers_prompts=answers_prompts)
-    return AuthMiddleware(front, rules, authenticator, web.is_page)
+    return AuthMiddleware(front, rules, authenticator, web.is_page, service.count_request)
 
 
 def _add_lifespan(app: Starlette, service: MemoryService, *, answers_prompts: bool) -> None:
@@ -131,15 +132,15 @@ def _serve_in_process(
 ) -> None:
     _limit_malloc_arenas()
     service = MemoryService(options)
+    app = _build(service, rules, keys, answers_prompts=worker == 0 and not options.tenants)
     is_alone = not options.worker_state
     config = uvicorn.Config(
-        _build(service, rules, keys, answers_prompts=worker == 0 and not options.tenants),
+        ForwardedAddresses(app, proxies) if proxies else app,
         http=HeaderTimeoutProtocol,
         log_level="warning",
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         server_header=False,
-        proxy_headers=bool(proxies),
-        forwarded_allow_ips=list(proxies),
+        proxy_headers=False,  # `ForwardedAddresses` checks them first
         limit_concurrency=MAX_CONNECTIONS,
         backlog=BACKLOG if is_alone else 1,
         h11_max_incomplete_event_size=2 * MAX_ADDRESS_BYTES,

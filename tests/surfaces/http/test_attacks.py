@@ -176,6 +176,37 @@ def test_pins_tell_a_token_for_single_agents_nothing_of_files(guarded: Api, full
         assert "daily" not in shown.partition("is gone")[2].partition("is gone")[0], path
 
 
+def damage_index(home: Path) -> None:
+    for file in (home / ".index").glob("*.sqlite"):
+        file.write_bytes(b"x" * 5000)
+
+
+def link_index(home: Path) -> None:
+    (home / ".index").rename(home / "elsewhere")
+    (home / ".index").symlink_to("elsewhere")
+
+
+def put_file_for_index(home: Path) -> None:
+    (home / ".index").rename(home / "elsewhere")
+    (home / ".index").write_text("no folder")
+
+
+def break_settings_of_agent(home: Path) -> None:
+    (home / "agents/main/agent.yaml").write_text("search: [\n")
+
+
+@pytest.mark.parametrize("damage", [damage_index, link_index, put_file_for_index, break_settings_of_agent])
+def test_no_answer_to_a_token_for_single_agents_says_where_the_memory_is(full: Path, damage: Any) -> None:
+    with Memory(full) as memory:
+        memory.search("tea")
+    secret = token(full, "main", role="read")
+    damage(full)
+    with api(full, AccessRules(is_open=False)) as caller:
+        for path in ("search?q=tea", "status", "health", "context", "review", "statements", "pages"):
+            answer = caller.as_(secret).send("GET", path)
+            assert str(full) not in answer.text
+
+
 def test_how_long_a_search_took_is_said_to_none_but_who_may_be_every_agent(guarded: Api, full: Path) -> None:
     assert "took_ms" not in guarded.as_(token(full, "ann")).get("search", q="tea")
     assert guarded.as_(token(full)).get("search", q="tea")["took_ms"] > 0

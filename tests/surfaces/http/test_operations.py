@@ -138,6 +138,22 @@ def test_each_request_is_one_line_of_json_without_content(tmp_path: Path) -> Non
     assert "s3cret" not in json.dumps(line)
 
 
+def test_what_is_refused_is_logged_and_counted_too_without_what_was_asked(tmp_path: Path) -> None:
+    with server(tmp_path / "home", "--token", "s3cret", "--log") as one:
+        assert one.process.stderr
+        lines = []
+        for path, token in (("/v1/status", "wr0ng"), ("/v1/treasure", "s3cret"), ("/treasure", "s3cret")):
+            assert one.ask(path, token).status in (401, 404)
+            lines.append(json.loads(one.process.stderr.readline()))
+        figures = one.ask("/metrics").read().decode()
+    assert [line["operation"] for line in lines] == ["authenticate", "unknown", "unknown"]
+    assert {line["outcome"] for line in lines} == {"refused"}
+    assert {line["remote"] for line in lines} == {"127.0.0.1"}
+    assert 'commonplace_requests_total{operation="authenticate",outcome="refused"} 1' in figures
+    for text in ("treasure", "wr0ng", "s3cret"):
+        assert text not in json.dumps(lines) + figures
+
+
 def test_a_certificate_makes_it_https(tmp_path: Path) -> None:
     certificate = tmp_path / "cert.pem"
     key = tmp_path / "key.pem"

@@ -12,6 +12,7 @@ signed, and good for as long as the server runs.
 from __future__ import annotations
 
 import hmac
+import math
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -32,6 +33,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ...errors import CommonplaceError
 from ...schema import TEXT, closed_object, object_of, plain_text
 from ...server.auth import CURRENT_GRANT, GRANT, Authenticator
+from ...server.metrics import Request as CountedRequest
+from ...server.sign_in_limits import SignInLimiter
 from ...storage.tokens import Grant, hash_secret
 from . import HOMES_PATH, LOOPBACK, MCP_PATH, METRICS_PATH, SESSION_PATH, is_probe
 from .dispatch import Dispatcher, make_response, parse_body
@@ -40,6 +43,8 @@ from .problems import Problem, problem_response
 
 MAX_ADDRESS_BYTES = 64 * 1024  # path and query together
 TOKEN_CHECK_SECONDS = 2.0  # between checks of the token while a stream is open
+MISSING_TOKEN_STATUS = 401
+AUTHENTICATE = "authenticate"  # the operation of a request that gets no further
 FLAG_GRANT = Grant("--token")
 METRICS_GRANT = Grant("metrics", role="admin")
 ANONYMOUS_GRANT = Grant(role="read")
@@ -74,10 +79,29 @@ class AccessRules(NamedTuple):
 class RequestAuthenticator:
     """Finds the grant of a request by its headers: the token of the command line, a sign-in key, or a stored token."""
 
-    def __init__(self, rules: AccessRules, authenticator: Authenticator, keys: SignInKeys) -> None:
+    def __init__(
+        self, rules: AccessRules, authenticator: Authenticator, keys: SignInKeys, sign_ins: SignInLimiter
+    ) -> None:
         self._rules = rules
         self._authenticator = authenticator
         self._keys = keys
+        self._sign_ins = sign_ins
+
+    async def sign_in(self, scope: Scope, headers: Headers) -> Grant | None:
+        """Return what the sender of a request may do, or None; Problem if its address has guessed too often."""
+        secret = read_bearer_token(headers)
+        address = address_of(scope)
+        limit_sign_ins(self._sign_ins, address, secret)
+        grant = METRICS_GRANT if self._may_see_metrics(scope["path"], secret) else await self.authenticate(headers)
+        if grant is None:
+            self._sign_ins.count_failure(address, secret)
+        elif grant.token:
+            self._sign_ins.count_success(secret)
+        return grant
+
+    def _may_see_metrics(self, path: str, secret: str) -> bool:
+        expected = self._rules.metrics_token
+        return path == METRICS_PATH and bool(expected) and hmac.compare_digest(secret.encode(), expected.encode())
 
     async def authenticate(self, headers: Headers) -> Grant | None:
         """Return what the caller may do now, or None."""
@@ -87,7 +111,7 @@ class RequestAuthenticator:
         return grant
 
     async def _find_grant(self, headers: Headers) -> Grant | None:
-        secret = _bearer_token(headers)
+        secret = read_bearer_token(headers)
         rules = self._rules
         if rules.token and hmac.compare_digest(secret.encode(), rules.token.encode()):
             return FLAG_GRANT
@@ -103,30 +127,52 @@ class RequestAuthenticator:
         return await anyio.to_thread.run_sync(authenticate)
 
 
-def _bearer_token(headers: Headers) -> str:
+def read_bearer_token(headers: Headers) -> str:
     scheme, _, value = headers.get("authorization", "").partition(" ")
     return value.strip() if scheme.lower() == "bearer" else ""
 
 
+def address_of(scope: Scope) -> str:
+    """Return the address that a request comes from."""
+    client = scope.get("client")
+    return client[0] if client else ""
+
+
+def limit_sign_ins(limiter: SignInLimiter, address: str, secret: str) -> None:
+    """Raise Problem if too many secrets from an address were wrong, so that this one is not even looked at."""
+    if seconds := limiter.seconds_to_wait(address, secret):
+        wait = max(1, math.ceil(seconds))
+        detail = f"too many wrong tokens or codes from this address: wait {wait} s"
+        raise Problem(429, detail, {"Retry-After": str(wait)})
+
+
 class AuthMiddleware:
-    """`is_public`: whether a path is open to everybody."""
+    """`is_public`: whether a path is open to everybody. `count`: counts and logs a request that is refused here."""
 
     def __init__(
-        self, app: ASGIApp, rules: AccessRules, authenticator: RequestAuthenticator, is_public: Callable[[str], bool]
+        self,
+        app: ASGIApp,
+        rules: AccessRules,
+        authenticator: RequestAuthenticator,
+        is_public: Callable[[str], bool],
+        count: Callable[[CountedRequest], None],
     ) -> None:
         self._app = app
         self._rules = rules
         self._authenticator = authenticator
         self._is_public = is_public
+        self._count = count
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        began = time.perf_counter()
         refusal = await self._check(scope)
         if refusal or scope["path"].rstrip("/") != MCP_PATH:  # the MCP transport sets headers of its own
             send = _with_security_headers(send)
         if refusal:
+            self._count(CountedRequest(AUTHENTICATE, "refused", time.perf_counter() - began, remote=address_of(scope)))
             await refusal(scope, receive, send)
         elif scope["path"].startswith("/v1") or not scope[GRANT].token:
             await self._app(scope, receive, send)
@@ -151,11 +197,10 @@ class AuthMiddleware:
         if self._needs_no_token(scope):
             scope[GRANT] = ANONYMOUS_GRANT
             return None
-        if self._may_see_metrics(scope["path"], headers):
-            scope[GRANT] = METRICS_GRANT
-            return None
         try:
-            grant = await self._authenticator.authenticate(headers)
+            grant = await self._authenticator.sign_in(scope, headers)
+        except Problem as problem:
+            return problem.to_response()
         except CommonplaceError:
             return problem_response(503, TOKENS_UNREADABLE)
         if grant is None:
@@ -190,11 +235,6 @@ class AuthMiddleware:
             or path == HOMES_PATH
             or (path == SESSION_PATH and scope["method"] == "POST")
         )
-
-    def _may_see_metrics(self, path: str, headers: Headers) -> bool:
-        secret = self._rules.metrics_token
-        token = _bearer_token(headers).encode()
-        return path == METRICS_PATH and bool(secret) and hmac.compare_digest(token, secret.encode())
 
     def _is_own_host(self, host: str) -> bool:
         return host.lower() in self._rules.hosts
@@ -247,7 +287,7 @@ async def run_while_valid(
 
 def missing_token() -> Problem:
     detail = "send the header Authorization: Bearer TOKEN, with a valid token"
-    return Problem(401, detail, {"WWW-Authenticate": "Bearer"})
+    return Problem(MISSING_TOKEN_STATUS, detail, {"WWW-Authenticate": "Bearer"})
 
 
 def _with_security_headers(send: Send) -> Send:
@@ -341,8 +381,12 @@ class SignInKeys:
 
 async def create_session(dispatcher: Dispatcher, request: Request, _: ApiRequest | None) -> Response:
     code = (await parse_body(ENDPOINTS[0], request))["code"]
+    sign_ins = dispatcher.service.sign_ins
+    address = address_of(request.scope)
+    limit_sign_ins(sign_ins, address, code)
     key = dispatcher.exchange_code(code)
     if key is None:
+        sign_ins.count_failure(address, code)
         raise Problem(
             403, "this code was used, or is older than a minute: run `commonplace web` again, or give a token"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import Any, NamedTuple
 
@@ -51,10 +52,13 @@ def get_status(request: ApiRequest) -> dict[str, Any]:
 
 
 def limit_counts(request: ApiRequest, counts: dict[str, Any]) -> dict[str, Any]:
-    """Return counts without what other agents' pages add to them, if the caller may be only some agents."""
+    """Return counts without what other agents' pages add to them, if the caller may be only some agents. Where the home
+    is on this machine is not for such callers either: they are told its name."""
     if request.grant.agents is None:
         return counts
     own = {name: value for name, value in counts.items() if name not in ("passages", "spaces")}
+    if "home" in own:
+        own["home"] = os.path.basename(own["home"])
     return {**own, "pages": len(list_known_pages(request.home))}
 
 

@@ -38,6 +38,7 @@ from .problems import Problem, problem_response, to_problem
 Result = TypeVar("Result")
 MAX_BODY_BYTES = 8 * 1024 * 1024
 BODY_TIMEOUT_SECONDS = 20.0
+UNKNOWN = "unknown"  # the operation of a request for what is not there
 READ_TIMEOUT_SECONDS = 60.0  # for an answer that changes nothing
 
 
@@ -74,6 +75,7 @@ class Dispatcher:
             return response
         except (Problem, CommonplaceError) as error:
             failure = _as_problem(error)
+            failure.detail = self.service.options.hide_location(failure.detail)
             outcome = _outcome_of(failure)
             return failure.to_response()
         finally:
@@ -85,6 +87,12 @@ class Dispatcher:
         if seconds := self.service.rate_limiter.seconds_to_wait(grant.token):
             wait = max(1, math.ceil(seconds))
             raise Problem(429, f"too many requests with this token: wait {wait} s", {"Retry-After": str(wait)})
+
+    async def answer_unknown(self, request: Request, error: Exception) -> Response:
+        """Return the answer to a request for what is not there, which is counted, too."""
+        remote = request.client.host if request.client else ""
+        self.service.count_request(CountedRequest(UNKNOWN, "refused", 0.0, grant_of(request).token, remote))
+        return await handle_http_error(request, error)
 
     async def _run(self, endpoint: Endpoint, request: Request, call: _Call) -> Response:
         if (endpoint.is_public or endpoint.opens_no_memory) and endpoint.respond:
@@ -287,7 +295,7 @@ def build_router(dispatcher: Dispatcher, endpoints: Sequence[Endpoint]) -> Starl
         Route(_route_pattern(path), _route_handler(dispatcher, methods), methods=[*methods])
         for path, methods in by_path.items()
     ]
-    handlers: Any = {HTTPException: handle_http_error, Exception: _handle_server_error}
+    handlers: Any = {HTTPException: dispatcher.answer_unknown, Exception: _handle_server_error}
     return Starlette(routes=routes, exception_handlers=handlers)
 
 

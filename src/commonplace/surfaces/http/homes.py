@@ -17,7 +17,14 @@ from ...server.sessions import Caller, ServerOptions
 from ...storage.names import is_plain
 from ...storage.tokens import Grant
 from . import HOMES_PATH
-from .auth import TOKENS_UNREADABLE, missing_token
+from .auth import (
+    MISSING_TOKEN_STATUS,
+    TOKENS_UNREADABLE,
+    address_of,
+    limit_sign_ins,
+    missing_token,
+    read_bearer_token,
+)
 from .dispatch import Dispatcher, make_response, parse_body, run_in_thread
 from .endpoints import ApiRequest, Endpoint, ResponseSpec, parse_parameters
 from .problems import Problem
@@ -39,9 +46,26 @@ async def list_homes(dispatcher: Dispatcher, request: Request, _: ApiRequest | N
     endpoint = ENDPOINTS[0]
     parse_parameters(endpoint, request.query_params.multi_items(), request.path_params)
     await parse_body(endpoint, request)
-    grants = await _find_grants(dispatcher, request.headers)
+    grants = await _sign_in(dispatcher, request)
     await _record_call(dispatcher, request, [*grants.values()])
     return make_response({"homes": [home._asdict() for home in grants]})
+
+
+async def _sign_in(dispatcher: Dispatcher, request: Request) -> dict[NamedHome, Grant]:
+    """Return what the caller may do in each memory; Problem if that is nothing, or if its address guessed too often."""
+    sign_ins = dispatcher.service.sign_ins
+    secret = read_bearer_token(request.headers)
+    address = address_of(request.scope)
+    limit_sign_ins(sign_ins, address, secret)
+    try:
+        grants = await _find_grants(dispatcher, request.headers)
+    except Problem as problem:
+        if problem.status == MISSING_TOKEN_STATUS:
+            sign_ins.count_failure(address, secret)
+        raise
+    if any(grant.token for grant in grants.values()):
+        sign_ins.count_success(secret)
+    return grants
 
 
 async def _find_grants(dispatcher: Dispatcher, headers: Headers) -> dict[NamedHome, Grant]:
@@ -97,7 +121,7 @@ async def _record_call(dispatcher: Dispatcher, request: Request, grants: list[Gr
         return
     service = dispatcher.service
     caller = Caller(grant.home or service.options.home, agent="")
-    remote = request.client.host if request.client else ""
+    remote = address_of(request.scope)
     await run_in_thread(lambda: service.audit.record(caller, grant, ENDPOINTS[0].name, "ok", remote))
 
 

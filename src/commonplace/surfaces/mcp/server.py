@@ -178,7 +178,7 @@ class McpServer:
 
     async def _open_memory(self, context: Context) -> Memory:
         caller = self._identify(context)
-        with _protocol_errors():
+        with _protocol_errors(self.service.options.hide_location if context.request else str):
             return await self.service.open_memory(caller, _grant_of(context))
 
     async def _list_tools(self, context: Context, _: Any) -> types.ListToolsResult:
@@ -318,14 +318,15 @@ async def _run_in_thread(run: Callable[..., Result], *arguments: Any) -> Result:
 
 
 @contextmanager
-def _protocol_errors() -> Iterator[None]:
-    """Turn errors into those of the protocol: what the client can correct, and what is the server's fault."""
+def _protocol_errors(hide: Callable[[str], str] = str) -> Iterator[None]:
+    """Turn errors into those of the protocol: what the client can correct, and what is the server's fault. `hide` takes
+    out of their sentences what is not for callers."""
     try:
         yield
     except (InvalidArgument, NotFound, Refused) as error:
-        raise MCPError(types.INVALID_PARAMS, str(error)) from error
+        raise MCPError(types.INVALID_PARAMS, hide(str(error))) from error
     except CommonplaceError as error:
-        raise MCPError(types.INTERNAL_ERROR, str(error)) from error
+        raise MCPError(types.INTERNAL_ERROR, hide(str(error))) from error
 
 
 class RepairingStream:
