@@ -7,6 +7,7 @@ form says which word is the subject, so that one is enough, if the older stateme
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from .statements import Statement
@@ -39,16 +40,23 @@ class Announcement(NamedTuple):
 
 def find_announcement(older: Statement, newer: Statement) -> Announcement | None:
     """Return how a newer statement announces a change of what the older one says; None if it does not."""
-    folded = fold(newer.text)
-    if (match := _MIGRATED.search(folded)) and _replaces_tool(older, match["what"], match["target"]):
-        return Announcement("correction", "says that it changed", match["what"])
-    if (match := _GIVEN_UP.search(folded)) and _uses(older, match["what"]):
-        return Announcement("retraction", "says that it was given up", match["what"])
-    if (match := _RENAMED.search(folded)) and _is_called(older, match["what"], match["target"]):
-        return Announcement("correction", "gives it another name", match["what"])
-    if (match := _NEW_JOB.search(folded)) and _works_elsewhere(older, newer, match["target"]):
-        return Announcement("correction", "says that it changed", match[0])
+    migrated, given_up, renamed, new_job = _match_announcements(newer.text)
+    if migrated and _replaces_tool(older, migrated["what"], migrated["target"]):
+        return Announcement("correction", "says that it changed", migrated["what"])
+    if given_up and _uses(older, given_up["what"]):
+        return Announcement("retraction", "says that it was given up", given_up["what"])
+    if renamed and _is_called(older, renamed["what"], renamed["target"]):
+        return Announcement("correction", "gives it another name", renamed["what"])
+    if new_job and _works_elsewhere(older, newer, new_job["target"]):
+        return Announcement("correction", "says that it changed", new_job[0])
     return None
+
+
+@lru_cache(maxsize=1024)
+def _match_announcements(text: str) -> tuple[re.Match[str] | None, ...]:
+    """Return the matches of all forms; cached, as a statement is compared with many."""
+    folded = fold(text)
+    return tuple(form.search(folded) for form in (_MIGRATED, _GIVEN_UP, _RENAMED, _NEW_JOB))
 
 
 def _works_elsewhere(older: Statement, newer: Statement, target: str) -> bool:

@@ -53,6 +53,7 @@ _MIN_SHARE_OF_SUBJECT = 0.5  # of what both are about, if the newer says that a 
 _MAX_SUBJECT_TOPICS = 3
 _MAX_OBJECT_DISTANCE = 4  # words from `like` to what is liked
 _MAX_NAME_DISTANCE = 9
+_MIN_ROLE_WORDS = 2  # of what two statements end with, if they begin with two names
 _MIN_STORY_STEMS = 4  # of a text after a label that is more than a value
 _NAME_WEIGHT = 2.0
 _GENERIC_WEIGHT = 0.3
@@ -102,25 +103,21 @@ def judge(older: Statement, newer: Statement, *, is_same_place: bool = False) ->
     says_so = "change" in cues or "retraction" in cues
     if not says_so and ("tentative" in cues or "addition" in cues):
         return None
+    frame = _align(older.words, newer.words)
     if older.speaker or newer.speaker:  # people repeat themselves when they talk: only frames, and what is taken back
-        return _judge_frame(older, newer) or _judge_relation(older, newer) or _judge_taking_back(older, newer)
-    if not says_so and "open" not in older.cues and _differ_in_case(older, newer):
+        return _judge_frame(frame, older, newer) or _judge_relation(older, newer) or _judge_taking_back(older, newer)
+    if not says_so and frame.prefix and _differ_in_case(frame) and "open" not in older.cues:
         return None
     if older.label and newer.label and _label_stems(older) and _label_stems(older) == _label_stems(newer):
         return _judge_label(older, newer, is_same_place=is_same_place)
-    return (
-        _judge_frame(older, newer)
-        or _judge_number(older, newer)
-        or _judge_relation(older, newer)
-        or _judge_announcement(older, newer)
-        or _judge_move(older, newer)
-        or _judge_change(older, newer)
-    )
+    link = _judge_frame(frame, older, newer) or _judge_number(older, newer) or _judge_relation(older, newer)
+    if not link and "change" in cues:
+        link = _judge_announcement(older, newer) or _judge_move(older, newer)
+    return link or _judge_change(older, newer)
 
 
-def _differ_in_case(older: Statement, newer: Statement) -> bool:
+def _differ_in_case(frame: _Frame) -> bool:
     """Return whether each of two values holds for another case: `30 seconds for reads`, `60 seconds for writes`."""
-    frame = _align(older.words, newer.words)
     cases = [_read_case(value) for value in (frame.older, frame.newer)]
     has_cases = bool(frame.prefix) and all(cases) and cases[0] != cases[1]
     return has_cases and not any(is_number(word) for case in cases for word in case)
@@ -168,9 +165,8 @@ def _tell_two_stories(older: Statement, newer: Statement) -> bool:
     return min(map(len, told)) >= _MIN_STORY_STEMS and told[0].isdisjoint(told[1])
 
 
-def _judge_frame(older: Statement, newer: Statement) -> Link | None:
-    frame = _align(older.words, newer.words)
-    if not frame.older or not frame.newer:
+def _judge_frame(frame: _Frame, older: Statement, newer: Statement) -> Link | None:
+    if not frame.older or not frame.newer or not (frame.prefix or len(frame.suffix) >= _MIN_ROLE_WORDS):
         return None
     if older.speaker and not (_MODALS.isdisjoint(frame.prefix) and _is_value(frame.older) and _is_value(frame.newer)):
         return None
@@ -188,8 +184,10 @@ def _judge_frame(older: Statement, newer: Statement) -> Link | None:
 
 def _differs_in_subject(frame: _Frame) -> bool:
     """Return whether two statements are about different things: `bug 12 is fixed` and `bug 13 is fixed`."""
+    if not frame.prefix or not frame.suffix:
+        return False
     relation = find_relation((*frame.prefix, *frame.older, *frame.suffix))
-    return bool(frame.prefix and frame.suffix) and relation is not None and relation.at > len(frame.prefix)
+    return relation is not None and relation.at > len(frame.prefix)
 
 
 def _is_required_version(frame: _Frame) -> bool:
@@ -352,7 +350,7 @@ def _is_free_value(frame: _Frame, older: Statement, newer: Statement) -> bool:
 
 def _is_unique_role(frame: _Frame, older: Statement, newer: Statement) -> bool:
     """Return whether the statements say of two persons that each has a role that one has at a time."""
-    if len(frame.suffix) < 2 or len(content_stems(frame.suffix)) < 2:
+    if len(frame.suffix) < _MIN_ROLE_WORDS or len(content_stems(frame.suffix)) < 2:
         return False
     if frame.suffix[0] == "is":
         has_role = not UNIQUE_ROLES.isdisjoint(frame.suffix[1:3])
@@ -450,22 +448,28 @@ def _names(text: str) -> Sequence[str]:
 
 
 def _judge_announcement(older: Statement, newer: Statement) -> Link | None:
-    announcement = find_announcement(older, newer) if "change" in newer.cues else None
+    announcement = find_announcement(older, newer)
     return Link(*announcement) if announcement else None
 
 
 def _judge_move(older: Statement, newer: Statement) -> Link | None:
     """Return a link where the newer note says that a date or a number of the same thing changed."""
-    if "change" not in newer.cues or "open" in older.cues or _is_event(older):
+    moved = _read_moved(newer)
+    if not moved or "open" in older.cues or _is_event(older):
         return None
     subject = _read_subject(older, "")
-    moved = _read_subject(newer, find_cue(fold(newer.text), "change"))
-    if not moved or max(len(subject), len(moved)) > _MAX_SUBJECT_TOPICS or moved[0] not in subject:
+    if max(len(subject), len(moved)) > _MAX_SUBJECT_TOPICS or moved[0] not in subject:
         return None
     shared = set(subject).intersection(moved)
     if len(shared) < _MIN_SHARE_OF_SUBJECT * max(len(subject), len(moved)):
         return None
     return Link("correction", "says that it changed", " ".join(sorted(shared)))
+
+
+@lru_cache(maxsize=1024)
+def _read_moved(newer: Statement) -> list[str]:
+    """Return the topics of a statement that says that something changed; cached, as it is compared with many."""
+    return _read_subject(newer, find_cue(fold(newer.text), "change"))
 
 
 def _read_subject(statement: Statement, cue: str) -> list[str]:
@@ -543,7 +547,7 @@ def _denied_stems(statement: Statement) -> set[str]:
 
 
 def _is_renamed(older: Statement, newer: Statement) -> bool:
-    match = _ARROW.search(fold(newer.text))
+    match = _ARROW.search(fold(newer.text)) if any(arrow in newer.text for arrow in _ARROWS) else None
     return match is not None and match[1] in older.words and bool(_topics([stem(match[1])]))
 
 

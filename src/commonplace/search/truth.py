@@ -172,12 +172,18 @@ def judge_all(place: Place, by_key: dict[int, list[Place]]) -> Iterator[Replacem
         if _is_certainly_older(other, place):
             continue
         is_same_place = other.hit.path == place.hit.path or bool(place.hit.key and place.hit.key == other.hit.key)
-        link = judge(place.statement, other.statement, is_same_place=is_same_place)
+        link = _judge_once(place.statement, other.statement, is_same_place)
         if link:
             is_replaced = True
             yield Replacement(place, other, link)
     repeated = [other for other in others.values() if is_replaced and other.statement.words == place.statement.words]
     yield from (Replacement(place, other, _REPETITION) for other in repeated)
+
+
+@lru_cache(maxsize=65_536)
+def _judge_once(older: Statement, newer: Statement, is_same_place: bool) -> Link | None:  # noqa: FBT001 - less memory
+    """Return what `judge` does; cached, since one write changes few pairs of all that a context compares."""
+    return judge(older, newer, is_same_place=is_same_place)
 
 
 def _is_certainly_older(other: Place, place: Place) -> bool:

@@ -79,7 +79,8 @@ def decode_name(file: str, claimed: object) -> str:
 
     So a page that a person renames has the new name, whatever it still claims inside.
     """
-    return claimed if isinstance(claimed, str) and file == encode_name(claimed) else file
+    is_claimed = isinstance(claimed, str) and is_encoded(file) and file == encode_name(claimed)
+    return str(claimed) if is_claimed else file
 
 
 def is_encoded(file: str) -> bool:

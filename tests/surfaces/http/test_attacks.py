@@ -153,9 +153,10 @@ def test_health_names_no_page_of_another_agent(guarded: Api, full: Path) -> None
         spoil_index(full)
         shown = str([each["what"] for each in person.get("health")["findings"] if each["check"] == "index"])
     spoil_index(full)
-    told = ann.send("GET", "health").text
-    assert "bob" not in told
-    assert "hidden" not in told.lower()
+    for path in ("health", "findings"):
+        told = ann.send("GET", path).text
+        assert "bob" not in told, path
+        assert "hidden" not in told.lower(), path
 
 
 def test_pins_tell_a_token_for_single_agents_nothing_of_files(guarded: Api, full: Path) -> None:
@@ -167,7 +168,7 @@ def test_pins_tell_a_token_for_single_agents_nothing_of_files(guarded: Api, full
     pins = " ".join(f"<!-- pinned: {target} -->" for target in targets)
     person, ann = guarded.as_(token(full)), guarded.as_(token(full, "ann"))
     ann.post("tools/update_world", topic="probe", content=f"Probing case of zebras {pins}\n")
-    for path in ("search?q=probing+zebras", "context?query=probing+zebras", "context", "health"):
+    for path in ("search?q=probing+zebras", "context?query=probing+zebras", "context", "health", "findings"):
         told = ann.send("GET", path).text
         assert "is gone" not in told, path
         assert "changed since" not in told, path

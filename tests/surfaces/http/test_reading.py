@@ -175,6 +175,16 @@ def test_health_says_how_memory_is_doing(asked: Api, full: Path) -> None:
     )
 
 
+def test_findings_can_be_asked_for_apart_from_the_figures(asked: Api, full: Path) -> None:
+    (full / "memory/broken.md").write_bytes(b"\xff\xfe not text")
+    whole = asked.get("health")
+    figures = asked.get("health", findings="false")
+    found = asked.get("findings")
+    assert figures.keys() == whole.keys() - {"findings", "notes"}
+    assert found == {"findings": whole["findings"], "notes": whole["notes"]}
+    assert [each["path"] for each in found["findings"]] == ["memory/broken.md"]
+
+
 def test_looking_around_is_not_recalling(asked: Api) -> None:
     asked.get("search", q="tea")
     asked.get("context", query="tea")

@@ -25,7 +25,6 @@ from .survey import Claim, DoctorProblem, Finding, ScannedPage, Survey
 
 _CLOCK_TOLERANCE = timedelta(minutes=10)
 _FILE_TIME_TOLERANCE_SECONDS = 86400.0
-_LATEST_FILE_TIME = 250_000_000_000.0  # seconds since the epoch; later years are in no calendar
 _UNCLOSED_FRONT_MATTER = re.compile(r"\ufeff?---[ \t]*\r?\n[A-Za-z_][\w-]*:[ \t\r\n]")
 _DAY_PAGE = re.compile(r"([0-9]{4})[-/]([0-9]{2})[-/]([0-9]{2})\.md$")
 _CONFLICT_MARKERS = tuple(re.compile(line, re.MULTILINE) for line in (r"^<{7} ", r"^={7}\r?$", r"^>{7} "))  # git's
@@ -46,7 +45,7 @@ def check_front_matter(_survey: Survey, page: ScannedPage) -> Iterator[DoctorPro
     if _UNCLOSED_FRONT_MATTER.match(page.text) and not frontmatter.split(page.text)[0]:
         advice = "put a line `---` after the last field; until then its fields are read as a part of its text"
         yield DoctorProblem(page.path, "the front matter is opened and never closed", advice, 1)
-    if kind == "record" and not _parse_record(page).problem:
+    if kind == "record" and not page.record.problem:
         return  # text between two rules is no front matter of a record
     error = _front_matter_error(page.text)
     if error:
@@ -88,7 +87,7 @@ def _front_matter_error(text: str) -> BrokenFrontMatter | None:
 def check_json(_survey: Survey, page: ScannedPage) -> Iterator[DoctorProblem]:
     kind = _kind(page)
     if kind == "record":
-        record = _parse_record(page)
+        record = page.record
         if record.problem and not _front_matter_error(page.text):
             advice = "mend the JSON by hand, or take `type: json` out; until then it is read as text"
             yield DoctorProblem(page.path, record.problem, advice)
@@ -137,16 +136,12 @@ def check_future_dates(survey: Survey, page: ScannedPage) -> Iterator[DoctorProb
 
 def _check_file_time(survey: Survey, page: ScannedPage) -> Iterator[DoctorProblem]:
     if page.modified_at > survey.now + _FILE_TIME_TOLERANCE_SECONDS:
-        when = datetime.fromtimestamp(_calendar_time(page), UTC)
+        when = datetime.fromtimestamp(page.calendar_time, UTC)
         what = f"the file says that it was written in the future ({when:%Y-%m-%d})"
         advice = (
             "check the clock of this machine; `touch` gives it the present time; until then every search reads it again"
         )
         yield DoctorProblem(page.path, what, advice)
-
-
-def _calendar_time(page: ScannedPage) -> float:
-    return min(max(page.modified_at, 0.0), _LATEST_FILE_TIME)
 
 
 def _check_day(survey: Survey, page: ScannedPage) -> Iterator[DoctorProblem]:
@@ -170,7 +165,7 @@ def _timestamps(survey: Survey, page: ScannedPage) -> Iterator[tuple[str, int]]:
     """Yield the timestamps of a page, with their line where it is known."""
     kind = _kind(page)
     if kind == "record":
-        record = _parse_record(page)
+        record = page.record
         yield from ((stamp, 0) for stamp in dict.fromkeys((record.created_at, record.updated_at)))
     elif kind == "skill" and page.place:
         skill = parse_skill(page.text, Skill(page.place.name, "", path=page.path))
@@ -203,11 +198,6 @@ def _kind(page: ScannedPage) -> str:
     return page.place.kind if page.place else ""
 
 
-def _parse_record(page: ScannedPage) -> Record:
-    assert page.place
-    return parse_record(page.text, page.path, page.place, lambda: _calendar_time(page))
-
-
 def _note_owner(survey: Survey, path: str) -> str:
     """Return the agent whose daily pages, summary or other notes a page belongs to, or an empty name."""
     above = path
@@ -227,7 +217,7 @@ def _notes_agent(survey: Survey, page: ScannedPage) -> str:
 def collect_claims(survey: Survey, page: ScannedPage) -> None:
     """Note which keys the notes or the record on a page claim, for the checks of duplicates."""
     if _kind(page) == "record":
-        survey.records.append(_record_claim(page, _parse_record(page)))
+        survey.records.append(_record_claim(page, page.record))
     agent = _notes_agent(survey, page)
     if not agent:
         return

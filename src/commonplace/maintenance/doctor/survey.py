@@ -13,10 +13,13 @@ from typing import Any, NamedTuple
 from ...formats.json_text import is_unicode
 from ...home import Home
 from ...index.sync import IndexScope
-from ...model import Page
+from ...model import Page, Record
 from ...settings import INTERNAL_FOLDERS
 from ...storage.layout import MAIN, Place
+from ...storage.records import parse as parse_record
 from ...storage.tree import FileEntry, ListFolder
+
+_LATEST_FILE_TIME = 250_000_000_000.0  # seconds since the epoch; later years are in no calendar
 
 
 class DoctorProblem(NamedTuple):
@@ -59,7 +62,8 @@ class SurveyedFolder(NamedTuple):
     problem: str
 
 
-class ScannedPage(NamedTuple):
+@dataclass(frozen=True)
+class ScannedPage:
     """A page that was read. `place` is None for directives, which are not memory."""
 
     path: str
@@ -68,6 +72,17 @@ class ScannedPage(NamedTuple):
     modified_at: float
     text: str
     version: str
+
+    @cached_property
+    def record(self) -> Record:
+        """The page as a record, parsed once for all checks."""
+        assert self.place
+        return parse_record(self.text, self.path, self.place, lambda: self.calendar_time)
+
+    @property
+    def calendar_time(self) -> float:
+        """When the file was written, as far as a calendar can show it."""
+        return min(max(self.modified_at, 0.0), _LATEST_FILE_TIME)
 
 
 class Claim(NamedTuple):

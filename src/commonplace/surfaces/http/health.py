@@ -12,7 +12,7 @@ from ...maintenance import timeline
 from ...maintenance.doctor import CHECKS, examine
 from ...schema import ANY, BOOLEAN, INTEGER, TEXT, array, object_of
 from .browse import limit_counts
-from .endpoints import INTEGER_OR_NULL, ApiRequest, Endpoint, ResponseSpec
+from .endpoints import INTEGER_OR_NULL, ApiRequest, Endpoint, Parameter, ResponseSpec
 from .page_access import page_title
 
 MAX_DAYS = 366
@@ -39,19 +39,17 @@ class Sizes(NamedTuple):
 
 def get_health(request: ApiRequest) -> dict[str, Any]:
     home = request.home
-    notes: list[str] = []
     growth = measure_growth(home)
-    return {
-        "findings": _list_findings(request, notes),
+    figures = {
         "index": limit_counts(request, home.index_status()),
         "sizes": _limit_sizes(request, measure_sizes(home, growth))._asdict(),
         "growth": [day._asdict() for day in growth],
         "recalled": count_recalls(home),
-        "notes": notes,
     }
+    return figures | get_findings(request) if request.parameters.get("findings", True) else figures
 
 
-def _list_findings(request: ApiRequest, notes: list[str]) -> list[dict[str, Any]]:
+def get_findings(request: ApiRequest) -> dict[str, Any]:
     """Return what doctor finds, as far as this agent may know of it. A caller who may be only some agents is told
     nothing of files that hold other agents' pages too."""
     home = request.home
@@ -64,9 +62,8 @@ def _list_findings(request: ApiRequest, notes: list[str]) -> list[dict[str, Any]
             clock=home.clock,
         )
     except Refused as error:
-        notes.append(str(error))
-        return []
-    return [
+        return {"findings": [], "notes": [str(error)]}
+    findings = [
         {
             "check": each.check,
             "about": CHECKS[each.check].title,
@@ -79,6 +76,7 @@ def _list_findings(request: ApiRequest, notes: list[str]) -> list[dict[str, Any]
         for each in report.findings
         if home.visibility.may_know(each.path)
     ]
+    return {"findings": findings, "notes": []}
 
 
 def measure_growth(home: Home) -> list[Day]:
@@ -151,17 +149,17 @@ _FINDING = object_of(
     {"check": TEXT, "about": TEXT, "path": TEXT, "line": INTEGER, "what": TEXT, "advice": TEXT, "fixable": BOOLEAN}
 )
 _COUNTED = object_of({"path": TEXT, "title": TEXT}, times=INTEGER, last=TEXT)
+_FINDINGS = {"findings": array(_FINDING), "notes": array(TEXT)}
 _HEALTH = object_of(
     {
-        "findings": array(_FINDING),
         "index": ANY,
         "sizes": object_of(
             {"pages": INTEGER, "bytes": INTEGER, "history_bytes": INTEGER_OR_NULL, "index_bytes": INTEGER_OR_NULL}
         ),
         "growth": array(object_of({"day": TEXT, "pages": INTEGER, "bytes": INTEGER, "changes": INTEGER})),
         "recalled": object_of({"most": array(_COUNTED), "never": array(_COUNTED), "since": TEXT}),
-        "notes": array(TEXT),
-    }
+    },
+    **_FINDINGS,
 )
 
 
@@ -171,6 +169,14 @@ ENDPOINTS = [
         "/v1/health",
         get_health,
         "What is wrong, how much there is, and what is recalled.",
+        parameters=[Parameter("findings", BOOLEAN, "Whether to look for what is wrong, on every page; default: true.")],
         responses={200: ResponseSpec("How memory is doing.", _HEALTH)},
+    ),
+    Endpoint(
+        "GET",
+        "/v1/findings",
+        get_findings,
+        "What is wrong, and what to do about it.",
+        responses={200: ResponseSpec("What doctor finds.", object_of(_FINDINGS))},
     ),
 ]

@@ -35,7 +35,10 @@ const levelOf = (finding) =>
 
 export function Health() {
   const me = useMe();
-  const { data, problem, again } = useAsked((signal) => get("health", {}, signal), []);
+  const { data, problem, again } = useAsked((signal) => get("health", { findings: false }, signal), []);
+  // The figures come at once. Then every page is looked at, and last its facts are compared: one after the other, so
+  // that neither waits for both.
+  const found = useAsked((signal) => (data ? get("findings", {}, signal) : null), [data]);
   useTitle("Health");
   return html`<div class="health">
     <header class="view-head"><h1>Health</h1><div class="row">
@@ -43,10 +46,10 @@ export function Health() {
         <${Icon} name="download" /> Export</button>`}
       <button type="button" onClick=${again}>Look again</button></div></header>
     <${Trouble} problem=${problem} again=${again} />
-    ${!data && !problem && html`<${Busy} what="Looking at every page" />`}
+    ${!data && !problem && html`<${Busy} />`}
     ${me.status.may_export && html`<${Proposals} />`}
-    <${Review} />
-    ${data && html`<${Figures} health=${data} /><${Findings} findings=${data.findings ?? []} notes=${data.notes} />
+    <${Review} isReady=${Boolean(found.data || found.problem || problem)} />
+    ${data && html`<${Figures} health=${data} /><${Findings} found=${found} />
       <${Growth} growth=${data.growth ?? []} /><${Recalled} recalled=${data.recalled} />`}
   </div>`;
 }
@@ -93,7 +96,10 @@ function Figures({ health }) {
     </div></section>`;
 }
 
-function Findings({ findings, notes }) {
+function Findings({ found }) {
+  const { findings = [], notes } = found.data ?? {};
+  if (found.problem) return html`<${Trouble} problem=${found.problem} again=${found.again} />`;
+  if (!found.data) return html`<section><${Busy} what="Looking at every page" /></section>`;
   if (notes?.length)
     return html`<section>${notes.map((text) => html`<p class="banner">
       <${Icon} name="info" /> <span><${Sentence} text=${text} /></span></p>`)}</section>`;

@@ -15,9 +15,10 @@ const ANSWERS = {
 };
 const TITLES = { replaced: "Does the old one still hold?", over: "It is over", stale: "Is it still true of its file?" };
 
-export function Review() {
+// `isReady`: what comes before it has been loaded, so that comparing facts keeps nothing waiting.
+export function Review({ isReady }) {
   const me = useMe();
-  const { data, problem, again } = useAsked((signal) => get("review", {}, signal), []);
+  const { data, problem, again } = useAsked((signal) => (isReady ? get("review", {}, signal) : null), [isReady]);
   const [failed, setFailed] = useState(null);
   const list = useRef(null);
   const isAnswered = useRef(false);
