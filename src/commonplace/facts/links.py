@@ -10,10 +10,19 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from ..formats.annotations import ANSWER_PATTERN, ANSWER_START, add_annotation, find_annotated_lines, is_annotation_line
+from ..formats.annotations import (
+    ANSWER_PATTERN,
+    ANSWER_START,
+    CONFIRMATION,
+    REJECTION,
+    Answer,
+    add_annotation,
+    find_annotated_lines,
+    is_annotation_line,
+)
 
 _COMMENT = re.compile(rf" ?{ANSWER_PATTERN}")
 
@@ -27,6 +36,11 @@ class Answers(NamedTuple):
     def __or__(self, other: object) -> Answers:
         others = other if isinstance(other, Answers) else NO_ANSWERS
         return Answers(self.confirmed | others.confirmed, self.rejected | others.rejected)
+
+    def keep(self, given: Collection[Answer]) -> Answers:
+        """Return those of the answers that somebody gave: a comment may be part of a text that was stored."""
+        confirmed = frozenset(name for name in self.confirmed if (CONFIRMATION, name) in given)
+        return Answers(confirmed, frozenset(name for name in self.rejected if (REJECTION, name) in given))
 
 
 NO_ANSWERS = Answers()
@@ -52,7 +66,7 @@ def _read_answers(line: str) -> Answers:
     answers = NO_ANSWERS
     for match in _COMMENT.finditer(line):
         names = frozenset(match["names"].split())
-        answers |= Answers(names) if match["kind"] == "supersedes" else Answers(rejected=names)
+        answers |= Answers(names) if match["kind"] == CONFIRMATION else Answers(rejected=names)
     return answers
 
 
@@ -67,10 +81,11 @@ def add_answer(text: str, line: int, names: Iterable[str], *, is_rejection: bool
     return _put_answers(lines, line, answers)
 
 
-def remove_confirmation(text: str, line: int, names: Iterable[str]) -> str:
-    """Return a page whose statement that ends on a line, counted from 0, no longer replaces these."""
+def remove_answers(text: str, line: int, names: Iterable[str]) -> str:
+    """Return a page whose statement that ends on a line, counted from 0, says nothing of these any more."""
     lines, known = _take_answers(text, line)
-    return _put_answers(lines, line, known._replace(confirmed=known.confirmed.difference(names)))
+    gone = frozenset(names)
+    return _put_answers(lines, line, Answers(known.confirmed - gone, known.rejected - gone))
 
 
 def _take_answers(text: str, line: int) -> tuple[list[str], Answers]:
@@ -90,7 +105,7 @@ def _take_answers(text: str, line: int) -> tuple[list[str], Answers]:
 
 
 def _put_answers(lines: list[str], line: int, answers: Answers) -> str:
-    for kind, names in (("supersedes", answers.confirmed), ("not-supersedes", answers.rejected)):
+    for kind, names in ((CONFIRMATION, answers.confirmed), (REJECTION, answers.rejected)):
         if names:
             lines[line] = add_annotation(lines[line], f"{ANSWER_START}{kind} {' '.join(sorted(names))} -->")
     return "\n".join(lines)

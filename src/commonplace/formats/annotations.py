@@ -11,8 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+CONFIRMATION = "supersedes"
+REJECTION = "not-supersedes"
+Answer = tuple[str, str]  # one of both, and the name of the statement that it is about
 ANSWER_START = "<!-- commonplace: "
-ANSWER_PATTERN = rf"{ANSWER_START}(?P<kind>supersedes|not-supersedes)(?P<names>(?: [0-9a-f]{{8}})+) -->"
+ANSWER_PATTERN = rf"{ANSWER_START}(?P<kind>{CONFIRMATION}|{REJECTION})(?P<names>(?: [0-9a-f]{{8}})+) -->"
 _ANSWER = re.compile(ANSWER_PATTERN)
 _OWN = r"<!-- (?:commonplace: (?:not-)?supersedes(?: [0-9a-f]{8})+|pinned: \S{1,300}(?: [0-9a-f]{16})?) -->"
 _VALIDITY = r"<!--[ \t]*valid_(?:from|until):[^>\n]{1,60}-->"
@@ -32,11 +35,10 @@ def strip_own_annotations(text: str) -> str:
     return _OWN_ANNOTATION.sub("", text) if "<!--" in text else text
 
 
-def find_superseded_names(text: str) -> Iterator[str]:
-    """Yield the names of the statements that comments in a text call superseded."""
+def find_answers(text: str) -> Iterator[Answer]:
+    """Yield what comments in a text say of other statements."""
     for match in _ANSWER.finditer(text) if ANSWER_START in text else ():
-        if match["kind"] == "supersedes":
-            yield from match["names"].split()
+        yield from ((match["kind"], name) for name in match["names"].split())
 
 
 def is_annotation_line(line: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..errors import InvalidArgument, NotFound
-from ..facts.links import add_answer, hash_words, remove_confirmation
+from ..facts.links import add_answer, hash_words, remove_answers
 from ..facts.statements import Statement, split_statements
 from ..formats.citations import parse_citation
 from ..formats.passages import split_transcript
@@ -51,16 +51,24 @@ def supersede(home: Home, old: str, new: str, *, reject: bool = False) -> Answer
     names = [hash_words(each.words) for each in other.statements]
     anchor = holder.statements[-1]
 
-    def change(text: str) -> str:
+    def find_line(text: str) -> int:
         line = _find_line(text, anchor)
         if line is None:
             raise NotFound(f"{holder.page.path} has changed meanwhile: search again, and cite what it says now")
-        return add_answer(text, line, names, is_rejection=reject)
+        return line
+
+    def add(text: str) -> str:
+        return add_answer(text, find_line(text), names, is_rejection=reject)
+
+    def remove_unless_new(text: str) -> str:
+        """Take away an answer that the text brought with it: history must show that it was given now."""
+        return remove_answers(text, find_line(text), names) if add(text) == text else text
 
     with home.writer.call(SUPERSEDE, why=" ".join(names)):
         if not reject:
             _take_back_opposite(home, older, newer)
-        home.writer.edit(holder.page.path, change)
+        home.writer.edit(holder.page.path, remove_unless_new)
+        home.writer.edit(holder.page.path, add)
     return Answered(_quote(older), _quote(newer), holder.page.path)
 
 
@@ -73,7 +81,7 @@ def _take_back_opposite(home: Home, older: _Cited, newer: _Cited) -> None:
 
         def change(text: str, statement: Statement = each) -> str:
             line = _find_line(text, statement)
-            return text if line is None else remove_confirmation(text, line, names)
+            return text if line is None else remove_answers(text, line, names)
 
         home.writer.edit(older.page.path, change)
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ..facts.cues import has_cue
-from ..facts.links import NO_ANSWERS, hash_words
+from ..facts.links import NO_ANSWERS
 from ..facts.statements import (
     Statement,
     choose_statements,
@@ -171,9 +171,7 @@ def judge_all(place: Place, by_key: dict[int, list[Place]]) -> Iterator[Replacem
     for other in others.values():
         if _is_certainly_older(other, place):
             continue
-        is_same_place = other.hit.path == place.hit.path or bool(place.hit.key and place.hit.key == other.hit.key)
-        link = _judge_once(place.statement, other.statement, is_same_place)
-        if link:
+        if link := _judge_with_any_answers(place, other):
             is_replaced = True
             yield Replacement(place, other, link)
     repeated = [other for other in others.values() if is_replaced and other.statement.words == place.statement.words]
@@ -184,6 +182,21 @@ def judge_all(place: Place, by_key: dict[int, list[Place]]) -> Iterator[Replacem
 def _judge_once(older: Statement, newer: Statement, is_same_place: bool) -> Link | None:  # noqa: FBT001 - less memory
     """Return what `judge` does; cached, since one write changes few pairs of all that a context compares."""
     return judge(older, newer, is_same_place=is_same_place)
+
+
+def _judge_with_any_answers(older: Place, newer: Place) -> Link | None:
+    """Return how one statement may replace another, as their answers say or without them: `_check_answers` looks at
+    which of them somebody gave."""
+    link = _judge(older, newer, older.statement, newer.statement)
+    if link or older.statement.answers == newer.statement.answers == NO_ANSWERS:
+        return link
+    statements = (each.statement._replace(answers=NO_ANSWERS) for each in (older, newer))
+    return _judge(older, newer, *statements)
+
+
+def _judge(older: Place, newer: Place, statement: Statement, newer_statement: Statement) -> Link | None:
+    is_same_place = newer.hit.path == older.hit.path or bool(older.hit.key and older.hit.key == newer.hit.key)
+    return _judge_once(statement, newer_statement, is_same_place)
 
 
 def _is_certainly_older(other: Place, place: Place) -> bool:
@@ -217,7 +230,7 @@ def choose_newest(pairs: Sequence[Replacement], find_origins: FindOrigins) -> di
 
 def _choose_latest(pairs: Sequence[Replacement], find_origins: FindOrigins) -> dict[StatementId, Replacement]:
     origins = _find_all_origins(pairs, find_origins)
-    checked = [checked for pair in pairs if (checked := _check_answer(pair, origins))]
+    checked = [checked for pair in pairs if (checked := _check_answers(pair, origins))]
     chosen: dict[StatementId, Replacement] = {}
     for pair in checked:
         is_confirmed = pair.link.kind == CONFIRMED  # whatever the dates say
@@ -235,18 +248,19 @@ def _find_all_origins(pairs: Sequence[Replacement], find_origins: FindOrigins) -
     return dict(zip(hits, find_origins(list(hits.values())), strict=True)) if hits else {}
 
 
-def _check_answer(pair: Replacement, origins: Origins) -> Replacement | None:
-    """Return a pair without an answer that nobody gave: a comment on a page may be part of what was stored there.
-
-    It counts if history has the call that wrote it, or if a person wrote or approved its lines.
-    """
-    if pair.link.kind != CONFIRMED:
+def _check_answers(pair: Replacement, origins: Origins) -> Replacement | None:
+    """Return a pair as it is by the answers that somebody gave alone; None if its newer statement does not replace the
+    older one then. A comment on a page may be part of what was stored there."""
+    places = (pair.older, pair.newer)
+    if pair.link == _REPETITION or all(place.statement.answers == NO_ANSWERS for place in places):
         return pair
-    origin = origins.get(pair.newer.hit.citation, _NO_ORIGIN)
-    if origin.is_approved or hash_words(pair.older.statement.words) in origin.answers:
-        return pair
-    link = judge(pair.older.statement, pair.newer.statement._replace(answers=NO_ANSWERS))
+    link = _judge(*places, *(_keep_given_answers(place, origins) for place in places))
     return pair._replace(link=link) if link else None
+
+
+def _keep_given_answers(place: Place, origins: Origins) -> Statement:
+    origin = origins.get(place.hit.citation, _NO_ORIGIN)
+    return place.statement._replace(answers=place.statement.answers.keep(origin.answers))
 
 
 class _Moment(NamedTuple):

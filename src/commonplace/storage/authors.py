@@ -8,12 +8,13 @@ history only the newest changes are followed.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
 from ..errors import CommonplaceError
-from ..formats.annotations import find_annotated_lines, find_superseded_names, strip_own_annotations
+from ..formats.annotations import Answer, find_annotated_lines, find_answers, strip_own_annotations
 from ..formats.frontmatter import split as split_front_matter
 from .base import HistoryStore, Pages
 from .history import ABSENT, APPROVE, Change, Edit, Line, as_text, kind_of_origin, read_edits
@@ -160,7 +161,7 @@ class Provenance(NamedTuple):
     names: frozenset[str] = frozenset()
     head: str = ""  # the front matter of its page
     comments: str = ""  # the annotations of the whole page
-    answers: frozenset[str] = frozenset()  # what the answers on its page name, of those that somebody gave
+    answers: frozenset[Answer] = frozenset()  # on its page, those that somebody gave
 
 
 class _Page(NamedTuple):
@@ -170,7 +171,7 @@ class _Page(NamedTuple):
     blanks: frozenset[int] = frozenset()
     head: str = ""
     comments: str = ""
-    answers: frozenset[str] = frozenset()
+    answers: frozenset[Answer] = frozenset()
 
 
 class Authors:
@@ -257,17 +258,33 @@ def _blame_last(lines: Sequence[Line], text: str) -> _Page:
     return _Page(origins, blanks, split_front_matter(text)[0], comments, _read_answers(lines, text))
 
 
-def _read_answers(lines: Sequence[Line], text: str) -> frozenset[str]:
-    """Return what the answers on a page name that the owner gave, or a person, or who may write for all agents."""
-    names: set[str] = set()
-    if not any(find_superseded_names(text)):
+def _read_answers(lines: Sequence[Line], text: str) -> frozenset[Answer]:
+    """Return the answers on a page that the owner gave, or a person, or who may write for all agents: those that were
+    added by the call that gives one, or by hand. All others are part of a text that was stored."""
+    if not any(find_answers(text)):
         return frozenset()
+    given: set[Answer] = set()
+    data = bytearray()
     for edit in read_edits(lines):
-        if edit.change.tool == SUPERSEDE and kind_of_origin(edit.change.origin) in _ANSWERING:
-            names.update(edit.change.why.split())
-        elif is_by_person(edit.change):
-            names.update(find_superseded_names(as_text(edit.data)))
-    return frozenset(names)
+        before = _count_answers(data) if _may_answer(edit) else Counter()
+        data[edit.start : edit.end] = edit.data
+        if _may_answer(edit):
+            added = _count_answers(data) - before
+            named = edit.change.why.split() if edit.change.tool == SUPERSEDE else [name for _, name in added]
+            given.update(answer for answer in added if answer[1] in named)
+    return frozenset(given)
+
+
+def _count_answers(data: bytearray) -> Counter[Answer]:
+    return Counter(find_answers(as_text(bytes(data))))
+
+
+def _may_answer(edit: Edit) -> bool:
+    """Return whether the answers that an edit adds are meant as such. After a gap in history, nobody knows who added
+    what, unless the change says so itself."""
+    change = edit.change
+    is_answer = change.tool == SUPERSEDE and kind_of_origin(change.origin) in _ANSWERING
+    return is_answer or (edit.is_next and is_by_person(change))
 
 
 def _find_in(page: _Page, span: Span) -> Provenance:

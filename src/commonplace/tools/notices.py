@@ -14,6 +14,7 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from typing import NamedTuple
 
+from ..facts.links import NO_ANSWERS, Answers
 from ..facts.statements import CHANGES, Statement, find_lines, hash_key, lookup_keys, split_statements
 from ..facts.versions import Link, judge
 from ..formats import blocks, frontmatter
@@ -72,7 +73,7 @@ def describe_changes(home: Home, edits: Sequence[PageEdit]) -> Reply:
     if (written or keyed) and home.search_settings.enabled:
         viewer = home.visibility.viewer()
         found = home.index.peek(lambda index: _compare_with_index(index, viewer, written, keyed))
-        replaced += _find_older(found.related, written) if found else []
+        replaced += _find_older(home, found.related, written) if found else []
         contradicted += _find_other_values(home.layout, found.keyed, keyed) if found else []
     fields = {"supersedes": replaced, "contradicts": contradicted}
     return {name: _fit(notices) for name, notices in fields.items() if notices}
@@ -134,7 +135,7 @@ def _new_statements(edit: _PlacedEdit) -> list[_Written]:
     if len(added) > _MAX_ADDED_CHARACTERS:
         return []
     first = edit.after.count("\n") - added.count("\n") + 1
-    statements = split_statements(added)[:_MAX_STATEMENTS]
+    statements = [each._replace(answers=NO_ANSWERS) for each in split_statements(added)[:_MAX_STATEMENTS]]
     return [_Written(edit.path, first + each.first_line, each, edit.is_in_channel) for each in statements]
 
 
@@ -183,7 +184,7 @@ def _find_by_words(
     return index.load_candidates([number for number in numbers if number not in known])
 
 
-def _find_older(candidates: Sequence[Candidate], written: Sequence[_Written]) -> list[Notice]:
+def _find_older(home: Home, candidates: Sequence[Candidate], written: Sequence[_Written]) -> list[Notice]:
     """Return the statements elsewhere that a new statement is a newer version of."""
     notices: list[Notice] = []
     own = {(each.path, each.statement.words) for each in written}
@@ -195,10 +196,19 @@ def _find_older(candidates: Sequence[Candidate], written: Sequence[_Written]) ->
             for each in written:
                 if _is_of_another_channel(hit, each):
                     continue
-                link = judge(older, each.statement, is_same_place=hit.path == each.path)
+                known = older._replace(answers=_find_given_answers(home, hit, older))
+                link = judge(known, each.statement, is_same_place=hit.path == each.path)
                 if link:
                     notices.append(_notice(hit, older, link, each))
     return notices
+
+
+def _find_given_answers(home: Home, hit: Hit, statement: Statement) -> Answers:
+    """Return the answers about a stored statement that somebody gave."""
+    if statement.answers == NO_ANSWERS:
+        return NO_ANSWERS
+    (origin,) = home.authors.find([(hit.path, hit.start, hit.end)])
+    return statement.answers.keep(origin.answers)
 
 
 def _notice(hit: Hit, statement: Statement, link: Link, newer: _Written) -> Notice:
