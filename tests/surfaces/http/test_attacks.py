@@ -408,6 +408,27 @@ def test_unknown_places_and_methods_are_problems(asked: Api) -> None:
     assert (wrong.status_code, wrong.headers["allow"]) == (405, "DELETE, GET, HEAD, PUT")
     assert asked.send("HEAD", "changes").status_code == 405, "a stream for nobody"
     assert asked.send("HEAD", "status").status_code == 200
+    assert asked.send("HEAD", "homes").status_code == 200, "a list, which is no stream"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "code"),
+    [
+        ("PATCH", "status", 405, "METHOD_NOT_ALLOWED"),
+        ("GET", "nothing", 404, "NOT_FOUND"),
+        ("POST", "tools/nothing", 415, "UNSUPPORTED_MEDIA_TYPE"),
+        ("DELETE", "pages/memory/world/people.md", 428, "CONDITION_MISSING"),
+        ("GET", "search", 400, "MISSING_ARGUMENT"),
+    ],
+)
+def test_every_refusal_has_a_code(asked: Api, method: str, path: str, status: int, code: str) -> None:
+    answer = asked.send(method, path)
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+
+
+def test_a_sign_in_refuses_a_parameter_that_it_does_not_have(asked: Api) -> None:
+    answer = asked.send("POST", "session?bogus=1", json={"code": "x"})
+    assert (answer.status_code, answer.json()["code"]) == (400, "UNKNOWN_ARGUMENT")
     assert asked.client.get("/elsewhere").headers["content-type"] == "application/problem+json"
 
 

@@ -34,7 +34,7 @@ from .endpoints import JSON, ApiRequest, Endpoint, Parameter, ResponseSpec
 from .problems import MEDIA_TYPE
 
 _PROBLEM = object_of(
-    {"type": TEXT, "title": TEXT, "status": INTEGER, "detail": TEXT}, code=TEXT, current=TEXT, path=TEXT
+    {"type": TEXT, "title": TEXT, "status": INTEGER, "detail": TEXT, "code": TEXT}, current=TEXT, path=TEXT
 )
 _CALLER_HEADERS = [
     Parameter(f"Commonplace-{name}", {"type": "string", "maxLength": 500}, description, "header")

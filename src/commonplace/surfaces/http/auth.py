@@ -38,7 +38,7 @@ from ...server.sign_in_limits import SignInLimiter
 from ...storage.tokens import Grant, hash_secret
 from . import HOMES_PATH, LOOPBACK, MCP_PATH, METRICS_PATH, SESSION_PATH, is_probe
 from .dispatch import Dispatcher, make_response, parse_body
-from .endpoints import ApiRequest, Endpoint, Reply, ResponseSpec
+from .endpoints import ApiRequest, Endpoint, Reply, ResponseSpec, parse_parameters
 from .problems import Problem, problem_response
 
 MAX_ADDRESS_BYTES = 64 * 1024  # path and query together
@@ -380,6 +380,7 @@ class SignInKeys:
 
 
 async def create_session(dispatcher: Dispatcher, request: Request, _: ApiRequest | None) -> Response:
+    parse_parameters(ENDPOINTS[0], request.query_params.multi_items(), request.path_params)
     code = (await parse_body(ENDPOINTS[0], request))["code"]
     sign_ins = dispatcher.service.sign_ins
     address = address_of(request.scope)

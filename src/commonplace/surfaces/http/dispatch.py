@@ -348,7 +348,7 @@ def _route_handler(dispatcher: Dispatcher, methods: dict[str, Endpoint]) -> Call
     async def handle(request: Request) -> Response:
         method = "GET" if request.method == "HEAD" else request.method
         endpoint = methods[method]
-        if request.method == "HEAD" and endpoint.respond:  # it would stream to nobody
+        if request.method == "HEAD" and endpoint.is_stream:  # it would stream to nobody
             return problem_response(
                 405, "ask with GET: this is a stream", headers={"Allow": ", ".join(sorted(methods))}
             )

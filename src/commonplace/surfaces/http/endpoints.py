@@ -121,6 +121,11 @@ class Endpoint:
         return f"{self.method} {self.path}"
 
     @property
+    def is_stream(self) -> bool:
+        """Return whether it answers piece by piece, which nobody waits for who asks with HEAD."""
+        return self.respond is not None and not self.is_public and not self.opens_no_memory
+
+    @property
     def is_write(self) -> bool:
         return self.needs != "read"
 

@@ -61,6 +61,23 @@ _TITLES = {
     500: "Something went wrong",
     503: "Not now",
 }
+# For what is refused before an endpoint runs; an error that has a code of its own keeps it.
+_CODES = {
+    400: InvalidArgument.code,
+    401: "NO_TOKEN",
+    403: Refused.code,
+    404: NotFound.code,
+    405: "METHOD_NOT_ALLOWED",
+    408: "TOO_SLOW",
+    412: StaleVersion.code,
+    413: "TOO_LARGE",
+    414: "ADDRESS_TOO_LONG",
+    415: "UNSUPPORTED_MEDIA_TYPE",
+    421: "WRONG_HOST",
+    428: "CONDITION_MISSING",
+    429: "TOO_MANY_REQUESTS",
+    503: Unavailable.code,
+}
 
 
 class Problem(Exception):
@@ -99,6 +116,7 @@ def problem_response(
         "title": title or _TITLES.get(status, "Refused"),
         "status": status,
         "detail": replace_surrogates(detail),
+        "code": _CODES.get(status, CommonplaceError.code),
         **fields,
     }
     return JSONResponse(body, status, headers, MEDIA_TYPE)
