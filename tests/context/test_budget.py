@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -290,6 +291,52 @@ def test_the_map_names_what_there_is_and_shows_no_value(memory: Memory, home: Pa
     assert "- this channel: window\n" in inside
     assert "- Baking Club: 1 record" in inside
     assert "starter" not in inside
+
+
+def keep_notes(memory: Memory, clock: FrozenClock, days: int = 30) -> None:
+    for day in range(days):
+        clock.now += timedelta(days=1)
+        memory.call("memory_write", {"key": f"decision_{day}", "content": f"We chose the colour number {day}. " * 12})
+        memory.call("write_memory", {"key": f"draft {day}", "content": f"The chapter number {day} is late. " * 12})
+
+
+@pytest.mark.parametrize("budget", [700, 1500, None])
+def test_the_map_names_the_notes_that_no_section_shows(memory: Memory, clock: FrozenClock, budget: int | None) -> None:
+    keep_notes(memory, clock)
+    text = memory.context(budget=budget).text
+    place = text[text.index("## Memory Map") :]
+    named = [number for number in range(30) if f"draft {number}" in place or f"decision_{number}" in place]
+    assert named
+    for number in named:
+        shown_draft = f"chapter number {number} " in text
+        shown_decision = f"colour number {number}." in text
+        assert not (shown_draft and re.search(rf"draft {number}\b", place))
+        assert not (shown_decision and re.search(rf"decision_{number}\b", place))
+    assert "chapter number" not in place
+    assert "colour number" not in place
+
+
+def test_the_map_names_every_note_where_there_is_room(memory: Memory, clock: FrozenClock) -> None:
+    keep_notes(memory, clock, 20)
+    memory.call("memory_write", {"key": "lasting", "content": "Blue it is.", "target": "summary"})
+    page = memory.home.layout.day_page("main", memory.home.today())
+    with memory.home.writer.call("write"):
+        memory.home.writer.edit(page, lambda text: f"{text}\n### Just a heading\n\nof a person\n")
+    made = memory.context(budget=2000)
+    for number in range(20):
+        assert re.search(rf"draft {number}\b", made.text)
+        assert re.search(rf"decision_{number}\b", made.text)
+    assert "Just a heading" not in made.text[made.text.index("## Memory Map") :]
+    assert made.receipt["tokens"] <= 2000
+
+
+def test_the_map_names_only_notes_that_a_person_wrote_where_nothing_else_is_wanted(
+    memory: Memory, clock: FrozenClock
+) -> None:
+    keep_notes(memory, clock, 12)
+    text = memory.context(budget=1500, only_approved=True).text
+    assert "draft" not in text
+    assert "decision_" not in text
 
 
 def test_directives_alone_are_given_to_an_agent_whose_settings_say_so(home: Path, clock: FrozenClock) -> None:

@@ -7,7 +7,7 @@ more to say, and no section, however long, takes the place of another.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
@@ -23,6 +23,7 @@ _GROWTH_ROUNDS = 3
 _SEPARATOR_TOKENS = weigh("\n\n")
 
 Sharing = Literal["fair", "in order"]
+Lines = Mapping[str, set[int]]  # of pages, by their paths
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,10 @@ class Section:
         fitted.cut += cut
         fitted.is_head_shown = bool(parts) or self.has_own_words
         return fitted
+
+    def leave_out_shown(self, shown: Lines) -> Section:
+        """Return a map without what other sections show; any other section as it is."""
+        return self
 
     def _fit_items(self, room: float) -> tuple[list[Part], list[Cut]]:
         fit = _share_fairly if self.sharing == "fair" else _fill_in_order
@@ -266,7 +271,7 @@ def _grow(sections: Sequence[Section], fitted: list[FittedSection], budget: int)
 
 
 def _drop_repeated(sections: Sequence[Section], fitted: list[FittedSection], grants: Sequence[float]) -> None:
-    """Leave out recalled items that another section shows anyway."""
+    """Leave out recalled items that another section shows anyway, and names of what is shown."""
     for number, section in enumerate(sections):
         if not section.has_recalled_items:
             continue
@@ -279,12 +284,22 @@ def _drop_repeated(sections: Sequence[Section], fitted: list[FittedSection], gra
             before = fitted[number].section
             rest = [item for item in before.items if item not in repeated]
             fitted[number] = replace(before, items=rest, left_out=(*before.left_out, *cut)).fit(grants[number])
+    _drop_names_of_shown(fitted, grants)
 
 
-def _collect_shown_lines(fitted: Iterable[FittedSection]) -> dict[str, set[int]]:
+def _drop_names_of_shown(fitted: list[FittedSection], grants: Sequence[float]) -> None:
+    shown = _collect_shown_lines((each for each in fitted if not each.section.is_map), has_parts=True)
+    for number, each in enumerate(fitted):
+        rest = each.section.leave_out_shown(shown)
+        if rest != each.section:
+            fitted[number] = rest.fit(grants[number])
+
+
+def _collect_shown_lines(fitted: Iterable[FittedSection], *, has_parts: bool = False) -> dict[str, set[int]]:
+    """Return the lines that are in the context, with `has_parts` also those of which only a part is."""
     shown: dict[str, set[int]] = {}
     for source in (source for each in fitted for source in each.sources):
-        if source.first and not source.is_partial and source.is_current:
+        if source.first and (has_parts or not source.is_partial) and source.is_current:
             shown.setdefault(source.path, set()).update(range(source.first, source.last + 1))
     return shown
 

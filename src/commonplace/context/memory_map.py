@@ -1,6 +1,6 @@
 """The map of memory in a prompt context: what else there is, by name, so that a model knows what it could ask for.
 
-Topics and channels come with a few words each, records by category and key, never with their value. Names are read off
+Topics and channels come with a few words each, records and notes by key, never with their value. Names are read off
 listings; no more pages are opened than the budget could show words of.
 """
 
@@ -10,17 +10,21 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import islice
 
 from ..errors import CommonplaceError
-from ..formats import frontmatter
+from ..formats import blocks, frontmatter
+from ..formats.structure import FOOTER_START
+from ..formats.timestamps import sort_key
 from ..framing import cut_start, estimate_tokens, list_item, quote_name, quote_value
 from ..framing import weigh_tokens as weigh
 from ..home import Home
+from ..model import Block
 from ..storage.layout import stem
 from ..storage.names import is_plain
-from ..storage.records import INJECTED, channel_name, record_at
+from ..storage.records import INJECTED, channel_name, read_text, record_at
 from .approval import choose_approved, whole_page
-from .budget import Section
+from .budget import Lines, Section
 from .days import list_days
 from .items import OVER_BUDGET, Cut, IsApproved, Part, Source, Span
 
@@ -34,6 +38,11 @@ _PLAIN_CHARACTERS = 800  # of a page that are looked at there, for those that st
 _NAME_TOKENS = 3  # of a short name, with its comma
 _WORDS_TOKENS = 12  # of a topic with a few words, at the least
 _CHANNEL_KEYS = 8
+_MAX_NOTE_DAYS = 100  # whose pages are read for keyed notes
+_MAX_NOTES = 400
+_NOTES_TOKENS = 20  # that the names of notes ask for; with room to spare they get more
+_NOTES_SHARE = 0.1  # of the tokens over a small budget, which they ask for as well
+_SMALL_BUDGET_TOKENS = 1000
 _CHARACTERS_PER_TOKEN = 12
 _SEPARATOR_TOKENS = weigh("\n\n")
 _ROUNDING_TOKENS = 0.001  # sums of fractions may differ in the last digits
@@ -49,6 +58,11 @@ class Named:
     path: str
     text: str = ""
     words: str = ""
+    line: int = 0  # where on its page it begins, if it is only a part of it
+
+    def is_shown(self, shown: Lines) -> bool:
+        """Return whether some of it is in the context anyway."""
+        return self.line in shown.get(self.path, ()) if self.line else self.path in shown
 
     @cached_property
     def lines(self) -> list[tuple[int, str]]:
@@ -129,6 +143,9 @@ class NameList:
         """Return it with at most so many names."""
         return replace(self, names=self.names[:most], left=self.left + len(self.names[most:]))
 
+    def leave_out_shown(self, shown: Lines) -> NameList:
+        return replace(self, names=tuple(each for each in self.names if not each.is_shown(shown)))
+
     def __str__(self) -> str:
         shown = ", ".join(quote_name(each.name) for each in self.names)
         more = f"{f'{shown} and ' if shown else ''}{self.left}{' more' if shown else ''}" if self.left else shown
@@ -140,6 +157,7 @@ class Group(NameList):
     """Names of one kind, and `lists` of names with a line each."""
 
     lists: tuple[NameList, ...] = ()
+    has_notes: bool = False  # whether other sections may show what it names
 
     @property
     def size(self) -> int:
@@ -156,7 +174,14 @@ class Group(NameList):
         for each in self.lists:
             lists.append(each.trim(max(0, left)))
             left -= len(lists[-1].names)
-        return Group(self.label, names.names, names.left, tuple(lists))
+        return replace(self, names=names.names, left=names.left, lists=tuple(lists))
+
+    def leave_out_shown(self, shown: Lines) -> Group:
+        """Return it without the notes that are in the context anyway."""
+        if not self.has_notes:
+            return self
+        lists = (each.leave_out_shown(shown) for each in self.lists)
+        return replace(self, lists=tuple(each for each in lists if each.size))
 
     def __str__(self) -> str:
         lists = "; ".join(str(each) for each in self.lists)
@@ -171,10 +196,17 @@ class MapItem:
 
     groups: tuple[Group, ...]
     days: tuple[str, ...] = ()  # all that have a page, newest first
+    notes_tokens: float = 0.0  # that the names of notes ask for
     rank: tuple[int, str] = (0, "")
 
     @cached_property
     def cost(self) -> float:
+        """Return the tokens that it asks for: for names of notes only a few, since values of others are worth more."""
+        others = replace(self, groups=tuple(group for group in self.groups if not group.has_notes))
+        return min(self._whole_cost, others._whole_cost + self.notes_tokens)
+
+    @cached_property
+    def _whole_cost(self) -> float:
         return weigh(self._render(_FEW_WORDS_CHARACTERS).text) + _SEPARATOR_TOKENS
 
     @cached_property
@@ -190,6 +222,10 @@ class MapItem:
     def leave_out(self, reason: str) -> Cut:
         return Cut("the map", max(1, int(self.cost)), reason)
 
+    def leave_out_shown(self, shown: Lines) -> MapItem:
+        groups = (group.leave_out_shown(shown) for group in self.groups)
+        return replace(self, groups=tuple(group for group in groups if group.size))
+
     def fit(self, room: float) -> Part | None:
         available = room - _SEPARATOR_TOKENS + _ROUNDING_TOKENS
         if available == float("inf"):
@@ -199,7 +235,7 @@ class MapItem:
             return self._render_names(most) if most else None
         longest = max((len(named.text) for group in self.groups for named in group.names), default=0)
         words = 0
-        if self.cost <= room + _ROUNDING_TOKENS:
+        if self._whole_cost <= room + _ROUNDING_TOKENS:
             words = _bisect(longest, lambda count: weigh(self._render(count).text) <= available, _FEW_WORDS_CHARACTERS)
         more = max(2 * words, 2 * _MAX_LINE_CHARACTERS) if words >= _FEW_WORDS_CHARACTERS else _FEW_WORDS_CHARACTERS
         fits = _bisect(self._most_names, lambda count: weigh(self._render(words, count, more).text) <= available)
@@ -228,18 +264,20 @@ class MapItem:
         groups: list[Group] = []
         left = most
         for group in self.groups:
-            groups.append(group.trim(left))
-            left -= len(groups[-1].collect())
+            trimmed = group.trim(left)
+            left -= len(trimmed.collect())
+            if trimmed.collect() or not group.has_notes:
+                groups.append(trimmed)
         return self._make_part(
             "\n".join([*(f"- {group}" for group in groups), *self._describe_days(is_brief=True)]), groups
         )
 
     def _make_part(self, text: str, groups: Sequence[Group], sources: Sequence[Source] = ()) -> Part:
         names = [each.path for group in groups for each in group.collect()]
-        missing = sum(group.size for group in groups) - len(names)
+        missing = sum(group.size for group in self.groups) - len(names)
         cut = (Cut("the map", 4 * missing, f"{OVER_BUDGET}: {missing} names cut"),) if missing else ()
         shown = {source.path for source in sources}
-        return Part(text, "", tuple(sources), cut, tuple(name for name in names if name not in shown))
+        return Part(text, "", tuple(sources), cut, tuple(name for name in dict.fromkeys(names) if name not in shown))
 
     def _describe_days(self, *, is_brief: bool) -> list[str]:
         """Return a line on all days there are, which are more than the context shows."""
@@ -289,18 +327,25 @@ def memory_map(home: Home, channel: str | None, limit: int | None, *, only_appro
         reader.read_topics(),
         reader.read_records(channel),
         reader.read_channels(channel),
+        reader.read_notes(),
         reader.read_pages(),
     ]
     filled = tuple(group for group in groups if group.size)
     days = reader.list_days()
     if not filled and len(days) < 2:
         return None
-    return MapSection(TITLE, 50, (MapItem(filled, days),), _INTRO, floor_tokens=45, weight=3, is_map=True)
+    notes_tokens = _NOTES_TOKENS + max(0, room - _SMALL_BUDGET_TOKENS) * _NOTES_SHARE
+    item = MapItem(filled, days, notes_tokens)
+    return MapSection(TITLE, 50, (item,), _INTRO, floor_tokens=45, weight=3, is_map=True)
 
 
 @dataclass(frozen=True)
 class MapSection(Section):
     """The section of the map, which can use any room that is left."""
+
+    def leave_out_shown(self, shown: Lines) -> Section:
+        items = [item.leave_out_shown(shown) for item in self.items if isinstance(item, MapItem)]
+        return replace(self, items=[item for item in items if item.groups or len(item.days) > 1])
 
     def _fit_items(self, room: float) -> tuple[list[Part], list[Cut]]:
         parts = [part for item in self.items if (part := item.fit(room))]
@@ -357,6 +402,39 @@ class _MapReader:
                 continue
             lists.append(NameList(self._read_category(name, paths[0]), tuple(self._read_keys(paths))))
         return Group("Records", lists=tuple(lists))
+
+    def read_notes(self) -> Group:
+        """Return the keys of the agent's notes, the newest first."""
+        lists = [
+            NameList("working notes", tuple(self._read_working_notes())).trim(self._most_names),
+            NameList("keyed notes", tuple(self._read_blocks())).trim(self._most_names),
+        ]
+        return Group("Notes", lists=tuple(each for each in lists if each.size), has_notes=True)
+
+    def _read_working_notes(self) -> Iterator[Named]:
+        home = self._home
+        fixed = (home.layout.handoff_page(home.agent), home.layout.scratch_page(home.agent))
+        records, _ = home.list_records(home.layout.working_folder(home.agent))
+        notes = [record for record in records if record.path not in fixed and record.text.strip()]
+        notes.sort(key=lambda record: (-sort_key(record.updated_at), record.key))
+        keys = {record.path: record.key for record in notes}
+        return (Named(keys[path], path) for path in self._choose(keys))
+
+    def _read_blocks(self) -> list[Named]:
+        """Return the keyed notes of the curated page and of the last days. A heading without a footer is no key here:
+        people write such headings for other reasons."""
+        pairs: list[tuple[Named, Span]] = []
+        days = (path for _, path in islice(list_days(self._home), _MAX_NOTE_DAYS))
+        for path in dict.fromkeys([self._home.layout.curated_page(self._home.agent), *days]):
+            text, _ = read_text(self._home.storage.pages, path)
+            found = [block for block in blocks.parse(text) if block.at] if FOOTER_START in text else []
+            pairs += ((_name_block(path, block), (path, block.first_line, block.last_line)) for block in found[::-1])
+            if len(pairs) >= _MAX_NOTES:
+                break
+        named = (
+            choose_approved(self._home, pairs, self._most_names) if self._only_approved else [each for each, _ in pairs]
+        )
+        return [*{each.name: each for each in reversed(named)}.values()][::-1]
 
     def read_channels(self, channel: str | None) -> Group:
         """Return the channels: with keys of their records, or in a conversation with the number of these."""
@@ -429,3 +507,7 @@ class _MapReader:
                 text = ""
             read_texts.append(Named(each.name, each.path, text))
         return [*read_texts, *named[self._most_texts :]]
+
+
+def _name_block(path: str, block: Block) -> Named:
+    return Named(block.key, path, line=block.first_line)
