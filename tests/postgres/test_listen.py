@@ -9,7 +9,7 @@ import pytest
 
 from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.history import PostgresHistory
-from commonplace.storage.postgres.listen import channel_name, listen
+from commonplace.storage.postgres.listen import channel_name, flush_notices, listen
 from commonplace.storage.postgres.pages import PostgresPages
 from commonplace.testing import FrozenClock
 
@@ -40,6 +40,25 @@ def test_the_writes_of_another_tenant_wake_nobody(
         pages.write("memory/a.md", "one")
         assert told.get(timeout=10) == 1
     assert told.empty()
+
+
+def test_a_burst_of_writes_is_told_by_few_notices_and_the_last_of_them_always(
+    pages: PostgresPages, database: Database
+) -> None:
+    writes = 40
+    with database.admin_connection() as connection:
+        connection.execute(f"LISTEN {channel_name(database.tenant)}".encode())
+        for number in range(writes):
+            pages.write("memory/a.md", str(number))
+        flush_notices(database)
+        seqs = []
+        for notice in connection.notifies(timeout=10):
+            seqs.append(int(notice.payload))
+            if seqs[-1] == writes:
+                break
+    assert seqs[-1] == writes
+    assert len(seqs) < writes
+    assert seqs == sorted(seqs)
 
 
 def test_who_was_cut_off_is_told_what_came_meanwhile(

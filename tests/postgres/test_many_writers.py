@@ -9,12 +9,13 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from commonplace.errors import LockTimeout, PageNotFound, StaleVersion
+from commonplace.errors import LockTimeout, PageNotFound, StaleVersion, StorageError
 from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.history import PostgresHistory
 from commonplace.storage.postgres.locks import NamedLocks
@@ -120,6 +121,42 @@ def test_a_wire_cut_at_any_message_of_a_write_leaves_it_made_once(url: str, wire
     assert len(beside.history.changes("memory/a.md")) == len(lines)
     database.close()
     beside_database.close()
+
+
+def test_a_write_and_a_lock_send_their_statements_together(url: str, wire: Wire) -> None:
+    database, pages = pages_at(wire.url)
+    with pages.lock("first"):  # connections are there, and a notice was sent
+        pages.append("memory/a.md", "first\n")
+    before = wire.messages
+    pages.append("memory/a.md", "second\n")
+    assert wire.messages - before < 14  # 21, if BEGIN and COMMIT were waited for
+    before = wire.messages
+    with pages.lock("second"):
+        pass
+    assert wire.messages - before < 8  # 13
+    database.close()
+
+
+def test_an_edit_that_fails_after_it_looked_into_history_leaves_nothing(
+    database: Database, pages: PostgresPages, history: PostgresHistory
+) -> None:
+    pages.write("memory/a.md", "one")
+
+    def fail(_: str) -> str:
+        history.changes("memory/a.md")  # within the transaction of the edit
+        raise ValueError("no")
+
+    def catch(old: str) -> str:
+        with suppress(StorageError):
+            database.fetch_all("SELECT 1 / %s", (0,))
+        return f"{old} two"
+
+    with pytest.raises(ValueError, match="no"):
+        pages.edit("memory/a.md", fail)
+    assert pages.read("memory/a.md").text == "one"
+    pages.edit("memory/a.md", catch)
+    assert pages.read("memory/a.md").text == "one two"
+    assert len(history.changes("memory/a.md")) == 2
 
 
 def test_a_write_by_version_and_a_removal_that_came_through_unheard_are_not_refused(url: str, wire: Wire) -> None:

@@ -133,6 +133,18 @@ def test_hidden_pages_are_read_by_name_and_not_listed(pages: PostgresPages) -> N
     assert set(pages.changes({}, [Root("memory"), Root(".agent")]).changed) == {"memory/e.md", ".agent/memory/a.md"}
 
 
+def test_folders_are_found_whatever_sorts_between_their_pages(pages: PostgresPages) -> None:
+    names = ["a", "a-b", "a.b", "a0", "A", "ab", "日", "z~x", "ab c"]
+    for name in names:
+        for path in (f"memory/{name}/1.md", f"memory/{name}/deep/2.md", f"memory/{name}.md"):
+            pages.write(path, "tea")
+    pages.write("memory/gone/1.md", "tea")
+    pages.remove("memory/gone/1.md")
+    assert pages.list_folders("memory") == sorted(names)
+    assert pages.list_folders("memory/a") == ["deep"]
+    assert pages.list_folders("memory/a/deep") == pages.list_folders("nowhere") == pages.list_folders("../x") == []
+
+
 def test_roots_are_pages_endings_and_patterns(pages: PostgresPages) -> None:
     for path in ("MEMORY.md", "docs/a.md", "docs/b.txt", "docs/c.jsonl", "docs/deep/d.md", "docs_x/e.md"):
         pages.write(path, "x")

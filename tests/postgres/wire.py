@@ -8,7 +8,7 @@ from contextlib import suppress
 
 
 class Wire:
-    """Listens on a port of its own. `cut(n)` cuts at the n-th message from now, once."""
+    """Listens on a port of its own. `cut(n)` cuts at the n-th message from now, once. `messages`: how many were sent."""
 
     def __init__(self, url: str, options: str = "") -> None:
         from psycopg.conninfo import conninfo_to_dict
@@ -18,6 +18,7 @@ class Wire:
         self._left = 0
         self._arrives = True
         self.was_cut = False
+        self.messages = 0
         self._server = socket.create_server(("127.0.0.1", 0))
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -53,6 +54,7 @@ class Wire:
         with suppress(OSError):
             while data := near.recv(1 << 16):
                 self._left -= 1
+                self.messages += 1
                 if self._left == 0:
                     self.was_cut = True
                     _end(near)

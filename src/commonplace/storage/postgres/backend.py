@@ -17,6 +17,7 @@ from ..history import version_of
 from ..tree import FileTree, PageTree
 from .connection import Database
 from .history import PostgresHistory
+from .listen import flush_notices
 from .pages import PostgresPages
 from .tokens import PostgresTokens
 from .transcripts import PostgresTranscript
@@ -130,6 +131,7 @@ class PostgresStorage:
         """Do nothing: a database is checked when it is opened."""
 
     def close(self) -> None:
+        flush_notices(self.database)
         self.database.close()
 
 

@@ -13,8 +13,8 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, Literal, LiteralString, TypeVar
 
 from ...errors import CommonplaceError, ConnectionLost, InvalidArgument, NotInstalled, StorageError
 from ...tracing import trace_calls
@@ -229,6 +229,11 @@ class Database:
             self._reset()
 
     @property
+    def is_closed(self) -> bool:
+        """Return whether it has no connections, which a statement would open again."""
+        return self._shared_pools is None
+
+    @property
     def _pools(self) -> Pools:
         self._reset_after_fork()
         with self._pools_lock:
@@ -255,21 +260,32 @@ class Database:
         outer = self._current
         with translate_errors():
             if outer is not None:
+                self._sync_pipeline()
                 with outer.transaction():
                     yield outer
                 return
             with (
                 _borrow_connection(self._pools, "retryable" if pipeline else "work") as connection,
                 _isolation(connection, snapshot=snapshot),
-                connection.pipeline() if pipeline else nullcontext(),
-                connection.transaction(),
+                _pipelined_transaction(connection) if pipeline else connection.transaction() as begun,
             ):
                 self._bind_tenant(connection, timeout_ms)
                 self._thread_state.connection = connection
+                self._thread_state.pipeline = begun if pipeline else None
                 try:
                     yield connection
                 finally:
                     self._thread_state.connection = None
+                    self._thread_state.pipeline = None
+
+    def _sync_pipeline(self) -> None:
+        """Wait for what this thread's transaction has sent, if it is pipelined.
+
+        Only then the connection knows that it is in a transaction, and that one within it is a savepoint.
+        """
+        pipeline: psycopg.Pipeline | None = self._thread_state.pipeline
+        if pipeline is not None:
+            pipeline.sync()
 
     @contextmanager
     def lock_transaction(self) -> Iterator[Connection]:
@@ -280,8 +296,7 @@ class Database:
         with (
             translate_errors(),
             _borrow_connection(self._pools, "lock") as connection,
-            connection.pipeline(),
-            connection.transaction(force_rollback=True),
+            _pipelined_transaction(connection, end="ROLLBACK"),
         ):
             self._bind_tenant(connection, STATEMENT_TIMEOUT_MS)
             yield connection
@@ -411,6 +426,27 @@ def _apply_settings(connection: Connection, settings: Mapping[str, str]) -> None
     if settings:
         calls = ", ".join(["set_config(%s, %s, true)"] * len(settings))
         connection.execute(f"SELECT {calls}".encode(), [part for item in settings.items() for part in item])
+
+
+@contextmanager
+def _pipelined_transaction(connection: Connection, end: LiteralString = "COMMIT") -> Iterator[psycopg.Pipeline]:
+    """Run a transaction whose first statements go with BEGIN, and whose last ones go with its end.
+
+    psycopg's own transaction within a pipeline waits for the server after BEGIN, before COMMIT and after it.
+    """
+    import psycopg
+    from psycopg.pq import TransactionStatus
+
+    try:
+        with connection.pipeline() as pipeline:
+            connection.execute("BEGIN")
+            yield pipeline
+            connection.execute(end)
+    except BaseException:
+        if not connection.closed and connection.info.transaction_status != TransactionStatus.IDLE:
+            with suppress(psycopg.Error):  # the connection is gone, and the transaction with it
+                connection.rollback()
+        raise
 
 
 @contextmanager

@@ -28,7 +28,6 @@ from ...index.base import (
     Retriever,
     TokenVectors,
     candidate_of,
-    choose_by_rarity,
     digest_of,
     passage_fact_keys,
     passage_row,
@@ -187,10 +186,19 @@ class PostgresIndex:
             ranked AS (
               SELECT place, passages.id, row_number() OVER (PARTITION BY place ORDER BY passages.id DESC) AS rank
               FROM matches JOIN commonplace.index_passages AS passages ON passages.id = matches.id
-              WHERE {OWN_ROWS} AND passages.id = ANY(ARRAY(SELECT DISTINCT id FROM matches)) AND {condition})
-            SELECT array_agg(id) FROM ranked WHERE rank <= %(most)s GROUP BY place ORDER BY place"""
-        by_key = [row[0] for row in self._tables.query(sql, values, SEARCH_SETTINGS)]
-        return sort_newest_first(self.load_candidates(choose_by_rarity(by_key, limit)))
+              WHERE {OWN_ROWS} AND passages.id = ANY(ARRAY(SELECT DISTINCT id FROM matches)) AND {condition}),
+            shared AS (
+              SELECT id, place, count(*) OVER (PARTITION BY place) AS passages FROM ranked WHERE rank <= %(most)s),
+            rarest AS MATERIALIZED (
+              SELECT id FROM shared GROUP BY id
+              ORDER BY sum(1 / passages::float8) DESC, min(place), id DESC LIMIT %(limit)s)
+            SELECT {CANDIDATE_COLUMNS}
+            FROM commonplace.index_passages AS passages JOIN owners ON owners.id = passages.owner
+            WHERE passages.tenant = %(tenant)s AND passages.territory = %(index_key)s
+            AND passages.id = ANY(ARRAY(SELECT id FROM rarest))"""
+        with self._tables.without_snapshot():
+            rows = self._tables.query(sql, values | {"limit": limit}, SEARCH_SETTINGS)
+        return sort_newest_first(map(candidate_of, rows))
 
     def preceding_text(self, number: int) -> str:
         sql = f"""

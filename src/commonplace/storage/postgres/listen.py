@@ -7,8 +7,10 @@ reports is what the tables say. The payload is for older programs, which read th
 from __future__ import annotations
 
 import hashlib
+import os
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
@@ -18,6 +20,7 @@ from .connection import Database
 _POLL_SECONDS = 1.0  # until a notification of a write has proved that they arrive
 _SLOW_POLL_SECONDS = 5.0  # afterwards
 _STOP_CHECK_SECONDS = 0.2
+_BURST_SECONDS = 0.1  # between two notifications of one handle
 _PAUSE_SECONDS = 0.05  # after a notification without a write, so that a flood of them costs few queries
 
 
@@ -30,13 +33,77 @@ def notify(database: Database, seq: int) -> None:
     """Wake the listeners of a tenant after a write was committed. Every writer of pages calls this.
 
     Not within the write's transaction: the server commits notifications one at a time across all tenants, so each
-    would wait for the disk of the one before. Polling makes up for a notification that is lost.
+    would wait for the disk of the one before. The first is sent at once, those of a burst of writes now and then, and
+    the last in any case. Polling makes up for a notification that is lost.
     """
     database.last_seq = max(database.last_seq, seq)
+    _find_burst(database).add()
+
+
+def flush_notices(database: Database) -> None:
+    """Send the notification that waits, before a handle is closed."""
+    with _bursts_lock:
+        burst = _bursts.pop(database, None)
+    if burst:
+        burst.flush()
+
+
+class _Burst:
+    """The notifications of one handle: after one was sent, the next waits for a moment, and stands for all since."""
+
+    def __init__(self, database: Database) -> None:
+        self.process = os.getpid()
+        self._database = weakref.ref(database)
+        self._lock = threading.Lock()
+        self._timer: threading.Timer | None = None
+        self._next_at = 0.0
+
+    def add(self) -> None:
+        with self._lock:
+            wait = self._next_at - time.monotonic()
+            if self._timer is not None:
+                return
+            if wait > 0:
+                self._timer = threading.Timer(wait, self.flush)
+                self._timer.daemon = True
+                self._timer.start()
+                return
+            self._next_at = time.monotonic() + _BURST_SECONDS
+        self._send()
+
+    def flush(self) -> None:
+        """Send what waits, at once."""
+        with self._lock:
+            timer = self._timer
+            self._timer = None
+            self._next_at = time.monotonic() + _BURST_SECONDS
+        if timer is not None:
+            timer.cancel()
+            self._send()
+
+    def _send(self) -> None:
+        database = self._database()
+        if database is not None and not database.is_closed:
+            _send(database)
+
+
+_bursts: weakref.WeakKeyDictionary[Database, _Burst] = weakref.WeakKeyDictionary()
+_bursts_lock = threading.Lock()
+
+
+def _find_burst(database: Database) -> _Burst:
+    with _bursts_lock:
+        burst = _bursts.get(database)
+        if burst is None or burst.process != os.getpid():  # a forked child has none of its parent's threads
+            burst = _bursts[database] = _Burst(database)
+        return burst
+
+
+def _send(database: Database) -> None:
     with suppress(StorageError):
         database.query(
             "SELECT pg_notify(%(channel)s, %(seq)s)",
-            {"channel": channel_name(database.tenant), "seq": str(seq)},
+            {"channel": channel_name(database.tenant), "seq": str(database.last_seq)},
             {"synchronous_commit": "off"},  # nothing is lost with it, and all notifications wait for each other
             retry_seconds=0,
         )

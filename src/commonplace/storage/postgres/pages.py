@@ -48,6 +48,14 @@ _IS_NOT_TEXT = r"regexp_replace(encode(data, 'escape'), %(valid)s, '', 'g') ~ '\
 _EXISTING = "tenant = %(tenant)s AND data IS NOT NULL"
 _EXISTING_BELOW = f"{_EXISTING} AND path >= %(start)s AND path < %(end)s"
 _WRITTEN_AT = "extract(epoch FROM written_at)::float8"
+# From one folder to the next by the index, so that the cost follows the folders and not the pages in them.
+_NEXT_FOLDER = f"""SELECT split_part(substr(path, %(below)s), '/', 1) FROM commonplace.pages
+  WHERE {_EXISTING} AND path >= %(start)s || coalesce(folders.name || '0', '') AND path < %(end)s
+  AND strpos(substr(path, %(below)s), '/') > 0 ORDER BY path LIMIT 1"""
+_FOLDERS_BELOW = f"""WITH RECURSIVE folders (name) AS (
+  SELECT ({_NEXT_FOLDER}) FROM (VALUES (NULL::text)) AS folders (name)
+  UNION ALL SELECT ({_NEXT_FOLDER}) FROM folders WHERE folders.name IS NOT NULL)
+SELECT name FROM folders WHERE name IS NOT NULL"""
 # As among files, nothing is a page and a folder at once: otherwise a memory could not be copied into a folder.
 _CONFLICTING_PATHS = f"""SELECT path FROM commonplace.pages WHERE {_EXISTING} AND path = ANY(%(above)s)
 UNION ALL SELECT other.path FROM unnest(%(new)s::text[]) AS wanted (path) CROSS JOIN LATERAL (
@@ -241,8 +249,11 @@ class PostgresPages(TextPages):
         return texts, warnings
 
     def list_folders(self, folder: str) -> Paths:
-        name = "split_part(substr(path, %(below)s), '/', 1)"
-        rows = self._query_below(f"DISTINCT {name}", folder, " AND strpos(substr(path, %(below)s), '/') > 0")
+        try:
+            start, end = path_range(normalize_path(folder)) if folder else ("", "\U0010ffff")
+        except OutsideHome:
+            return []
+        rows = self._query(_FOLDERS_BELOW, start=start, end=end, below=len(start) + 1)
         return sorted(name for (name,) in rows if name[0] != ".")
 
     def modified_at(self, path: str) -> float:
