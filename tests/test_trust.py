@@ -17,7 +17,7 @@ from commonplace import Memory
 from commonplace.errors import Refused, SettingsError
 from commonplace.home import Home
 from commonplace.instructions import approve, list_proposals, reject
-from commonplace.maintenance.review import review_home, trust_home
+from commonplace.maintenance.trust_review import review_home, trust_home
 from commonplace.storage.history import coming_from
 from commonplace.trust import open_trusted_tokens, record_made
 from commonplace.user_config import load

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace import Memory
-from commonplace.framing.skeleton import escape_page, unescape_page
+from commonplace.framing.recall import escape_page, unescape_page
 from commonplace.testing import FrozenClock
 
 from ..texts import texts

@@ -8,11 +8,10 @@ from __future__ import annotations
 import json
 import time
 from bisect import bisect_left
-from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from threading import Lock
-from typing import Any, NamedTuple, Protocol, TextIO
+from typing import Any, NamedTuple, TextIO
 
 from ..formats.timestamps import format_timestamp
 from ..home import utc_now
@@ -20,7 +19,6 @@ from ..model import Clock
 from ..storage.tokens import Outcome
 
 BUCKET_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-MAX_BUCKETS = 10_000
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
@@ -157,82 +155,3 @@ class RequestLog:
         with self._lock:
             self._stream.write(json.dumps(fields) + "\n")
             self._stream.flush()
-
-
-class Bucket(NamedTuple):
-    """How many requests a token had left at a time."""
-
-    left: float
-    at: float
-
-
-class Buckets(Protocol):
-    """Where the buckets of tokens are. All of them may be shared with others who hold the same lock."""
-
-    def lock(self) -> AbstractContextManager[object]: ...
-
-    def get(self, token: str) -> Bucket | None: ...
-
-    def put(self, token: str, bucket: Bucket) -> None: ...
-
-
-class LocalBuckets:
-    """The buckets of one process; of many, those that were used last."""
-
-    def __init__(self) -> None:
-        self._buckets: OrderedDict[str, Bucket] = OrderedDict()
-        self._lock = Lock()
-
-    def lock(self) -> AbstractContextManager[object]:
-        return self._lock
-
-    def get(self, token: str) -> Bucket | None:
-        return self._buckets.get(token)
-
-    def put(self, token: str, bucket: Bucket) -> None:
-        self._buckets[token] = bucket
-        self._buckets.move_to_end(token)
-        if len(self._buckets) > MAX_BUCKETS:
-            self._buckets.popitem(last=False)
-
-
-class RateLimiter:
-    """Lets each token make so many requests a minute: a bucket that refills all the time, and holds one minute."""
-
-    def __init__(
-        self, per_minute: int, now: Callable[[], float] = time.monotonic, buckets: Buckets | None = None
-    ) -> None:
-        """`per_minute` 0: no limit."""
-        self._per_minute = per_minute
-        self._now = now
-        self._buckets = buckets or LocalBuckets()
-
-    def seconds_to_wait(self, token: str) -> float:
-        """Count a request of a token and return 0, or return how long to wait if it has none left."""
-        if not self._per_minute:
-            return 0.0
-        with self._buckets.lock():
-            bucket = self._refill(token)
-            is_allowed = bucket.left >= 1
-            self._buckets.put(token, bucket._replace(left=bucket.left - 1) if is_allowed else bucket)
-        return 0.0 if is_allowed else self._seconds_until_next(bucket)
-
-    def peek(self, token: str) -> float:
-        """Return how long to wait until a token has a request left, without counting one."""
-        with self._buckets.lock():
-            bucket = self._refill(token)
-        return 0.0 if bucket.left >= 1 else self._seconds_until_next(bucket)
-
-    def count(self, token: str) -> None:
-        """Count a request that was made already, even if none is left: a token owes those of one minute at most."""
-        with self._buckets.lock():
-            bucket = self._refill(token)
-            self._buckets.put(token, bucket._replace(left=max(bucket.left - 1, -float(self._per_minute))))
-
-    def _refill(self, token: str) -> Bucket:
-        now = self._now()
-        bucket = self._buckets.get(token) or Bucket(float(self._per_minute), now)
-        return Bucket(min(self._per_minute, bucket.left + (now - bucket.at) * self._per_minute / 60), now)
-
-    def _seconds_until_next(self, bucket: Bucket) -> float:
-        return (1 - bucket.left) * 60 / self._per_minute

@@ -20,11 +20,11 @@ from ..storage.layout import MAIN
 from ..storage.tokens import Call, Grant, Outcome
 from ..tools import catalog, schemas
 from .auth import Authenticator, TokenStores
-from .metrics import Metrics, RateLimiter, Request, RequestLog
+from .metrics import Metrics, Request, RequestLog
 from .notifications import ChangeFeeds, HomeWatchers
 from .prompt_socket import PromptSocket
+from .rate_limits import RateLimiter, SignInLimiter
 from .sessions import UNRESTRICTED, Caller, MemoryPool, ServerOptions
-from .sign_in_limits import SignInLimiter
 
 if TYPE_CHECKING:
     from .worker_state import SharedMetrics

@@ -17,7 +17,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from .metrics import Bucket, Counts, Metrics
+from .metrics import Counts, Metrics
+from .rate_limits import Bucket
 
 WRITE_SECONDS = 1.0  # how often a worker writes what it counted
 _FOLDER_PREFIX = "commonplace-workers-"

@@ -1,24 +1,31 @@
-"""The journal toolset: recall what is known, remember what happens, reflect on it, keep facts all agents share."""
+"""The journal toolset: recall what is known, remember what happens, reflect on it, keep facts all agents share.
+
+`reflect` and `update_world` rewrite a page whole, from what the caller was given of it. What others wrote since then is
+merged, so that nothing is lost silently.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import timedelta
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
-from ..errors import CommonplaceError, MissingArgument, NotAvailable
-from ..formats import daily
+from ..errors import CommonplaceError, MissingArgument, NotAvailable, StorageError
+from ..formats import blocks, daily
 from ..framing import quote_line
-from ..framing.recall import RecallPage, name_read_call, render_recall
-from ..framing.skeleton import Kind
+from ..framing.limits import fit_lines
+from ..framing.recall import Kind, RecallPage, name_read_call, render_recall, unescape_page
 from ..home import Home
+from ..model import Block
 from ..schema import AtLeast
+from ..storage.history import current_write, version_of
+from ..storage.merge import MergedText, find_lost_lines, merge_rewrites
 from ..storage.names import require_new_key, topic_name
-from ..storage.readings import read_lines
+from ..storage.readings import Reading, read_lines
 from ..storage.records import read_text
 from .define import Answer, Maybe, Reply, Tool, toolset, with_warning
-from .rewriting import rewrite_page
 
 NO_MEMORIES = "No memories found"
 JournalReply = Annotated[Reply, Answer(success=bool, content=str)]
@@ -65,7 +72,7 @@ def reflect(
     then stays; where your text replaced lines of theirs, `conflict` has them. Notes with a key stay as well (`kept`).
     """
     path = home.layout.curated_page(home.agent)
-    outcome = rewrite_page(home, path, content, "curated")
+    outcome = _rewrite_page(home, path, content, "curated")
     notes = ", ".join(map(quote_line, outcome.get("kept", ())))
     also = f" Notes that it leaves out are still there: {notes}." if notes else ""
     return {"success": True, "content": f"Rewrote {path}.{also}", **outcome}
@@ -84,7 +91,7 @@ def update_world(
     path = home.find_topic_page(topic)
     require_new_key("topic", topic)
     done = "Rewrote" if home.storage.exists(path) else "Created"
-    outcome = rewrite_page(home, path, content, "world")
+    outcome = _rewrite_page(home, path, content, "world")
     return {"success": True, "content": f"{done} the world topic {topic_name(topic)} in {path}.", **outcome}
 
 
@@ -140,6 +147,106 @@ def _read_page(home: Home, kind: Kind, name: str, path: str, warnings: list[str]
     warnings += problem
     if text.strip():
         yield RecallPage(kind, name, path, text)
+
+
+class _Rewrite(NamedTuple):
+    """What a page becomes: with what others changed, and with the notes that the new text leaves out."""
+
+    text: str
+    lost: str = ""  # lines of others that are not in it
+    is_merged: bool = False
+    kept_notes: tuple[str, ...] = ()  # their keys
+
+
+def _rewrite_page(home: Home, path: str, content: str, kind: Kind) -> Reply:
+    """Rewrite a page with what others changed since the caller read it; return what the reply has to say about that.
+
+    `conflict` has the lines of others that are not on the page any more, and `kept` the keys of notes that the new
+    text leaves out.
+    """
+    given = home.find_given(path)
+    text = unescape_page(content, _read_quietly(home, path) if given is None else given.text, kind)
+    own_version = _find_own_version(home, path) if given is None else ""
+    rewrite = _Rewrite(text)
+
+    def merge(current: str) -> str:
+        nonlocal rewrite
+        is_own = given is not None or version_of(current.encode()) == own_version
+        rewrite = _merge_rewrite(given, current, text, keeps_notes=kind == "curated", is_own=is_own)
+        return rewrite.text
+
+    home.writer.rewrite(path, merge)
+    home.note_given(path, read_lines(text))
+    return _describe_rewrite(path, rewrite, is_read=given is not None)
+
+
+def _merge_rewrite(given: Reading | None, current: str, text: str, *, keeps_notes: bool, is_own: bool) -> _Rewrite:
+    """Merge a new text into a page. One that the caller was not given is replaced, and so is its own."""
+    notes = _find_left_out_notes(current, text) if keeps_notes else []
+    rest = _remove_notes(current, notes)
+    base = None if given is None else _remove_notes(given.text, notes)
+    if base is None:
+        lost = "" if is_own else find_lost_lines(rest.split("\n"), text.split("\n"))
+        merged = MergedText(text, lost)
+    elif base.rstrip("\n") == rest.rstrip("\n"):
+        merged = MergedText(text, "")
+    else:
+        merged = merge_rewrites(base, rest, text)
+    is_merged = merged.text.rstrip("\n") != text.rstrip("\n")
+    return _Rewrite(_append_notes(merged.text, notes), merged.lost, is_merged, tuple(note.key for note in notes))
+
+
+def _find_left_out_notes(page: str, text: str) -> list[Block]:
+    """Return the notes with a footer whose keys a new text does not have."""
+    keys = {block.key for block in blocks.parse(text)}
+    return [block for block in blocks.parse(page) if block.at and block.key not in keys]
+
+
+def _remove_notes(text: str, notes: list[Block]) -> str:
+    keys = {note.key for note in notes}
+    for block in reversed(blocks.parse(text) if keys else []):
+        if block.at and block.key in keys:
+            text = blocks.remove(text, block)
+    return text
+
+
+def _append_notes(text: str, notes: list[Block]) -> str:
+    for note in notes:
+        text = f"{text.rstrip(chr(10))}\n\n" if text.strip("\n") else ""
+        text = blocks.append(text, note.key, note.content, note.at, note.tags)
+    return text
+
+
+def _read_quietly(home: Home, path: str) -> str:
+    """Return the text of a page; empty where it cannot be read."""
+    try:
+        return home.storage.pages.read(path).text
+    except CommonplaceError:
+        return ""
+
+
+def _find_own_version(home: Home, path: str) -> str:
+    """Return the version of a page that this agent wrote last; empty if somebody else did, or nobody knows."""
+    with suppress(OSError, StorageError):
+        head = home.storage.history.head(path)
+        if head and head.by.agent == current_write().author.agent:
+            return head.version
+    return ""
+
+
+def _describe_rewrite(path: str, rewrite: _Rewrite, *, is_read: bool) -> Reply:
+    lost, problem = fit_lines(rewrite.lost, f"`commonplace diff {path}` shows all")
+    reply: Reply = {"conflict": lost} if lost else {}
+    if rewrite.kept_notes:
+        reply["kept"] = [*rewrite.kept_notes]
+    sentences = []
+    if not is_read and lost:
+        sentences.append(f"{path} was written by somebody else, and you had not read it: conflict has its lines")
+    elif lost:
+        sentences.append(f"{path} had changed since you read it: conflict has lines of others that yours replaced")
+    elif rewrite.is_merged:
+        sentences.append(f"{path} had changed since you read it: both changes are in it now")
+    return with_warning(reply, *sentences, problem)
 
 
 def _check_has_memory(home: Home) -> NotAvailable | None:

@@ -11,7 +11,8 @@ import pytest
 
 from commonplace import Memory
 from commonplace.home import utc_now
-from commonplace.server.metrics import Metrics, RateLimiter, Request
+from commonplace.server.metrics import Metrics, Request
+from commonplace.server.rate_limits import RateLimiter
 from commonplace.server.sessions import ServerOptions
 from commonplace.storage.backends import open_tokens
 from commonplace.storage.tokens import create_token

@@ -9,7 +9,7 @@ import pytest
 
 from commonplace import Memory
 from commonplace.home import utc_now
-from commonplace.server.sign_in_limits import FAILURES_PER_MINUTE
+from commonplace.server.rate_limits import FAILURES_PER_MINUTE
 from commonplace.storage.backends import open_tokens
 from commonplace.storage.tokens import create_token
 from commonplace.surfaces.http.auth import AccessRules, SignInKeys

@@ -223,7 +223,7 @@ def warn_untrusted(home: Home) -> None:
     """Say in one sentence what of a memory that was only found does not count until the user trusts it."""
     if home.trust.is_own:
         return
-    from ...maintenance.review import describe_untrusted
+    from ...maintenance.trust_review import describe_untrusted
 
     if left_out := describe_untrusted(home):
         warn(f"{home.root} is not trusted, and {left_out} left out: `commonplace trust` shows and approves it")

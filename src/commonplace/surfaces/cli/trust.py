@@ -12,7 +12,7 @@ import click
 from ...errors import InvalidArgument, NotFound
 from ...home import Home
 from ...instructions import approve, describe_proposal, find_proposal, list_proposals, reject
-from ...maintenance.review import Review, migrate_endpoints, review_home, trust_home, untrust
+from ...maintenance.trust_review import Review, migrate_endpoints, review_home, trust_home, untrust
 from ...trust import HomeRecord, list_trusted, read_record, update_record
 from .common import agent_name, global_options, home_path, open_existing_home, print_reply, print_table, print_text
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...errors import Refused
 from ...instructions import approve, describe_proposal, list_proposals, reject
-from ...maintenance.review import describe_untrusted, trust_home
+from ...maintenance.trust_review import describe_untrusted, trust_home
 from ...schema import BOOLEAN, TEXT, array, closed_object, object_of, one_of
 from .endpoints import PAGE, ApiRequest, Endpoint, ResponseSpec
 

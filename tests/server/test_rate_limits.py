@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.server.metrics import MAX_BUCKETS, Bucket, LocalBuckets
-from commonplace.server.sign_in_limits import FAILURES_PER_MINUTE, SignInLimiter
+from commonplace.server.rate_limits import FAILURES_PER_MINUTE, MAX_BUCKETS, Bucket, LocalBuckets, SignInLimiter
 from commonplace.server.worker_state import SIGN_INS_FILE, TOKENS_FILE, SharedBuckets, open_worker_state
 
 
