@@ -103,8 +103,8 @@ def render(tools: Sequence[ToolName], blocks: Sequence[str] = (), *, reads_only:
     is_reader = reads_only or _only_read(tools)
     lines = "".join(f"- {use}\n" for use in _render_uses(tools, is_reader=is_reader))
     rules = f"- {_READ_ONLY}\n{_READING_RULE}" if is_reader else _RULES
-    chosen = [name for name in blocks if not is_reader or name not in _WRITING_BLOCKS]
-    return "\n".join([f"{_OPENING}\n{lines}{rules}", *(_render_block(name, tools) for name in chosen)])
+    block_names = [name for name in blocks if not is_reader or name not in _WRITING_BLOCKS]
+    return "\n".join([f"{_OPENING}\n{lines}{rules}", *(_render_block(name, tools) for name in block_names)])
 
 
 def _render_block(name: str, tools: Sequence[ToolName]) -> str:
@@ -158,8 +158,8 @@ def _render_uses(tools: Sequence[ToolName], *, is_reader: bool) -> Iterator[str]
 
 def _render_purpose(purpose: _Purpose, names: Mapping[tuple[str, str], str]) -> str:
     """Return which tools serve a purpose; an empty string if none does."""
-    shown = [_quote_word(names[tool]) for tool in purpose.tools if tool in names]
-    return purpose.words.format(", ".join(shown)) if shown else ""
+    tools = [_quote_word(names[tool]) for tool in purpose.tools if tool in names]
+    return purpose.words.format(", ".join(tools)) if tools else ""
 
 
 def _quote_word(name: str) -> str:

@@ -153,8 +153,8 @@ def _read_values(file: str, values: dict[str, Any]) -> Config:
     agents = _mapping(values.get("agents"))
     defaults = _mapping(agents.get("defaults"))
     listed = [each for each in _list(agents.get("list")) if isinstance(each, dict) and _text(each.get("id"))]
-    named = {name: _mapping(each) for name, each in agents.items() if name not in ("defaults", "list")}
-    own = {**named, **{_text(each["id"]): each for each in listed}}
+    by_name = {name: _mapping(each) for name, each in agents.items() if name not in ("defaults", "list")}
+    own = {**by_name, **{_text(each["id"]): each for each in listed}}
     # In the order in which a later one counts more.
     workspaces = [_mapping(values.get("agent")), defaults, own.get(MAIN_AGENT, {}), values]
     search = {**_search(defaults), **_search(values)}
@@ -183,10 +183,10 @@ def _text(value: Any) -> str:
 def _search(values: dict[str, Any]) -> dict[str, Any]:
     """Return the keys of a `memorySearch` section that we know, wherever the versions of OpenClaw put them."""
     section = _mapping(values.get("memorySearch"))
-    found = {**_mapping(section.get("query")), **section}
+    values_by_key = {**_mapping(section.get("query")), **section}
     if "sessions" in _list(section.get("sources")):
-        found.setdefault("indexSessions", True)
-    return {name: value for name, value in found.items() if name in _SEARCH_KEYS and value is not None}
+        values_by_key.setdefault("indexSessions", True)
+    return {name: value for name, value in values_by_key.items() if name in _SEARCH_KEYS and value is not None}
 
 
 class Located(NamedTuple):
@@ -334,14 +334,14 @@ def _find_openclaw(folder: str, config: Config) -> Located:
 
 def _find_openclaw_workspace(folder: str, config: Config) -> str:
     """Return the folder with the pages. One inside is preferred: the folder may be a copy of the home it describes."""
-    named = _resolve(folder, config.workspace) if config.workspace else ""
+    configured = _resolve(folder, config.workspace) if config.workspace else ""
     usual = _resolve(folder, OPENCLAW_WORKSPACE)
-    if named and os.path.isdir(named) and _relative(named, folder):
-        return named
+    if configured and os.path.isdir(configured) and _relative(configured, folder):
+        return configured
     if _has_openclaw_pages(usual):
         return usual
-    is_elsewhere = named and os.path.isdir(named) and not _has_openclaw_pages(folder)
-    return named if is_elsewhere else os.path.realpath(folder)
+    is_elsewhere = configured and os.path.isdir(configured) and not _has_openclaw_pages(folder)
+    return configured if is_elsewhere else os.path.realpath(folder)
 
 
 def _has_openclaw_pages(folder: str) -> bool:

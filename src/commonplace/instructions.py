@@ -34,8 +34,8 @@ def list_instructions(home: Home) -> list[str]:
     folders = [home.layout.directives, *(f"{agents}/{name}/directives" for name in pages.list_folders(agents))]
     directives = [path for folder in folders for path in pages.list(folder)]
     skills = home.layout.skills
-    named = [f"{skills}/{name}/{SKILL_PAGE}" for name in pages.list_folders(skills)]
-    return [*directives, *(path for path in named if home.storage.exists(path))]
+    skill_pages = [f"{skills}/{name}/{SKILL_PAGE}" for name in pages.list_folders(skills)]
+    return [*directives, *(path for path in skill_pages if home.storage.exists(path))]
 
 
 def read_rule(home: Home, path: str, text: str) -> Rule:

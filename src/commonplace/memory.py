@@ -40,8 +40,8 @@ class Memory:
         order: the default directive names these tools, `tools` describes them, and `call` looks among them first.
         Without it, the directive names the everyday tools (docs/tools.md), and all tools can be called.
         """
-        given = None if toolsets is None else catalog.check_toolsets(toolsets)
-        self.toolsets = given
+        checked = None if toolsets is None else catalog.check_toolsets(toolsets)
+        self.toolsets = checked
         self.home = Home(
             os.fspath(home),
             agent,
@@ -49,7 +49,7 @@ class Memory:
             session,
             is_found=is_found,
             is_shared=is_shared,
-            toolsets=catalog.EVERYDAY if given is None else given,
+            toolsets=catalog.EVERYDAY if checked is None else checked,
         )
         self.home.write_default_directive()
         self._given: Conversation | None = None
@@ -187,8 +187,8 @@ class Memory:
         """
         from .context.prompt_recall import recall_for
 
-        given = self._conversation(session)
-        return recall_for(self.home, prompt, budget, given, session=session, user=user, channel=channel)
+        conversation = self._conversation(session)
+        return recall_for(self.home, prompt, budget, conversation, session=session, user=user, channel=channel)
 
     def _conversation(self, session: str = "") -> Conversation:
         """Return what was given already in this handle's conversation, or in another one."""
@@ -212,8 +212,8 @@ class Memory:
         """
         from .tools.schemas import describe
 
-        chosen = self.toolsets if toolsets is None else catalog.check_toolsets(toolsets)
-        return describe(shape, chosen, self.home, strict=strict)
+        names = self.toolsets if toolsets is None else catalog.check_toolsets(toolsets)
+        return describe(shape, names, self.home, strict=strict)
 
     def status(self) -> dict[str, Any]:
         """Return where the memory is, how much is in it, and whether the index is up to date."""

@@ -164,21 +164,21 @@ def check(schema: Schema, value: Any, name: str) -> Any:
     if "anyOf" in schema:
         return _check_any_of(schema, value, name)
     allowed = types_of(schema)
-    given = json_type(value)
-    if given == "number" and "number" not in allowed and "integer" in allowed:
+    actual = json_type(value)
+    if actual == "number" and "number" not in allowed and "integer" in allowed:
         value = _check_whole(value, name)
-    elif allowed and given not in allowed and not (given == "integer" and "number" in allowed):
+    elif allowed and actual not in allowed and not (actual == "integer" and "number" in allowed):
         expected = " or ".join(WORDS[kind] for kind in allowed)
-        raise WrongType(name, expected, WORDS[given], value)
+        raise WrongType(name, expected, WORDS[actual], value)
     if "enum" in schema and value not in schema["enum"]:
         raise InvalidChoice(name, tuple(schema["enum"]), value)
-    if given == "string":
+    if actual == "string":
         _check_text(schema, value, name)
-    elif given in ("integer", "number"):
+    elif actual in ("integer", "number"):
         _check_number(schema, value, name)
-    elif given == "array":
+    elif actual == "array":
         return _check_list(schema, value, name)
-    elif given == "object":
+    elif actual == "object":
         return _check_object(schema, value, name)
     return value
 

@@ -46,12 +46,12 @@ class ToolName(NamedTuple):
 def name_tools(toolsets: Iterable[str], unavailable: Collection[str] = ()) -> list[ToolName]:
     """Return the tools of some toolsets as they are served together, without the toolsets that are unavailable."""
     keepers: dict[str, str] = {}
-    named: list[ToolName] = []
+    tools: list[ToolName] = []
     for toolset, plain in dict.fromkeys(_list_tools(toolsets, unavailable)):
         keeper = keepers.setdefault(plain, toolset)
         name = plain if keeper == toolset else f"{toolset}_{plain}"
-        named.append(ToolName(toolset, plain, name, keeper))
-    return named
+        tools.append(ToolName(toolset, plain, name, keeper))
+    return tools
 
 
 def _list_tools(toolsets: Iterable[str], unavailable: Collection[str]) -> Iterator[tuple[str, str]]:

@@ -104,8 +104,8 @@ class Trust:
         hashes = {path: hash_file(data) for path, data in files.items()}
 
         def add(record: HomeRecord) -> HomeRecord:
-            kept = dict.fromkeys([*record.tokens, *tokens])
-            return record._replace(files={**record.files, **hashes}, tokens=tuple(kept))
+            digests = dict.fromkeys([*record.tokens, *tokens])
+            return record._replace(files={**record.files, **hashes}, tokens=tuple(digests))
 
         update_record(self.folder, add)
         self._record = read_record(self.folder)

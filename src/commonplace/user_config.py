@@ -66,8 +66,8 @@ def load() -> UserConfig:
     values = _parse(path, text) if text is not None else {}
     endpoints = {name: _read_endpoint(path, name, each) for name, each in values.get("providers", {}).items()}
     for name in (name for name, provider in PROVIDERS.items() if provider.is_remote):
-        if found := _endpoint_of_environment(name, endpoints.get(name)):
-            endpoints[name] = found
+        if endpoint := _endpoint_of_environment(name, endpoints.get(name)):
+            endpoints[name] = endpoint
     folders = [*_texts(path, "modelFolders", values.get("modelFolders", [])), *_folders_of_environment()]
     return UserConfig(path, tuple(endpoints.items()), tuple(os.path.realpath(os.path.expanduser(f)) for f in folders))
 

@@ -277,8 +277,8 @@ def _redact(value: Any, name: str = "") -> Any:
     """Return a value without its secrets. `name` is the name of its field."""
     if isinstance(value, str):
         clean = redact(value)
-        named = find(f"{name}: {value}") if name and clean == value else ()
-        return f"[secret: {named[0].rule}]" if named else clean
+        secrets = find(f"{name}: {value}") if name and clean == value else ()
+        return f"[secret: {secrets[0].rule}]" if secrets else clean
     if isinstance(value, Mapping):
         return {redact(str(field)): _redact(each, str(field)) for field, each in value.items()}
     return [_redact(each, name) for each in value] if isinstance(value, (list, tuple)) else value

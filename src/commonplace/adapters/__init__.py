@@ -35,6 +35,6 @@ class Function(NamedTuple):
 
 def functions(memory: Memory, toolsets: str | Sequence[str] = catalog.EVERYDAY) -> list[Function]:
     """Return the tools of one or more toolsets that an agent of this memory may call."""
-    chosen = tuple(dict.fromkeys([toolsets] if isinstance(toolsets, str) else toolsets))
-    offers = catalog.offers(chosen, memory.home)
-    return [Function(offer.name, offer.description, offer.tool, memory, chosen) for offer in offers]
+    names = tuple(dict.fromkeys([toolsets] if isinstance(toolsets, str) else toolsets))
+    offers = catalog.offers(names, memory.home)
+    return [Function(offer.name, offer.description, offer.tool, memory, names) for offer in offers]

@@ -213,11 +213,11 @@ def _tool_errors() -> Iterator[None]:
         raise ToolError(str(error)) from error
 
 
-def _require_object(given: object) -> object:
-    if not isinstance(given, dict):
+def _require_object(arguments: object) -> object:
+    if not isinstance(arguments, dict):
         commands = "view, create, str_replace, insert, delete or rename"
-        raise ToolError(f"The input must be an object with a command ({commands}), not {given!a:.50}")
-    return given
+        raise ToolError(f"The input must be an object with a command ({commands}), not {arguments!a:.50}")
+    return arguments
 
 
 class FilePath(NamedTuple):
@@ -343,23 +343,23 @@ class MemoryFiles:
 
     def parse_path(self, field: str, path: object) -> FilePath:
         """Return where a path leads; OutsideHome when that is not below the folder."""
-        given = require_text(field, path)
-        if given != ROOT and not given.startswith(f"{ROOT}/"):
-            raise OutsideHome(f"Path must start with /memories, got: {given}")
-        escape = f"Path {given} would escape /memories directory"
-        if climbs_up(given):
+        text = require_text(field, path)
+        if text != ROOT and not text.startswith(f"{ROOT}/"):
+            raise OutsideHome(f"Path must start with /memories, got: {text}")
+        escape = f"Path {text} would escape /memories directory"
+        if climbs_up(text):
             raise OutsideHome(escape)
-        if "\0" in given or "\\" in given:
-            raise InvalidArgument(f"Path {given!a} has a null character or a backslash in it: use one like {ROOT}/a.md")
+        if "\0" in text or "\\" in text:
+            raise InvalidArgument(f"Path {text!a} has a null character or a backslash in it: use one like {ROOT}/a.md")
         self._refuse_linked_folder()
-        unresolved = posixpath.join(self.folder, given.removeprefix(ROOT).strip("/")).rstrip("/")
+        unresolved = posixpath.join(self.folder, text.removeprefix(ROOT).strip("/")).rstrip("/")
         try:
             resolved = self._tree.resolve(unresolved)
         except OutsideHome as error:
             raise OutsideHome(escape) from error
         if resolved != self.folder and not resolved.startswith(f"{self.folder}/"):
             raise OutsideHome(escape)
-        return FilePath(given, unresolved, resolved)
+        return FilePath(text, unresolved, resolved)
 
     def _refuse_linked_folder(self) -> None:
         try:
@@ -499,24 +499,24 @@ def number_lines(lines: Sequence[str], first: int, last: int) -> str:
     return "\n".join(f"{number:>{_LINE_NUMBER_WIDTH}}\t{escape_hidden(line)}" for number, line in numbered)
 
 
-def parse_view_range(wanted: Any, count: int) -> tuple[int, int]:
+def parse_view_range(view_range: Any, count: int) -> tuple[int, int]:
     """Return the first and the last line to show; InvalidArgument when that would be none."""
-    if not wanted:
+    if not view_range:
         return 1, count
-    if not isinstance(wanted, list) or len(wanted) != 2 or not all(_is_integer(each) for each in wanted):
-        raise InvalidArgument(f"Invalid `view_range` parameter: {wanted!a:.50}. It should be two line numbers.")
-    first = max(1, wanted[0])
-    last = count if wanted[1] == -1 else min(wanted[1], count)
+    if not isinstance(view_range, list) or len(view_range) != 2 or not all(_is_integer(each) for each in view_range):
+        raise InvalidArgument(f"Invalid `view_range` parameter: {view_range!a:.50}. It should be two line numbers.")
+    first = max(1, view_range[0])
+    last = count if view_range[1] == -1 else min(view_range[1], count)
     if first > last:
         sentence = f"It should be within the range of lines of the file: [1, {count}], and not end before it starts."
-        raise InvalidArgument(f"Invalid `view_range` parameter: {wanted}. {sentence}")
+        raise InvalidArgument(f"Invalid `view_range` parameter: {view_range}. {sentence}")
     return first, last
 
 
 def as_stored(text: str, old: str, new: str) -> tuple[str, str]:
     """Return what to replace and by what: hidden characters that `view` showed as escapes are meant as such again."""
-    shown = unescape_hidden(old)
-    return (shown, unescape_hidden(new)) if old not in text and shown in text else (old, new)
+    unescaped = unescape_hidden(old)
+    return (unescaped, unescape_hidden(new)) if old not in text and unescaped in text else (old, new)
 
 
 def replace_once(text: str, old: str, new: str, path: str) -> str:
@@ -557,10 +557,10 @@ def _is_integer(value: Any) -> bool:
 
 def render_listing(path: str, size: int, entries: Iterable[tuple[str, bool, int]]) -> str:
     """Render a folder as the SDK does: two levels, by name, with sizes."""
-    shown = posixpath.normpath(path)
-    head = f"Here're the files and directories up to {_LISTING_LEVELS} levels deep in {shown}, excluding hidden items:"
-    lines = (f"{format_size(count)}\t{shown}/{_show_name(name)}{'/' * is_folder}" for name, is_folder, count in entries)
-    return "\n".join([head, f"{format_size(size)}\t{shown}", *lines])
+    root = posixpath.normpath(path)
+    head = f"Here're the files and directories up to {_LISTING_LEVELS} levels deep in {root}, excluding hidden items:"
+    lines = (f"{format_size(count)}\t{root}/{_show_name(name)}{'/' * is_folder}" for name, is_folder, count in entries)
+    return "\n".join([head, f"{format_size(size)}\t{root}", *lines])
 
 
 def _show_name(name: str) -> str:

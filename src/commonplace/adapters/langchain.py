@@ -41,12 +41,12 @@ class MemoryTool(BaseTool):
         return await asyncio.to_thread(self._run, *given, **arguments)
 
     def _parse_input(self, tool_input: str | dict[str, Any], tool_call_id: str | None) -> str | dict[str, Any]:
-        """As it comes: the memory checks arguments itself, and understands them as JSON text as well."""
+        """Return the input as it comes: the memory checks arguments itself, and understands JSON text as well."""
         return tool_input
 
 
 def tools(memory: Memory, toolsets: Sequence[str] = EVERYDAY) -> list[BaseTool]:
-    """The tools of some toolsets, for `model.bind_tools(...)`, `create_agent(tools=...)` or `ToolNode(...)`."""
+    """Return the tools of some toolsets, for `model.bind_tools(...)`, `create_agent(tools=...)` or `ToolNode(...)`."""
     return [
         MemoryTool(name=each.name, description=each.description, args_schema=each.schema, function=each)
         for each in functions(memory, toolsets)

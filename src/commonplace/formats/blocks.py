@@ -27,19 +27,19 @@ _FOOTER = re.compile(rf"{FOOTER_START} at=(\S*)(?: tags=(.*?))? -->\s*")
 
 def parse(text: str) -> list[Block]:
     """Return all blocks of a page, in order."""
-    found: list[Block] = []
+    page_blocks: list[Block] = []
     lines = LineCounter(text)
     for heading, footer, stop in _spans(find_marks(text), len(text)):
         if heading.title:
-            found.append(_block(text, heading, footer, stop, lines))
-    return found
+            page_blocks.append(_block(text, heading, footer, stop, lines))
+    return page_blocks
 
 
 def find(text: str, key: str) -> list[Block]:
     """Return the blocks of one key. Only the parts of the page that could hold one are parsed."""
     if key not in text:
         return []
-    found: list[Block] = []
+    matches: list[Block] = []
     lines = LineCounter(text)
     searched = 0
     # The pattern starts with literal text, which the regular expression engine searches for fastest.
@@ -50,8 +50,8 @@ def find(text: str, key: str) -> list[Block]:
         start, searched = find_segment(text, match.start())
         for heading, footer, stop in _spans(find_marks(text[start:searched]), searched - start):
             if heading.title == key:
-                found.append(_block(text, *_shift(heading, footer, stop, start), lines))
-    return found
+                matches.append(_block(text, *_shift(heading, footer, stop, start), lines))
+    return matches
 
 
 def _shift(heading: Mark, footer: Mark | None, stop: int, by: int) -> tuple[Mark, Mark | None, int]:

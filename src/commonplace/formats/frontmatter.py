@@ -181,18 +181,18 @@ def _compose(inner: str) -> Node:
 
 def _set_field(inner: str, path: list[str], value: Any) -> str:
     """Return the YAML with one field changed. A mapping as value changes only the fields it names."""
-    found = _find_field(inner, path)
-    if isinstance(value, dict) and found and found[1].id == "mapping":
+    field = _find_field(inner, path)
+    if isinstance(value, dict) and field and field[1].id == "mapping":
         for name, nested in value.items():
             inner = _set_field(inner, [*path, name], nested)
         return inner
-    if found is None:
+    if field is None:
         return inner if value is None else _insert_field(inner, path, value)
     if value is None:  # a field written twice by hand is removed twice, or the first would reappear
-        return _set_field(_cut_field(inner, found[0].start_mark.index, _end(inner, found[1])), path, None)
-    if as_text(found[1]) == value:
+        return _set_field(_cut_field(inner, field[0].start_mark.index, _end(inner, field[1])), path, None)
+    if as_text(field[1]) == value:
         return inner
-    return _replace_value(inner, *found, value)
+    return _replace_value(inner, *field, value)
 
 
 def _find_field(inner: str, path: Sequence[str]) -> tuple[Node, Node] | None:

@@ -201,7 +201,7 @@ def _remove_code(text: str) -> str:
     A code span ends at the next run of backticks that is as long as the one that opened it.
     """
     text = _FENCED.sub("", text)
-    runs = [found.span() for found in _BACKTICKS.finditer(text)]
+    runs = [match.span() for match in _BACKTICKS.finditer(text)]
     closing = _closing_runs(runs)
     parts: list[str] = []
     copied = 0
@@ -218,7 +218,7 @@ def _remove_code(text: str) -> str:
 
 
 def _closing_runs(runs: list[tuple[int, int]]) -> list[int | None]:
-    """For each run of backticks, the number of the next one of the same length, or None."""
+    """Return, for each run of backticks, the number of the next one of the same length, or None."""
     closing: list[int | None] = [None] * len(runs)
     latest: dict[int, int] = {}
     for number in reversed(range(len(runs))):

@@ -52,8 +52,8 @@ class _Parser:
 
     def skip(self, count: int) -> None:
         """Pass some characters, and the white space and comments after them."""
-        found = _SPACE.match(self.text, self.at + count)
-        self.at = found.end() if found else self.at + count
+        match = _SPACE.match(self.text, self.at + count)
+        self.at = match.end() if match else self.at + count
 
     def next_is(self, character: str) -> bool:
         return self.text.startswith(character, self.at)
@@ -67,13 +67,13 @@ class _Parser:
             return list(self._read_elements(depth))
         if self.next_is('"') or self.next_is("'"):
             return self._read_string()
-        if found := _NUMBER.match(self.text, self.at):
-            return self._read_number(found[0])
-        found = _NAME.match(self.text, self.at)
-        if found is None or found[0] not in _WORDS:
+        if match := _NUMBER.match(self.text, self.at):
+            return self._read_number(match[0])
+        match = _NAME.match(self.text, self.at)
+        if match is None or match[0] not in _WORDS:
             raise self.error("a value is missing")
-        self.skip(len(found[0]))
-        return _WORDS[found[0]]
+        self.skip(len(match[0]))
+        return _WORDS[match[0]]
 
     def _read_number(self, text: str) -> int | float:
         try:
@@ -114,22 +114,22 @@ class _Parser:
     def _read_key(self) -> str:
         if self.next_is('"') or self.next_is("'"):
             return self._read_string()
-        found = _NAME.match(self.text, self.at)
-        if found is None:
+        match = _NAME.match(self.text, self.at)
+        if match is None:
             raise self.error("a key is missing")
-        self.skip(len(found[0]))
-        return found[0]
+        self.skip(len(match[0]))
+        return match[0]
 
     def _read_string(self) -> str:
-        found = _STRING.match(self.text, self.at)
-        if found is None:
+        match = _STRING.match(self.text, self.at)
+        if match is None:
             raise self.error("a string is not closed")
-        self.skip(len(found[0]))
-        return _join_surrogates(_ESCAPE.sub(_unescape, found[0][1:-1]))
+        self.skip(len(match[0]))
+        return _join_surrogates(_ESCAPE.sub(_unescape, match[0][1:-1]))
 
 
-def _unescape(found: re.Match[str]) -> str:
-    four, two, other = found.groups()
+def _unescape(match: re.Match[str]) -> str:
+    four, two, other = match.groups()
     if four or two:
         return chr(int(four or two, 16))
     return "" if other in _LINE_BREAKS else _PLAIN_ESCAPES.get(other, other)

@@ -235,8 +235,8 @@ def shorten_page(text: str, max_chars: int) -> tuple[str, int]:
     bounds = sorted({0, *starts, len(text)})
     parts = [text[start:end] for start, end in pairwise(bounds)]
     limit = find_common_limit([len(part) for part in parts], max_chars)
-    kept = [part if len(part) <= limit else _cut(part, limit) for part in parts]
-    return "".join(kept), sum(len(part) > limit for part in parts)
+    shortened = [part if len(part) <= limit else _cut(part, limit) for part in parts]
+    return "".join(shortened), sum(len(part) > limit for part in parts)
 
 
 def shorten_transcript(text: str, max_chars: int) -> str:
@@ -256,12 +256,12 @@ def shorten_transcript(text: str, max_chars: int) -> str:
 def find_common_limit(lengths: Sequence[int], total: int) -> int:
     """Return the largest length to which all can be cut so that they fit into `total`."""
     left = total
-    waiting = len(lengths)
+    count = len(lengths)
     for length in sorted(lengths):
-        if length * waiting > left:
-            return left // waiting
+        if length * count > left:
+            return left // count
         left -= length
-        waiting -= 1
+        count -= 1
     return max(lengths, default=0)
 
 

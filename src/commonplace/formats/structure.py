@@ -102,17 +102,17 @@ def find_fenced_lines(lines: list[str]) -> list[bool]:
 
 def find_marks(text: str) -> list[Mark]:
     """Return the headings and footers of a page in order, those inside closed fences included."""
-    found: list[Mark] = []
+    marks: list[Mark] = []
     segment: list[tuple[int, int, str]] = []
     for match in _CANDIDATE.finditer(_hide_bom(text)):
         line = match[0]
         if line.startswith(FOOTER_START) and line.rstrip().endswith("-->"):
-            found += _find_headings(segment)
-            found.append(Mark(match.start(), match.end(), line, 0))
+            marks += _find_headings(segment)
+            marks.append(Mark(match.start(), match.end(), line, 0))
             segment = []
         elif not line.startswith(FOOTER_START):
             segment.append((match.start(), match.end(), line))
-    return found + _find_headings(segment)
+    return marks + _find_headings(segment)
 
 
 def _hide_bom(text: str) -> str:

@@ -26,7 +26,7 @@ class YamlProblem(Exception):
 
 
 def compose(text: str) -> Node:
-    """The root node of a text; None when it says nothing."""
+    """Return the root node of a text; None when it says nothing."""
     _refuse_deep(text)
     import yaml
 
@@ -39,7 +39,7 @@ def compose(text: str) -> Node:
 
 
 def _explain(error: Any, text: str) -> YamlProblem:
-    """The error of the library: one of its parser has a mark, one of its reader a reason and a position."""
+    """Return the library's error as ours: one of its parser has a mark, one of its reader a reason and a position."""
     mark = getattr(error, "problem_mark", None)
     if mark:
         return YamlProblem(error.problem or "not understood", mark.line + 1)
@@ -50,17 +50,17 @@ def _explain(error: Any, text: str) -> YamlProblem:
 
 
 def as_text(node: Node) -> Any:
-    """A node with every scalar as text: YAML 1.1 would turn `no` into False and `010` into 8."""
+    """Return a node with every scalar as text: YAML 1.1 would turn `no` into False and `010` into 8."""
     return _convert(node, _text, MAX_DEPTH, [MAX_VALUES])
 
 
 def as_values(node: Node) -> Any:
-    """A node as values: mappings with text as keys, lists, and scalars as `scalar_value` reads them."""
+    """Return a node as values: mappings with text as keys, lists, and scalars as `scalar_value` reads them."""
     return _convert(node, scalar_value, MAX_DEPTH, [MAX_VALUES])
 
 
 def scalar_value(node: Node) -> Any:
-    """A scalar as YAML reads it, but only true and false are booleans, and 010 is ten."""
+    """Return a scalar as YAML reads it, but only true and false are booleans, and 010 is ten."""
     kind = node.tag.rpartition(":")[2]
     if kind == "null":
         return None
@@ -98,6 +98,6 @@ def _refuse_deep(text: str) -> None:
     for bracket in re.findall(r"[\[\]{}]", text):
         depth += 1 if bracket in "[{" else -1
         deepest = max(deepest, depth)
-    indented = max((len(found[0]) for found in _INDENT.finditer(text)), default=0)
+    indented = max((len(match[0]) for match in _INDENT.finditer(text)), default=0)
     if deepest > MAX_DEPTH or indented > 4 * MAX_DEPTH:
         raise YamlProblem("nested too deeply")

@@ -124,11 +124,11 @@ def cut_rules(text: str, fits: Fits) -> tuple[str, int]:
     ranked = [place for place in order if _comes_first(blocks, place)]
     ranked += [place for place in order if not _comes_first(blocks, place)]
     count = _count_fitting(blocks, ranked, fits)
-    chosen = {*ranked[:count]}
+    places = {*ranked[:count]}
     for place in ranked[count:]:  # shorter sentences after one that does not fit
-        if len(chosen) - count < _MAX_EXTRA_SENTENCES and fits(_join_blocks(blocks, {*chosen, place})):
-            chosen.add(place)
-    return _join_blocks(blocks, chosen), len(order) - len(chosen)
+        if len(places) - count < _MAX_EXTRA_SENTENCES and fits(_join_blocks(blocks, {*places, place})):
+            places.add(place)
+    return _join_blocks(blocks, places), len(order) - len(places)
 
 
 def _count_fitting(blocks: list[_Block], ranked: list[tuple[int, int]], fits: Fits) -> int:
@@ -154,18 +154,18 @@ def _comes_first(blocks: list[_Block], place: tuple[int, int]) -> bool:
     return block.is_heading or _prohibition().search(block.sentences[place[1]]) is not None
 
 
-def _join_blocks(blocks: list[_Block], chosen: set[tuple[int, int]]) -> str:
+def _join_blocks(blocks: list[_Block], places: set[tuple[int, int]]) -> str:
     parts: list[str] = []
     pending = ""  # a heading is shown only above something
     for number, block in enumerate(blocks):
-        sentences = [text for at, text in enumerate(block.sentences) if (number, at) in chosen]
+        sentences = [text for at, text in enumerate(block.sentences) if (number, at) in places]
         if not sentences:
             continue
-        shown = f"{block.before}{block.marker}{''.join(sentences).lstrip()}"
+        paragraph = f"{block.before}{block.marker}{''.join(sentences).lstrip()}"
         if block.is_heading:
-            pending = shown
+            pending = paragraph
         else:
-            parts += [pending, shown]
+            parts += [pending, paragraph]
             pending = ""
     return "".join(parts).strip("\n")
 

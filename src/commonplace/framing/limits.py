@@ -50,13 +50,13 @@ def fit_rows(
     fitted: list[Row] = []
     missing: list[Row] = []
     for row in rows:
-        shown = row if id(row) in exempt or sizes[id(row)] <= share else _cut_row(row, text_field, share)
-        cost = 0 if id(row) in exempt else _size(shown)
-        if shown is None or cost > room:
+        shortened = row if id(row) in exempt or sizes[id(row)] <= share else _cut_row(row, text_field, share)
+        cost = 0 if id(row) in exempt else _size(shortened)
+        if shortened is None or cost > room:
             missing.append(row)
             continue
         room -= cost
-        fitted.append(shown)
+        fitted.append(shortened)
     cut = [row for row in fitted if id(row) not in sizes]
     return FittedRows(fitted, _describe(_names(cut, name_field), _names(missing, name_field), advice))
 
@@ -75,12 +75,12 @@ def fit_page(text: str, name_call: Callable[[int], str], limit: int = MAX_REPLY_
     while count < len(lines) and len(lines[count]) < room:
         room -= len(lines[count]) + 1
         count += 1
-    shown = "\n".join(lines[:count]) if count else text[:room]
-    return shown + _describe_cut(len(shown), len(text), name_call(count + 1))
+    start = "\n".join(lines[:count]) if count else text[:room]
+    return start + _describe_cut(len(start), len(text), name_call(count + 1))
 
 
-def _describe_cut(shown: int, total: int, call: str) -> str:
-    return f"\n\n(The first {shown:,} of {total:,} characters. To read on: {call})\n"
+def _describe_cut(size: int, total: int, call: str) -> str:
+    return f"\n\n(The first {size:,} of {total:,} characters. To read on: {call})\n"
 
 
 def fit_names(names: Sequence[str], advice: str) -> FittedRows:
@@ -95,10 +95,10 @@ def fit_names(names: Sequence[str], advice: str) -> FittedRows:
 
 def fit_lines(text: str, advice: str) -> tuple[str, str]:
     """Return as many whole lines of a text as stay within the limit of a reply, and a sentence on the rest."""
-    shown = show_hidden(text)
-    if len(shown) <= ROWS_CHARACTERS:
-        return shown, ""
-    lines = shown.split("\n")
+    visible = show_hidden(text)
+    if len(visible) <= ROWS_CHARACTERS:
+        return visible, ""
+    lines = visible.split("\n")
     count = len(lines)
     while count > 1 and sum(len(line) + 1 for line in lines[:count]) > ROWS_CHARACTERS:
         count -= 1
@@ -146,6 +146,6 @@ def _describe(cut: list[str], left_out: list[str], advice: str) -> str:
 
 
 def _join_names(names: list[str]) -> str:
-    shown = [quote_line(name)[:_MAX_NAME_CHARACTERS] for name in names[:_MAX_NAMES]]
+    quoted = [quote_line(name)[:_MAX_NAME_CHARACTERS] for name in names[:_MAX_NAMES]]
     more = f" and {len(names) - _MAX_NAMES:,} more" if len(names) > _MAX_NAMES else ""
-    return ", ".join(shown) + more
+    return ", ".join(quoted) + more

@@ -83,9 +83,9 @@ def render_recall(pages: Sequence[RecallPage], limit: int, read_call: ReadCall, 
         if len(text) <= limit:
             return Recalled(text, tuple((part.page, part.line_count) for part in parts))
     room = limit - len(last_line) - int(limit * _LEFT_OUT_SHARE)
-    chosen = _choose_parts(pages, room, read_call)
-    left_out = [page for page in _by_priority(pages) if page not in chosen]
-    parts = [chosen[page] for page in pages if page in chosen]
+    parts_by_page = _choose_parts(pages, room, read_call)
+    left_out = [page for page in _by_priority(pages) if page not in parts_by_page]
+    parts = [parts_by_page[page] for page in pages if page in parts_by_page]
     text = _join(parts, last_line)
     text += _list_left_out(left_out, limit, limit - len(text), read_call)
     return Recalled(text, tuple((part.page, part.line_count) for part in parts))
@@ -107,18 +107,18 @@ def _by_priority(pages: Iterable[RecallPage]) -> list[RecallPage]:
 
 def _choose_parts(pages: Sequence[RecallPage], limit: int, read_call: ReadCall) -> dict[RecallPage, _Part]:
     ordered = _by_priority(pages)
-    waiting = sum(len(page.text) for page in ordered)
+    size_after = sum(len(page.text) for page in ordered)
     titles = len({page.kind for page in pages}) * _TITLE_CHARACTERS
     used = titles
-    chosen: dict[RecallPage, _Part] = {}
+    parts: dict[RecallPage, _Part] = {}
     for page in ordered:
-        waiting -= len(page.text)
-        room = max(int(limit * _SHARES[page.kind]), limit - waiting) - used
+        size_after -= len(page.text)
+        room = max(int(limit * _SHARES[page.kind]), limit - size_after) - used
         part = _fit_page(page, min(room, limit - used), read_call)
         if part:
-            chosen[page] = part
+            parts[page] = part
             used += len(part.text) + 1
-    return chosen
+    return parts
 
 
 def _fit_page(page: RecallPage, room: int, read_call: ReadCall) -> _Part | None:
@@ -184,12 +184,12 @@ def _render_page(page: RecallPage, text: str) -> str:
 def _show_day(text: str, day: str) -> str:
     """Return a daily page without its heading and the footers of notes: entries keep their headings, and what is in
     them imitates none."""
-    shown: list[str] = []
+    parts: list[str] = []
     at = 0
     has_heading = False
     for mark in find_marks(text):
         if mark.kind == "footer":
-            shown.append(_show_entry(text[at : mark.start]).rstrip("\n"))
+            parts.append(_show_entry(text[at : mark.start]).rstrip("\n"))
             at = mark.end
             continue
         is_heading = mark.level == DAY_LEVEL and mark.title == day and not has_heading
@@ -197,9 +197,9 @@ def _show_day(text: str, day: str) -> str:
         if mark.fenced or not (is_heading or is_entry):
             continue
         has_heading = has_heading or is_heading
-        shown += [_show_entry(text[at : mark.start]), "" if is_heading else mark.line]
+        parts += [_show_entry(text[at : mark.start]), "" if is_heading else mark.line]
         at = mark.end
-    return "".join([*shown, _show_entry(text[at:])]).strip("\n")
+    return "".join([*parts, _show_entry(text[at:])]).strip("\n")
 
 
 def _show_entry(text: str) -> str:
@@ -316,15 +316,15 @@ def _find_imitations(lines: list[str], kind: Kind) -> list[tuple[int, _Imitation
     classes = [_classify(line, kind) for line in lines]
     fenced = find_fenced_lines(lines) if _FENCE in classes else [False] * len(lines)
     html_ends = _find_html_ends(lines) if _HTML in classes else {}
-    found = []
+    imitations = []
     for number, imitation in enumerate(classes):
         line = lines[number]
         if imitation is None or (fenced[number] and imitation in (_UNDERLINE, _FENCE, _HTML) and line[0] != "\\"):
             continue
         is_underline = number > 0 and lines[number - 1].strip()
         if line[0] == "\\" or _is_harmful(imitation, line, number, is_underline=bool(is_underline), ends=html_ends):
-            found.append((number, imitation))
-    return found
+            imitations.append((number, imitation))
+    return imitations
 
 
 def _classify(line: str, kind: Kind) -> _Imitation | None:

@@ -76,10 +76,10 @@ def recognise(source: Source) -> Kind:
         )
     if any(name.endswith(".md") for name in source.list_files()):
         raise StorageError(f"{source.full_path} has Markdown, of no system in particular", advice="add --from markdown")
-    known = "; ".join(f"{kind.name} ({kind.what})" for kind in KINDS.values())
+    kinds = "; ".join(f"{kind.name} ({kind.what})" for kind in KINDS.values())
     raise StorageError(
         f"{source.full_path} is neither a tar nor JSON lines that `commonplace export` made, nor anything else that is "
-        f"known: say what it is with --from, one of {known}"
+        f"known: say what it is with --from, one of {kinds}"
     )
 
 
@@ -100,13 +100,13 @@ def import_source(
     """
     with open_source(path, limits or DEFAULT_LIMITS) as source:
         _exclude_home(source, home)
-        chosen = _find_kind(kind) if kind else recognise(source)
-        items = _read_items(source, chosen, Destination(home.layout, home.agent, agent_was_named))
+        source_kind = _find_kind(kind) if kind else recognise(source)
+        items = _read_items(source, source_kind, Destination(home.layout, home.agent, agent_was_named))
         with closing(items):
             report = run_import(
-                home, items, chosen.name, source.full_path, dry_run=dry_run, again=again, progress=progress
+                home, items, source_kind.name, source.full_path, dry_run=dry_run, again=again, progress=progress
             )
-        return chosen, report
+        return source_kind, report
 
 
 def _exclude_home(source: Source, home: Home) -> None:
@@ -144,11 +144,13 @@ def _read_items(source: Source, kind: Kind, into: Destination) -> Generator[Item
 def open_in_place(path: str, kind: str = "", *, dry_run: bool = False) -> tuple[Kind, str, bool]:
     """Let a home of another system open where it is; return its kind, the folder to use as home, and whether new."""
     with open_source(path, DEFAULT_LIMITS) as source:
-        chosen = _find_kind(kind) if kind else recognise(source)
-        if not chosen.layout:
+        source_kind = _find_kind(kind) if kind else recognise(source)
+        if not source_kind.layout:
             able = ", ".join(each.name for each in KINDS.values() if each.layout)
-            raise InvalidArgument(f"{chosen.what} cannot be opened in place: {able} can; import it without --in-place")
-        return chosen, *homes.open_in_place(source, chosen.layout, dry_run=dry_run)
+            raise InvalidArgument(
+                f"{source_kind.what} cannot be opened in place: {able} can; import it without --in-place"
+            )
+        return source_kind, *homes.open_in_place(source, source_kind.layout, dry_run=dry_run)
 
 
 def _find_kind(name: str) -> Kind:

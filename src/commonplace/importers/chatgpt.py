@@ -114,7 +114,7 @@ def _entry_text(entry: dict[str, Any]) -> str:
 
 
 def has_conversations_with(source: Source, field: bytes) -> bool:
-    """Whether the first file of conversations mentions a field near its beginning."""
+    """Return whether the first file of conversations mentions a field near its beginning."""
     return any(field in source.peek(path) for path in _conversation_files(source)[:1])
 
 

@@ -75,7 +75,7 @@ def read(source: Source, into: Destination) -> Iterator[Item]:
 
 
 def _list_projects(source: Source) -> list[_Project]:
-    """The source may be ~/.claude, its `projects`, one project, the memory of one, or a transcript."""
+    """Return the projects of a source: of ~/.claude, its `projects`, one project, or the memory of one."""
     names = source.list_names()
     if "projects/" in names:
         return _list_projects_in(source, "projects")

@@ -53,8 +53,8 @@ class _HomeReader(NamedTuple):
     def read_page(self, path: str, page: str) -> Iterator[Item]:
         yield from self.read_file(path, page, f"{page.removesuffix('.md')}-{self.name}.md")
 
-    def read_day(self, path: str, found: re.Match[str], agent: str) -> Iterator[Item]:
-        year, month, day, rest = found.groups()
+    def read_day(self, path: str, match: re.Match[str], agent: str) -> Iterator[Item]:
+        year, month, day, rest = match.groups()
         layout = self.into.layout
         folder = self.into.days_folder(agent)
         name = layout.day_name.replace("%Y", year).replace("%m", month).replace("%d", day)
@@ -95,13 +95,13 @@ class _HomeReader(NamedTuple):
 
 def _with_rest(items: Iterator[Item], source: Source, folder: str) -> Iterator[Item]:
     """Yield items, then every file below a folder that none of them accounts for."""
-    named: set[str] = set()
+    names: set[str] = set()
     for item in items:
-        named.add(item.what if isinstance(item, Skipped) else item.id.removeprefix(f"{source.location}/"))
+        names.add(item.what if isinstance(item, Skipped) else item.id.removeprefix(f"{source.location}/"))
         yield item
-    named |= {skipped.what for skipped in source.skipped}
+    names |= {skipped.what for skipped in source.skipped}
     for path in source.list_files(folder):
-        if named.isdisjoint((path, *folders_above(path))):
+        if names.isdisjoint((path, *folders_above(path))):
             yield Skipped(path, _reason_to_skip(path))
 
 
@@ -162,12 +162,12 @@ def _read_openclaw_agent(reader: _HomeReader, folder: str, agent: str) -> Iterat
 def _list_workspaces(source: Source, into: Destination) -> list[tuple[Source, str, str]]:
     """Return the workspaces, each with the source it is in and its agent here; the source itself, if it is one."""
     config = foreign.read_config(source, "openclaw", source.location)
-    found: dict[tuple[str, str], tuple[Source, str, str]] = {}
+    workspaces: dict[tuple[str, str], tuple[Source, str, str]] = {}
 
     def add(text: str, agent: str) -> None:
         part, folder = source.open_folder(text)
         if part.list_names(folder):
-            found.setdefault((part.location, folder), (part, folder, agent))
+            workspaces.setdefault((part.location, folder), (part, folder, agent))
 
     if _has_workspace(source):
         add("workspace", into.agent)
@@ -179,9 +179,9 @@ def _list_workspaces(source: Source, into: Destination) -> list[tuple[Source, st
         agent = name.removeprefix(foreign.WORKSPACE_PREFIX).rstrip("/")
         if name.startswith(foreign.WORKSPACE_PREFIX) and name.endswith("/") and agent:
             add(name.rstrip("/"), _agent_of(agent, into))
-    if not found or not {"MEMORY.md", "memory.md", "memory/"}.isdisjoint(source.list_names()):
-        found.setdefault((source.location, ""), (source, "", into.agent))
-    return list(found.values())
+    if not workspaces or not {"MEMORY.md", "memory.md", "memory/"}.isdisjoint(source.list_names()):
+        workspaces.setdefault((source.location, ""), (source, "", into.agent))
+    return list(workspaces.values())
 
 
 def _agent_of(name: str, into: Destination) -> str:
@@ -212,8 +212,8 @@ def _read_openclaw_workspace(reader: _HomeReader, folder: str, agent: str) -> It
 
 
 def _read_openclaw_note(reader: _HomeReader, path: str, rest: str, agent: str, *, is_shared: bool) -> Iterator[Item]:
-    if found := _DAY.fullmatch(rest):
-        yield from reader.read_day(path, found, agent)
+    if match := _DAY.fullmatch(rest):
+        yield from reader.read_day(path, match, agent)
     elif is_shared:
         yield from reader.read_topic(path, rest)
     else:
@@ -288,8 +288,8 @@ def _read_duragent_agent(reader: _HomeReader, folder: str, agent: str) -> Iterat
         rest = path.removeprefix(f"{folder}/")
         if rest == "memory/MEMORY.md":
             yield from reader.read_page(path, reader.into.curated_page(agent))
-        elif rest.startswith("memory/daily/") and (found := _DAY.fullmatch(rest.removeprefix("memory/daily/"))):
-            yield from reader.read_day(path, found, agent)
+        elif rest.startswith("memory/daily/") and (match := _DAY.fullmatch(rest.removeprefix("memory/daily/"))):
+            yield from reader.read_day(path, match, agent)
         elif rest.startswith("memory/") and rest.endswith(".md"):
             yield from reader.read_page(path, reader.into.agent_page(rest.removeprefix("memory/"), agent))
         elif rest.startswith("directives/") and rest.endswith(".md"):
@@ -367,8 +367,8 @@ def _read_agentool(source: Source, into: Destination) -> Iterator[Item]:
         rest = path.removeprefix(".agent/memory/")
         if rest == "MEMORY.md":
             yield from reader.read_page(path, into.curated_page(into.agent))
-        elif found := _NESTED_DAY.fullmatch(rest):
-            yield from reader.read_day(path, found, into.agent)
+        elif match := _NESTED_DAY.fullmatch(rest):
+            yield from reader.read_day(path, match, into.agent)
         elif rest.endswith(".md"):
             yield from reader.read_page(path, into.agent_page(rest))
         else:

@@ -50,8 +50,8 @@ def _read_memory(each: dict[str, Any], text: str, name: str, into: Destination) 
     fields: dict[str, Json] = {name: owner for name, owner in owners if owner not in ("", scope.name)}
     metadata = each.get("metadata")
     if isinstance(metadata, dict) and metadata:
-        named = ((read_text(name), value) for name, value in metadata.items())
-        fields["metadata"] = {name: _as_text(value) for name, value in named if name and value not in (None, "")}
+        pairs = ((read_text(name), value) for name, value in metadata.items())
+        fields["metadata"] = {name: _as_text(value) for name, value in pairs if name and value not in (None, "")}
     return RecordItem(f"memory {name}", scope, record, tuple(fields.items()))
 
 

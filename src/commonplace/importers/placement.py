@@ -66,8 +66,8 @@ def make_files(home: Home, item: PageItem | RecordItem | SkillItem | SessionItem
 def _make_page(home: Home, item: PageItem) -> File:
     is_skill = item.path.startswith(f"{home.layout.skills}/")
     try:
-        given, warning = screen_secrets({"content": item.data.decode()}, home.settings.secrets)
-        data = given["content"].encode()
+        screened, warning = screen_secrets({"content": item.data.decode()}, home.settings.secrets)
+        data = screened["content"].encode()
     except UnicodeDecodeError:
         if not is_skill:
             raise InvalidArgument("is not UTF-8 text") from None
@@ -83,9 +83,9 @@ def _make_record(home: Home, item: RecordItem) -> File:
     if not key.strip():
         raise InvalidArgument("has no key")
     fields = {"key": key, "value": _check_value(record.value), "fields": dict(item.fields)}
-    given, warning = screen_secrets(fields, home.settings.secrets)
+    screened, warning = screen_secrets(fields, home.settings.secrets)
     category = _clean(record.category)
-    value = given["value"]
+    value = screened["value"]
     tags = tuple(_clean(tag) for tag in record.tags)
 
     def put(pages: Pages, clock: Clock) -> None:
@@ -103,7 +103,7 @@ def _make_record(home: Home, item: RecordItem) -> File:
     def render(created: str, updated: str) -> dict[str, str]:
         path, text = _render(put, created, updated, home.clock).popitem()
         head, body = frontmatter.split(text)
-        return {path: frontmatter.edit(head, given["fields"]) + body if item.fields else text}
+        return {path: frontmatter.edit(head, screened["fields"]) + body if item.fields else text}
 
     path, text = _render_with_times(home, render, record.created_at, record.updated_at).popitem()
     modified = _nanoseconds(parse_timestamp(record.updated_at) or home.clock())
@@ -141,7 +141,7 @@ def _make_skill(home: Home, item: SkillItem) -> list[File]:
         "instructions": skill.instructions,
         "data": _check_value(skill.data),
     }
-    given, warning = screen_secrets(fields, home.settings.secrets)
+    screened, warning = screen_secrets(fields, home.settings.secrets)
     folder = home.skills.find_folder(name)  # it may be here already, or another skill in the folder it would get
 
     def put(pages: Pages, clock: Clock) -> None:
@@ -149,8 +149,8 @@ def _make_skill(home: Home, item: SkillItem) -> list[File]:
         if skills.get(name):
             skills.update(name, lambda old: old._replace(training_progress=skill.training_progress))
         else:
-            description = _clean(given["description"])
-            skills.create(name, description, given["data"], _clean(skill.owner), _clean(given["instructions"]))
+            description = _clean(screened["description"])
+            skills.create(name, description, screened["data"], _clean(skill.owner), _clean(screened["instructions"]))
 
     def render(created: str, updated: str) -> dict[str, str]:
         return _render(put, created, updated, home.clock)
@@ -163,12 +163,18 @@ def _make_skill(home: Home, item: SkillItem) -> list[File]:
 
 def _make_session(home: Home, item: SessionItem) -> File:
     """Return a session as JSON lines: first a line about it, then a line a turn."""
-    given, warning = screen_secrets(
+    screened, warning = screen_secrets(
         {"title": item.title, "turns": [turn.text for turn in item.turns]}, home.settings.secrets
     )
-    about = {"type": "session", "source": item.source, "id": item.name, "title": given["title"], "created_at": item.at}
+    about = {
+        "type": "session",
+        "source": item.source,
+        "id": item.name,
+        "title": screened["title"],
+        "created_at": item.at,
+    }
     lines: list[dict[str, Any]] = [about]
-    for turn, text in zip(item.turns, given["turns"], strict=True):
+    for turn, text in zip(item.turns, screened["turns"], strict=True):
         lines.append({"role": turn.role, "name": turn.name, "timestamp": turn.at, "content": text})
     filled = ({name: value for name, value in line.items() if value} for line in lines)
     data = replace_surrogates("".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in filled)).encode()

@@ -73,7 +73,7 @@ class Source:
         raise NotImplementedError
 
     def has_folder(self, folder: str) -> bool:
-        """Whether there is a folder of this name, hidden or not."""
+        """Return whether there is a folder of this name, hidden or not."""
         raise NotImplementedError
 
     def peek(self, path: str) -> bytes:
@@ -136,21 +136,21 @@ class Folder(Source):
         return sorted(f"{e.name}/" if e.is_dir(follow_symlinks=False) else e.name for e in self._entries(folder))
 
     def list_files(self, folder: str = "") -> list[str]:
-        found: list[str] = []
-        waiting = [folder]
-        while waiting:
-            above = waiting.pop()
+        paths: list[str] = []
+        folders = [folder]
+        while folders:
+            above = folders.pop()
             for entry in self._entries(above, report=True):
                 path = f"{above}/{entry.name}" if above else entry.name
                 if entry.is_dir(follow_symlinks=False):
-                    waiting += [path] if entry.name not in _IGNORED_FOLDERS else []
+                    folders += [path] if entry.name not in _IGNORED_FOLDERS else []
                 elif self._is_readable(path, entry):
-                    found.append(path)
-            if len(found) > self.limits.files:
+                    paths.append(path)
+            if len(paths) > self.limits.files:
                 raise Refused(
                     f"{self.location} has more than {self.limits.files:,} files: name the folder that is meant"
                 )
-        return sorted(found)
+        return sorted(paths)
 
     def _is_readable(self, path: str, entry: os.DirEntry[str]) -> bool:
         # On disk no name leads elsewhere, whatever it begins with; hence the folder before it.
@@ -298,7 +298,7 @@ class Zip(Source):
             return b""
 
     def modified(self, path: str) -> int:
-        """A zip has local times without a zone: those of this machine are assumed."""
+        """Return when a file was changed. A zip has local times without a zone: that of this machine is assumed."""
         try:
             return int(time.mktime((*self._members_by_path[path].date_time, 0, 0, -1))) * 10**9
         except (OverflowError, ValueError):
@@ -334,7 +334,7 @@ def _decode_name(info: zipfile.ZipInfo) -> str | None:
 
 
 def is_within(path: str, folder: str) -> bool:
-    """Whether an absolute path is a folder, or is below it."""
+    """Return whether an absolute path is a folder, or is below it."""
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
@@ -398,16 +398,16 @@ def parse_json_list(
 
 
 def _skip_separators(text: str, at: int) -> int:
-    found = _SEPARATORS.match(text, at)
-    return found.end() if found else at
+    match = _SEPARATORS.match(text, at)
+    return match.end() if match else at
 
 
 def _find_list(text: str, start: int, names: tuple[str, ...]) -> int:
     """Return where the list under the first of some names begins; -1 if there is none."""
     for name in names:
-        found = re.compile(rf'"{re.escape(name)}"\s*:\s*(?=\[)').search(text, start)
-        if found:
-            return found.end()
+        match = re.compile(rf'"{re.escape(name)}"\s*:\s*(?=\[)').search(text, start)
+        if match:
+            return match.end()
     return -1
 
 
@@ -447,18 +447,18 @@ def _json_reason(error: Exception) -> str:
 def _find_next_part(text: str, at: int, field: str) -> int:
     """Return where the next whole part begins after a broken one; -1 if none is found in reasonable time."""
     budget = _MIN_SCAN_CHARACTERS + _MAX_SCAN_FACTOR * len(text)
-    for found in _PART_START.finditer(text, at + 1):
+    for match in _PART_START.finditer(text, at + 1):
         try:
-            value, _ = _DECODER.raw_decode(text, found.end())
+            value, _ = _DECODER.raw_decode(text, match.end())
         except json.JSONDecodeError as error:
             unterminated = error.msg.startswith("Unterminated")
-            budget -= len(text) - error.pos if unterminated else error.pos - found.end()
+            budget -= len(text) - error.pos if unterminated else error.pos - match.end()
             budget -= error.pos // _LINE_COUNT_SPEED
         except (ValueError, RecursionError):
             budget -= len(text) // 100
         else:
             if field in value:
-                return found.end()
+                return match.end()
         if budget < 0:
             break
     return -1

@@ -26,21 +26,21 @@ class Destination(NamedTuple):
     agent_was_named: bool = False
 
     def agent_page(self, path: str, agent: str = "") -> str:
-        """The path of a page in an agent's own memory."""
+        """Return the path of a page in an agent's own memory."""
         return f"{self.layout.agent_folder(agent or self.agent)}/memory/{path}"
 
     def curated_page(self, agent: str) -> str:
-        """The path of an agent's curated page. What was another agent's own does not become what all agents share."""
+        """Return the path of an agent's curated page. What was another agent's own is not shared with all agents."""
         is_own = not self.layout.is_diary_shared or agent == self.agent
         return self.layout.curated_page(agent) if is_own else self.agent_page("MEMORY.md", agent)
 
     def days_folder(self, agent: str) -> str:
-        """The folder of an agent's daily pages, likewise."""
+        """Return the folder of an agent's daily pages; those of another agent are not shared, either."""
         is_own = not self.layout.is_diary_shared or agent == self.agent
         return self.layout.days_folder(agent) if is_own else f"{self.layout.agent_folder(agent)}/memory"
 
     def shared_page(self, path: str) -> str:
-        """The path of a page that all agents share."""
+        """Return the path of a page that all agents share."""
         return self.layout.path(f"{self.layout.loose}/{path}")
 
 

@@ -26,7 +26,7 @@ def is_obsidian(source: Source) -> bool:
 
 
 def is_basic_memory(source: Source) -> bool:
-    """Whether any of the first pages has a `permalink` in its front matter."""
+    """Return whether any of the first pages has a `permalink` in its front matter."""
     folders = ["", *(name[:-1] for name in source.list_names() if name.endswith("/"))]
     pages = [
         f"{folder}/{name}" if folder else name

@@ -76,8 +76,8 @@ def list_doubts(home: Home) -> list[Doubt]:
     """Return the facts of the newest pages that may not hold, without those that are to be asked later."""
     texts = [*_read_texts(home)]
     hidden = _read_later(home)
-    found = [*_find_replaced(home, texts), *_find_over(home, texts), *_find_stale(home, texts)]
-    return [doubt for doubt in dict.fromkeys(found) if doubt.id not in hidden]
+    doubts = [*_find_replaced(home, texts), *_find_over(home, texts), *_find_stale(home, texts)]
+    return [doubt for doubt in dict.fromkeys(doubts) if doubt.id not in hidden]
 
 
 def answer_doubt(home: Home, name: str, answer: str) -> Doubt:

@@ -85,30 +85,30 @@ def list_learned(
     home: Home, limit: int, after: Position | None = None, *, only_unapproved: bool = False
 ) -> list[Learned]:
     """Return the newest sentences that the agent may see, or those that come after a position."""
-    chosen: list[Learned] = []
+    sentences: list[Learned] = []
     for learned in _iterate_newest(home):
         is_before = after is not None and learned.position.sort_key() <= after.sort_key()
         if is_before or (only_unapproved and learned.is_approved):
             continue
-        chosen.append(learned)
-        if len(chosen) == limit:
+        sentences.append(learned)
+        if len(sentences) == limit:
             break
-    return chosen
+    return sentences
 
 
 def _iterate_newest(home: Home) -> Iterator[Learned]:
     """Yield the sentences of all pages. A page is read once everything newer than its latest change is given."""
-    waiting: list[tuple[SortKey, Learned]] = []
+    heap: list[tuple[SortKey, Learned]] = []
     changes = _list_latest_changes(home)
     for start in range(0, len(changes), _BATCH_PAGES):
         batch = changes[start : start + _BATCH_PAGES]
         newest = Position(batch[0].at, batch[0].path, 0).sort_key()
-        while waiting and waiting[0][0] < newest:
-            yield heappop(waiting)[1]
+        while heap and heap[0][0] < newest:
+            yield heappop(heap)[1]
         for learned in _read_learned(home, _find_places(home, batch)):
-            heappush(waiting, (learned.position.sort_key(), learned))
-    while waiting:
-        yield heappop(waiting)[1]
+            heappush(heap, (learned.position.sort_key(), learned))
+    while heap:
+        yield heappop(heap)[1]
 
 
 def _list_latest_changes(home: Home) -> list[Change]:
@@ -131,13 +131,13 @@ def _find_places(home: Home, changes: Sequence[Change]) -> list[tuple[str, Place
 
 
 def _read_learned(home: Home, pages: Sequence[tuple[str, Place]]) -> Iterator[Learned]:
-    found = [
+    rows = [
         (path, place, number, sentence, read_lines(text, sentence))
         for path, place, text in _read_texts(home, pages)
         for number, sentence in enumerate(find_sentences(text, is_record=place.kind == "record"))
     ]
-    origins = home.authors.find([(path, sentence.first, sentence.last) for path, _, _, sentence, _ in found])
-    for (path, place, number, sentence, lines), origin in zip(found, origins, strict=True):
+    origins = home.authors.find([(path, sentence.first, sentence.last) for path, _, _, sentence, _ in rows])
+    for (path, place, number, sentence, lines), origin in zip(rows, origins, strict=True):
         yield Learned(sentence, lines, Position(origin.at, path, number), place, origin.author, origin.is_approved)
 
 
@@ -176,11 +176,13 @@ def _find_time_above(text: str, line: int) -> int:
 
 def _find_shown(home: Home, path: str, text: str, lines: str, line: int) -> Sentence:
     """Return a sentence whose lines say exactly what a person saw, the nearest to a line."""
-    shown = " ".join(lines.split())
-    found = [each for each in find_sentences(text, is_record=_is_record(home, path)) if read_lines(text, each) == shown]
-    if not found:
+    wording = " ".join(lines.split())
+    matches = [
+        each for each in find_sentences(text, is_record=_is_record(home, path)) if read_lines(text, each) == wording
+    ]
+    if not matches:
         raise _changed(path)
-    return min(found, key=lambda each: abs(each.first - line))
+    return min(matches, key=lambda each: abs(each.first - line))
 
 
 def fix_sentence(home: Home, path: str, sentence: str, line: int, text: str, session: str = "") -> Outcome:

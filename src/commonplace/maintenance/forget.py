@@ -209,13 +209,13 @@ class _Finder:
         """Return what stays of the history of a page."""
         if self._is_removed_entirely(path):
             return []
-        chosen: Versions = []
+        versions_left: Versions = []
         for change, data in versions:
             stays = None if data is None else self.what_stays(path, data)
-            if (data is not None and stays is None) or (chosen and stays == chosen[-1][1]):
+            if (data is not None and stays is None) or (versions_left and stays == versions_left[-1][1]):
                 continue
-            chosen.append((self._clear_mentions(change)._replace(version=version_of(stays)), stays))
-        return chosen if any(data is not None for _, data in chosen) else []
+            versions_left.append((self._clear_mentions(change)._replace(version=version_of(stays)), stays))
+        return versions_left if any(data is not None for _, data in versions_left) else []
 
     def count_versions(self, path: str, versions: Versions) -> int:
         """Return how many versions of a page hold something selected."""
@@ -299,7 +299,7 @@ class _Finder:
         return place.name in (self._selection.key, file_name(self._selection.key))
 
     def _is_removed_entirely(self, path: str) -> bool:
-        """Whether nothing stays of a page's history, whatever it said: its name alone would tell of it."""
+        """Return whether nothing stays of a page's history, whatever it said: its name alone would tell of it."""
         place = self._place(path)
         if place is None or not self._is_selected(path, place):
             return False
@@ -309,8 +309,8 @@ class _Finder:
     def _find_blocks(self, text: str) -> Spans:
         key = self._selection.key
         tag = self._selection.tag
-        found = blocks.find(text, key) if key else blocks.parse(text)
-        return [(block.start, block.end) for block in found if not tag or tag in block.tags]
+        candidates = blocks.find(text, key) if key else blocks.parse(text)
+        return [(block.start, block.end) for block in candidates if not tag or tag in block.tags]
 
     def _find_activity(self, text: str) -> Spans:
         """Return the lines of an activity log about the key."""
@@ -345,7 +345,7 @@ def _is_session(place: Place, name: str) -> bool:
 
 
 def _matches_page(path: str, page: str) -> bool:
-    """Whether a path is a page, is below a folder, or fits a pattern."""
+    """Return whether a path is a page, is below a folder, or fits a pattern."""
     page = page.removeprefix("./").rstrip("/")
     if set(page) & set("*?"):
         return compile_glob(page).fullmatch(path) is not None
@@ -358,7 +358,7 @@ def _distinctive_lines(data: bytes) -> Iterator[str]:
 
 
 def _has_line(text: str, line: str) -> bool:
-    """Whether a text has a line. It is searched for, so that a long page is not split up for a few lines."""
+    """Return whether a text has a line. It is searched for, so that a long page is not split up for a few lines."""
     at = text.find(line)
     while at >= 0:
         start = text.rfind("\n", 0, at) + 1

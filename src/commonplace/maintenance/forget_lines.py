@@ -144,10 +144,10 @@ def _find_whole_note(text: str, citation: Citation) -> str:
     return ""
 
 
-def find_spans(text: str, kind: str, chosen: CitedLines | Words) -> Spans | None:
+def find_spans(text: str, kind: str, selection: CitedLines | Words) -> Spans | None:
     """Return what goes from a version of a page; None if all of it does."""
     lines = text.split("\n")
-    numbers = chosen.find(lines)
+    numbers = selection.find(lines)
     if not numbers:
         return []
     if kind == "data" or (kind in _RECORD_KINDS and _goes_whole(text, numbers)):

@@ -97,11 +97,11 @@ def _find_cited(home: Home, text: str) -> _Cited:
         raise NotFound(f"there is no page {citation.path} that search may return")
     page = _read_page(home, path, citation.as_of)
     every = _turn_statements(page.text) if place.kind == "session" else _page_statements(page.text)
-    found = [each for each in every if each.first_line < citation.last and each.last_line >= citation.first - 1]
-    if not found:
+    statements = [each for each in every if each.first_line < citation.last and each.last_line >= citation.first - 1]
+    if not statements:
         raise InvalidArgument(f"{text} has no statement: cite the line that says it")
     is_text = place.kind in ("page", "activity") and not home.layout.is_instruction(path)
-    return _Cited(page, tuple(found), is_text)
+    return _Cited(page, tuple(statements), is_text)
 
 
 def _read_page(home: Home, path: str, as_of: str) -> Page:

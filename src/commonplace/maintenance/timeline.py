@@ -41,11 +41,11 @@ def list_changes(
     """
     record_outside_edits(home)
     if what:
-        found = _list_changes_of(home, what, everyone=everyone)
+        changes = _list_changes_of(home, what, everyone=everyone)
     else:
-        found = _only_visible(home, home.storage.history.changes(), everyone=everyone)
+        changes = _only_visible(home, home.storage.history.changes(), everyone=everyone)
     start = parse_moment(home, since) if since else ""
-    return [change for change in found if (not agent or change.agent == agent) and (not start or change.at >= start)]
+    return [change for change in changes if (not agent or change.agent == agent) and (not start or change.at >= start)]
 
 
 def find_change(home: Home, name: str, *, everyone: bool = False) -> Change:
@@ -53,9 +53,9 @@ def find_change(home: Home, name: str, *, everyone: bool = False) -> Change:
     if everyone:
         return home.storage.history.change(name)
     with suppress(NotFound):
-        found = home.storage.history.change(name)
-        if may_see(home, found.path):
-            return found
+        match = home.storage.history.change(name)
+        if may_see(home, match.path):
+            return match
     # Changes of others with the same prefix must neither be found nor make it ambiguous.
     visible = _only_visible(home, home.storage.history.changes(), everyone=False)
     return require_one(name, [change for change in visible if change.id.startswith(name)])
@@ -99,12 +99,12 @@ def read_page_as_of(home: Home, path: str, when: str, *, everyone: bool = False)
 
 def read_as_of(history: HistoryStore, path: str, moment: str) -> bytes | None:
     """Return what a page was at a moment; None when it was absent."""
-    known = history.changes(path)
-    before = [change for change in known if change.at <= moment]
+    changes = history.changes(path)
+    before = [change for change in changes if change.at <= moment]
     if before:
         return history.read_version(path, before[-1].version)
-    if known and known[0].tool:  # the first thing known of it is that a tool made it
-        return history.read_version(path, known[0].before)
+    if changes and changes[0].tool:  # the first thing known of it is that a tool made it
+        return history.read_version(path, changes[0].before)
     raise NotFound(f"history does not know what {path} was at {moment}: `commonplace log {path}` shows what there is")
 
 
@@ -208,10 +208,10 @@ def restore(home: Home, path: str, when: str, *, everyone: bool = False) -> bool
     """Write a page as it was at a time, or after a change; False if it is that already."""
     path = require_history(home, path, everyone=everyone)
     if looks_like_change_id(when):
-        found = find_change(home, when, everyone=everyone)
-        if found.path != path:
-            raise InvalidArgument(f"{when} is a change of {found.path}, not of {path}")
-        data = home.storage.history.read_version(path, found.version)
+        change = find_change(home, when, everyone=everyone)
+        if change.path != path:
+            raise InvalidArgument(f"{when} is a change of {change.path}, not of {path}")
+        data = home.storage.history.read_version(path, change.version)
     else:
         data = read_as_of(home.storage.history, path, parse_moment(home, when, last=True))
     with home.writer.call("restore", why=f"as of {when}"):
@@ -256,11 +256,11 @@ def _list_changes_of(home: Home, what: str, *, everyone: bool) -> list[Change]:
 
     Pages that this agent may not see are treated as if they did not exist.
     """
-    found = _only_visible(home, home.storage.history.changes(what.removeprefix("./")), everyone=everyone)
-    if found:
-        return found
-    named = (path for path in home.storage.history.paths() if _is_named(home, path, what))
-    every = [change for path in named for change in home.storage.history.changes(path)]
+    changes = _only_visible(home, home.storage.history.changes(what.removeprefix("./")), everyone=everyone)
+    if changes:
+        return changes
+    paths = (path for path in home.storage.history.paths() if _is_named(home, path, what))
+    every = [change for path in paths for change in home.storage.history.changes(path)]
     every = [*_only_visible(home, every, everyone=everyone), *_list_changes_of_note(home, what)]
     if not every:
         raise NotFound(f"history has no page and no key {what!r}: `commonplace log` lists all changes")
@@ -297,7 +297,7 @@ def require_history(home: Home, path: str, *, everyone: bool) -> str:
 
 
 def may_see(home: Home, path: str) -> bool:
-    """Whether the agent may see the history of a page."""
+    """Return whether the agent may see the history of a page."""
     place = home.layout.place(path)  # a session is its agent's, whether or not it is searched
     return home.visibility.may_see(place) if place else home.visibility.may_know(path)
 

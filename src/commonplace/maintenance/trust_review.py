@@ -58,27 +58,27 @@ def _waiting_rule(home: Home, path: str) -> bytes | None:
 
 def describe_untrusted(home: Home) -> str:
     """Return what is left out of a memory that is not trusted, such as `2 directives and 1 token are`; or ""."""
-    waiting = review_home(home)
-    skills = sum(path.endswith("/SKILL.md") for path in waiting.rules)
-    counts = [(len(waiting.rules) - skills, "directive"), (skills, "skill"), (len(waiting.tokens), "token")]
+    review = review_home(home)
+    skills = sum(path.endswith("/SKILL.md") for path in review.rules)
+    counts = [(len(review.rules) - skills, "directive"), (skills, "skill"), (len(review.tokens), "token")]
     parts = [f"{count} {what}{'s' * (count > 1)}" for count, what in counts if count]
-    if waiting.settings_file:
+    if review.settings_file:
         parts.insert(0, f"its provider {home.settings.search_for(home.agent).provider}")
     if not parts:
         return ""
     words = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-    is_one = len(parts) == 1 and (parts[0].startswith("1 ") or bool(waiting.settings_file))
+    is_one = len(parts) == 1 and (parts[0].startswith("1 ") or bool(review.settings_file))
     return f"{words} {'is' if is_one else 'are'}"
 
 
-def trust_home(home: Home, waiting: Review | None = None) -> Review:
+def trust_home(home: Home, review: Review | None = None) -> Review:
     """Approve what was reviewed, and nothing that changed since; or else all that waits now. Return it."""
-    waiting = waiting or review_home(home)
-    files = dict(waiting.rules)
-    if waiting.settings_file:
-        files[settings.FILE] = waiting.settings_file
-    home.trust.approve(files, [token.digest for token in waiting.tokens])
-    return waiting
+    review = review or review_home(home)
+    files = dict(review.rules)
+    if review.settings_file:
+        files[settings.FILE] = review.settings_file
+    home.trust.approve(files, [token.digest for token in review.tokens])
+    return review
 
 
 def untrust(folder: str) -> bool:
@@ -154,8 +154,8 @@ def _remove_endpoint_lines(home: Home) -> None:
     text = settings.read_file(path) or ""
     numbers = {*_endpoint_lines(compose(text))}
     lines = text.split("\n")
-    kept = [line for number, line in enumerate(lines) if number not in numbers]
-    write_file(path, "\n".join(kept).encode())
+    rest = [line for number, line in enumerate(lines) if number not in numbers]
+    write_file(path, "\n".join(rest).encode())
 
 
 def _endpoint_lines(node: object) -> Iterator[int]:

@@ -58,9 +58,9 @@ def redact(text: str) -> str:
     return "".join([*parts, text[done:]]) if parts else text
 
 
-def warning(found: Iterable[Secret]) -> str:
+def warning(secrets: Iterable[Secret]) -> str:
     """Return a sentence that says what was found, never the secret itself, and what to do; empty for no secrets."""
-    names = [secret.rule for secret in found]
+    names = [secret.rule for secret in secrets]
     if not names:
         return ""
     kinds = list(dict.fromkeys(names))
@@ -127,9 +127,9 @@ def _find_interrupted(text: str) -> Iterator[Candidate]:
     if text.isascii() or not any(char in text for char in _INVISIBLE):
         return
     for start, end in _neighbourhoods(text):
-        kept = [at for at in range(start, end) if text[at] not in _INVISIBLE]
-        for first, after, rank in _find_candidates("".join(text[at] for at in kept)):
-            yield kept[first], kept[after - 1] + 1, rank
+        visible = [at for at in range(start, end) if text[at] not in _INVISIBLE]
+        for first, after, rank in _find_candidates("".join(text[at] for at in visible)):
+            yield visible[first], visible[after - 1] + 1, rank
 
 
 def _neighbourhoods(text: str) -> Iterator[tuple[int, int]]:

@@ -33,17 +33,20 @@ _UUID = r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
 
 
 def looks_varied(value: str) -> bool:
-    """Enough for a value with a known prefix: it is no example from a manual."""
+    """Return whether a value is no example from a manual: enough for one with a known prefix."""
     return len(set(value)) >= 8 and not _contains(_EXAMPLE, value) and not _contains(_SEQUENCE, value)
 
 
 def looks_mixed(value: str) -> bool:
-    """For a value after the name of a service: upper case, lower case and digits, so not a hash."""
+    """Return whether a value has upper case, lower case and digits, as no hash has.
+
+    For a value after the name of a service.
+    """
     return looks_varied(value) and all(_contains(kind, value) for kind in ("[a-z]", "[A-Z]", "[0-9]"))
 
 
 def looks_random(value: str) -> bool:
-    """For a value that is assigned to a name like `key`: long, varied, and not made of words."""
+    """Return whether a value is long, varied, and not made of words: for one that is assigned to a name like `key`."""
     if len(value) < 16 or not looks_varied(value) or _contains(f"{_TEMPLATE}|{_ADDRESS}", value):
         return False
     if len(compile_pattern("[a-z][A-Z]{2}").findall(value)) >= 3:  # runs of capitals that no identifier has
@@ -52,12 +55,12 @@ def looks_random(value: str) -> bool:
 
 
 def looks_random_not_uuid(value: str) -> bool:
-    """Like looks_random, but no UUID: tokens of requests, locks and pages give no access."""
+    """Return whether a value looks random and is no UUID: tokens of requests, locks and pages give no access."""
     return looks_random(value) and not _matches(_UUID, value)
 
 
 def looks_like_password(value: str) -> bool:
-    """Several kinds of characters, and not only words, as people choose passwords."""
+    """Return whether a value has several kinds of characters, and not only words, as people choose passwords."""
     if len(value) < 8 or _is_placeholder(value) or _contains(_ADDRESS, value):
         return False
     kinds = sum(_contains(kind, value) for kind in ("[a-z]", "[A-Z]", "[0-9]", "[^A-Za-z0-9]"))
@@ -68,31 +71,31 @@ def looks_like_password(value: str) -> bool:
 
 
 def looks_like_url_password(value: str) -> bool:
-    """Neither a placeholder nor a port, up to any `@` in it: it is not always clear which `@` ends it."""
+    """Return whether a value is neither a placeholder nor a port, up to any `@`: it is unclear which one ends it."""
     parts = value.split("@")
     starts = ("@".join(parts[:count]) for count in range(1, len(parts) + 1))
     return any(len(start) >= 4 and not _is_placeholder(start) and not _matches(r"\d{1,5}", start) for start in starts)
 
 
 def has_key_material(value: str) -> bool:
-    """The body of a key, not only its first line in some documentation."""
+    """Return whether this is the body of a key, not only its first line in some documentation."""
     return _contains("[A-Za-z0-9+/]{40}", value)
 
 
 def has_any_value(_value: str) -> bool:
-    """For a pattern that says enough by itself."""
+    """Return True: for a pattern that says enough by itself."""
     return True
 
 
 def looks_like_command_password(value: str) -> bool:
-    """On a command line any word can be one, so only what has a digit, a sign or capitals inside counts."""
+    """Return whether a word of a command has a digit, a sign or capitals inside; any other may be a plain word."""
     if _is_placeholder(value) or _contains(_ADDRESS, value) or _contains(r"^[$%-]", value):
         return False
     return _contains(r"[A-Za-z]", value) and _contains(r"\d|[a-z][A-Z]|\w[!#$%^&*@~+]", value)
 
 
 def looks_like_encoded_login(value: str) -> bool:
-    """`user:password` in Base64, as Docker's configuration has it."""
+    """Return whether this is `user:password` in Base64, as Docker's configuration has it."""
     try:
         user, _, password = b64decode(value + "=" * (-len(value) % 4), validate=True).decode("ascii").partition(":")
     except ValueError:
@@ -101,12 +104,12 @@ def looks_like_encoded_login(value: str) -> bool:
 
 
 def looks_like_pin(value: str) -> bool:
-    """Digits that are not everybody's example."""
+    """Return whether digits are not everybody's example."""
     return len(set(value)) > 1 and value not in ("1234", "12345", "12345678")
 
 
 def looks_like_card_number(value: str) -> bool:
-    """A first digit and length of the large networks, and a valid check digit."""
+    """Return whether digits have a start and a length of the large networks, and a valid check digit."""
     digits = "".join(compile_pattern(r"\d").findall(value))
     if not _matches(_CARD, digits):
         return False
@@ -115,7 +118,7 @@ def looks_like_card_number(value: str) -> bool:
 
 
 def _is_placeholder(value: str) -> bool:
-    """`password1`, `x-oauth-basic`, `****`, `${PASSWORD}`: written instead of the real one."""
+    """Return whether this is written instead of a real one: `password1`, `x-oauth-basic`, `****`, `${PASSWORD}`."""
     is_name = _matches(r"[A-Za-z_-]*\d{0,2}", value)
     if is_name and _contains("(?i:pass|pwd|secret|token|user|key|x-oauth-basic)", value):
         return True
@@ -123,7 +126,7 @@ def _is_placeholder(value: str) -> bool:
 
 
 def _is_words(value: str) -> bool:
-    """`response2.accessToken`, `Llama-3.1-8B`, `ann@firm.org`: words and numbers with separators."""
+    """Return whether this is words and numbers: `response2.accessToken`, `Llama-3.1-8B`, `ann@firm.org`."""
     return all(_matches(_WORD, part) for part in compile_pattern("[^A-Za-z0-9]+").split(value))
 
 

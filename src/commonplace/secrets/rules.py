@@ -86,14 +86,14 @@ _PEM = (
 def _by_prefix(
     name: str, markers: str, body: str, next_step: str, looks_real: Callable[[str], bool] = looks_varied
 ) -> Rule:
-    """A secret that is known by its own prefix."""
+    """Return the rule for a secret that is known by its own prefix."""
     return Rule(name, tuple(markers.split()), f"{_START}(?:{body}){_END}", next_step, looks_real, is_prefix=True)
 
 
 def _by_name(
     name: str, markers: str, body: str, next_step: str, looks_real: Callable[[str], bool] = looks_mixed
 ) -> Rule:
-    """A secret without a prefix, known by the name of its service before it."""
+    """Return the rule for a secret without a prefix, known by the name of its service before it."""
     names = "|".join(map(re.escape, markers.split()))
     pattern = rf"(?i:{names}){_AFTER_NAME}({body})(?![A-Za-z0-9_+/=\[])"
     return Rule(name, tuple(markers.split()), pattern, next_step, looks_real)

@@ -119,8 +119,8 @@ class HomeWatchers:
 
     def stop_unused(self) -> None:
         """Stop watching homes that no listener wants any more."""
-        wanted = {root for listener in self._listeners for root in listener.list_homes()}
-        for root in [root for root in self._watches if root not in wanted]:
+        roots = {root for listener in self._listeners for root in listener.list_homes()}
+        for root in [root for root in self._watches if root not in roots]:
             self._watches.pop(root).stop.set()
 
     def close(self) -> None:

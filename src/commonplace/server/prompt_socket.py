@@ -50,8 +50,8 @@ def ask_running(folder: str, request: dict[str, Any]) -> dict[str, Any] | None:
 
 def _connect(connection: socket.socket, address: str) -> None:
     """Connect to a socket of this user; OSError if it is of another one, or none."""
-    found = os.lstat(address)
-    if not stat.S_ISSOCK(found.st_mode) or found.st_uid != os.getuid():
+    info = os.lstat(address)
+    if not stat.S_ISSOCK(info.st_mode) or info.st_uid != os.getuid():
         raise PermissionError("not a socket of this user")
     connection.connect(address)
     if hasattr(socket, "SO_PEERCRED"):
@@ -144,8 +144,8 @@ def open_address(folder: str) -> Iterator[str]:
     file = hashlib.blake2b(os.fsencode(identity), digest_size=12).hexdigest() + ".sock"
     handle = os.open(socket_folder(), os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
-        found = os.fstat(handle)
-        if found.st_uid != os.getuid() or found.st_mode & _OTHERS:
+        info = os.fstat(handle)
+        if info.st_uid != os.getuid() or info.st_mode & _OTHERS:
             raise PermissionError("others can write to the folder of sockets")
         path = os.path.join(socket_folder(), file)
         is_short = len(os.fsencode(path)) <= _MAX_PATH_BYTES

@@ -168,7 +168,7 @@ class MemoryService:
 
 
 def _do_nothing() -> None:
-    """For a server that sends no spans."""
+    """Do nothing: for a server that sends no spans."""
 
 
 def may_call(grant: Grant, tool: str, toolsets: Sequence[str], home: Home) -> bool:

@@ -278,15 +278,15 @@ def read_edits(lines: Sequence[Line]) -> list[Edit]:
 
 def _decompress_newest(lines: Sequence[Line]) -> list[tuple[Line, bytes | None]]:
     """Return the newest lines with what they store, as many as fit into memory; the first of them is stored whole."""
-    chosen: list[tuple[Line, bytes | None]] = []
+    lines_with_data: list[tuple[Line, bytes | None]] = []
     size = 0
     for line in reversed(lines):
-        if size > _MAX_EDIT_BYTES and chosen[-1][0].span is None:
+        if size > _MAX_EDIT_BYTES and lines_with_data[-1][0].span is None:
             break
         data = _decompress(line.data)
         size += len(data or b"")
-        chosen.append((line, data))
-    return chosen[::-1]
+        lines_with_data.append((line, data))
+    return lines_with_data[::-1]
 
 
 def _decode_edits(lines: Iterable[tuple[Line, bytes | None]], *, is_checked: bool) -> tuple[list[Edit], bytearray]:

@@ -214,8 +214,8 @@ class Layout:
 
     def day_of(self, agent: str, path: str) -> str:
         """Return the day (YYYY-MM-DD) of a daily page; empty for any other page."""
-        found = _DAY.match(path.removeprefix(self.days_folder(agent) + "/"))
-        return "-".join(found.groups()) if found else ""
+        match = _DAY.match(path.removeprefix(self.days_folder(agent) + "/"))
+        return "-".join(match.groups()) if match else ""
 
     def notes_tree(self, agent: str) -> str:
         return self._diary(agent).tree
@@ -244,19 +244,19 @@ class Layout:
 
     def roots(self, extra: Iterable[str] = (), *, sessions: bool = False) -> list[Root]:
         """Return where everything that may be searched is."""
-        found = [Root(self.path(folder)) for folder in (self.loose, "skills")]
-        found += [Root(self.agents, TEXT_ENDINGS)]
-        found += [Root(folder, "") for folder in (self.shared_memories, self.earlier_memories)]
-        found += [Root(self.skills, "data.json"), Root(self.shared_curated, is_page=True)]
+        roots = [Root(self.path(folder)) for folder in (self.loose, "skills")]
+        roots += [Root(self.agents, TEXT_ENDINGS)]
+        roots += [Root(folder, "") for folder in (self.shared_memories, self.earlier_memories)]
+        roots += [Root(self.skills, "data.json"), Root(self.shared_curated, is_page=True)]
         if self.world_folder:
-            found.append(Root(self.world_folder))
+            roots.append(Root(self.world_folder))
         for diary in self.separate_diaries():
             is_searched_anyway = diary.tree == self.path(self.loose)
             if not is_searched_anyway:
-                found += [Root(diary.tree), *([] if _is_in_tree(diary) else [Root(diary.curated, is_page=True)])]
+                roots += [Root(diary.tree), *([] if _is_in_tree(diary) else [Root(diary.curated, is_page=True)])]
         if sessions:
-            found.append(Root(self.agents, ".jsonl"))
-        return found + [Root(fixed_folder(pattern), pattern=compile_glob(pattern)) for pattern in extra]
+            roots.append(Root(self.agents, ".jsonl"))
+        return roots + [Root(fixed_folder(pattern), pattern=compile_glob(pattern)) for pattern in extra]
 
     def place(self, path: str, extra: Iterable[str] = ()) -> Place | None:
         """Return what a path means; None when search may not return it."""
@@ -274,8 +274,8 @@ class Layout:
         if any(part.startswith(".") for part in path.removeprefix(open_to_all).split("/")):
             return None
         for rule, place in self._rules:
-            if found := rule.fullmatch(path):
-                return _fill_in(place, found)
+            if match := rule.fullmatch(path):
+                return _fill_in(place, match)
         matching = [pattern for pattern in extra if path.endswith(".md") and compile_glob(pattern).fullmatch(path)]
         return Place("page", Scope("extra", "\n".join(matching)), "extra", stem(path)) if matching else None
 
@@ -334,14 +334,14 @@ class Layout:
         return replace(self, base="/".join(part for part in (folder, self.base) if part))
 
 
-def _fill_in(place: Place, found: re.Match[str]) -> Place:
+def _fill_in(place: Place, match: re.Match[str]) -> Place:
     """Return what a path means, with the names that are in it."""
-    groups = found.groupdict()
+    groups = match.groupdict()
     scope = place.scope
     who = scope.name or groups.get("who") or (MAIN if scope.kind == "agent" else "")
     source: Source = "session" if place.kind == "session" else "memory"
-    name = groups.get("name") or stem(found[0])
-    if found[0].endswith(f"/memory/working/{name}.md"):
+    name = groups.get("name") or stem(match[0])
+    if match[0].endswith(f"/memory/working/{name}.md"):
         name = FIXED_PAGES.get(name, name)
     return Place(place.kind, Scope(scope.kind, who), source, name, groups.get("category") or "general")
 

@@ -243,11 +243,11 @@ def merge_rewrites(base: str, earlier: str, later: str) -> MergedText:
     return MergedText(text, find_lost_lines(_changed_lines(earlier_edit), merged))
 
 
-def find_lost_lines(wanted: Iterable[str], present: Iterable[str]) -> str:
+def find_lost_lines(lines: Iterable[str], present: Iterable[str]) -> str:
     """Return the lines that are missing among others, in order, each as often as it is missing; blank ones never."""
     counts = Counter(_key(line) for line in present)
     lost: list[str] = []
-    for line in wanted:
+    for line in lines:
         counts[_key(line)] -= 1
         if line.strip() and counts[_key(line)] < 0:
             lost.append(_key(line))

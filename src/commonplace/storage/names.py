@@ -121,8 +121,8 @@ def topic_name(topic: str) -> str:
     if _LINE_BREAK.search(topic.strip()):
         raise InvalidKey("the topic has more than one line", advice="give a name of one line")
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", topic).lower())
-    kept = "".join(char if unicodedata.category(char)[0] in "LMN" else "-" for char in folded)
-    name = re.sub(r"-+", "-", kept).strip("-")
+    slug = "".join(char if unicodedata.category(char)[0] in "LMN" else "-" for char in folded)
+    name = re.sub(r"-+", "-", slug).strip("-")
     if not name:
         raise InvalidArgument(f"the topic {topic!r} has no letter or digit: name what the page is about")
     return name
@@ -137,8 +137,8 @@ def topic_file(topic: str) -> str:
 
 def _slug(name: str) -> str:
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
-    kept = "".join(char if char == "_" or unicodedata.category(char)[0] in "LMN" else "-" for char in folded)
-    return re.sub(r"-+", "-", kept).strip("-").encode()[:60].decode(errors="ignore")
+    slug = "".join(char if char == "_" or unicodedata.category(char)[0] in "LMN" else "-" for char in folded)
+    return re.sub(r"-+", "-", slug).strip("-").encode()[:60].decode(errors="ignore")
 
 
 def _ascii(name: str) -> str:

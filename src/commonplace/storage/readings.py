@@ -44,8 +44,8 @@ class Reading(NamedTuple):
 def read_lines(text: str, version: str = "", first: int = 1, last: int | None = None) -> Reading:
     """Return the reading of a page, or of its lines from `first` to `last`."""
     lines = text.rstrip("\n").split("\n") if text.strip("\n") else []
-    chosen = lines[first - 1 : last]
-    return Reading(version or version_of(text.encode()), dict(enumerate(chosen, start=first)))
+    selected = lines[first - 1 : last]
+    return Reading(version or version_of(text.encode()), dict(enumerate(selected, start=first)))
 
 
 def list_paths(paths: Sequence[str]) -> Reading:

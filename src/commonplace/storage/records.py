@@ -142,15 +142,15 @@ class RecordFolder(NamedTuple):
         require_valid_name("tag", *tags)
         now = format_timestamp(self.clock())
         place = self.layout.place(path)
-        named = Record(place.name if place else "", None, path=path, created_at=created_at or now)
-        new = named
+        defaults = Record(place.name if place else "", None, path=path, created_at=created_at or now)
+        new = defaults
 
         def rewrite(old: str) -> str:
             nonlocal new
             old = old or base
-            current = page_of.parse_record(old, named) if old else named
+            current = page_of.parse_record(old, defaults) if old else defaults
             new = Record(key, value_after(current.value), category or "general", tags, current.created_at, now, path)
-            fields = self._front_matter(named.key, new)
+            fields = self._front_matter(defaults.key, new)
             try:
                 return page_of.render_record(old, new.value, fields, start_over=start_over)
             except BrokenFrontMatter as error:

@@ -137,12 +137,12 @@ def list_editor_copies(tree: FileTree) -> Iterator[tuple[FileEntry, str]]:
 def _walk(tree: FileTree) -> Iterator[FileEntry]:
     """Yield every file below the home, without those of hidden folders."""
     list_folder = tree.folder_lister()
-    waiting = [""]
-    while waiting:
-        listing = list_folder(waiting.pop())
+    folders = [""]
+    while folders:
+        listing = list_folder(folders.pop())
         for entry in listing.entries if listing else ():
             if entry.kind == "folder" and not entry.leftover_of:
-                waiting += [] if entry.name.startswith(".") else [entry.path]
+                folders += [] if entry.name.startswith(".") else [entry.path]
             else:
                 yield entry
 

@@ -183,8 +183,8 @@ class MemoryPages(TextPages):
         seen: dict[str, int] = {}
         for root in roots:
             paths = [root.path] if root.is_page else self.list(root.path, root.suffix, deep=True)
-            chosen = (path for path in paths if root.pattern is None or root.pattern.fullmatch(path))
-            seen.update((path, self._stamp(path)) for path in chosen if path in self._contents.pages)
+            matching = (path for path in paths if root.pattern is None or root.pattern.fullmatch(path))
+            seen.update((path, self._stamp(path)) for path in matching if path in self._contents.pages)
         changed = {path: stamp for path, stamp in seen.items() if known.get(path) != stamp}
         return Changes(changed, tuple(path for path in known if path not in seen))
 
@@ -279,9 +279,11 @@ class MemoryHistory:
 
     def rewrite(self, choose: ChooseVersions) -> int:
         with self._contents.lock:
-            chosen = {each[0].id: each for path, versions in self.iterate_pages() for each in choose(path, versions)}
+            versions_left = {
+                each[0].id: each for path, versions in self.iterate_pages() for each in choose(path, versions)
+            }
             before = len(self._contents.versions)
-            remaining = (chosen.get(change.id) for change, _ in self._contents.versions)
+            remaining = (versions_left.get(change.id) for change, _ in self._contents.versions)
             self._contents.versions[:] = [each for each in remaining if each]
             return before - len(self._contents.versions)
 

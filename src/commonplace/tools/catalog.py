@@ -81,26 +81,26 @@ def call(
     `why`, and the `session` that calls if it is not the handle's own, go into history.
     """
     owner: Toolset | None = None
-    given: Mapping[str, Any] = {}
+    values: Mapping[str, Any] = {}
     try:
         owner, name = _find_tool(home, tool, toolset)
-        given = _parse_arguments(arguments)
+        values = _parse_arguments(arguments)
         home.storage.check()
         problem = owner.unavailable(home)
         if problem:
             raise problem
         if name not in owner.tools:
             raise UnknownTool(f"Unknown tool: {tool}. The {owner.name} toolset has {', '.join(owner.tools)}")
-        chosen = owner.tools[name]
-        given = decode_json_text(chosen.parameters, given)
+        definition = owner.tools[name]
+        values = decode_json_text(definition.parameters, values)
         with home.writer.call(name, session=session, why=redact(why)) as context:
-            if not chosen.reads_only:
-                given = home.writer.screen(given)
-            reply = _invoke(home, chosen, given)
+            if not definition.reads_only:
+                values = home.writer.screen(values)
+            reply = _invoke(home, definition, values)
         reply = _with_conflicts(with_warning(reply, *context.warnings), context.conflicts)
         return Outcome({**reply, **_describe_changes(home, context.edits)})
     except CommonplaceError as error:
-        reply = owner.refuse(error, tool, given) if owner else _refuse_without_toolset(error)
+        reply = owner.refuse(error, tool, values) if owner else _refuse_without_toolset(error)
         return Outcome(_replace_surrogates_in(reply), error)
 
 
@@ -145,28 +145,28 @@ def _find_tool(home: Home | None, tool: str, toolset: str | Sequence[str] | None
     """Return the toolset and the plain name of a tool, by the names under which toolsets are offered together."""
     if not isinstance(tool, str):
         raise UnknownTool("the name of a tool is text")
-    chosen = TOOLSETS if toolset is None else check_toolsets(toolset)
+    names = TOOLSETS if toolset is None else check_toolsets(toolset)
     # Without a list of toolsets a name means the same tool in every home.
     unavailable = home.unavailable_toolsets if home and toolset is not None else ()
-    every = name_tools(spell_out(chosen))  # also those that the everyday selection leaves out of the list
-    for each in [*name_tools(chosen, unavailable), *every]:  # one that is switched off refuses the call itself
+    every = name_tools(spell_out(names))  # also those that the everyday selection leaves out of the list
+    for each in [*name_tools(names, unavailable), *every]:  # one that is switched off refuses the call itself
         if tool == each.name:
             return load(each.toolset), each.plain
     for each in every:
         if tool == f"{each.toolset}_{each.plain}":
             return load(each.toolset), each.plain
-    if len(chosen) == 1 and chosen[0] in TOOLS:
-        return load(chosen[0]), tool
+    if len(names) == 1 and names[0] in TOOLS:
+        return load(names[0]), tool
     raise UnknownTool(f"Unknown tool: {tool}. There are {', '.join(each.name for each in every)}")
 
 
 def check_toolsets(toolset: str | Sequence[str]) -> tuple[str, ...]:
     """Return a list of toolsets, or one, as a tuple; UnknownTool for anything else."""
-    chosen = [toolset] if isinstance(toolset, str) else toolset
-    if not isinstance(chosen, (list, tuple)) or not all(isinstance(name, str) for name in chosen) or not chosen:
+    names = [toolset] if isinstance(toolset, str) else toolset
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names) or not names:
         raise UnknownTool(f"a toolset is one of {', '.join(TOOLSETS)}, or a list of them")
-    _require_known(chosen)
-    return tuple(chosen)
+    _require_known(names)
+    return tuple(names)
 
 
 def _require_known(toolsets: Sequence[str]) -> None:
@@ -176,18 +176,18 @@ def _require_known(toolsets: Sequence[str]) -> None:
             raise UnknownTool(f"Unknown toolset: {name}. There are {', '.join(TOOLSETS)}, and {EVERYDAY_NAME}")
 
 
-def _parse_arguments(given: Any) -> Mapping[str, Any]:
+def _parse_arguments(arguments: Any) -> Mapping[str, Any]:
     """Return the arguments as an object; some models send them as JSON text."""
-    if given is None:
+    if arguments is None:
         return {}
-    if isinstance(given, str):
+    if isinstance(arguments, str):
         try:
-            given = json.loads(given)
+            arguments = json.loads(arguments)
         except (ValueError, RecursionError) as error:
             raise InvalidArgument(f"the arguments are not JSON: {error}") from error
-    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+    if not isinstance(arguments, Mapping) or not all(isinstance(name, str) for name in arguments):
         raise InvalidArgument("the arguments must be a JSON object")
-    return given
+    return arguments
 
 
 def _replace_surrogates_in(reply: Any) -> Any:
@@ -262,6 +262,6 @@ def _run_action(home: Home, action: Any, toolset: Sequence[str] | None) -> Reply
     tool = action.get("tool")
     if not isinstance(tool, str):
         return {"success": False, "error": "Missing required parameter: tool"}
-    given = action.get("reasoning")
-    why = replace_surrogates(given) if isinstance(given, str) else ""
+    reasoning = action.get("reasoning")
+    why = replace_surrogates(reasoning) if isinstance(reasoning, str) else ""
     return call(home, tool, action.get("arguments"), toolset, why=why).reply

@@ -90,9 +90,9 @@ def update_world(
     """
     path = home.find_topic_page(topic)
     require_new_key("topic", topic)
-    done = "Rewrote" if home.storage.exists(path) else "Created"
+    verb = "Rewrote" if home.storage.exists(path) else "Created"
     outcome = _rewrite_page(home, path, content, "world")
-    return {"success": True, "content": f"{done} the world topic {topic_name(topic)} in {path}.", **outcome}
+    return {"success": True, "content": f"{verb} the world topic {topic_name(topic)} in {path}.", **outcome}
 
 
 def _list_rewritten_pages(home: Home) -> list[str]:
@@ -164,27 +164,27 @@ def _rewrite_page(home: Home, path: str, content: str, kind: Kind) -> Reply:
     `conflict` has the lines of others that are not on the page any more, and `kept` the keys of notes that the new
     text leaves out.
     """
-    given = home.find_given(path)
-    text = unescape_page(content, _read_quietly(home, path) if given is None else given.text, kind)
-    own_version = _find_own_version(home, path) if given is None else ""
+    reading = home.find_given(path)
+    text = unescape_page(content, _read_quietly(home, path) if reading is None else reading.text, kind)
+    own_version = _find_own_version(home, path) if reading is None else ""
     rewrite = _Rewrite(text)
 
     def merge(current: str) -> str:
         nonlocal rewrite
-        is_own = given is not None or version_of(current.encode()) == own_version
-        rewrite = _merge_rewrite(given, current, text, keeps_notes=kind == "curated", is_own=is_own)
+        is_own = reading is not None or version_of(current.encode()) == own_version
+        rewrite = _merge_rewrite(reading, current, text, keeps_notes=kind == "curated", is_own=is_own)
         return rewrite.text
 
     home.writer.rewrite(path, merge)
     home.note_given(path, read_lines(text))
-    return _describe_rewrite(path, rewrite, is_read=given is not None)
+    return _describe_rewrite(path, rewrite, is_read=reading is not None)
 
 
-def _merge_rewrite(given: Reading | None, current: str, text: str, *, keeps_notes: bool, is_own: bool) -> _Rewrite:
+def _merge_rewrite(reading: Reading | None, current: str, text: str, *, keeps_notes: bool, is_own: bool) -> _Rewrite:
     """Merge a new text into a page. One that the caller was not given is replaced, and so is its own."""
     notes = _find_left_out_notes(current, text) if keeps_notes else []
     rest = _remove_notes(current, notes)
-    base = None if given is None else _remove_notes(given.text, notes)
+    base = None if reading is None else _remove_notes(reading.text, notes)
     if base is None:
         lost = "" if is_own else find_lost_lines(rest.split("\n"), text.split("\n"))
         merged = MergedText(text, lost)
@@ -257,7 +257,7 @@ def _check_has_memory(home: Home) -> NotAvailable | None:
     return NotAvailable(f"the agent {home.agent} has no memory: add a memory section under spec in {file}")
 
 
-def _refuse(error: CommonplaceError, _tool: str, _given: Mapping[str, Any]) -> Reply:
+def _refuse(error: CommonplaceError, _tool: str, _arguments: Mapping[str, Any]) -> Reply:
     return {"success": False, "error": str(error)}
 
 

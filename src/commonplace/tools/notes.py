@@ -53,9 +53,9 @@ def memory_write(
     summary = home.layout.curated_page(home.agent)
     path = summary if target == "summary" else home.layout.day_page(home.agent, home.today())
     with home.storage.pages.lock(home.layout.notes_lock(home.agent)):
-        found, warnings = _find_blocks(home, key)
-        if found:
-            where = home.layout.notes_path(home.agent, found[0].path)
+        duplicates, warnings = _find_blocks(home, key)
+        if duplicates:
+            where = home.layout.notes_path(home.agent, duplicates[0].path)
             raise KeyExists(f"{key!r} exists already, in {where}", advice="use memory_update to change it")
         at = format_timestamp(home.clock())
         home.writer.edit(path, lambda text: blocks.append(text, key, content, at, labels))
@@ -101,17 +101,17 @@ def memory_search(
     limit: Annotated[int, "How many at most.", Clamp(1, 100)] = 10,
 ) -> Annotated[Reply, Answer(success=bool, data=Answer(results=[_NOTE | Answer(at=str)]))]:
     """Find memories by text in their key or content. Those of the summary page come first, then the newest days."""
-    wanted = set(_drop_blank_tags(tags))
+    labels = set(_drop_blank_tags(tags))
     needle = query.casefold()
     notes, warnings = _read_all_blocks(home)
-    found = [
+    matches = [
         note
         for note in notes
-        if wanted <= set(note.block.tags)
+        if labels <= set(note.block.tags)
         and (needle in note.block.key.casefold() or needle in note.block.content.casefold())
     ]
-    found.sort(key=lambda note: note.rank, reverse=True)
-    rows = [{**_note_row(home, note), "at": note.block.at} for note in found[:limit]]
+    matches.sort(key=lambda note: note.rank, reverse=True)
+    rows = [{**_note_row(home, note), "at": note.block.at} for note in matches[:limit]]
     results, cut = fit_rows(rows, "content", "memory_read reads one whole", whole=query, limit=LIST_CHARACTERS)
     return _success({"results": results}, [cut, *warnings])
 
@@ -144,11 +144,11 @@ def _drop_blank_tags(tags: list[str] | None) -> list[str]:
 
 
 def _find_canonical(home: Home, key: str) -> tuple[StoredBlock, list[str]]:
-    found, warnings = _find_blocks(home, key)
-    if not found:
+    notes, warnings = _find_blocks(home, key)
+    if not notes:
         advice = "use memory_search to find the right key, or memory_write to store it"
         raise KeyNotFound(f"there is no note {key!r}{_suggest_key(home, key)}", advice=advice)
-    return found[0], warnings
+    return notes[0], warnings
 
 
 def _suggest_key(home: Home, key: str) -> str:
@@ -168,21 +168,21 @@ def _find_blocks(home: Home, key: str) -> tuple[list[StoredBlock], list[str]]:
     if not summary.startswith(home.layout.notes_tree(home.agent) + "/"):
         texts[summary], problem = read_text(home.storage.pages, summary)
         warnings += problem
-    found: list[StoredBlock] = []
+    notes: list[StoredBlock] = []
     for path in _note_pages(home, [*texts], summary):
-        found += (_stored_block(path, summary, block) for block in blocks.find(texts.get(path, ""), key))
-    return sorted(found, key=lambda note: note.rank, reverse=True), warnings
+        notes += (_stored_block(path, summary, block) for block in blocks.find(texts.get(path, ""), key))
+    return sorted(notes, key=lambda note: note.rank, reverse=True), warnings
 
 
 def _read_all_blocks(home: Home) -> tuple[list[StoredBlock], list[str]]:
     summary = home.layout.curated_page(home.agent)
-    found: list[StoredBlock] = []
+    notes: list[StoredBlock] = []
     warnings: list[str] = []
     for path in _note_pages(home, home.storage.pages.list(home.layout.notes_tree(home.agent), deep=True), summary):
         text, problem = read_text(home.storage.pages, path)
         warnings += problem
-        found += (_stored_block(path, summary, block) for block in blocks.parse(text))
-    return found, warnings
+        notes += (_stored_block(path, summary, block) for block in blocks.parse(text))
+    return notes, warnings
 
 
 def _note_pages(home: Home, paths: list[str], summary: str) -> list[str]:
@@ -205,7 +205,7 @@ _CODES: dict[type[CommonplaceError], str] = {
 }
 
 
-def _refuse(error: CommonplaceError, _tool: str, _given: Mapping[str, Any]) -> Reply:
+def _refuse(error: CommonplaceError, _tool: str, _arguments: Mapping[str, Any]) -> Reply:
     code = _CODES.get(type(error), "INVALID_PATH" if isinstance(error, InvalidArgument) else "MEMORY_STORAGE_ERROR")
     if isinstance(error, InvalidChoice) and error.field == "target":
         code = "MEMORY_INVALID_TARGET"

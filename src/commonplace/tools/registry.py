@@ -59,14 +59,14 @@ def deleteGlobal(home: Home, key: Key) -> SuccessReply:
 
 def listGlobal(home: Home, category: Annotated[str | None, "Only this category."] = None) -> RecordsReply:
     """list all, or one category"""
-    found, warnings = _read_records(home, home.layout.globals)
-    return _records_reply((r for r in found if category is None or r.category == category), warnings, "getGlobal")
+    records, warnings = _read_records(home, home.layout.globals)
+    return _records_reply((r for r in records if category is None or r.category == category), warnings, "getGlobal")
 
 
 def searchGlobal(home: Home, query: Words) -> RecordsReply:
     """find by words"""
-    found, warnings = _read_records(home, home.layout.globals)
-    return _records_reply(rank_records(found, parse_words(query)), warnings, "getGlobal", query)
+    records, warnings = _read_records(home, home.layout.globals)
+    return _records_reply(rank_records(records, parse_words(query)), warnings, "getGlobal", query)
 
 
 def setChannel(
@@ -96,8 +96,8 @@ def deleteChannel(home: Home, channelName: Channel, key: Key) -> SuccessReply:
 
 def getChannelByCategory(home: Home, channelName: Channel, category: Category) -> RecordsReply:
     """list one category of a channel"""
-    found, warnings = _read_records(home, _require_channel(home, channelName))
-    return _records_reply((r for r in found if r.category == category), warnings, "getChannel")
+    records, warnings = _read_records(home, _require_channel(home, channelName))
+    return _records_reply((r for r in records if r.category == category), warnings, "getChannel")
 
 
 def listChannelKeys(home: Home, channelName: Channel) -> Annotated[Reply, Answer(success=bool, keys=[str])]:
@@ -117,8 +117,8 @@ def listChannels(home: Home) -> Annotated[Reply, Answer(success=bool, channels=[
 def purgeChannel(home: Home, channelName: Channel) -> Annotated[Reply, Answer(success=bool, message=str)]:
     """delete everything of a channel; only when the channel is gone for good"""
     count = home.channels.purge(channelName)
-    done = f"Deleted everything of channel {channelName}: {count} in all"
-    return {"success": True, "message": f"{done}. `commonplace undo` can bring it back."}
+    sentence = f"Deleted everything of channel {channelName}: {count} in all"
+    return {"success": True, "message": f"{sentence}. `commonplace undo` can bring it back."}
 
 
 def createSkill(
@@ -195,8 +195,8 @@ def search(
     rows += [{**_skill_row(skill), "scope": "skill"} for skill in rank_skills(skills, words)]
     channels, more = _read_records(home, home.layout.channels)
     for name in sorted({record.scope.name for record in channels}):
-        found = rank_records((record for record in channels if record.scope.name == name), words)
-        rows += [{**_record_row(record), "scope": f"channel_memories_{name}"} for record in found]
+        matches = rank_records((record for record in channels if record.scope.name == name), words)
+        rows += [{**_record_row(record), "scope": f"channel_memories_{name}"} for record in matches]
     results, cut = fit_rows(rows, "value", "getGlobal, getChannel and getSkill read one whole", whole=query)
     skill_warnings = (each.warning for each in skills)
     return with_warning({"success": True, "results": results}, cut, *warnings, *skill_warnings, *more)
@@ -253,12 +253,12 @@ class OperationTool(Tool):
 
     @cached_property
     def parameters(self) -> tuple[ToolParameter, ...]:
-        found = {"op": ToolParameter("op", "op", {**one_of(*OPERATIONS), "description": "The operation."})}
+        parameters = {"op": ToolParameter("op", "op", {**one_of(*OPERATIONS), "description": "The operation."})}
         for tool in OPERATIONS.values():
             for parameter in tool.parameters:
                 default = None if parameter.required else parameter.default
-                found.setdefault(parameter.name, parameter._replace(default=default))
-        return tuple(found.values())
+                parameters.setdefault(parameter.name, parameter._replace(default=default))
+        return tuple(parameters.values())
 
     @cached_property
     def answer(self) -> Answer:
@@ -292,9 +292,9 @@ def _signature(tool: Tool) -> str:
     return ", ".join(p.name if p.required else f"{p.name}?" for p in tool.parameters)
 
 
-def _parse_tags(given: list[str] | str | None) -> tuple[str, ...]:
+def _parse_tags(tags: list[str] | str | None) -> tuple[str, ...]:
     """Return tags from a list, or from text with commas between them; no tag has a comma in it."""
-    listed = given.split(",") if isinstance(given, str) else given or []
+    listed = tags.split(",") if isinstance(tags, str) else tags or []
     stripped = (tag.replace(",", "").strip() for tag in listed)
     return tuple(tag for tag in stripped if tag)
 
@@ -315,8 +315,8 @@ def _record_reply(record: Record | None) -> Reply:
     return with_warning({"success": True, **_record_row(record)}, record.warning)
 
 
-def _delete_reply(done: bool) -> Reply:  # noqa: FBT001
-    if not done:
+def _delete_reply(is_deleted: bool) -> Reply:  # noqa: FBT001
+    if not is_deleted:
         raise NotFound("Key not found")
     return {"success": True}
 
@@ -354,12 +354,12 @@ def _read_records(home: Home, folder: str) -> tuple[list[Record], tuple[str, ...
 
 def _newest_of_each_key(records: Iterable[Record]) -> list[Record]:
     """Keep one record a key. After a crash or an edit by hand a key may be in two categories: the newest counts."""
-    found: dict[str, Record] = {}
+    newest: dict[str, Record] = {}
     for record in records:
-        known = found.get(record.key)
-        if known is None or sort_key(record.updated_at) > sort_key(known.updated_at):
-            found[record.key] = record
-    return [*found.values()]
+        other = newest.get(record.key)
+        if other is None or sort_key(record.updated_at) > sort_key(other.updated_at):
+            newest[record.key] = record
+    return [*newest.values()]
 
 
 def _records_reply(records: Iterable[Record], warnings: Iterable[str], read_op: str, query: str | None = None) -> Reply:
@@ -457,7 +457,7 @@ def _strings_in(value: Json) -> Iterator[str]:
         yield from (text for item in value for text in _strings_in(item))
 
 
-def _refuse(error: CommonplaceError, _tool: str, _given: Mapping[str, Any]) -> Reply:
+def _refuse(error: CommonplaceError, _tool: str, _arguments: Mapping[str, Any]) -> Reply:
     return {"success": False, "error": str(error)}
 
 

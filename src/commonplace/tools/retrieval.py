@@ -86,26 +86,26 @@ def memory_search(
     Each result names its page and lines; memory_get reads more around them. `verdict` says whether the best is likely
     right: found, weak or nothing. A result with `superseded_by` is no longer true: that is what replaced it.
     """
-    named = {"scope": scope, "channel": channel, "tags": tags, "since": since, "until": until}
-    filters = home.filters(**named, source=source, path=path, author=author, as_of=as_of or None)
+    common = {"scope": scope, "channel": channel, "tags": tags, "since": since, "until": until}
+    filters = home.filters(**common, source=source, path=path, author=author, as_of=as_of or None)
     return search_reply(home.search(query, maxResults, minScore, filters=filters))
 
 
-def search_reply(found: SearchResult) -> Reply:
+def search_reply(result: SearchResult) -> Reply:
     """Return what a search found, as the tool answers."""
-    rows = [{**hit_row(hit), "text": show_hidden(hit.text)} for hit in found.hits]
+    rows = [{**hit_row(hit), "text": show_hidden(hit.text)} for hit in result.hits]
     results, cut = fit_rows(rows, "text", "memory_get reads their lines", name_field="citation", limit=LIST_CHARACTERS)
     reply: Reply = {
         "results": results,
-        "verdict": found.verdict,
-        "provider": found.provider,
-        "model": found.model,
-        "fallback": found.fallback,
-        "mode": found.mode,
+        "verdict": result.verdict,
+        "provider": result.provider,
+        "model": result.model,
+        "fallback": result.fallback,
+        "mode": result.mode,
     }
-    if found.stale:
+    if result.stale:
         reply["stale"] = True
-    return with_warning(reply, cut, *found.warnings)
+    return with_warning(reply, cut, *result.warnings)
 
 
 def memory_get(
@@ -126,18 +126,18 @@ def page_lines_then(home: Home, path: str, from_: int, lines: int | None, as_of:
     from ..maintenance.timeline import read_page_as_of
 
     path = _check_readable(home, path)
-    shown = read_page_as_of(home, path, as_of).removesuffix("\n").split("\n")
-    selected = _select_lines(shown, max(1, from_), lines)
+    text_lines = read_page_as_of(home, path, as_of).removesuffix("\n").split("\n")
+    selected = _select_lines(text_lines, max(1, from_), lines)
     return {"path": path, **selected, "text": show_hidden(selected["text"]), "as_of": as_of}
 
 
 def page_lines(home: Home, page: Page, from_: int, lines: int | None) -> Reply:
     """Return some lines of a page, as memory_get answers."""
     path = page.path
-    shown = page.text.removesuffix("\n").split("\n") if page.text else []
+    text_lines = page.text.removesuffix("\n").split("\n") if page.text else []
     if path.endswith(".jsonl"):  # a turn of many lines is one line of the page
-        shown = render_lines(shown)
-    selected = _select_lines(shown, max(1, from_), lines)
+        text_lines = render_lines(text_lines)
+    selected = _select_lines(text_lines, max(1, from_), lines)
     home.note_given(path, read_lines(page.text, page.version, selected["from"], selected["to"]))
     return {"path": path, **selected, "text": show_hidden(selected["text"])}
 
@@ -172,7 +172,7 @@ def hit_row(hit: Hit) -> dict[str, Any]:
         "citation": hit.citation,
         "scope": str(hit.scope),
     }
-    known: dict[str, Any] = {
+    optional: dict[str, Any] = {
         "key": hit.key,
         "tags": list(hit.tags),
         "at": hit.at,
@@ -184,18 +184,18 @@ def hit_row(hit: Hit) -> dict[str, Any]:
         "stale": quote_line(hit.stale),
     }
     if hit.at:
-        known["days"] = _named_days(hit)
+        optional["days"] = _named_days(hit)
     if hit.superseded_by:
-        known["superseded_by"] = successor_row(hit.superseded_by)
-    return row | {name: value for name, value in known.items() if value}
+        optional["superseded_by"] = successor_row(hit.superseded_by)
+    return row | {name: value for name, value in optional.items() if value}
 
 
 def _named_days(hit: Hit) -> list[dict[str, str]]:
     """Return which days words like `tomorrow` mean in a hit."""
     from ..search.dates import name_relative_days
 
-    named = name_relative_days(hit.text, parse_day(hit.at) or 0)
-    return [{"words": show_hidden(words), "day": str(span)} for words, span in named]
+    days = name_relative_days(hit.text, parse_day(hit.at) or 0)
+    return [{"words": show_hidden(words), "day": str(span)} for words, span in days]
 
 
 def successor_row(successor: Successor) -> dict[str, Any]:
@@ -210,8 +210,8 @@ def successor_row(successor: Successor) -> dict[str, Any]:
         "reason": show_hidden(successor.reason),
         "was": show_hidden(successor.was),
     }
-    known = {"at": successor.at, "author": show_hidden(successor.author), "partial": successor.is_partial}
-    return row | {name: value for name, value in known.items() if value}
+    optional = {"at": successor.at, "author": show_hidden(successor.author), "partial": successor.is_partial}
+    return row | {name: value for name, value in optional.items() if value}
 
 
 def _check_readable(home: Home, path: str) -> str:
@@ -243,22 +243,22 @@ def _select_lines(lines: list[str], start: int, count: int | None) -> dict[str, 
         out = {"text": "", "from": start, "to": start - 1}
         return out if not lines else {**out, "warning": f"the page has {len(lines)} lines"}
     if count is not None:
-        chosen = lines[start - 1 : start - 1 + count]
-        return {"text": "\n".join(chosen), "from": start, "to": start + len(chosen) - 1}
+        selected = lines[start - 1 : start - 1 + count]
+        return {"text": "\n".join(selected), "from": start, "to": start + len(selected) - 1}
     return _select_up_to_limits(lines, start)
 
 
 def _select_up_to_limits(lines: list[str], start: int) -> dict[str, Any]:
-    chosen: list[str] = []
+    selected: list[str] = []
     size = 0
     for line in lines[start - 1 : start - 1 + _MAX_LINES]:
-        if chosen and size + len(line) > _MAX_CHARACTERS:
+        if selected and size + len(line) > _MAX_CHARACTERS:
             break
-        chosen.append(line)
+        selected.append(line)
         size += len(line) + 1
-    end = start + len(chosen) - 1
-    out: dict[str, Any] = {"text": "\n".join(chosen)[:_MAX_CHARACTERS], "from": start, "to": end}
-    if len(out["text"]) < len("\n".join(chosen)):
+    end = start + len(selected) - 1
+    out: dict[str, Any] = {"text": "\n".join(selected)[:_MAX_CHARACTERS], "from": start, "to": end}
+    if len(out["text"]) < len("\n".join(selected)):
         out["warning"] = f"line {end} is cut at {_MAX_CHARACTERS} characters: read it whole with from={end}, lines=1"
     if end < len(lines):
         out["next"] = end + 1
@@ -274,10 +274,10 @@ def _check_search_enabled(home: Home) -> NotAvailable | None:
     )
 
 
-def _refuse(error: CommonplaceError, tool: str, given: Mapping[str, Any]) -> Reply:
+def _refuse(error: CommonplaceError, tool: str, arguments: Mapping[str, Any]) -> Reply:
     if tool == "memory_get":
         missing = isinstance(error, PageNotFound)
-        return {"path": given.get("path"), "text": "", "error": "not found" if missing else str(error)}
+        return {"path": arguments.get("path"), "text": "", "error": "not found" if missing else str(error)}
     return {"results": [], "error": str(error)}
 
 

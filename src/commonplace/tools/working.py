@@ -42,17 +42,17 @@ def search_memory(
     Answer(status=str, query=str, match_count=int, matches=[Answer(key=str, content=str, updated_at=str)]),
 ]:
     """Search your working notes by words and by meaning. A note with exactly that key comes first."""
-    asked = _require_text("query", query)
-    words = QueryWords(asked)
+    text = _require_text("query", query)
+    words = QueryWords(text)
     records, warnings = home.list_records(home.layout.working_folder(home.agent))
-    scored = [*((_score(asked, words, record), record) for record in records), *_find_logs(home, asked, words)]
+    scored = [*((_score(text, words, record), record) for record in records), *_find_logs(home, text, words)]
     scored = [each for each in scored if each[0] > (0, 0)]
     scored.sort(key=lambda each: (*each[0], sort_key(each[1].updated_at)), reverse=True)
-    found = [record for _, record in scored[:limit]]
-    found += _find_by_meaning(home, asked, limit, records, found)
-    rows = [{"key": record.key, "content": record.text, "updated_at": record.updated_at} for record in found]
-    matches, cut = fit_rows(rows, "content", "search for a key to get that note whole", whole=asked)
-    reply = {"status": "ok", "query": asked, "match_count": len(matches), "matches": matches}
+    hits = [record for _, record in scored[:limit]]
+    hits += _find_by_meaning(home, text, limit, records, hits)
+    rows = [{"key": record.key, "content": record.text, "updated_at": record.updated_at} for record in hits]
+    matches, cut = fit_rows(rows, "content", "search for a key to get that note whole", whole=text)
+    reply = {"status": "ok", "query": text, "match_count": len(matches), "matches": matches}
     return with_warning(reply, cut, *warnings)
 
 
@@ -149,7 +149,7 @@ def _refuse_reserved(key: str) -> None:
         raise ReservedKey(f"The key '{key}' is reserved: write_memory keeps that log itself; choose another key.")
 
 
-def _score(asked: str, words: QueryWords, record: Record) -> _Score:
+def _score(query: str, words: QueryWords, record: Record) -> _Score:
     """Return the kind of match, then its weight: the query as the key beats the query in a key, that beats all else."""
     key = words.index(record.key)
     content = words.index(record.text)
@@ -158,23 +158,23 @@ def _score(asked: str, words: QueryWords, record: Record) -> _Score:
     weight = in_key * _QUERY_IN_KEY_WEIGHT + in_content * _QUERY_IN_CONTENT_WEIGHT
     for term in words.terms:
         weight += (term in key) * _TERM_IN_KEY_WEIGHT + (term in content) * _TERM_IN_CONTENT_WEIGHT
-    if record.key.casefold() == asked.casefold():
+    if record.key.casefold() == query.casefold():
         return 3, weight
     return (2 if in_key else int(in_content)), weight
 
 
-def _find_by_meaning(home: Home, asked: str, limit: int, records: list[Record], found: list[Record]) -> list[Record]:
+def _find_by_meaning(home: Home, query: str, limit: int, records: list[Record], matches: list[Record]) -> list[Record]:
     """Return the notes that fill up what words found: likely answers that have none of the words, best first."""
-    room = limit - len(found)
+    room = limit - len(matches)
     if room <= 0 or not records or not home.search_settings.enabled:
         return []
     folder = home.layout.working_folder(home.agent)
     from ..search.scoring import is_similar
 
-    result = home.search(asked, limit, 0.0, filters=Filters(paths=(f"{folder}/**",)))
+    result = home.search(query, limit, 0.0, filters=Filters(paths=(f"{folder}/**",)))
     if result.mode == "keyword":
         return []
-    others = {record.path: record for record in records if record not in found}
+    others = {record.path: record for record in records if record not in matches}
     similar = [row.hit.path for row in result.ranked if is_similar(row)]
     return [others[path] for path in dict.fromkeys(similar) if path in others][:room]
 
@@ -195,20 +195,20 @@ def _log_write(home: Home, key: str, mode: str) -> str:
     return ""
 
 
-def _find_logs(home: Home, asked: str, words: QueryWords) -> list[tuple[_Score, Record]]:
+def _find_logs(home: Home, query: str, words: QueryWords) -> list[tuple[_Score, Record]]:
     """Return the activity logs that are asked for by name. What they mention is found in the notes themselves."""
-    found = []
+    logs = []
     for path in home.storage.pages.list(home.layout.activity_folder(home.agent)):
         day = stem(path)
-        score = _score(asked, words, Record(ACTIVITY_PREFIX + day, f"Daily activity log for {day}"))
+        score = _score(query, words, Record(ACTIVITY_PREFIX + day, f"Daily activity log for {day}"))
         if score > (0, 0):
             text = read_text(home.storage.pages, path)[0].rstrip("\n")
             latest = re.findall(r"^- \[(\d\d:\d\d:\d\d) UTC\]", text, re.MULTILINE)[-1:] or ["00:00:00"]
-            found.append((score, Record(ACTIVITY_PREFIX + day, text, updated_at=f"{day}T{latest[0]}.000000Z")))
-    return found
+            logs.append((score, Record(ACTIVITY_PREFIX + day, text, updated_at=f"{day}T{latest[0]}.000000Z")))
+    return logs
 
 
-def _refuse(error: CommonplaceError, tool: str, _given: Mapping[str, Any]) -> Reply:
+def _refuse(error: CommonplaceError, tool: str, _arguments: Mapping[str, Any]) -> Reply:
     return {"status": "error", "error": _refusal_sentence(error, tool)}
 
 

@@ -135,7 +135,7 @@ class CommonplaceStore(BaseStore):
         return self._run(ops, _Embedder(embedder.embed_documents, embedder.embed_query) if embedder else None)
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """The same in a thread. An embedder that is only async is awaited here, where its connections live."""
+        """Do what `batch` does, in a thread. An embedder that is only async is awaited here, with its connections."""
         embedder = self.embeddings
         if embedder is None or not self._embeds_only_async:
             return await asyncio.to_thread(self.batch, ops)
@@ -212,23 +212,23 @@ class CommonplaceStore(BaseStore):
         return self._namespaces(op, look((), only_pages=True)) if isinstance(op, ListNamespacesOp) else None
 
     def _get(self, op: GetOp, read: set[str]) -> Item | None:
-        found = self._items.read(tuple(op.namespace), op.key)
-        if not found or (self._omits_expired and found[1].is_expired(self._home.clock())):
+        stored = self._items.read(tuple(op.namespace), op.key)
+        if not stored or (self._omits_expired and stored[1].is_expired(self._home.clock())):
             return None
-        if found[1].expires_at:
-            read.add(found[0].path)
-        return Item(**_item_fields(found[0]))
+        if stored[1].expires_at:
+            read.add(stored[0].path)
+        return Item(**_item_fields(stored[0]))
 
     def _search(self, op: SearchOp, listing: Listing, embedder: _Embedder | None, read: set[str]) -> list[SearchItem]:
         expired = self._find_expired(listing) if self._omits_expired else set()
-        found = [record for record in listing.records if record.path not in expired and _matches_filter(record, op)]
-        found.sort(key=lambda record: (sort_key(record.updated_at), record.path), reverse=True)
-        scores = self._scores(op.query, listing, embedder) if found and op.query and op.query.strip() else {}
+        records = [record for record in listing.records if record.path not in expired and _matches_filter(record, op)]
+        records.sort(key=lambda record: (sort_key(record.updated_at), record.path), reverse=True)
+        scores = self._scores(op.query, listing, embedder) if records and op.query and op.query.strip() else {}
         if scores:  # what has no score comes last, in its order
-            found.sort(key=lambda record: scores.get(record.path, -2.0), reverse=True)
-        shown = found[max(op.offset, 0) :][: max(op.limit, 0)]
-        read.update(record.path for record in shown)
-        return [SearchItem(**_item_fields(self._items.parse_item(each)), score=scores.get(each.path)) for each in shown]
+            records.sort(key=lambda record: scores.get(record.path, -2.0), reverse=True)
+        page = records[max(op.offset, 0) :][: max(op.limit, 0)]
+        read.update(record.path for record in page)
+        return [SearchItem(**_item_fields(self._items.parse_item(each)), score=scores.get(each.path)) for each in page]
 
     def _scores(self, query: str, listing: Listing, embedder: _Embedder | None) -> dict[str, float]:
         """Score each page by the store's embedder, or else by the memory's own search."""
@@ -242,39 +242,39 @@ class CommonplaceStore(BaseStore):
             folder = folder[:_MAX_PATTERN_LENGTH].rpartition("/")[0]
         within = Filters(paths=(f"{folder.replace('*', '?')}/**",))
         scores: dict[str, float] = {}
-        found = self._home.search(query, _MAX_HITS, 0.0, filters=within)
-        for reason in found.reasons:
+        result = self._home.search(query, _MAX_HITS, 0.0, filters=within)
+        for reason in result.reasons:
             logger.warning(reason)
-        for hit in found.hits:
+        for hit in result.hits:
             scores.setdefault(hit.path, hit.score)
         return scores
 
     def _namespaces(self, op: ListNamespacesOp, listing: Listing) -> list[Namespace]:
         expired = self._find_expired(listing) if self._omits_expired else set()
         folders = {path.rpartition("/")[0]: path for path in listing.stamps if path not in expired}
-        found = {self._items.namespace(path) for path in folders.values()}
+        namespaces = {self._items.namespace(path) for path in folders.values()}
         for condition in op.match_conditions or ():
             holds = _is_prefix if condition.match_type == "prefix" else _is_suffix
-            found = {each for each in found if holds(condition.path, each)}
+            namespaces = {each for each in namespaces if holds(condition.path, each)}
         if op.max_depth is not None:
-            found = {each[: op.max_depth] for each in found}
-        return sorted(found)[max(op.offset, 0) :][: max(op.limit, 0)]
+            namespaces = {each[: op.max_depth] for each in namespaces}
+        return sorted(namespaces)[max(op.offset, 0) :][: max(op.limit, 0)]
 
     def _prepare_put(self, op: PutOp) -> _PreparedPut:
         """Return a put as it will be written; ValueError for a value that is not JSON, HoldsSecret by policy."""
         namespace = tuple(op.namespace)
         if op.value is None:
             return _PreparedPut(namespace, op.key, None, ItemOptions())
-        named = {"key": op.key, "namespace": [*namespace]}
-        given, warning = screen_secrets(
-            {**named, "value": _to_json_object(op.value, namespace, op.key)}, self._home.settings.secrets
+        address = {"key": op.key, "namespace": [*namespace]}
+        fields, warning = screen_secrets(
+            {**address, "value": _to_json_object(op.value, namespace, op.key)}, self._home.settings.secrets
         )
-        if any(given[name] != as_said for name, as_said in named.items()):  # nobody would find it under a redacted name
+        if any(fields[name] != value for name, value in address.items()):  # a redacted name would find nothing
             raise HoldsSecret("a namespace or a key looks like a secret", advice="Use another name")
         if warning:
             logger.warning(warning)
         index: IndexedPaths = None if op.index is None else tuple(op.index) if op.index else False
-        return _PreparedPut(namespace, op.key, dict(given["value"]), make_options(op.ttl, index, self._home.clock()))
+        return _PreparedPut(namespace, op.key, dict(fields["value"]), make_options(op.ttl, index, self._home.clock()))
 
     def _write(self, puts: list[_PreparedPut], embedder: _Embedder | None) -> None:
         written: dict[str, int] = {}
@@ -332,8 +332,8 @@ class CommonplaceStore(BaseStore):
         embed = getattr(embed, "func", None) or getattr(embed, "afunc", None) or embed
         kind = embed if hasattr(embed, "__qualname__") else type(embed)
         model = next((str(name) for each in ("model", "model_name") if (name := getattr(embed, each, None))), "")
-        said = [self.index_config["dims"], self._fields, kind.__module__, kind.__qualname__, model]
-        return hashlib.blake2b(json.dumps(said).encode(), digest_size=8).hexdigest()
+        parts = [self.index_config["dims"], self._fields, kind.__module__, kind.__qualname__, model]
+        return hashlib.blake2b(json.dumps(parts).encode(), digest_size=8).hexdigest()
 
     def _sweep(self, seconds: float, done: Future[None]) -> None:
         try:
@@ -348,11 +348,11 @@ class CommonplaceStore(BaseStore):
 
 
 def _indexed_fields(index: IndexConfig) -> list[str]:
-    """The paths that are embedded of every item. LangGraph's SQLite store calls them text_fields."""
-    said: Any = index.get("fields") or dict(index).get("text_fields") or ["$"]
-    paths = [said] if isinstance(said, str) else said
+    """Return the paths that are embedded of every item. LangGraph's SQLite store calls them text_fields."""
+    fields: Any = index.get("fields") or dict(index).get("text_fields") or ["$"]
+    paths = [fields] if isinstance(fields, str) else fields
     if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
-        raise ValueError(f"index['fields'] is a list of paths such as 'text' or 'notes[*].title', not {said!r}")
+        raise ValueError(f"index['fields'] is a list of paths such as 'text' or 'notes[*].title', not {fields!r}")
     if not isinstance(index.get("dims"), int):
         raise ValueError("index['dims'] is missing: say how many numbers a vector of your embedder has")  # noqa: TRY004
     return list(paths)
@@ -383,9 +383,9 @@ def _check(op: Op) -> None:
 
 def _check_lists(op: Op) -> None:
     """ValueError for a text where a tuple or a list is meant: it would be taken for its letters."""
-    named: Any = getattr(op, "namespace", getattr(op, "namespace_prefix", ()))
-    if isinstance(named, str):
-        raise ValueError(f"a namespace is a tuple of labels, not text: write ({named!r},)")  # noqa: TRY004
+    namespace: Any = getattr(op, "namespace", getattr(op, "namespace_prefix", ()))
+    if isinstance(namespace, str):
+        raise ValueError(f"a namespace is a tuple of labels, not text: write ({namespace!r},)")  # noqa: TRY004
     index: Any = op.index if isinstance(op, PutOp) else None
     if index is True or isinstance(index, str):
         raise ValueError(f"index is a list of paths, False for none, or None for the store's own, not {index!r}")
@@ -399,11 +399,11 @@ def _to_json_object(value: Mapping[str, Any], namespace: Namespace, key: str) ->
     if not isinstance(value, Mapping):
         raise ValueError(f"the value of an item is a mapping, not {value!r}")  # noqa: TRY004
     try:
-        kept: dict[str, Json] = round_trip(_to_plain(value))
+        json_value: dict[str, Json] = round_trip(_to_plain(value))
     except (ValueError, TypeError, RecursionError) as error:
         what = f"the value of {key!r} in {namespace}"
         raise ValueError(f"{what} cannot be stored as JSON ({error}): use text, numbers, lists and mappings") from error
-    return kept
+    return json_value
 
 
 def _to_plain(value: Any) -> Any:
@@ -419,33 +419,33 @@ def _item_fields(item: StoredItem) -> dict[str, Any]:
     return {name: value for name, value in item._asdict().items() if name != "path"}
 
 
-def _check_filter(wanted: Mapping[str, Any]) -> None:
+def _check_filter(conditions: Mapping[str, Any]) -> None:
     """Raise ValueError for an invalid filter, whatever the items are."""
-    if not isinstance(wanted, Mapping):
-        raise ValueError(f"filter must be a mapping of fields to what they should be, not {wanted!r}")  # noqa: TRY004
-    for key, each in wanted.items():
+    if not isinstance(conditions, Mapping):
+        raise ValueError(f"filter must be a mapping of fields to what they should be, not {conditions!r}")  # noqa: TRY004
+    for key, each in conditions.items():
         if not isinstance(key, str) or _FORBIDDEN_CHARACTERS.intersection(key):
             raise ValueError(f"Invalid filter key: {key!r}. A filter key is text without quotes and backslashes.")
         _check_value(each)
 
 
-def _check_value(wanted: Any, level: int = 0) -> None:
+def _check_value(condition: Any, level: int = 0) -> None:
     if level > _MAX_FILTER_DEPTH:
         raise ValueError(f"A filter nests at most {_MAX_FILTER_DEPTH} levels deep.")
-    if isinstance(wanted, Mapping):
-        unknown = [key for key in wanted if key not in _OPERATORS] if _has_operators(wanted) else []
+    if isinstance(condition, Mapping):
+        unknown = [key for key in condition if key not in _OPERATORS] if _has_operators(condition) else []
         if unknown:
             raise ValueError(f"Unsupported operator: {unknown[0]}. There are {', '.join(_OPERATORS)}.")
-        for each in wanted.values():
+        for each in condition.values():
             _check_value(each, level + 1)
-    elif isinstance(wanted, (list, tuple)):
-        for each in wanted:
+    elif isinstance(condition, (list, tuple)):
+        for each in condition:
             _check_value(each, level + 1)
 
 
-def _matches_conditions(value: Mapping[str, Json], wanted: Mapping[str, Any]) -> bool:
+def _matches_conditions(value: Mapping[str, Json], conditions: Mapping[str, Any]) -> bool:
     """Return whether a value satisfies every condition of a filter."""
-    return all(_matches_value(_get_field(value, key), each) for key, each in wanted.items())
+    return all(_matches_value(_get_field(value, key), each) for key, each in conditions.items())
 
 
 def _get_field(value: Any, key: str) -> Json:
@@ -457,30 +457,32 @@ def _get_field(value: Any, key: str) -> Json:
     return value
 
 
-def _has_operators(wanted: Mapping[Any, Any]) -> bool:
-    return any(isinstance(key, str) and key.startswith("$") for key in wanted)
+def _has_operators(condition: Mapping[Any, Any]) -> bool:
+    return any(isinstance(key, str) and key.startswith("$") for key in condition)
 
 
-def _matches_value(value: Json, wanted: Any) -> bool:
-    if isinstance(wanted, Mapping):
-        if _has_operators(wanted):
-            return all(_satisfies(value, name, each) for name, each in wanted.items())
-        return isinstance(value, Mapping) and all(_matches_value(value.get(key), each) for key, each in wanted.items())
-    if isinstance(wanted, (list, tuple)):
-        same_length = isinstance(value, list) and len(value) == len(wanted)
-        return same_length and all(_matches_value(one, other) for one, other in zip(value, wanted, strict=True))
-    return bool(value == wanted)
+def _matches_value(value: Json, condition: Any) -> bool:
+    if isinstance(condition, Mapping):
+        if _has_operators(condition):
+            return all(_satisfies(value, name, each) for name, each in condition.items())
+        return isinstance(value, Mapping) and all(
+            _matches_value(value.get(key), each) for key, each in condition.items()
+        )
+    if isinstance(condition, (list, tuple)):
+        same_length = isinstance(value, list) and len(value) == len(condition)
+        return same_length and all(_matches_value(one, other) for one, other in zip(value, condition, strict=True))
+    return bool(value == condition)
 
 
-def _satisfies(value: Json, name: str, wanted: Any) -> bool:
+def _satisfies(value: Json, name: str, operand: Any) -> bool:
     if name in ("$eq", "$ne"):
-        return bool((value == wanted) is (name == "$eq"))
+        return bool((value == operand) is (name == "$eq"))
     one = _parse_number(value)
-    other = _parse_number(wanted)
+    other = _parse_number(operand)
     if one is not None and other is not None:
         return _COMPARISONS[name](one, other)
     # ISO dates are text that sorts by time.
-    return isinstance(value, str) and isinstance(wanted, str) and _COMPARISONS[name](value, wanted)
+    return isinstance(value, str) and isinstance(operand, str) and _COMPARISONS[name](value, operand)
 
 
 def _parse_number(value: Any) -> int | float | None:
@@ -496,7 +498,7 @@ def _is_prefix(pattern: Sequence[str], namespace: Sequence[str]) -> bool:
     """Return whether a namespace starts with a pattern, in which `*` matches any one label."""
     if len(pattern) > len(namespace):
         return False
-    return all(asked in ("*", label) for asked, label in zip(pattern, namespace, strict=False))
+    return all(pattern_label in ("*", label) for pattern_label, label in zip(pattern, namespace, strict=False))
 
 
 def _is_suffix(pattern: Sequence[str], namespace: Sequence[str]) -> bool:

@@ -100,8 +100,8 @@ class ItemStore:
         return self._home.layout.store_folder(self._home.agent)
 
     def read(self, namespace: Namespace, key: str) -> tuple[StoredItem, ItemOptions] | None:
-        found = self.read_page(self.path(namespace, key), namespace)
-        return found if found and found[0].key == key else None
+        stored = self.read_page(self.path(namespace, key), namespace)
+        return stored if stored and stored[0].key == key else None
 
     def read_page(self, path: str, namespace: Namespace | None = None) -> tuple[StoredItem, ItemOptions] | None:
         """Return the item on a page, or None when there is no such page."""
@@ -136,11 +136,11 @@ class ItemStore:
 
     def remove(self, namespace: Namespace, key: str) -> None:
         while True:  # a page that a person made for the key may become visible
-            found = self.read(namespace, key)
-            if not found:
+            stored = self.read(namespace, key)
+            if not stored:
                 return
             with suppress(PageNotFound):
-                self._home.writer.remove(found[0].path)
+                self._home.writer.remove(stored[0].path)
 
     def refresh(self, path: str) -> None:
         """Restart the time to live of an item that was read."""
@@ -215,8 +215,8 @@ class ItemStore:
         theirs = f"{folder}/{key}.md"
         by_hand = ours != theirs and self._page_exists(theirs, folder) and not self._page_exists(ours, folder)
         # A name that looks encoded may be the page of another key.
-        found = self.read_page(theirs, namespace) if by_hand else None
-        return theirs if found and found[0].key == key else ours
+        item = self.read_page(theirs, namespace) if by_hand else None
+        return theirs if item and item[0].key == key else ours
 
     def _page_exists(self, path: str, folder: str) -> bool:
         try:
@@ -238,8 +238,8 @@ class ItemStore:
 
     def _parse_time(self, text: str, path: str) -> datetime:
         """Return the time that a page says, or else when its file was written."""
-        if found := parse_timestamp(text):
-            return found.astimezone(UTC)
+        if moment := parse_timestamp(text):
+            return moment.astimezone(UTC)
         with suppress(CommonplaceError, OverflowError, ValueError):
             return datetime.fromtimestamp(self._home.storage.pages.modified_at(path), UTC)
         return self._home.clock().astimezone(UTC)
@@ -284,12 +284,12 @@ def _parse_number(text: Any) -> float | None:
     return number if isfinite(number) else None
 
 
-def _parse_indexed_paths(said: Any) -> IndexedPaths:
-    if isinstance(said, list):
-        return tuple(each for each in said if isinstance(each, str))
-    if not isinstance(said, str):
+def _parse_indexed_paths(value: Any) -> IndexedPaths:
+    if isinstance(value, list):
+        return tuple(each for each in value if isinstance(each, str))
+    if not isinstance(value, str):
         return None
-    return False if said.lower() in _NOT_INDEXED else (said,)
+    return False if value.lower() in _NOT_INDEXED else (value,)
 
 
 def _option_fields(options: ItemOptions) -> dict[str, Json]:

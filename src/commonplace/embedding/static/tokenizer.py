@@ -57,10 +57,10 @@ class Tokenizer:
         `is_english`: no piece of an unknown word is of another language.
         """
         ids: list[int] = []
-        known = self._ids.get
+        get_id = self._ids.get
         if text.isascii():  # as most text is: this takes half the time
             for word in _ASCII_RUNS.findall(text.lower()):
-                token = known(word)
+                token = get_id(word)
                 if token is None:
                     ids += self._split(word, "##", self._english_rows) if is_english else self._pieces(word)
                 else:
@@ -70,19 +70,19 @@ class Tokenizer:
         for run in _RUNS.finditer(normalize(text)):
             word = run[0]
             if run[1]:
-                ids += [token for token in map(known, word) if token is not None]
-                ids += [token for token in map(known, map(str.__add__, word, word[1:])) if token is not None]
+                ids += [token for token in map(get_id, word) if token is not None]
+                ids += [token for token in map(get_id, map(str.__add__, word, word[1:])) if token is not None]
             elif run[2]:
                 ids += self._split_thai(word)
             else:
-                token = known(word)
+                token = get_id(word)
                 if token is not None:
                     ids.append(token)
                 elif is_english and (folded := fold(word)).isascii() and folded not in self._ids:
                     ids += self._split(folded, "##", self._english_rows)
                 else:
                     ids += self._pieces(word)
-                pair = known(f"{before} {word}")  # Vietnamese writes its syllables apart
+                pair = get_id(f"{before} {word}")  # Vietnamese writes its syllables apart
                 if pair is not None:
                     ids.append(pair)
                 before = word
@@ -90,12 +90,12 @@ class Tokenizer:
 
     def measure_coverage(self, text: str) -> float:
         """Return the share of a text's letters and digits in words of which anything is known; 1 for a text without."""
-        known = 0
+        covered_chars = 0
         total = 0
         for run in _RUNS.finditer(normalize(text)):
             total += len(run[0])
-            known += len(run[0]) if self._knows(run) else 0
-        return known / total if total else 1.0
+            covered_chars += len(run[0]) if self._knows(run) else 0
+        return covered_chars / total if total else 1.0
 
     def _knows(self, run: re.Match[str]) -> bool:
         """Return whether any part of a run is known: nothing is of a script that the model lacks."""
@@ -158,7 +158,7 @@ class Tokenizer:
         lengths: dict[str, set[int]] = {}
         for word in filter(_THAI_WORD.fullmatch, self._ids):
             lengths.setdefault(word[:2], {1}).add(len(word))
-        return {start: tuple(sorted(found, reverse=True)) for start, found in lengths.items()}
+        return {start: tuple(sorted(word_lengths, reverse=True)) for start, word_lengths in lengths.items()}
 
     def _split(self, word: str, prefix: str, rows: int | None = None) -> list[int]:
         """Return the longest known pieces from the left, of the first rows if a number is given; all but the first

@@ -99,9 +99,9 @@ def _warn_of_untracked(names: Sequence[str]) -> Sentences:
     """Return a warning that names what lies beside memory and is not backed up, if there is any."""
     if not names:
         return []
-    shown = ", ".join(f"{name!a}" for name in names[:_MAX_NAMES_SHOWN])
+    listing = ", ".join(f"{name!a}" for name in names[:_MAX_NAMES_SHOWN])
     more = f" and {len(names) - _MAX_NAMES_SHOWN} more" if names[_MAX_NAMES_SHOWN:] else ""
-    return [f"not memory, and left out: {shown}{more} (extraPaths in {FILE} names Markdown that is)"]
+    return [f"not memory, and left out: {listing}{more} (extraPaths in {FILE} names Markdown that is)"]
 
 
 def export_file(
@@ -231,7 +231,7 @@ def compare(home: Home, files: Files, spool: Spool) -> RestorePlan:
 
 
 def is_untouched_directive(home: Home, path: str, version: str) -> bool:
-    """Whether a page is the default directive of a new home, which nobody has edited yet."""
+    """Return whether a page is the default directive of a new home, which nobody has edited yet."""
     return path == f"{home.layout.directives}/memory.md" and version in directive.DEFAULT_VERSIONS
 
 
@@ -278,6 +278,6 @@ def carry_out(home: Home, plan: RestorePlan, files: Files, spool: Spool, *, over
 
 
 def _name_pages(paths: tuple[str, ...]) -> str:
-    shown = ", ".join(paths[:_MAX_PAGES_NAMED])
+    listing = ", ".join(paths[:_MAX_PAGES_NAMED])
     more = f" and {len(paths) - _MAX_PAGES_NAMED} more (--dry-run lists them)" if paths[_MAX_PAGES_NAMED:] else ""
-    return f"{shown}{more} {'differs' if len(paths) == 1 else 'differ'} from what is here"
+    return f"{listing}{more} {'differs' if len(paths) == 1 else 'differ'} from what is here"

@@ -105,13 +105,13 @@ def _write_settings(target: Home, file: bytes) -> None:
 
 def _write_pages(source: Home, target: Home, paths: Sequence[str], plan: _CopyPlan, progress: Progress) -> None:
     """Write pages with their history, as one call, and add its failures and warnings to the plan."""
-    done = 0
+    count = 0
     with target.writer.call("copy", defer_index=True) as write:
         for batch, spool in _read_batches(source, paths, plan):
             failures = target.storage.bulk.put(PageBatch(batch, spool), skip_failed=True)
             plan.failed |= {path: str(error) for path, error in failures.items()}
-            done += len(batch)
-            progress("copying", done, len(paths))
+            count += len(batch)
+            progress("copying", count, len(paths))
     target.index.invalidate()
     plan.warnings += dict.fromkeys(write.warnings)
 
@@ -121,7 +121,7 @@ def _compare(source: Home, target: Home) -> _CopyPlan:
     roots = backup_scope(source.layout, source.settings)
     pages, plan.warnings = source.storage.bulk.list_versions(roots)
     history = _versions_by_page(source)
-    known = _versions_by_page(target)
+    target_versions = _versions_by_page(target)
     removed = [path for path in history if path not in pages and any_covers(roots, path)]
     if not pages and not removed:
         raise NotFound(f"there is nothing to copy in {source.root}: check that it is the memory you mean")
@@ -136,13 +136,13 @@ def _compare(source: Home, target: Home) -> _CopyPlan:
             plan.failed[path] = str(error)
             continue
         seen = plan.seen[path]
-        wanted = pages.get(path, ABSENT)
-        if seen == wanted:
-            lacks = _continues(history.get(path, []), known.get(path, []))
+        version = pages.get(path, ABSENT)
+        if seen == version:
+            lacks = _continues(history.get(path, []), target_versions.get(path, []))
             (plan.lacking_history if lacks else plan.same).append(path)
         elif seen == ABSENT or is_untouched_directive(target, path, seen):
             plan.new.append(path)
-        elif wanted or seen in history[path]:  # it differs; or it came from the source, and was removed there since
+        elif version or seen in history[path]:  # it differs; or it came from the source, and was removed there since
             plan.different.append(path)
     return plan
 
@@ -155,19 +155,19 @@ def _versions_by_page(home: Home) -> dict[str, list[str]]:
 
 
 def _continues(history: list[str], known: list[str]) -> bool:
-    """Whether a history begins with another one and has more."""
+    """Return whether a history begins with another one and has more."""
     return len(history) > len(known) and history[: len(known)] == known
 
 
 def _read_batches(source: Home, paths: Sequence[str], plan: _CopyPlan) -> Iterator[tuple[list[IncomingPage], Spool]]:
     """Yield pages to be written together, since each alone would wait for the disk. Unreadable ones have failed."""
-    waiting = deque(paths)
-    while waiting:
+    queue = deque(paths)
+    while queue:
         with Spool() as spool:
             batch: list[IncomingPage] = []
             size = 0
-            while waiting and len(batch) < _MAX_BATCH_PAGES and size <= _MAX_BATCH_BYTES:
-                path = waiting.popleft()
+            while queue and len(batch) < _MAX_BATCH_PAGES and size <= _MAX_BATCH_BYTES:
+                path = queue.popleft()
                 try:
                     page = _read_page(source, path, plan.seen[path], spool)
                 except ConnectionLost:

@@ -125,7 +125,7 @@ def _is_exposed(survey: Survey, entry: FileEntry, who: int) -> bool:
 
 
 def _open_problem(folder: SurveyedFolder, pages: list[FileEntry], *, is_exposed: bool) -> DoctorProblem:
-    """One problem for a folder and the pages in it: where one is open, the others mostly are."""
+    """Return one problem for a folder and the pages in it: where one is open, the others mostly are."""
     paths = [*([folder.path or "."] if is_exposed else []), *(page.path for page in pages)]
     mode = folder.mode if is_exposed else pages[0].mode
     expected = "0700" if is_exposed else "0600"
@@ -166,8 +166,8 @@ def _leftover_problem(home: Home, path: str, page: str) -> DoctorProblem:
     what = f"is left by a process that was killed while it wrote {page}; it holds {leftover.content}"
     if page.startswith(f"{HISTORY_FOLDER}/") and not leftover.is_safe:
         return DoctorProblem(path, what, f"{page} is not there: rename this file to it, then look at the log")
-    kept = "" if leftover.is_safe else f", after putting what it holds into the history of {page}"
-    return DoctorProblem(path, what, f"--fix removes it{kept}", fix_data=(page,))
+    precaution = "" if leftover.is_safe else f", after putting what it holds into the history of {page}"
+    return DoctorProblem(path, what, f"--fix removes it{precaution}", fix_data=(page,))
 
 
 def remove_leftover(home: Home, finding: Finding) -> str:

@@ -220,13 +220,13 @@ class FolderBulk:
         self, page: bulk.IncomingPage, place: Place | None, temporary: str, spool: bulk.Spool, *, is_recorded: bool
     ) -> None:
         """Put a page and its history in place. The caller holds the page's lock."""
-        found = read_settled(place.name, page.path, dir_fd=place.dir_fd) if place else None
-        current = version_of(found)
+        old = read_settled(place.name, page.path, dir_fd=place.dir_fd) if place else None
+        current = version_of(old)
         if current not in (page.seen, page.version):
             raise StaleVersion(page.path)
-        if current != page.version and not is_recorded and (found is not None or page.history is None):
-            saved = place.stat().st_mtime if place and found is not None else None
-            self._history.record_outside_edit(page.path, found, saved)
+        if current != page.version and not is_recorded and (old is not None or page.history is None):
+            modified_at = place.stat().st_mtime if place and old is not None else None
+            self._history.record_outside_edit(page.path, old, modified_at)
         data = None if page.file is None else spool.read(page.file)
         if page.history is not None:
             known = [change.version for change in self._history.changes(page.path)]
@@ -235,11 +235,11 @@ class FolderBulk:
         if current == page.version or place is None:
             return
         if data is None:
-            _remove_file(place, page.path, found or b"")
+            _remove_file(place, page.path, old or b"")
             return
-        _move_into_place(temporary, place, page.path, found)
+        _move_into_place(temporary, place, page.path, old)
         if page.history is None and not is_recorded:
-            self._record_change(page.path, place, temporary, found, data)
+            self._record_change(page.path, place, temporary, old, data)
 
     def _record_change(self, path: str, place: Place, temporary: str, old: bytes | None, new: bytes) -> None:
         """Record a page that was just put in place. If that fails, take it back, which needs no space on the disk."""
@@ -329,9 +329,9 @@ def _set_mode_and_time(handle: int, place: Place, file: bulk.SpooledFile, existi
     os.utime(target, ns=(file.modified, file.modified))
 
 
-def _move_into_place(temporary: str, place: Place, path: str, found: bytes | None) -> None:
-    """Move a file to where `found` was; StaleVersion if somebody saved another one in the meantime."""
-    if found is None:
+def _move_into_place(temporary: str, place: Place, path: str, old: bytes | None) -> None:
+    """Move a file to where `old` was; StaleVersion if somebody saved another one in the meantime."""
+    if old is None:
         try:
             rename_new(temporary, place.name, dir_fd=place.dir_fd)
         except FileExistsError as error:
@@ -344,14 +344,14 @@ def _move_into_place(temporary: str, place: Place, path: str, found: bytes | Non
         return
     except FileNotFoundError as error:
         raise StaleVersion(path) from error
-    if read_settled(temporary, path, dir_fd=place.dir_fd) != found:
+    if read_settled(temporary, path, dir_fd=place.dir_fd) != old:
         swap(temporary, place.name, dir_fd=place.dir_fd)
         raise StaleVersion(path)
 
 
-def _remove_file(place: Place, path: str, found: bytes) -> None:
+def _remove_file(place: Place, path: str, old: bytes) -> None:
     try:
-        remove_file(place.name, found, dir_fd=place.dir_fd)
+        remove_file(place.name, old, dir_fd=place.dir_fd)
     except ConcurrentWrite as error:
         raise StaleVersion(path) from error
 
@@ -436,15 +436,15 @@ def _walk_root(top: str, root: Root, warnings: Sentences) -> Iterator[tuple[str,
         with suppress(FileNotFoundError, NotADirectoryError):
             yield root.path, os.lstat(file_path)
         return
-    waiting = [root.path]
-    while waiting:
-        folder = waiting.pop()
+    folders = [root.path]
+    while folders:
+        folder = folders.pop()
         with storage_errors(folder or top):
             for entry in _scan(os.path.join(top, folder)):
                 path = f"{folder}/{entry.name}" if folder else entry.name
                 if entry.is_dir(follow_symlinks=False):
                     if not entry.name.startswith("."):
-                        waiting.append(path)
+                        folders.append(path)
                     continue
                 try:
                     info = entry.stat(follow_symlinks=False)

@@ -144,8 +144,8 @@ class FolderHistory:
         slots = self._slots()
         source = (moment, *self._stat_slots(slots))
         if self._past_pages[0] != source:
-            found = [page for slot in slots for page in _find_past_pages(self._raw(slot), moment.encode())]
-            self._past_pages = (source, dict(found))
+            pages = [page for slot in slots for page in _find_past_pages(self._raw(slot), moment.encode())]
+            self._past_pages = (source, dict(pages))
         return self._past_pages[1]
 
     def _stat_slots(self, slots: Iterable[str]) -> Iterator[tuple[int, int]]:
@@ -231,8 +231,8 @@ class FolderHistory:
         keep = keep_since(max(oldest, oldest_that_fits(sizes, self._slot_bytes // 2)))
 
         def choose(page: str, versions: Versions) -> Iterable[tuple[Change, bytes | None]]:
-            chosen = list(keep(page, versions))
-            return versions[-2:] if page == path and len(chosen) < 2 else chosen
+            kept_versions = list(keep(page, versions))
+            return versions[-2:] if page == path and len(kept_versions) < 2 else kept_versions
 
         self._rewrite_slot(slot, choose)
 

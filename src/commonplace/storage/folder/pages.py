@@ -245,10 +245,10 @@ class FolderPages(TextPages):
             return
         try:
             for prefix, files in self._walk(root.path, root.suffix, deep=True, warnings=warnings):
-                found = {prefix + file.name: _stamp(file.stat(follow_symlinks=False), settled) for file in files}
+                stamps = {prefix + file.name: _stamp(file.stat(follow_symlinks=False), settled) for file in files}
                 if root.pattern:
-                    found = {path: stamp for path, stamp in found.items() if root.pattern.fullmatch(path)}
-                seen.update(found)
+                    stamps = {path: stamp for path, stamp in stamps.items() if root.pattern.fullmatch(path)}
+                seen.update(stamps)
         except OSError as error:
             warnings.append((root.path, f"{root.path}: {error.strerror or error}"))
 
@@ -260,9 +260,9 @@ class FolderPages(TextPages):
         Links are not followed. A folder is read through a descriptor, so that its path is resolved once and not for
         each of its files.
         """
-        waiting = [f"{folder}/" if folder else ""]
-        while waiting:
-            prefix = waiting.pop()
+        prefixes = [f"{folder}/" if folder else ""]
+        while prefixes:
+            prefix = prefixes.pop()
             try:
                 if prefix:
                     require_inside(prefix)
@@ -274,7 +274,7 @@ class FolderPages(TextPages):
             except OSError as error:
                 self._warn_unreadable(prefix[:-1], error, warnings)
             else:
-                waiting += (f"{prefix}{name}/" for name in folders if deep)
+                prefixes += (f"{prefix}{name}/" for name in folders if deep)
 
     def _warn_unreadable(self, folder: str, error: OSError, warnings: PathWarnings | None) -> None:
         """Warn of a folder that cannot be read; one that is not there has no pages. Without `warnings`, raise."""

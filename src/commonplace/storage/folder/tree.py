@@ -61,8 +61,8 @@ class FolderTree:
         prefix = f"{path}/" if path else ""
         try:
             with self._top.scan(path) as entries:
-                found = tuple(sorted(self._entries(entries, prefix)))
-            return FolderListing(path, self._mode(path), found)
+                listing = tuple(sorted(self._entries(entries, prefix)))
+            return FolderListing(path, self._mode(path), listing)
         except FileNotFoundError:
             return None
         except OutsideHome as error:

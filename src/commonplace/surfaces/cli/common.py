@@ -61,8 +61,8 @@ def find_home(start: str, environment: Mapping[str, str]) -> str:
     A memory is a .commonplace, or else the home of another system. One that lies in the user's own folder beside
     everything else must be named.
     """
-    if named := environment.get("COMMONPLACE_HOME"):
-        return named
+    if path := environment.get("COMMONPLACE_HOME"):
+        return path
     folder = os.path.abspath(start)
     while True:
         candidate = os.path.join(folder, FOLDER)
@@ -109,8 +109,8 @@ def get_options() -> dict[str, Any]:
 
 
 def home_path() -> str:
-    named = get_options().get("home") or os.environ.get("COMMONPLACE_HOME")
-    return os.path.expanduser(named or find_home(current_folder(), os.environ))
+    path = get_options().get("home") or os.environ.get("COMMONPLACE_HOME")
+    return os.path.expanduser(path or find_home(current_folder(), os.environ))
 
 
 def is_found_home() -> bool:
@@ -403,9 +403,9 @@ class ProgressBar:
             self._progress.update(self._tasks[what], completed=done, total=total)
 
 
-def parse_toolsets(given: str) -> list[str]:
+def parse_toolsets(text: str) -> list[str]:
     """Return the toolsets that --tools names, with commas between them; InvalidArgument for an unknown one, or none."""
-    names = [name.strip() for name in given.split(",") if name.strip()]
+    names = [name.strip() for name in text.split(",") if name.strip()]
     schema = {**array(one_of(*TOOLSETS, EVERYDAY_NAME)), "minItems": 1}
     checked: list[str] = check(schema, names, "--tools")
     return checked

@@ -69,14 +69,14 @@ def _quicken(url: str) -> None:
         raise StorageError(
             f"only the owner of the tables can do this: run `commonplace db quicken '{display_name(url)}'` as that user"
         )
-    made = [space.name for space in missing]
-    if made:
-        sentence = f"Made an index of {', '.join(made)}."
+    names = [space.name for space in missing]
+    if names:
+        sentence = f"Made an index of {', '.join(names)}."
     elif spaces:
         sentence = "There is nothing to do: every large space has its index."
     else:
         sentence = f"There is nothing to do: no space has more than {EXACT_SEARCH_LIMIT:,} vectors."
-    print_reply({"home": display_name(url), "tenant": database.tenant, "made": made}, sentence)
+    print_reply({"home": display_name(url), "tenant": database.tenant, "made": names}, sentence)
 
 
 def _grant(url: str, login: str | None) -> None:

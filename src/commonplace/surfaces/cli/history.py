@@ -41,13 +41,13 @@ if TYPE_CHECKING:
 def log_command(what: str | None, by: str | None, since: str | None, limit: int, everyone: bool) -> None:
     """Show who changed what, and when: everywhere, on a page, or under a key. The latest come first."""
     home = open_memory().home
-    found = timeline.list_changes(home, what or "", agent=by or "", since=since or "", everyone=everyone)
-    latest = found[::-1][: max(1, limit)]
+    changes = timeline.list_changes(home, what or "", agent=by or "", since=since or "", everyone=everyone)
+    latest = changes[::-1][: max(1, limit)]
     rows = [
         [change.id, timeline.format_local_time(home, change.at), change.by, _describe(change), change.why]
         for change in latest
     ]
-    reply = {"changes": [change._asdict() for change in latest], "total": len(found)}
+    reply = {"changes": [change._asdict() for change in latest], "total": len(changes)}
     headers = ["change", "when", "by", "page", "why"]
     print_reply(reply, partial(print_table, headers, rows) if rows else "No changes.")
 
@@ -127,10 +127,10 @@ def _find_change(home: Home, what: str, *, everyone: bool) -> Change:
         timeline.record_outside_edits(home)
         with suppress(NotFound):  # a key may look like an id
             return timeline.find_change(home, what, everyone=everyone)
-    found = timeline.list_changes(home, what, everyone=everyone)
-    if not found:
+    changes = timeline.list_changes(home, what, everyone=everyone)
+    if not changes:
         raise NotFound(f"history has no page and no key {what!r}: `commonplace log` lists all changes")
-    return found[-1]
+    return changes[-1]
 
 
 def _diff_lines(compared: _Comparison) -> list[str]:
@@ -165,13 +165,13 @@ def undo_command(changes: tuple[str, ...], since: str | None, dry_run: bool, eve
     """Undo a CHANGE of `commonplace log`, with all that the same call changed; without CHANGE, the last one; with
     --agent and --since, everything an agent did. Undo is itself a change, and can be undone."""
     home = open_memory().home
-    chosen = timeline.include_same_calls(home, _choose_changes(home, changes, since, everyone=everyone))
+    selected = timeline.include_same_calls(home, _choose_changes(home, changes, since, everyone=everyone))
     if dry_run:
-        rows = [[change.id, change.by, _describe(change)] for change in chosen]
-        reply = {"would_undo": [change._asdict() for change in chosen]}
+        rows = [[change.id, change.by, _describe(change)] for change in selected]
+        reply = {"would_undo": [change._asdict() for change in selected]}
         print_reply(reply, partial(print_table, ["change", "by", "page"], rows))
         return
-    _report_undo(timeline.undo(home, chosen))
+    _report_undo(timeline.undo(home, selected))
 
 
 def _choose_changes(home: Home, names: tuple[str, ...], since: str | None, *, everyone: bool) -> list[Change]:
@@ -183,13 +183,13 @@ def _choose_changes(home: Home, names: tuple[str, ...], since: str | None, *, ev
     if since and not get_options().get("agent"):
         raise click.UsageError("say whose changes: --agent NAME")
     agent = home.agent if since else ""
-    found = timeline.list_changes(home, agent=agent, since=since or "", everyone=everyone or bool(since))
-    if not found:
+    own_changes = timeline.list_changes(home, agent=agent, since=since or "", everyone=everyone or bool(since))
+    if not own_changes:
         raise NotFound("there is nothing to take back: `commonplace log` shows what history knows")
     if since:
-        return found
+        return own_changes
     # The default directive is written when a home is first opened: nobody means that by the last change.
-    return ([change for change in found if change.tool != "init"] or found)[-1:]
+    return ([change for change in own_changes if change.tool != "init"] or own_changes)[-1:]
 
 
 def _report_undo(pages: list[UndoResult]) -> None:
@@ -278,42 +278,42 @@ def forget_command(what: str, everyone: bool, yes: bool, **wanted: str) -> None:
 
     home = open_memory().home
     act = forget if yes else find_traces
-    found = act(home, _select(home, what, wanted), everyone=everyone)
-    if not found.traces:
+    report = act(home, _select(home, what, wanted), everyone=everyone)
+    if not report.traces:
         raise NotFound(
             "nothing of it was found, and nothing was removed",
             advice="`commonplace search` and `commonplace log` print what there is; cite lines as PAGE#L5, name a note "
             "or a record with --key, and add --everyone for pages of other agents",
         )
-    reply = {"removed" if yes else "would_remove": _as_rows(found.traces), "mentions": _as_rows(found.mentions)}
-    print_reply(reply, partial(_print_traces, found, yes=yes))
+    reply = {"removed" if yes else "would_remove": _as_rows(report.traces), "mentions": _as_rows(report.mentions)}
+    print_reply(reply, partial(_print_traces, report, yes=yes))
 
 
-def _select(home: Home, what: str, wanted: dict[str, str]) -> Selection:
+def _select(home: Home, what: str, options: dict[str, str]) -> Selection:
     """Return what to forget: the argument cites lines, names a page, or is the text of a line."""
     from ...formats.citations import parse_citation
     from ...maintenance.forget import Selection
 
     if not what:
-        return Selection(**wanted)
+        return Selection(**options)
     is_page = parse_citation(what) or (what.endswith((".md", ".jsonl")) and " " not in what)
-    if is_page and wanted["page"]:
+    if is_page and options["page"]:
         raise click.UsageError("name one page: either as the argument or with --page")
-    return Selection(**{**wanted, "page" if is_page else "text": what})
+    return Selection(**{**options, "page" if is_page else "text": what})
 
 
 def _as_rows(traces: tuple[Trace, ...]) -> list[dict[str, Any]]:
     return [trace._asdict() for trace in traces]
 
 
-def _print_traces(found: ForgetReport, *, yes: bool) -> None:
-    print_table(["where", "path", "what"], [list(trace) for trace in found.traces])
+def _print_traces(report: ForgetReport, *, yes: bool) -> None:
+    print_table(["where", "path", "what"], [list(trace) for trace in report.traces])
     print_text(
         "\nForgotten." if yes else "\nNothing was removed yet: add --yes to forget it for good. It cannot be undone."
     )
-    if found.mentions:
+    if report.mentions:
         print_text("\nThese pages say some of the same, and stay:")
-        print_table(["", "path", "what"], [list(trace) for trace in found.mentions])
+        print_table(["", "path", "what"], [list(trace) for trace in report.mentions])
 
 
 @click.command("gc")

@@ -97,11 +97,11 @@ def _start_session(event: dict[str, Any], client: str, budget: int) -> None:
         warn(f"there is no memory at {home.root} yet: run `commonplace init`, or remember something")
         return
     home.write_default_directive()
-    given = _open_given(home, event)
+    conversation = _open_given(home, event)
     if event.get("source") in ("clear", "compact"):
         now = format_timestamp(home.clock())
-        given.restart(given.compacted_at or now if event["source"] == "compact" else "")
-    _print(_give_context(home, given, budget), client, "session-start")
+        conversation.restart(conversation.compacted_at or now if event["source"] == "compact" else "")
+    _print(_give_context(home, conversation, budget), client, "session-start")
 
 
 def _recall_for_prompt(event: dict[str, Any], client: str, budget: int) -> None:
@@ -112,24 +112,26 @@ def _recall_for_prompt(event: dict[str, Any], client: str, budget: int) -> None:
     home = _open_home(event, may_warn=False)
     if not isinstance(prompt, str) or not prompt.strip() or not home_exists(home.root):
         return
-    given = _open_given(home, event)
+    conversation = _open_given(home, event)
     session = _session_name(event)
     request = {"agent": home.agent, "session": session, "prompt": prompt, "budget": budget}
-    may_ask = session and not given.needs_context
+    may_ask = session and not conversation.needs_context
     answer = ask_running(home.storage.cache_folder, request) if may_ask else None
     if answer is None:
-        answer = _recall_here(home, prompt, budget, given, event)
+        answer = _recall_here(home, prompt, budget, conversation, event)
     for warning in answer["warnings"]:
         warn(warning)
     _print(answer["text"], client, "prompt")
 
 
-def _recall_here(home: Home, prompt: str, budget: int, given: Conversation, event: dict[str, Any]) -> dict[str, Any]:
+def _recall_here(
+    home: Home, prompt: str, budget: int, conversation: Conversation, event: dict[str, Any]
+) -> dict[str, Any]:
     """Recall in this process: nobody else has the memory open, or the context has to be restored first."""
     from ...context.prompt_recall import recall_for
 
-    texts = [_give_context(home, given, DEFAULT_BUDGET_TOKENS)] if given.needs_context else []
-    recall = recall_for(home, prompt, budget, given, session=_session_name(event))
+    texts = [_give_context(home, conversation, DEFAULT_BUDGET_TOKENS)] if conversation.needs_context else []
+    recall = recall_for(home, prompt, budget, conversation, session=_session_name(event))
     return {"text": "\n".join(filter(None, [*texts, recall.text])), "warnings": recall.receipt["warnings"]}
 
 
@@ -137,9 +139,9 @@ def _prepare_compaction(event: dict[str, Any], client: str) -> None:
     """Store the transcript before the client replaces it by a summary. What was given is then no longer there."""
     home = _open_home(event)
     if home_exists(home.root):
-        given = _open_given(home, event)
-        given.restart(format_timestamp(home.clock()))
-        given.save()
+        conversation = _open_given(home, event)
+        conversation.restart(format_timestamp(home.clock()))
+        conversation.save()
     _store_session(home, event, client)
 
 
@@ -153,7 +155,7 @@ def _store_session(home: Home, event: dict[str, Any], client: str) -> None:
         index_sessions(home, only_if_new=True)
 
 
-def _give_context(home: Home, given: Conversation, budget: int) -> str:
+def _give_context(home: Home, conversation: Conversation, budget: int) -> str:
     from ...context import assemble
     from ...context.given import note_context
 
@@ -161,7 +163,7 @@ def _give_context(home: Home, given: Conversation, budget: int) -> str:
     note_context(home, context.receipt)
     for warning in context.receipt["warnings"]:
         warn(warning)
-    given.give(context.text)
+    conversation.give(context.text)
     return context.text
 
 
@@ -201,10 +203,10 @@ def _open_home(event: dict[str, Any], *, may_warn: bool = True) -> Home:
     start = event.get("cwd") or (roots[0] if isinstance(roots, list) and roots else "")
     if not isinstance(start, str) or not start:
         start = _current_folder()
-    named = get_options().get("home") or os.environ.get("COMMONPLACE_HOME")
-    path = os.path.expanduser(named or find_home(start, os.environ))
+    explicit = get_options().get("home") or os.environ.get("COMMONPLACE_HOME")
+    path = os.path.expanduser(explicit or find_home(start, os.environ))
     toolsets = get_options()["tools"]
-    home = Home(path, agent_name(), is_found=not named and is_found(path), toolsets=toolsets)
+    home = Home(path, agent_name(), is_found=not explicit and is_found(path), toolsets=toolsets)
     if may_warn:
         warn_untrusted(home)
     return home

@@ -57,9 +57,9 @@ def _fetch_models(home: Home) -> None:
     from ...embedding.model_files import fetch_models, models_for
 
     settings = home.search_settings
-    wanted = models_for(settings.model, rerank=settings.rerank)
-    fetch_models(wanted, partial(click.echo, err=True))
-    print_reply({"fetched": [weight.name for weight in wanted]}, "The weights are there.")
+    models = models_for(settings.model, rerank=settings.rerank)
+    fetch_models(models, partial(click.echo, err=True))
+    print_reply({"fetched": [weight.name for weight in models]}, "The weights are there.")
 
 
 @click.command("watch")

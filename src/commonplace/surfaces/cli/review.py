@@ -42,14 +42,14 @@ def review_command(answers: tuple[str, ...]) -> None:
 
 
 def _answer_all(home: Home, answers: Sequence[str]) -> None:
-    done: list[dict[str, str]] = []
+    rows: list[dict[str, str]] = []
     for text in answers:
         name, _, answer = text.partition("=")
         if answer not in ANSWERS:
             raise click.UsageError(f"{text!r} is no answer: use ID={'|'.join(ANSWERS)}")
         answer_doubt(home, name, answer)
-        done.append({"id": name, "answer": answer})
-    print_reply({"answered": done}, f"{len(done)} answered.")
+        rows.append({"id": name, "answer": answer})
+    print_reply({"answered": rows}, f"{len(rows)} answered.")
 
 
 def _ask(home: Home, doubts: Sequence[Doubt]) -> None:

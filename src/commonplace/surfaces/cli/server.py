@@ -253,10 +253,10 @@ def _check_proxies(addresses: tuple[str, ...]) -> None:
             raise InvalidArgument(f"--trust-proxy takes an address like 127.0.0.1 or 10.0.0.0/8: {error}") from error
 
 
-def _check_token(given: str) -> str:
+def _check_token(token: str) -> str:
     """Return the token without white space around it; InvalidArgument if a header cannot carry it."""
-    secret = given.strip()
-    if (given and not secret) or not (secret.isascii() and secret.isprintable()):
+    secret = token.strip()
+    if (token and not secret) or not (secret.isascii() and secret.isprintable()):
         raise InvalidArgument("a token is letters, digits and signs of ASCII: headers carry nothing else")
     return secret
 

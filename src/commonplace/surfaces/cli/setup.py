@@ -48,8 +48,8 @@ _NEXT_STEP = """Next:
 def init_command(folder: str | None) -> None:
     """Create a memory in FOLDER (default: ./.commonplace), or for a tenant of a database (`commonplace db init` makes
     its tables first). An existing memory stays as it is."""
-    named = folder or get_options().get("home") or os.environ.get("COMMONPLACE_HOME")
-    home = os.path.expanduser(named or _default_folder())
+    path = folder or get_options().get("home") or os.environ.get("COMMONPLACE_HOME")
+    home = os.path.expanduser(path or _default_folder())
     require_usable_home(home)
     address = absolute_home(home)
     memory = Home(address, agent_name())
@@ -62,8 +62,8 @@ def init_command(folder: str | None) -> None:
         return
     if not existed and memory.storage.local_folder:
         _record_made(memory.storage.local_folder)
-    done = "There is a memory" if existed else "Made a memory"
-    text = f"{done} in {display_name(address)}."
+    outcome = "There is a memory" if existed else "Made a memory"
+    text = f"{outcome} in {display_name(address)}."
     print_reply({"home": display_name(address), "created": not existed}, text if existed else f"{text}\n{_NEXT_STEP}")
 
 
@@ -94,14 +94,14 @@ def _record_made(folder: str) -> None:
 @click.pass_context
 def help_command(context: click.Context, names: tuple[str, ...]) -> None:
     """Show the list of commands, or how to use COMMAND."""
-    shown = context.find_root()
+    target = context.find_root()
     for name in names:
-        if not isinstance(shown.command, click.Group):
+        if not isinstance(target.command, click.Group):
             break
-        found, command, _ = shown.command.resolve_command(shown, [name])
+        resolved_name, command, _ = target.command.resolve_command(target, [name])
         if command:
-            shown = click.Context(command, info_name=found, parent=shown)
-    print_text(shown.get_help())
+            target = click.Context(command, info_name=resolved_name, parent=target)
+    print_text(target.get_help())
 
 
 @click.command("completion")
@@ -138,26 +138,26 @@ def install_command(client: str | None, scope: str | None, file: str | None, **c
     if not client:
         _list_clients()
         return
-    known = _find_client(client)
+    spec = _find_client(client)
     home = absolute_home(home_path())
     where = _this_machine(home)
-    scope = _choose_scope(known, scope, home, where)
+    scope = _choose_scope(spec, scope, home, where)
     file = os.path.abspath(os.path.expanduser(file)) if file else ""
-    edits = plan.plan_edits(known, scope, where, _request(known, scope, home, where, chosen), file)
+    edits = plan.plan_edits(spec, scope, where, _request(spec, scope, home, where, chosen), file)
     only_print = chosen["only_print"]
     changes = plan.plan_removal(edits) if chosen["remove"] else _plan_installation(edits, only_print=only_print)
     backups = {} if only_print else _write_changes(changes, file, where)
     reply = {
-        "client": known.name,
+        "client": spec.name,
         "scope": scope,
         "home": display_name(home),
         "removed": chosen["remove"],
         "files": [_as_json(change, backups.get(change.path, ""), home, whole=only_print) for change in changes],
     }
-    print_reply(reply, partial(_print_installation, known, reply, only_print=only_print))
+    print_reply(reply, partial(_print_installation, spec, reply, only_print=only_print))
     if chosen["remove"]:
         return
-    if known.hooks and chosen["hooks"] and not only_print:
+    if spec.hooks and chosen["hooks"] and not only_print:
         _index_sessions(home)
     _warn_about(home)
     if find_spec("mcp") is None:
@@ -255,7 +255,7 @@ def _choose_scope(client: Client, scope: str | None, home: str, where: Where) ->
     return scope or ("project" if client.project and inside else "user")
 
 
-def _request(client: Client, scope: str, home: str, where: Where, chosen: dict[str, Any]) -> plan.InstallRequest:
+def _request(client: Client, scope: str, home: str, where: Where, options: dict[str, Any]) -> plan.InstallRequest:
     """Collect what to install. A project's file names no home if the client finds it: others check out elsewhere."""
     finds_home = scope == "project" and client.starts_in_project and home == os.path.join(where.project, FOLDER)
     agent = agent_name()
@@ -264,9 +264,9 @@ def _request(client: Client, scope: str, home: str, where: Where, chosen: dict[s
         program,
         "" if finds_home and not get_options().get("home") else home,
         "" if agent == MAIN else agent,
-        ",".join(parse_toolsets(chosen["tools"])) if chosen["tools"] else "",
-        chosen["budget"],
-        chosen["hooks"],
+        ",".join(parse_toolsets(options["tools"])) if options["tools"] else "",
+        options["budget"],
+        options["hooks"],
         plan.find_command(program),
     )
 

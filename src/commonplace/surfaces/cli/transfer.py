@@ -71,10 +71,10 @@ def export_command(file: str | None, format: Format | None, history: bool, force
     if file is None or file == _STANDARD_STREAM or _is_stream(file):
         _print_warnings(_export_to_stream(home, file or _STANDARD_STREAM, format or "tar", history))
         return
-    done = export_file(home, file, format, history=history, force=force)
-    _print_warnings(done)
-    reply: dict[str, Any] = done._asdict() | {"file": os.path.abspath(file), "warnings": list(done.warnings)}
-    print_reply(reply, f"{done.files} files, {done.size:,} bytes, are in {file}.")
+    result = export_file(home, file, format, history=history, force=force)
+    _print_warnings(result)
+    reply: dict[str, Any] = result._asdict() | {"file": os.path.abspath(file), "warnings": list(result.warnings)}
+    print_reply(reply, f"{result.files} files, {result.size:,} bytes, are in {file}.")
 
 
 def _open_source() -> Home:
@@ -94,15 +94,15 @@ def _is_stream(file: str) -> bool:
 def _export_to_stream(home: Home, file: str, format: Format, history: bool) -> ExportResult:  # noqa: A002
     try:
         with nullcontext(sys.stdout.buffer) if file == _STANDARD_STREAM else open(file, "wb") as stream:
-            done = export_to(home, stream, format, history=history)
+            result = export_to(home, stream, format, history=history)
             stream.flush()
-            return done
+            return result
     except BrokenPipeError as error:
         raise StorageError("the reader of the archive stopped before its end: it is not whole") from error
 
 
-def _print_warnings(done: ExportResult | ImportResult | ImportReport | CopyResult) -> None:
-    for warning in done.warnings:
+def _print_warnings(result: ExportResult | ImportResult | ImportReport | CopyResult) -> None:
+    for warning in result.warnings:
         warn(warning)
 
 
@@ -154,8 +154,8 @@ def import_command(
 
 def _warn_of_proposals() -> None:
     """Say how many rules of this memory wait for approval: those that an import brought do."""
-    if waiting := len(list_proposals(open_home())):
-        subject = "1 rule waits" if waiting == 1 else f"{waiting} rules wait"
+    if count := len(list_proposals(open_home())):
+        subject = "1 rule waits" if count == 1 else f"{count} rules wait"
         warn(f"{subject} for your approval, and are in no prompt until then: `commonplace proposals` lists them")
 
 
@@ -174,17 +174,17 @@ def _is_archive(source: str) -> bool:
 def _import_archive(file: str, max_bytes: int | None, *, dry_run: bool, overwrite: bool) -> None:
     limits = None if max_bytes is None else Limits(max_bytes, max_bytes)
     with _open_file(file) as stream:
-        done = import_from(open_home(), stream, overwrite=overwrite, dry_run=dry_run, limits=limits)
-    _print_warnings(done)
+        result = import_from(open_home(), stream, overwrite=overwrite, dry_run=dry_run, limits=limits)
+    _print_warnings(result)
     reply = {
-        "added": len(done.added),
-        "replaced": list(done.replaced),
-        "same": len(done.same),
+        "added": len(result.added),
+        "replaced": list(result.replaced),
+        "same": len(result.same),
         "dry_run": dry_run,
-        "size": done.size,
-        "warnings": list(done.warnings),
+        "size": result.size,
+        "warnings": list(result.warnings),
     }
-    print_reply(reply, partial(_print_archive_import, done, dry_run, overwrite))
+    print_reply(reply, partial(_print_archive_import, result, dry_run, overwrite))
 
 
 @contextmanager
@@ -202,11 +202,11 @@ def _open_file(file: str) -> Iterator[BinaryIO]:
         yield stream
 
 
-def _print_archive_import(done: ImportResult, dry_run: bool, overwrite: bool) -> None:
-    for path in done.replaced:
+def _print_archive_import(result: ImportResult, dry_run: bool, overwrite: bool) -> None:
+    for path in result.replaced:
         print_text(f"differs: {path}")
-    last = f"{len(done.replaced)} {'replaced' if overwrite else 'in the way (--overwrite replaces them)'}"
-    counts = [f"{len(done.added)} added", f"{len(done.same)} here already", *([last] if done.replaced else [])]
+    last = f"{len(result.replaced)} {'replaced' if overwrite else 'in the way (--overwrite replaces them)'}"
+    counts = [f"{len(result.added)} added", f"{len(result.same)} here already", *([last] if result.replaced else [])]
     print_text(f"{'Would be: ' if dry_run else ''}{', '.join(counts)}.")
 
 
@@ -217,7 +217,7 @@ def _import_other(source: str, kind: str, max_bytes: int | None, *, dry_run: boo
         raise InvalidArgument(f"only an archive comes from standard input: give the name of a file or folder of {kind}")
     home = open_home()
     with ProgressBar() as bar:
-        known, done = import_source(
+        source_kind, report = import_source(
             home,
             source,
             kind,
@@ -227,21 +227,21 @@ def _import_other(source: str, kind: str, max_bytes: int | None, *, dry_run: boo
             limits=None if max_bytes is None else Limits(max_bytes, max_bytes),
             progress=bar.update,
         )
-        if not dry_run and (done.added or done.updated):
+        if not dry_run and (report.added or report.updated):
             _update_index(home, bar)
-    _print_warnings(done)
+    _print_warnings(report)
     reply = {
-        "kind": known.name,
-        "added": list(done.added),
-        "updated": list(done.updated),
-        "same": len(done.same),
-        "beside": [{"path": path, "because": other} for path, other in done.renamed],
-        "kept": [{"path": path, "why": why} for path, why in done.left_unchanged],
-        "not_understood": [{"what": what, "why": why} for what, why in done.skipped],
+        "kind": source_kind.name,
+        "added": list(report.added),
+        "updated": list(report.updated),
+        "same": len(report.same),
+        "beside": [{"path": path, "because": other} for path, other in report.renamed],
+        "kept": [{"path": path, "why": why} for path, why in report.left_unchanged],
+        "not_understood": [{"what": what, "why": why} for what, why in report.skipped],
         "dry_run": dry_run,
-        "warnings": list(done.warnings),
+        "warnings": list(report.warnings),
     }
-    print_reply(reply, partial(_print_import, known, done, dry_run, home))
+    print_reply(reply, partial(_print_import, source_kind, report, dry_run, home))
 
 
 def _update_index(home: Home, bar: ProgressBar) -> None:
@@ -252,27 +252,27 @@ def _update_index(home: Home, bar: ProgressBar) -> None:
         warn(f"the index is not up to date, the next search brings it there: {error}")
 
 
-def _print_import(kind: Kind, done: ImportReport, dry_run: bool, home: Home) -> None:
-    counts = dict(done.counts_by_kind)
+def _print_import(kind: Kind, report: ImportReport, dry_run: bool, home: Home) -> None:
+    counts = dict(report.counts_by_kind)
     parts = [f"{count} {_NOUNS[kind_of_file].format('s' * (count != 1))}" for kind_of_file, count in counts.items()]
     parts = parts or [
-        "nothing new" if done.same or done.updated or done.left_unchanged else "nothing that was understood"
+        "nothing new" if report.same or report.updated or report.left_unchanged else "nothing that was understood"
     ]
-    parts += [f"{len(done.updated)} brought up to date"] if done.updated else []
-    parts += [f"{len(done.same)} here already"] if done.same else []
+    parts += [f"{len(report.updated)} brought up to date"] if report.updated else []
+    parts += [f"{len(report.same)} here already"] if report.same else []
     print_text(f"{'Would be from' if dry_run else 'From'} {kind.what}: {', '.join(parts)}.")
-    folders = Counter(_folder_of(path) for path in done.added).most_common()
+    folders = Counter(_folder_of(path) for path in report.added).most_common()
     for folder, count in folders[:_MAX_LISTED]:
         print_text(f"  {count} in {folder}")
     if folders[_MAX_LISTED:]:
         print_text(f"  {sum(count for _, count in folders[_MAX_LISTED:])} in other folders (--json lists all)")
-    _print_list("Stored beside existing pages", [f"{path} (not {other})" for path, other in done.renamed])
-    _print_list("Left as it is here", [f"{path}: {why}" for path, why in done.left_unchanged])
-    _print_list("Not understood, or left out", [f"{what}: {why}" for what, why in done.skipped])
+    _print_list("Stored beside existing pages", [f"{path} (not {other})" for path, other in report.renamed])
+    _print_list("Left as it is here", [f"{path}: {why}" for path, why in report.left_unchanged])
+    _print_list("Not understood, or left out", [f"{what}: {why}" for what, why in report.skipped])
     if counts.get("session") and not home.search_settings.index_sessions:
         file = home.storage.display_path(FILE)
         print_text(f"Sessions are searched once {file} says `memorySearch: {{indexSessions: true}}`.")
-    if (done.added or done.updated) and not dry_run:
+    if (report.added or report.updated) and not dry_run:
         print_text("`commonplace undo` undoes all of it.")
 
 
@@ -294,15 +294,18 @@ def _print_list(title: str, sentences: list[str]) -> None:
 def _open_in_place(source: str, kind: str, *, dry_run: bool) -> None:
     from ...importers import open_in_place
 
-    known, home, created = open_in_place(source, kind, dry_run=dry_run)
-    reply: dict[str, Any] = {"kind": known.name, "home": home, "created": created, "dry_run": dry_run}
+    source_kind, home, created = open_in_place(source, kind, dry_run=dry_run)
+    reply: dict[str, Any] = {"kind": source_kind.name, "home": home, "created": created, "dry_run": dry_run}
     if not created:
-        done = "opens where it is already"
+        outcome = "opens where it is already"
     elif dry_run:
-        done = "would open where it is"
+        outcome = "would open where it is"
     else:
-        done = "opens where it is now"
-    print_reply(reply, f"{known.what[0].upper()}{known.what[1:]} {done}: commonplace --home {shlex.quote(home)} status")
+        outcome = "opens where it is now"
+    print_reply(
+        reply,
+        f"{source_kind.what[0].upper()}{source_kind.what[1:]} {outcome}: commonplace --home {shlex.quote(home)} status",
+    )
 
 
 @click.command("copy")
@@ -324,25 +327,25 @@ def copy_command(source: str, target: str, overwrite: bool, dry_run: bool) -> No
     target_home = _open_home_at(target, must_exist=False)
     try:
         with ProgressBar() as bar:
-            done = copy(source_home, target_home, overwrite=overwrite, dry_run=dry_run, progress=bar.update)
+            result = copy(source_home, target_home, overwrite=overwrite, dry_run=dry_run, progress=bar.update)
     finally:
         source_home.close()
         target_home.close()
-    _print_warnings(done)
+    _print_warnings(result)
     reply = {
-        "added": list(done.added),
-        "told": list(done.history_completed),
-        "same": len(done.same),
-        "differ": list(done.different),
-        "warnings": list(done.warnings),
-        "failed": [{"path": path, "why": why} for path, why in done.failed],
+        "added": list(result.added),
+        "told": list(result.history_completed),
+        "same": len(result.same),
+        "differ": list(result.different),
+        "warnings": list(result.warnings),
+        "failed": [{"path": path, "why": why} for path, why in result.failed],
         "source": source_home.root,
         "target": target_home.root,
         "overwrite": overwrite,
         "dry_run": dry_run,
     }
-    print_reply(reply, partial(_print_copy, done, overwrite=overwrite, dry_run=dry_run))
-    if not dry_run and (done.failed or (done.different and not overwrite)):
+    print_reply(reply, partial(_print_copy, result, overwrite=overwrite, dry_run=dry_run))
+    if not dry_run and (result.failed or (result.different and not overwrite)):
         sys.exit(Conflict.exit_status)
 
 
@@ -354,20 +357,20 @@ def _open_home_at(address: str, *, must_exist: bool) -> Home:
     return Home(home, agent_name())
 
 
-def _print_copy(done: CopyResult, *, overwrite: bool, dry_run: bool) -> None:
-    for path, why in done.failed[:_MAX_LISTED_PAGES]:
+def _print_copy(result: CopyResult, *, overwrite: bool, dry_run: bool) -> None:
+    for path, why in result.failed[:_MAX_LISTED_PAGES]:
         print_text(f"not copied: {path}: {why}")
-    for path in done.different[:_MAX_LISTED_PAGES]:
+    for path in result.different[:_MAX_LISTED_PAGES]:
         print_text(f"differs: {path}")
-    left = max(0, len(done.different) - _MAX_LISTED_PAGES) + max(0, len(done.failed) - _MAX_LISTED_PAGES)
-    if left:
-        print_text(f"and {left} more (--json lists all)")
-    counts = [f"{len(done.added)} copied", f"{len(done.same)} there already"]
-    if done.history_completed:
-        counts.append(f"{len(done.history_completed)} with more of their history")
-    if done.different:
+    unlisted = max(0, len(result.different) - _MAX_LISTED_PAGES) + max(0, len(result.failed) - _MAX_LISTED_PAGES)
+    if unlisted:
+        print_text(f"and {unlisted} more (--json lists all)")
+    counts = [f"{len(result.added)} copied", f"{len(result.same)} there already"]
+    if result.history_completed:
+        counts.append(f"{len(result.history_completed)} with more of their history")
+    if result.different:
         last = "replaced" if overwrite else "differ and stay (--overwrite replaces them)"
-        counts.append(f"{len(done.different)} {last}")
-    if done.failed:
-        counts.append(f"{len(done.failed)} could not be copied")
+        counts.append(f"{len(result.different)} {last}")
+    if result.failed:
+        counts.append(f"{len(result.failed)} could not be copied")
     print_text(f"{'Would be: ' if dry_run else ''}{', '.join(counts)}.")

@@ -39,8 +39,8 @@ def trust_command(folder: str | None, yes: bool, lists: bool, revoke: bool, migr
     if not os.path.isdir(path):
         raise NotFound(f"there is no memory at {path}: name the folder of one")
     if revoke:
-        done = untrust(path)
-        print_reply({"home": path, "revoked": done}, f"{path} is {'no longer' if done else 'not'} trusted.")
+        had_record = untrust(path)
+        print_reply({"home": path, "revoked": had_record}, f"{path} is {'no longer' if had_record else 'not'} trusted.")
     elif migrate:
         _migrate(path)
     else:
@@ -66,20 +66,20 @@ def _trust(path: str, *, yes: bool) -> None:
         _confirm(f"{path} belongs to another user ({owner}). Open it all the same?", yes=yes)
         update_record(path, lambda record: record._replace(owner=owner))
     home = Home(path, agent_name(), is_found=True)
-    waiting = review_home(home)
+    review = review_home(home)
     reply = {
         "home": path,
-        "settings": bool(waiting.settings_file),
-        "rules": sorted(waiting.rules),
-        "tokens": [token.id for token in waiting.tokens],
+        "settings": bool(review.settings_file),
+        "rules": sorted(review.rules),
+        "tokens": [token.id for token in review.tokens],
     }
-    if not any((waiting.settings_file, waiting.rules, waiting.tokens)):
+    if not any((review.settings_file, review.rules, review.tokens)):
         print_reply({**reply, "trusted": True}, f"{path} has nothing that waits for your approval.")
         return
     if not yes:
-        _print_review(home, waiting)
+        _print_review(home, review)
         _confirm("Let all of this count?", yes=yes)
-    trust_home(home, waiting)
+    trust_home(home, review)
     print_reply(
         {**reply, "trusted": True}, f"{path} is trusted as it is now. You will be asked again about what changes later."
     )
@@ -98,14 +98,14 @@ def _confirm(question: str, *, yes: bool) -> None:
     click.confirm(question, abort=True)
 
 
-def _print_review(home: Home, waiting: Review) -> None:
-    if waiting.settings_file:
+def _print_review(home: Home, review: Review) -> None:
+    if review.settings_file:
         for search in {home.settings.search, *dict(home.settings.agents).values()}:
             print_text(f"provider {search.provider} {search.model}".rstrip(), bold=True)
-    for path, data in waiting.rules.items():
+    for path, data in review.rules.items():
         print_text(path, bold=True)
         _print_start(data.decode("utf-8", "replace"))
-    for token in waiting.tokens:
+    for token in review.tokens:
         print_text(f"token {token.id}: {token.role}, {token.note or 'no note'}", bold=True)
 
 
@@ -119,8 +119,8 @@ def _print_start(text: str) -> None:
 
 def _migrate(path: str) -> None:
     config, moved = migrate_endpoints(Home(path, agent_name()))
-    done = f"Moved {', '.join(moved)} to {config}." if moved else f"The settings of {path} name no server."
-    print_reply({"home": path, "config": config, "moved": moved}, done)
+    outcome = f"Moved {', '.join(moved)} to {config}." if moved else f"The settings of {path} name no server."
+    print_reply({"home": path, "config": config, "moved": moved}, outcome)
 
 
 @click.group("proposals", invoke_without_command=True)
@@ -130,9 +130,9 @@ def proposals_command(ctx: click.Context) -> None:
     """List the rules that wait for your approval: they came by an import, or from a token for single agents."""
     if ctx.invoked_subcommand is None:
         home = open_existing_home()
-        waiting = [describe_proposal(rule, _FOUND) for rule in list_proposals(home)]
-        rows = [[rule["path"], rule["by"], rule["at"][:16]] for rule in waiting]
-        reply = {"proposals": waiting}
+        proposals = [describe_proposal(rule, _FOUND) for rule in list_proposals(home)]
+        rows = [[rule["path"], rule["by"], rule["at"][:16]] for rule in proposals]
+        reply = {"proposals": proposals}
         headers = ["page", "by", "when"]
         print_reply(reply, partial(print_table, headers, rows) if rows else "Nothing waits for approval.")
 
@@ -154,10 +154,12 @@ def show_command(path: str) -> None:
 def approve_command(paths: tuple[str, ...], every: bool) -> None:
     """Put rules in force as they are. History records it."""
     home = open_existing_home()
-    chosen = _choose(home, paths, every=every)
-    for path in chosen:
+    selected = _choose(home, paths, every=every)
+    for path in selected:
         approve(home, path)
-    print_reply({"approved": chosen}, f"Approved {', '.join(chosen)}." if chosen else "Nothing waits for approval.")
+    print_reply(
+        {"approved": selected}, f"Approved {', '.join(selected)}." if selected else "Nothing waits for approval."
+    )
 
 
 @proposals_command.command("reject")
@@ -167,17 +169,19 @@ def approve_command(paths: tuple[str, ...], every: bool) -> None:
 def reject_command(paths: tuple[str, ...], every: bool) -> None:
     """Put back what was in force before, or remove a rule that is new. History keeps the proposal."""
     home = open_existing_home()
-    chosen = _choose(home, paths, every=every)
-    for path in chosen:
+    selected = _choose(home, paths, every=every)
+    for path in selected:
         reject(home, path)
-    print_reply({"rejected": chosen}, f"Rejected {', '.join(chosen)}." if chosen else "Nothing waits for approval.")
+    print_reply(
+        {"rejected": selected}, f"Rejected {', '.join(selected)}." if selected else "Nothing waits for approval."
+    )
 
 
 def _choose(home: Home, paths: tuple[str, ...], *, every: bool) -> list[str]:
     if bool(paths) == every:
         raise InvalidArgument("name the pages of `commonplace proposals`, or say --all")
-    waiting = [rule.path for rule in list_proposals(home)]
+    proposed = [rule.path for rule in list_proposals(home)]
     for path in paths:
-        if path not in waiting:
+        if path not in proposed:
             find_proposal(home, path)
-    return waiting if every else list(paths)
+    return proposed if every else list(paths)

@@ -88,22 +88,22 @@ def search_command(
 ) -> None:
     """Find the lines that answer QUERY, in everything the agent may see; with --everyone, in all of memory."""
     arguments = {"query": " ".join(query), "maxResults": limit, "minScore": min_score}
-    given = {name: list(value) if name == "tags" else value for name, value in filters.items() if value}
+    options = {name: list(value) if name == "tags" else value for name, value in filters.items() if value}
     if explain:
-        _explain_search(_search(arguments, given, keyword=keyword, everyone=everyone))
+        _explain_search(_search(arguments, options, keyword=keyword, everyone=everyone))
         return
     if keyword or everyone:
         from ...tools.retrieval import search_reply
 
-        reply = search_reply(_search(arguments, given, keyword=keyword, everyone=everyone))
+        reply = search_reply(_search(arguments, options, keyword=keyword, everyone=everyone))
     else:
-        reply = call_tool(open_memory(), "memory_search", arguments | given, "retrieval")
+        reply = call_tool(open_memory(), "memory_search", arguments | options, "retrieval")
     print_reply(reply, partial(_print_hits, reply, shows_all=min_score is not None))
 
 
 def _search(arguments: dict[str, Any], filters: dict[str, Any], *, keyword: bool, everyone: bool) -> SearchResult:
     home = open_existing_home()
-    found = home.search(
+    result = home.search(
         arguments["query"],
         arguments["maxResults"],
         arguments["minScore"],
@@ -111,9 +111,9 @@ def _search(arguments: dict[str, Any], filters: dict[str, Any], *, keyword: bool
         filters=home.filters(**filters),
         mode="keyword" if keyword else None,
     )
-    for warning in found.warnings:
+    for warning in result.warnings:
         warn(warning)
-    return found
+    return result
 
 
 def _print_hits(reply: dict[str, Any], *, shows_all: bool) -> None:
@@ -123,14 +123,14 @@ def _print_hits(reply: dict[str, Any], *, shows_all: bool) -> None:
         print_text(f"Nothing found.{_session_hint()}")
     if hits and reply["verdict"] != "found":
         print_text("Nothing fits well; nearest:\n")
-    shown = [
+    rows = [
         hit for place, hit in enumerate(hits) if shows_all or place < _MIN_SHOWN_HITS or hit["score"] >= _FOLDED_SCORE
     ]
-    for hit in shown:
-        if not any(_replaces(other, hit) and not _replaces(hit, other) for other in shown):
-            _print_hit(hit, [other for other in shown if _replaces(hit, other)])
-    if len(shown) < len(hits):
-        click.secho(f"({len(hits) - len(shown)} more hardly fit: --min-score 0 shows them)", dim=True, err=True)
+    for hit in rows:
+        if not any(_replaces(other, hit) and not _replaces(hit, other) for other in rows):
+            _print_hit(hit, [other for other in rows if _replaces(hit, other)])
+    if len(rows) < len(hits):
+        click.secho(f"({len(hits) - len(rows)} more hardly fit: --min-score 0 shows them)", dim=True, err=True)
 
 
 def _replaces(hit: dict[str, Any], older: dict[str, Any]) -> bool:
@@ -183,19 +183,19 @@ def _session_hint() -> str:
     return " Sessions are not searched: set memorySearch.indexSessions to true in commonplace.yaml."
 
 
-def _explain_search(found: SearchResult) -> None:
+def _explain_search(result: SearchResult) -> None:
     """Print the hits with what each factor added to the score."""
     from ...search.pipeline import explain_dates, explain_result
 
-    reply: dict[str, Any] = {"results": explain_result(found), "warnings": list(found.warnings)}
-    if dates := explain_dates(found):
+    reply: dict[str, Any] = {"results": explain_result(result), "warnings": list(result.warnings)}
+    if dates := explain_dates(result):
         reply["dates"] = dates
-    reply |= {name: getattr(found, name) for name in ("mode", "provider", "model", "fallback")}
+    reply |= {name: getattr(result, name) for name in ("mode", "provider", "model", "fallback")}
 
     def print_explained() -> None:
         print_text(f"{reply['mode']}, {reply['provider']} {reply['model']}".rstrip())
-        if found.dates.spans:
-            print_text(f"days: {found.dates.describe()}; words: {found.dates.rest or 'none'}")
+        if result.dates.spans:
+            print_text(f"days: {result.dates.describe()}; words: {result.dates.rest or 'none'}")
         for hit in reply["results"]:
             print_text(f"\n{quote_line(hit['citation'])}  {hit['score']:.2f}", fg="cyan")
             print_text("  " + quote_line(hit["text"].split("\n")[-1][:100]))

@@ -293,9 +293,9 @@ def missing_token() -> Problem:
 def _with_security_headers(send: Send) -> Send:
     async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
-            given = message.get("headers", [])
-            names = {name.lower() for name, _ in given}
-            message["headers"] = [*given, *(header for header in _RAW_SECURITY_HEADERS if header[0] not in names)]
+            headers = message.get("headers", [])
+            names = {name.lower() for name, _ in headers}
+            message["headers"] = [*headers, *(header for header in _RAW_SECURITY_HEADERS if header[0] not in names)]
         await send(message)
 
     return send_with_headers
@@ -316,7 +316,7 @@ def _parse_host(address: str) -> str:
 
 
 def _do_nothing() -> None:
-    """For whoever does not need to know that a code was used."""
+    """Do nothing: for whoever does not need to know that a code was used."""
 
 
 def _is_first(_digest: str) -> bool:
@@ -356,14 +356,14 @@ class SignInKeys:
         digest = hash_secret(code)
         with self._lock:
             match = next((each for each in self._codes if hmac.compare_digest(each, digest)), "")
-            found = self._codes.get(match)
-            if found is None or found.is_used or found.expires_at < self._now():
+            entry = self._codes.get(match)
+            if entry is None or entry.is_used or entry.expires_at < self._now():
                 return None
-            self._codes[match] = found._replace(is_used=True)
+            self._codes[match] = entry._replace(is_used=True)
         if not self.claim(match):
             return None
         self.on_exchange()
-        name = f"{found.number}.{secrets.token_urlsafe(32)}"
+        name = f"{entry.number}.{secrets.token_urlsafe(32)}"
         return f"{KEY_PREFIX}{name}.{self._sign(name)}"
 
     def _sign(self, name: str) -> str:

@@ -102,8 +102,8 @@ def _list_days(home: Home) -> list[Row]:
 def _list_notes(home: Home, days: list[str]) -> list[Row]:
     """Return the keyed notes of the curated page and of some days."""
     paths = dict.fromkeys([home.layout.curated_page(home.agent), *days])
-    found = ((path, blocks.parse(read_text(home.storage.pages, path)[0])) for path in paths)
-    return [_describe_note(path, block) for path, stored in found for block in reversed(stored)]
+    notes = ((path, blocks.parse(read_text(home.storage.pages, path)[0])) for path in paths)
+    return [_describe_note(path, block) for path, stored in notes for block in reversed(stored)]
 
 
 def _describe_note(path: str, block: Block) -> Row:

@@ -137,8 +137,8 @@ def get_blame(request: ApiRequest) -> dict[str, Any]:
         if rows and rows[-1]["change"] == line.change:
             rows[-1]["to"] = line.number
         else:
-            known = {"author": line.author, "at": line.at, "change": line.change, "reason": line.why}
-            rows.append({"from": line.number, "to": line.number, **known})
+            fields = {"author": line.author, "at": line.at, "change": line.change, "reason": line.why}
+            rows.append({"from": line.number, "to": line.number, **fields})
     return {"path": path, "lines": rows}
 
 
@@ -149,16 +149,16 @@ def undo_changes(request: ApiRequest) -> dict[str, Any]:
     requested = [_find_change(request, name) for name in dict.fromkeys(request.body["changes"])]
     for change in requested:
         refuse_session(home, change.path)
-    chosen = [
+    selected = [
         change
         for change in timeline.include_same_calls(home, requested)
         if timeline.may_see(home, change.path) and _may_see_file(request, change.path)
     ]
-    sessions = {change.path for change in chosen if is_session(home, change.path)}
-    results = timeline.undo(home, [change for change in chosen if change.path not in sessions])
+    sessions = {change.path for change in selected if is_session(home, change.path)}
+    results = timeline.undo(home, [change for change in selected if change.path not in sessions])
     rows = [_describe_undo(page.path, page.changes, page.problem) for page in results]
     for path in sorted(sessions):
-        changes = [change for change in chosen if change.path == path]
+        changes = [change for change in selected if change.path == path]
         rows.append(_describe_undo(path, changes, f"{path} is what was said in a session: it stays"))
     return {"undone": rows}
 

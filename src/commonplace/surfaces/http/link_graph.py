@@ -76,8 +76,8 @@ def _describe_node(node: GraphNode) -> dict[str, Any]:
 def build_link_graph(home: Home, max_nodes: int = MAX_NODES) -> LinkGraph:
     pages = [path for path, _ in home.visibility.list_pages() if path.endswith(".md")]
     reserve = max_nodes // HUB_RESERVE if len(pages) > max_nodes else 0
-    chosen = pages[: max_nodes - reserve]
-    known = set(chosen)
+    newest = pages[: max_nodes - reserve]
+    known = set(newest)
     records = [
         record for folder in record_folders(home) for record in home.list_records(folder)[0] if record.path in known
     ]
@@ -86,14 +86,14 @@ def build_link_graph(home: Home, max_nodes: int = MAX_NODES) -> LinkGraph:
     tags = _collect_tags(records, note_tags)
     tag_nodes = sorted(tag for tag, paths in tags.items() if len(paths) > MAX_TAG_PAGES)
     hubs = _find_hubs(home, {**{record.path: record.text for record in records}, **texts})
-    room = max(0, max_nodes - len(chosen))
+    room = max(0, max_nodes - len(newest))
     hubs = [hub for hub in hubs if hub.id in known] + [hub for hub in hubs if hub.id not in known][:room]
     tag_nodes = tag_nodes[: max(0, room - sum(hub.id not in known for hub in hubs))]
-    found = [*links, *_name_edges(hubs), *_key_edges(records), *_tag_edges(tags, frozenset(tag_nodes))]
-    edges = _unique_edges(found)[:MAX_EDGES]
+    every_edge = [*links, *_name_edges(hubs), *_key_edges(records), *_tag_edges(tags, frozenset(tag_nodes))]
+    edges = _unique_edges(every_edge)[:MAX_EDGES]
     degrees = Counter(end for edge in edges for end in (edge.a, edge.b))
-    nodes = [*_page_nodes(home, chosen, degrees, hubs), *_hub_nodes(hubs, known), *_tag_nodes(tag_nodes, degrees)]
-    return LinkGraph(nodes, edges, len(pages) - len(chosen))
+    nodes = [*_page_nodes(home, newest, degrees, hubs), *_hub_nodes(hubs, known), *_tag_nodes(tag_nodes, degrees)]
+    return LinkGraph(nodes, edges, len(pages) - len(newest))
 
 
 class _Hub(NamedTuple):
@@ -107,8 +107,8 @@ def _find_hubs(home: Home, texts: Mapping[str, str]) -> list[_Hub]:
     topics = {home.layout.topic_of(path): path for path in texts if path.startswith(f"{home.layout.world}/")}
     by_name = {_fold_name(topic): path for topic, path in topics.items()}
     own = f"{home.layout.agent_folder(home.agent)}/"
-    said = {path: text for path, text in texts.items() if "/activity/" not in path or not path.startswith(own)}
-    names = find_names(said, topics, min_texts=MIN_HUB_PAGES, limit=MAX_HUBS)
+    page_texts = {path: text for path, text in texts.items() if "/activity/" not in path or not path.startswith(own)}
+    names = find_names(page_texts, topics, min_texts=MIN_HUB_PAGES, limit=MAX_HUBS)
     return [_Hub(by_name.get(_fold_name(name.text), f"name:{name.text}"), name) for name in names]
 
 

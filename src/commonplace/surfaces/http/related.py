@@ -60,11 +60,11 @@ def _find_similar(home: Home, path: str, body: str) -> list[Row]:
         return []
     with without_recalls():
         hits = home.search(query, _SEARCHED_HITS).hits
-    found: dict[str, Hit] = {}
+    best: dict[str, Hit] = {}
     for hit in hits:
         if hit.path != path:
-            found.setdefault(hit.path, hit)
-    rows = (_describe(home, hit, _first_sentence(hit.text)) for hit in found.values())
+            best.setdefault(hit.path, hit)
+    rows = (_describe(home, hit, _first_sentence(hit.text)) for hit in best.values())
     return [row for row in rows if row]
 
 

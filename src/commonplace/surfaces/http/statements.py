@@ -61,11 +61,11 @@ def _format_position(position: feed.Position) -> str:
 
 def _parse_position(cursor: str) -> feed.Position | None:
     try:
-        found = parse_cursor(cursor)
-        if found is None:
+        place = parse_cursor(cursor)
+        if place is None:
             return None
-        number, _, path = found[1].partition(" ")
-        return feed.Position(found[0], path, int(number))
+        number, _, path = place[1].partition(" ")
+        return feed.Position(place[0], path, int(number))
     except (InvalidArgument, ValueError) as error:  # well-formed, but no listing gave it
         raise NotFound("after: this is not where a list ended: begin from the top") from error
 

@@ -118,8 +118,8 @@ def _find_page(home: Home, name: str, client: str, lines: list[str]) -> str:
     imported = () if own in pages or not client else (path for path in pages if path.startswith(f"{folder}/{client}-"))
     day = _timestamp(parse_object(lines[0]) or {})[:10]
     for path in imported:
-        named = path.endswith(f"-{file_name(name)}.jsonl")
-        if (named or (day and f"-{day}-" in path)) and _is_same_session(
+        is_named = path.endswith(f"-{file_name(name)}.jsonl")
+        if (is_named or (day and f"-{day}-" in path)) and _is_same_session(
             home.storage.pages.read(path).text, name, client, lines
         ):
             return path

@@ -74,7 +74,7 @@ class HookFile(NamedTuple):
 
 
 def hook_group(command: str, seconds: int) -> dict[str, Any]:
-    """A group of hooks without a matcher runs in every case."""
+    """Return a group of hooks without a matcher, which runs in every case."""
     return {"hooks": [{"type": "command", "command": command, "timeout": seconds}]}
 
 
@@ -371,17 +371,17 @@ def hooks_file(hooks: HookFile, scope: str, where: Where) -> str:
 
 def _folders(where: Where) -> dict[str, str]:
     home = where.home
-    given = where.environment
-    claude = given.get("CLAUDE_CONFIG_DIR")
+    environment = where.environment
+    claude = environment.get("CLAUDE_CONFIG_DIR")
     return {
         "home": home,
         "project": where.project,
-        "config": given.get("XDG_CONFIG_HOME") or f"{home}/.config",
+        "config": environment.get("XDG_CONFIG_HOME") or f"{home}/.config",
         "support": f"{home}/Library/Application Support",
-        "appdata": given.get("APPDATA") or f"{home}/AppData/Roaming",
+        "appdata": environment.get("APPDATA") or f"{home}/AppData/Roaming",
         "claude": claude or f"{home}/.claude",
         "claude_json": f"{claude or home}/.claude.json",
-        "codex": given.get("CODEX_HOME") or f"{home}/.codex",
-        "copilot": given.get("COPILOT_HOME") or f"{home}/.copilot",
-        "cline": given.get("CLINE_MCP_SETTINGS_PATH") or f"{home}/.cline/data/settings/cline_mcp_settings.json",
+        "codex": environment.get("CODEX_HOME") or f"{home}/.codex",
+        "copilot": environment.get("COPILOT_HOME") or f"{home}/.copilot",
+        "cline": environment.get("CLINE_MCP_SETTINGS_PATH") or f"{home}/.cline/data/settings/cline_mcp_settings.json",
     }

@@ -101,11 +101,11 @@ def take(text: str, path: Path) -> str:
     gap = _skip(text, before[-1]) if before else holder.start  # the comma before it, or the bracket
     comma = _skip(text, end)
     if text[comma : comma + 1] == ",":
-        kept = text[end:comma].strip()
-        left = text[:start] + (text[start : member.start] + kept if kept else "")
-        return _join(left, left[gap + 1 :], text[comma + 1 :])
-    left = text[:gap] + text[gap + 1 : start] if before else text[:start]  # without the comma before it
-    return _join(left, text[gap + 1 : start], text[end:])
+        comment = text[end:comma].strip()
+        before_member = text[:start] + (text[start : member.start] + comment if comment else "")
+        return _join(before_member, before_member[gap + 1 :], text[comma + 1 :])
+    before_member = text[:gap] + text[gap + 1 : start] if before else text[:start]  # without the comma before it
+    return _join(before_member, text[gap + 1 : start], text[end:])
 
 
 def _join(left: str, comments: str, right: str) -> str:
@@ -158,7 +158,7 @@ def _member(node: JsonNode, key: str | int) -> JsonMember | None:
 def _insert(text: str, holder: JsonNode, depth: int, label: str, value: Any) -> str:
     """Insert a member at the end of an object or a list."""
     inline = _is_inline(text, holder) and bool(holder.inside)
-    written = label + _serialize(text, value, depth + 1, inline=inline)
+    member = label + _serialize(text, value, depth + 1, inline=inline)
     close = holder.end - 1
     tail = _trim_space(text, close)
     if not holder.inside:
@@ -166,7 +166,7 @@ def _insert(text: str, holder: JsonNode, depth: int, label: str, value: Any) -> 
         return (
             text[:tail]
             + _line_break(text, depth + 1)
-            + written
+            + member
             + _space_before_bracket(text, tail, close, depth)
             + text[close:]
         )
@@ -174,9 +174,9 @@ def _insert(text: str, holder: JsonNode, depth: int, label: str, value: Any) -> 
     last = holder.inside[-1].node.end
     comma = _skip(text, last)
     if text[comma] == ",":
-        return text[:tail] + between + written + "," + text[tail:]
+        return text[:tail] + between + member + "," + text[tail:]
     tail = max(tail, last)
-    return text[:last] + "," + text[last:tail] + between + written + text[tail:]
+    return text[:last] + "," + text[last:tail] + between + member + text[tail:]
 
 
 def _space_before_bracket(text: str, tail: int, close: int, depth: int) -> str:

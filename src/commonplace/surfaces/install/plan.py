@@ -52,8 +52,8 @@ class InstallRequest(NamedTuple):
 
     @property
     def options(self) -> list[str]:
-        named = {"--home": self.home, "--agent": self.agent}
-        return [word for name, value in named.items() if value for word in (name, value)]
+        options = {"--home": self.home, "--agent": self.agent}
+        return [word for name, value in options.items() if value for word in (name, value)]
 
 
 class FileChange(NamedTuple):
@@ -116,8 +116,8 @@ def find_program(executable: str, argv0: str) -> list[str]:
 def find_command(program: Sequence[str], search_path: str | None = None) -> list[str]:
     """Return the name of the command, if the shell finds this program by it; else nothing."""
     name = os.path.basename(program[0]).removesuffix(".exe")
-    found = shutil.which(name, path=search_path) if len(program) == 1 else None
-    return [name] if found and os.path.realpath(found) == os.path.realpath(program[0]) else []
+    path = shutil.which(name, path=search_path) if len(program) == 1 else None
+    return [name] if path and os.path.realpath(path) == os.path.realpath(program[0]) else []
 
 
 def plan_installation(by_file: EditsByFile, *, ignore_existing: bool = False) -> list[FileChange]:
@@ -247,8 +247,8 @@ def _add_hook(text: str, edit: AddHook) -> str:
     first, *others = ours
     for position in reversed(others):
         text = jsonc.take(text, (*edit.path, *position))
-    wanted = edit.element["hooks"][0] if len(first) > 1 else edit.element
-    for key, value in wanted.items():
+    hook = edit.element["hooks"][0] if len(first) > 1 else edit.element
+    for key, value in hook.items():
         text = jsonc.put(text, (*edit.path, *first, key), value)
     return text
 

@@ -34,23 +34,23 @@ def parse(text: str) -> dict[str, Any]:
 def put(text: str, path: KeyPath, value: dict[str, Any]) -> str:
     """Return the text with these keys in the table at a path; a missing table is added at the end."""
     document = parse(text)
-    known = value_at(document, path)
-    if isinstance(known, dict) and all(known.get(key) == each for key, each in value.items()):
+    current = value_at(document, path)
+    if isinstance(current, dict) and all(current.get(key) == each for key, each in value.items()):
         return text
     lines = text.splitlines(keepends=True)
     end = "\r\n" if "\r\n" in text else "\n"
     ours = [f"{key} = {_serialize(each)}{end}" for key, each in value.items()]
     start = _find_header(lines, path, below="")
-    if known is None:
+    if current is None:
         gap = "" if not text.strip() else end if text.endswith("\n") else end * 2
-        made = text + gap + f"[{'.'.join(path)}]{end}" + "".join(ours)
+        edited = text + gap + f"[{'.'.join(path)}]{end}" + "".join(ours)
     elif start is None:
         raise _refusal(path, ours)
     else:
         rest = _drop_keys(lines[start + 1 :], value)
-        made = "".join([*lines[: start + 1], *ours, *rest])
-    expected = _with_table(document, path, {**(known or {}), **value})
-    return _check(made, expected, path, ours)
+        edited = "".join([*lines[: start + 1], *ours, *rest])
+    expected = _with_table(document, path, {**(current or {}), **value})
+    return _check(edited, expected, path, ours)
 
 
 def take(text: str, path: KeyPath) -> str:
@@ -114,16 +114,16 @@ def _with_table(document: dict[str, Any], path: KeyPath, value: dict[str, Any] |
     """Return the document with a table at a path, or without it."""
     key, *rest = path
     inner = document.get(key)
-    made = _with_table(inner if isinstance(inner, dict) else {}, tuple(rest), value) if rest else value
+    table = _with_table(inner if isinstance(inner, dict) else {}, tuple(rest), value) if rest else value
     others = {name: each for name, each in document.items() if name != key}
-    return others if made is None or (value is None and not made) else {**others, key: made}
+    return others if table is None or (value is None and not table) else {**others, key: table}
 
 
-def _check(made: str, expected: dict[str, Any], path: KeyPath, ours: list[str]) -> str:
+def _check(edited: str, expected: dict[str, Any], path: KeyPath, ours: list[str]) -> str:
     """Return the edited text if its value is the expected one."""
     try:
-        if _prune(parse(made)) == _prune(expected):
-            return made
+        if _prune(parse(edited)) == _prune(expected):
+            return edited
     except Unreadable:
         pass
     raise _refusal(path, ours)
@@ -141,8 +141,8 @@ def _refusal(path: KeyPath, ours: list[str]) -> CannotEdit:
     name = ".".join(path)
     if not ours:
         return CannotEdit(f"{name} is written in a way that cannot be edited line by line: remove it by hand")
-    wanted = " and ".join(line.strip() for line in ours)
-    return CannotEdit(f"{name} is written in a way that cannot be edited line by line: set {wanted} there by hand")
+    our_lines = " and ".join(line.strip() for line in ours)
+    return CannotEdit(f"{name} is written in a way that cannot be edited line by line: set {our_lines} there by hand")
 
 
 def _serialize(value: Any) -> str:

@@ -34,27 +34,27 @@ def put(text: str, path: KeyPath, value: Any) -> str:
     """Return the text with an entry below a key; `path` is the key and the entry's name."""
     document = parse(text)
     key, name = path
-    known = value_at(document, path)
-    whole = {**known, **value} if isinstance(known, dict) and isinstance(value, dict) else value
-    if known == whole:
+    current = value_at(document, path)
+    whole = {**current, **value} if isinstance(current, dict) and isinstance(value, dict) else value
+    if current == whole:
         return text
-    made = take(text, path) if known is not None else text
-    lines = made.splitlines(keepends=True)
+    edited = take(text, path) if current is not None else text
+    lines = edited.splitlines(keepends=True)
     start = _find_line(lines, key)
     end = "\r\n" if "\r\n" in text else "\n"
     ended = [line if line.endswith("\n") else line + end for line in lines]
     if start is None:
-        made = "".join([*ended, f"{key}:{end}", *_entry_lines(name, whole, "  ", end)])
+        edited = "".join([*ended, f"{key}:{end}", *_entry_lines(name, whole, "  ", end)])
     elif (inline := lines[start].partition(":")[2].partition("#")[0].strip()) not in ("", "{}"):
         raise CannotEdit(f"{key} is written as {inline[:40]}: put each entry of it on lines of its own, and try again")
     else:
         ended[start] = re.sub(r":\s*\{\}", ":", ended[start], count=1)
-        made = "".join(
+        edited = "".join(
             [*ended[: start + 1], *_entry_lines(name, whole, _indent_below(ended, start), end), *ended[start + 1 :]]
         )
     holder = document.get(key)
     expected = {**document, key: {**(holder if isinstance(holder, dict) else {}), name: whole}}
-    return _check(made, expected, path)
+    return _check(edited, expected, path)
 
 
 def take(text: str, path: KeyPath) -> str:
@@ -108,10 +108,10 @@ def _column(line: str) -> int:
     return len(line) - len(line.lstrip(" "))
 
 
-def _check(made: str, expected: dict[str, Any], path: KeyPath) -> str:
+def _check(edited: str, expected: dict[str, Any], path: KeyPath) -> str:
     try:
-        if _prune(parse(made)) == _prune(expected):
-            return made
+        if _prune(parse(edited)) == _prune(expected):
+            return edited
     except Unreadable:
         pass
     raise CannotEdit(f"{'.'.join(path)} is written in a way that cannot be edited line by line: change it by hand")

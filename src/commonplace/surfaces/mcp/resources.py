@@ -207,9 +207,9 @@ def complete_argument(memory: Memory, argument: str, prefix: str) -> types.Compl
         values = memory.home.channels.names()[0]
     else:
         values = []
-    wanted = prefix.casefold()
-    starting = [value for value in values if value.casefold().startswith(wanted)]
-    containing = [value for value in values if wanted in value.casefold() and not value.casefold().startswith(wanted)]
+    folded = prefix.casefold()
+    starting = [value for value in values if value.casefold().startswith(folded)]
+    containing = [value for value in values if folded in value.casefold() and not value.casefold().startswith(folded)]
     matches = starting + containing
     return types.Completion(
         values=matches[:MAX_COMPLETIONS], total=len(matches), has_more=len(matches) > MAX_COMPLETIONS
