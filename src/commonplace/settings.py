@@ -30,15 +30,16 @@ class Provider(NamedTuple):
     module: str
     hint: str = ""
     is_remote: bool = False  # passages are sent to a server
+    is_self_contained: bool = False  # by default it needs neither a server nor a folder of this machine
 
 
 PROVIDERS = {
-    "static": Provider("static"),
-    "local": Provider("local", "pip install 'commonplace[local]'"),
+    "static": Provider("static", is_self_contained=True),
+    "local": Provider("local", "pip install 'commonplace[local]'", is_self_contained=True),
     "openai": Provider("openai", is_remote=True),
     "ollama": Provider("ollama", is_remote=True),
     "sentence-transformers": Provider("sentence_transformers", "pip install 'commonplace[sentence-transformers]'"),
-    "none": Provider(""),
+    "none": Provider("", is_self_contained=True),
 }
 
 

@@ -135,7 +135,7 @@ class ProviderChoice(NamedTuple):
 
 def is_self_contained(search: SearchSettings) -> bool:
     """Return whether the settings need neither a server nor a folder of this machine."""
-    return search.provider in ("none", "static", "local") and not _names_folder(search)
+    return PROVIDERS[search.provider].is_self_contained and not _names_folder(search)
 
 
 def choose_provider(search: SearchSettings, config: UserConfig, *, is_trusted: bool, is_shared: bool) -> ProviderChoice:

@@ -82,8 +82,10 @@ def test_the_architecture_names_every_module_and_the_files_to_touch_for_a_change
         section = text.partition(f"\n### {folder}/\n")[2].partition("\n### ")[0]
         assert section, f"{folder} has no heading: run ./dev docs"
         assert file.startswith("__") or f"| `{file}` |" in section, f"{name} is not named: run ./dev docs"
-    changes = text.partition("\n## Twelve changes")[2].partition("\n## ")[0]
+    changes = text.partition("\n## Common changes")[2].partition("\n## ")[0]
     touched = re.findall(r"`((?:src|tests|docs)/[^`*]+|[a-z_]+/[\w/]+\.py|[a-z_]+\.py)`", changes)
     assert len(touched) >= 24
     for path in touched:
         assert (SOURCE / path).exists() or (ARCHITECTURE.parent / path).exists(), path
+    for table, path in re.findall(r"`([A-Z_]{3,})` (?:in|of) `([\w/]+\.py)`", changes):
+        assert re.search(rf"^{table}\b.*= ", (SOURCE / path).read_text(), re.MULTILINE), f"{path} defines no {table}"

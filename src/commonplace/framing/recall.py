@@ -16,7 +16,15 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from ..formats.structure import DAY_LEVEL, ENTRY_LEVEL, ENTRY_PATTERN, find_fenced_lines, find_marks, unescape
+from ..formats.structure import (
+    DAY_LEVEL,
+    DAY_PATTERN,
+    ENTRY_LEVEL,
+    ENTRY_PATTERN,
+    find_fenced_lines,
+    find_marks,
+    unescape,
+)
 from .frames import quote_line, quote_title
 from .hidden import escape_hidden, show_hidden, unescape_hidden
 
@@ -261,11 +269,11 @@ class _Imitation(NamedTuple):
 
 
 _HEADINGS = _Imitation(
-    _compile(rf"#{{1,6}}{_SPACE}*(?:{_TITLE})\b|#{_SPACE}*\d{{4}}-\d\d-\d\d\b|(?:-{_SPACE}*){{3,}}\Z"),
+    _compile(rf"#{{1,6}}{_SPACE}*(?:{_TITLE})\b|{'#' * DAY_LEVEL}{_SPACE}*{DAY_PATTERN}\b|(?:-{_SPACE}*){{3,}}\Z"),
     is_always_removed=True,
 )
 _TOPIC = _Imitation(_compile(rf"##(?={_SPACE}|\Z)"), ("world",))
-_ENTRY = _Imitation(_compile(rf"##{_SPACE}*\d\d:\d\d\b"), ("day",))
+_ENTRY = _Imitation(_compile(rf"{'#' * ENTRY_LEVEL}{_SPACE}*{ENTRY_PATTERN}\b"), ("day",))
 _UNDERLINE = _Imitation(_compile(rf"(?:=+|-+){_SPACE}*\Z"))
 _FENCE = _Imitation(_compile(r"`{3,}|~{3,}"))
 _HTML = _Imitation(_compile(r"<(?:!|\?|(?:script|pre|style|textarea)\b)"))
