@@ -170,7 +170,7 @@ class LocalEmbedder:
     def accepts(self, text: str) -> bool:
         if not self._scripts:
             return True
-        return mostly_alphabetic(text) if self._scripts == "alphabetic" else has_chinese(text)
+        return is_mostly_alphabetic(text) if self._scripts == "alphabetic" else has_chinese(text)
 
     def embed_passages(self, texts: Sequence[str], *, interactive: bool = False) -> Vectors:
         return self._embed(texts, self._recipe.passage_prefix)
@@ -231,7 +231,7 @@ def _script_shares(text: str) -> tuple[float, float]:
     return _LETTERS_PER_CHARACTER * chinese / max(weight, 1), _LETTERS_PER_CHARACTER * unspaced / max(weight, 1)
 
 
-def mostly_alphabetic(text: str) -> bool:
+def is_mostly_alphabetic(text: str) -> bool:
     return _script_shares(text)[1] < 0.5
 
 

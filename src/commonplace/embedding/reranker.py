@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import Unavailable
-from .local import Transformer, mostly_alphabetic, require_packages
+from .local import Transformer, is_mostly_alphabetic, require_packages
 from .model_files import RERANKER, find_model
 
 _MAX_PAIR_TOKENS = 192  # of query and passage: more cost time, and the answer is mostly at the start of a passage
@@ -25,7 +25,7 @@ class Reranker:
 
     def accepts(self, query: str) -> bool:
         """Return whether reranking improves the results of such a query."""
-        return len(query.split()) >= _MIN_QUERY_WORDS and mostly_alphabetic(query)
+        return len(query.split()) >= _MIN_QUERY_WORDS and is_mostly_alphabetic(query)
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
         """Return how well each text answers, from about -11 to 11; the score of one does not depend on the others."""

@@ -161,7 +161,7 @@ def keep_sentence(home: Home, path: str, lines: str, line: int, session: str = "
         home.storage.pages.reaffirm(path)
     change = home.storage.history.changes(path)[-1]
     if change.version != page.version:
-        raise _changed(path)
+        raise _make_conflict(path)
     return Outcome(path, change.id)
 
 
@@ -181,7 +181,7 @@ def _find_shown(home: Home, path: str, text: str, lines: str, line: int) -> Sent
         each for each in find_sentences(text, is_record=_is_record(home, path)) if read_lines(text, each) == wording
     ]
     if not matches:
-        raise _changed(path)
+        raise _make_conflict(path)
     return min(matches, key=lambda each: abs(each.first - line))
 
 
@@ -204,7 +204,7 @@ def _replace(home: Home, path: str, sentence: str, line: int, text: str, *, tool
         def change(current: str) -> str:
             span = find_span(current, sentence, line, is_record=_is_record(home, path))
             if span is None:
-                raise _changed(path)
+                raise _make_conflict(path)
             return replace_sentence(current, span, screened)
 
         home.writer.edit(path, change)
@@ -230,7 +230,7 @@ def _is_record(home: Home, path: str) -> bool:
     return place is not None and place.kind == "record"
 
 
-def _changed(path: str) -> Conflict:
+def _make_conflict(path: str) -> Conflict:
     return Conflict(f"{path} does not say that any more: look at it again")
 
 

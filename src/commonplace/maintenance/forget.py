@@ -86,16 +86,16 @@ def _remove_leftover(home: Home, path: str) -> None:
 
 def _report(finder: _Finder) -> ForgetReport:
     home = finder.home
-    pages = {path: data for path, data in finder.list_pages() if finder.what_stays(path, data) != data}
+    pages = {path: data for path, data in finder.list_pages() if finder.cut_page(path, data) != data}
     traces = [Trace("page", path, finder.describe(path, data)) for path, data in pages.items()]
     for path in finder.list_leftovers():
         traces.append(Trace("leftover", path, "a file that a killed process left behind"))
-    lines = {line for path, data in pages.items() for line in finder.removed_lines(path, data)}
+    lines = {line for path, data in pages.items() for line in finder.list_removed_lines(path, data)}
     version_counts: dict[str, int] = {}
     for path, versions in home.storage.history.iterate_pages():
         if count := finder.count_versions(path, versions):
             version_counts[path] = count
-            lines.update(line for _, data in versions if data for line in finder.removed_lines(path, data))
+            lines.update(line for _, data in versions if data for line in finder.list_removed_lines(path, data))
     for path in finder.list_editor_copies(lines):
         traces.append(Trace("copy", path, "a backup or swap file of an editor"))
     for path, count in sorted(version_counts.items()):
@@ -158,7 +158,7 @@ class _Finder:
         roots = self.home.layout.roots(self.home.index.scope.extra, sessions=True)
         return sorted(self.home.storage.pages.changes({}, roots).changed)
 
-    def what_stays(self, path: str, data: bytes) -> bytes | None:
+    def cut_page(self, path: str, data: bytes) -> bytes | None:
         """Return what stays of a version of a page; None if nothing does."""
         split = self._split(path, data)
         return split.stays if split else None
@@ -195,13 +195,13 @@ class _Finder:
         data = self.home.storage.read_bytes(path)
         if data is None:
             return
-        stays = self.what_stays(path, data)
+        stays = self.cut_page(path, data)
         if stays is None:
             self.home.writer.remove(path)
         elif stays != data:
 
             def remove_selected(text: str) -> str:
-                return (self.what_stays(path, text.encode()) or b"").decode()
+                return (self.cut_page(path, text.encode()) or b"").decode()
 
             self.home.writer.edit(path, remove_selected)
 
@@ -211,7 +211,7 @@ class _Finder:
             return []
         versions_left: Versions = []
         for change, data in versions:
-            stays = None if data is None else self.what_stays(path, data)
+            stays = None if data is None else self.cut_page(path, data)
             if (data is not None and stays is None) or (versions_left and stays == versions_left[-1][1]):
                 continue
             versions_left.append((self._clear_mentions(change)._replace(version=version_of(stays)), stays))
@@ -221,13 +221,13 @@ class _Finder:
         """Return how many versions of a page hold something selected."""
         if self._is_removed_entirely(path):
             return len(versions)
-        return sum(data is not None and self.what_stays(path, data) != data for _, data in versions)
+        return sum(data is not None and self.cut_page(path, data) != data for _, data in versions)
 
     def list_leftovers(self) -> Iterator[str]:
         """Yield files that killed processes left beside pages, with something selected in them."""
         for leftover in list_leftovers(self.home.storage.tree):
             data = self.home.storage.read_bytes(leftover.path)
-            if data is not None and self.what_stays(leftover.leftover_of, data) != data:
+            if data is not None and self.cut_page(leftover.leftover_of, data) != data:
                 yield leftover.path
 
     def list_editor_copies(self, lines: set[str]) -> Iterator[str]:
@@ -238,10 +238,10 @@ class _Finder:
             if place is None or not self._is_selected(page, place):
                 continue
             data = self.home.storage.read_bytes(entry.path) or b""
-            if self.what_stays(page, data) != data or any(needle in data for needle in needles):
+            if self.cut_page(page, data) != data or any(needle in data for needle in needles):
                 yield entry.path
 
-    def removed_lines(self, path: str, data: bytes) -> Iterator[str]:
+    def list_removed_lines(self, path: str, data: bytes) -> Iterator[str]:
         """Yield the distinctive lines that go from a page and do not occur in what stays."""
         stays, goes = self._split(path, data) or (b"", data)
         remaining = stays.decode("utf-8", "replace")
@@ -260,7 +260,7 @@ class _Finder:
                 yield Trace("mention", path, f"says {len(same)} of the same lines")
 
     def describe(self, path: str, data: bytes) -> str:
-        stays = self.what_stays(path, data)
+        stays = self.cut_page(path, data)
         if stays is None:
             return "the whole page"
         count = data.count(b"\n") - stays.count(b"\n")

@@ -87,12 +87,12 @@ def read_cited_lines(home: Home, citation: Citation) -> CitedLines:
     if not sequence:
         count = len(text.splitlines())
         raise InvalidArgument(f"{path} has no text at these lines, of {count}", advice="search again, and cite those")
-    wordings = _add_earlier_wordings(home.storage.history.versions(path), _long_enough(sequence))
+    wordings = _add_earlier_wordings(home.storage.history.versions(path), _choose_long_lines(sequence))
     above = next((line.strip() for line in reversed(lines[: max(citation.first - 1, 0)]) if line.strip()), "")
     cited = CitedLines(path, sequence, wordings, above)
     place = home.layout.place(path, home.index.scope.extra)
     if place and place.kind in _RECORD_KINDS:
-        return cited._replace(is_whole_page=_goes_whole(text, {*range(citation.first - 1, citation.last)}))
+        return cited._replace(is_whole_page=_is_removed_whole(text, {*range(citation.first - 1, citation.last)}))
     return cited._replace(key=_find_whole_note(text, citation))
 
 
@@ -105,7 +105,7 @@ def _read_text(home: Home, path: str, as_of: str) -> str:
     return as_text(data)
 
 
-def _long_enough(lines: Iterable[str]) -> frozenset[str]:
+def _choose_long_lines(lines: Iterable[str]) -> frozenset[str]:
     """Return the lines that are known by themselves: long enough, and no headings."""
     return frozenset(line for line in lines if len(line) >= MIN_LINE_CHARACTERS and not line.startswith("#"))
 
@@ -115,7 +115,7 @@ def _add_earlier_wordings(versions: Versions, wordings: frozenset[str]) -> froze
     texts = [as_text(data).split("\n") for _, data in versions if data is not None]
     for older, newer in zip(texts[-2::-1], texts[:0:-1], strict=True):
         if wordings.intersection(map(str.strip, newer)).difference(map(str.strip, older)):
-            wordings |= _long_enough(_list_earlier_wordings(older, newer, wordings))
+            wordings |= _choose_long_lines(_list_earlier_wordings(older, newer, wordings))
     return wordings
 
 
@@ -150,7 +150,7 @@ def find_spans(text: str, kind: str, selection: CitedLines | Words) -> Spans | N
     numbers = selection.find(lines)
     if not numbers:
         return []
-    if kind == "data" or (kind in _RECORD_KINDS and _goes_whole(text, numbers)):
+    if kind == "data" or (kind in _RECORD_KINDS and _is_removed_whole(text, numbers)):
         return None
     starts = [0]
     for line in lines:
@@ -160,7 +160,7 @@ def find_spans(text: str, kind: str, selection: CitedLines | Words) -> Spans | N
     return [(starts[number], min(starts[number + 1], len(text))) for number in sorted(numbers)]
 
 
-def _goes_whole(text: str, numbers: set[int]) -> bool:
+def _is_removed_whole(text: str, numbers: set[int]) -> bool:
     """Tell whether nothing of a record would be left, or nothing that can be read: JSON without a line is none."""
     first = find_value_line(text) - 1
     body = {number for number, line in enumerate(text.split("\n")) if number >= first and line.strip()}

@@ -363,7 +363,7 @@ def _needs_embedder(op: Op) -> bool:
 
 
 def _check(op: Op) -> None:
-    """ValueError for an operation that no store could carry out."""
+    """Raise ValueError for an operation that no store could carry out."""
     if not isinstance(op, (GetOp, PutOp, SearchOp, ListNamespacesOp)):
         raise ValueError(f"Unknown operation type: {type(op)}")  # noqa: TRY004
     _check_lists(op)
@@ -382,7 +382,7 @@ def _check(op: Op) -> None:
 
 
 def _check_lists(op: Op) -> None:
-    """ValueError for a text where a tuple or a list is meant: it would be taken for its letters."""
+    """Raise ValueError for a text where a tuple or a list is meant: it would be taken for its letters."""
     namespace: Any = getattr(op, "namespace", getattr(op, "namespace_prefix", ()))
     if isinstance(namespace, str):
         raise ValueError(f"a namespace is a tuple of labels, not text: write ({namespace!r},)")  # noqa: TRY004

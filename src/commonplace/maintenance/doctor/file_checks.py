@@ -85,14 +85,14 @@ def find_unread_pages(survey: Survey) -> Iterator[DoctorProblem]:
         if entry.path.startswith(skills) and _skill_folder(entry.path, skills) in skill_folders:
             continue  # whoever follows a skill reads what it brings along
         loose = survey.home.layout.path(survey.home.layout.loose)
-        yield DoctorProblem(entry.path, "is in a place where no tool and no search looks", _where_to_put(entry, loose))
+        yield DoctorProblem(entry.path, "is in a place where no tool and no search looks", _advise_place(entry, loose))
 
 
 def _skill_folder(path: str, skills: str) -> str:
     return skills + path.removeprefix(skills).split("/")[0]
 
 
-def _where_to_put(entry: FileEntry, loose: str) -> str:
+def _advise_place(entry: FileEntry, loose: str) -> str:
     if not entry.name.endswith(".md"):
         return "give it a name that ends in `.md`, in small letters"
     return f"move it into {loose}/, or name its folder under `extraPaths` in commonplace.yaml"
@@ -105,7 +105,7 @@ def find_open_permissions(survey: Survey) -> Iterator[DoctorProblem]:
     searchable = {"": _OTHERS_MODE}  # by folder: who can look up a name in it
     for folder in survey.folders:
         above = searchable[folder.path.rpartition("/")[0]] if folder.path else _OTHERS_MODE
-        searchable[folder.path] = above & _who_may_search(folder.mode)
+        searchable[folder.path] = above & _find_searchers(folder.mode)
         if folder.problem:
             continue
         is_exposed = folder.is_ours and bool(folder.mode & above & 0o066)
@@ -114,7 +114,7 @@ def find_open_permissions(survey: Survey) -> Iterator[DoctorProblem]:
             yield _open_problem(folder, pages, is_exposed=is_exposed)
 
 
-def _who_may_search(mode: int) -> int:
+def _find_searchers(mode: int) -> int:
     return (0o070 if mode & 0o010 else 0) | (0o007 if mode & 0o001 else 0)
 
 
@@ -179,10 +179,10 @@ def remove_leftover(home: Home, finding: Finding) -> str:
 
 
 def restore_command(home: Home, path: str, change: Change) -> str:
-    return f"`commonplace restore {path} --as-of {change.id}{everyone_option(home, path)}`"
+    return f"`commonplace restore {path} --as-of {change.id}{format_everyone_option(home, path)}`"
 
 
-def everyone_option(home: Home, path: str) -> str:
+def format_everyone_option(home: Home, path: str) -> str:
     """Commands for history show an agent its own pages unless they are told to show everyone's."""
     place = home.layout.place(path)
     return "" if place is None or home.visibility.may_see(place) else " --everyone"

@@ -20,7 +20,7 @@ from ...storage.names import file_name
 from ...storage.records import parse as parse_record
 from ...writing import MAX_INDEXED_BYTES
 from ..pins import describe_stale_pins
-from .file_checks import everyone_option, restore_command
+from .file_checks import format_everyone_option, restore_command
 from .survey import Claim, DoctorProblem, Finding, ScannedPage, Survey
 
 _CLOCK_TOLERANCE = timedelta(minutes=10)
@@ -313,7 +313,7 @@ def remove_duplicate_note(home: Home, finding: Finding) -> str:
         return blocks.remove(text, copies[0])
 
     home.writer.edit(finding.path, remove_copy)
-    return _how_to_undo(home, finding.path)
+    return _describe_undo(home, finding.path)
 
 
 def remove_duplicate_record(home: Home, finding: Finding) -> str:
@@ -323,7 +323,7 @@ def remove_duplicate_record(home: Home, finding: Finding) -> str:
         if any(_digest_page(home, path) != digest for path in (finding.path, counting)):
             raise Conflict(_CHANGED_MEANWHILE)
         home.writer.remove(finding.path, if_version=version)
-    return _how_to_undo(home, finding.path)
+    return _describe_undo(home, finding.path)
 
 
 def _digest_page(home: Home, path: str) -> str:
@@ -343,8 +343,8 @@ def _require_in_history(home: Home, path: str) -> str:
     return version
 
 
-def _how_to_undo(home: Home, path: str) -> str:
+def _describe_undo(home: Home, path: str) -> str:
     change = home.storage.history.changes(path)[-1]
     if change.tool == "doctor":
-        return f"removed; `commonplace undo {change.id}{everyone_option(home, path)}` takes it back"
+        return f"removed; `commonplace undo {change.id}{format_everyone_option(home, path)}` takes it back"
     return f"removed; {restore_command(home, path, change)} takes it back"

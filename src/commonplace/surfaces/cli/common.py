@@ -160,7 +160,7 @@ def open_memory(*, to_write: bool = False) -> Memory:
     """Open the memory with its tools. Only a command that writes may create a new one."""
     from ...memory import Memory  # imports every tool, which not every command needs
 
-    home = _usable_home(to_write=to_write)
+    home = _require_home(to_write=to_write)
     session = os.environ.get("COMMONPLACE_SESSION", "")
     is_new = not home_exists(home)
     memory = Memory(home, agent_name(), session=session, is_found=is_found_home())
@@ -176,7 +176,7 @@ def open_memory(*, to_write: bool = False) -> Memory:
 def open_existing_home(toolsets: Sequence[str] = EVERYDAY) -> Home:
     """Open the memory without its tools, which takes half the time. It must exist."""
     session = os.environ.get("COMMONPLACE_SESSION", "")
-    root = _usable_home(to_write=False)
+    root = _require_home(to_write=False)
     home = Home(root, agent_name(), session=session, is_found=is_found_home(), toolsets=toolsets)
     note_new_agent(home)
     home.write_default_directive()
@@ -229,7 +229,7 @@ def warn_untrusted(home: Home) -> None:
         warn(f"{home.root} is not trusted, and {left_out} left out: `commonplace trust` shows and approves it")
 
 
-def _usable_home(*, to_write: bool) -> str:
+def _require_home(*, to_write: bool) -> str:
     home = home_path()
     require_usable_home(home)
     if not to_write and not home_exists(home):

@@ -42,7 +42,7 @@ def db_command(action: str, url: str | None, login: str | None, tenant: str | No
     if action == "status":
         _show_status(url)
     elif action == "quicken":
-        _quicken(url)
+        _build_vector_indexes(url)
     elif action == "grant":
         _grant(url if tenant is None else with_tenant(url, tenant), login)
     else:
@@ -59,7 +59,7 @@ def _migrate(url: str, *, is_first: bool) -> None:
     print_reply({"home": name, "applied": applied}, sentence)
 
 
-def _quicken(url: str) -> None:
+def _build_vector_indexes(url: str) -> None:
     """Build the vector indexes that a tenant lacks; each takes minutes."""
     database = Database(parse_url(url))
     require_migrated(database, display_name(url))

@@ -46,7 +46,7 @@ _FIRST_START_NOTE = "first start"
 _IDENTITY = ("agent", "user", "channel", "session")
 
 
-def _serving_options(command: Any) -> Any:
+def _add_serving_options(command: Any) -> Any:
     for option in (
         click.option("--user", metavar="NAME", help="The user who asks (or COMMONPLACE_USER)."),
         click.option("--channel", metavar="NAME", help="The channel of the conversation (or COMMONPLACE_CHANNEL)."),
@@ -66,22 +66,22 @@ def _serving_options(command: Any) -> Any:
 
 
 @click.command("mcp")
-@_serving_options
+@_add_serving_options
 @global_options
-def mcp_command(**given: Any) -> None:
+def mcp_command(**arguments: Any) -> None:
     """Serve memory to one client of the Model Context Protocol, over standard input and output.
 
     The client starts this itself: `commonplace install` sets that up. It ends with the client.
     """
-    serving = _serving(**given)
+    options = _make_server_options(**arguments)
     try:
         from ..mcp.server import serve_stdio
     except ImportError as error:
         raise NotInstalled("an MCP server", "mcp") from error
-    serve_stdio(serving)
+    serve_stdio(options)
 
 
-def _http_options(command: Any) -> Any:
+def _add_http_options(command: Any) -> Any:
     for option in (
         click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on."),
         click.option("--port", default=7777, show_default=True, type=click.IntRange(0, 65535), help="0: any free one."),
@@ -127,25 +127,25 @@ def _http_options(command: Any) -> Any:
 
 
 @click.command("serve")
-@_http_options
-@_serving_options
+@_add_http_options
+@_add_serving_options
 @global_options
-def serve_command(**given: Any) -> None:
+def serve_command(**arguments: Any) -> None:
     """Serve memory over HTTP: the Model Context Protocol at /mcp, the API for programs at /v1, a web page at /.
 
     It listens on this machine only, and refuses requests from other web sites. Callers need a token: the first start
     makes one and says which file it is in.
     """
-    _serve(opens_browser=False, **given)
+    _serve(opens_browser=False, **arguments)
 
 
 @click.command("web")
-@_http_options
-@_serving_options
+@_add_http_options
+@_add_serving_options
 @global_options
-def web_command(**given: Any) -> None:
+def web_command(**arguments: Any) -> None:
     """Serve memory as `commonplace serve` does, and open its web page in your browser."""
-    _serve(opens_browser=True, **given)
+    _serve(opens_browser=True, **arguments)
 
 
 def _serve(
@@ -165,18 +165,18 @@ def _serve(
     logs_requests: bool,
     workers: int,
     traces: bool,
-    **given: Any,
+    **arguments: Any,
 ) -> None:
-    serving = _serving(**given)._replace(
+    options = _make_server_options(**arguments)._replace(
         requests_per_minute=requests_per_minute, logs_requests=logs_requests, traces=traces
     )
     _check_certificate(tls_cert, tls_key)
     _check_proxies(trust_proxy)
     secret = _check_token(token or os.environ.get("COMMONPLACE_TOKEN", ""))
     if tenants:
-        serving = _for_tenants(serving, is_open=opens_browser or is_open, secret=secret)
+        options = _serve_tenants(options, is_open=opens_browser or is_open, secret=secret)
     else:
-        _require_token_if_public(serving.home, host, secret, is_open=is_open)
+        _require_token_if_public(options.home, host, secret, is_open=is_open)
     try:
         from ..application import Certificate, serve_http
         from ..http.auth import AccessRules, SignInKeys
@@ -184,29 +184,29 @@ def _serve(
     except ImportError as error:
         raise NotInstalled("a server with a web page", "web") from error
     names = {*LOOPBACK, host.lower(), *(name.lower() for name in allow_host)}
-    listener = listen_nearby(host, port) if opens_browser and _is_default("port") else listen(host, port)
+    listener = listen_nearby(host, port) if opens_browser and _is_left_out("port") else listen(host, port)
     url = f"{'https' if tls_cert else 'http'}://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
-    click.echo(f"serving {display_name(serving.home)} at {url}/mcp, {url}/v1 and {url}/", err=True)
+    click.echo(f"serving {display_name(options.home)} at {url}/mcp, {url}/v1 and {url}/", err=True)
     if not is_open and not secret and not tenants:
-        _announce_token(serving.home)
+        _announce_token(options.home)
     keys = SignInKeys()
     metrics_token = _check_token(os.environ.get("COMMONPLACE_METRICS_TOKEN", ""))
     rules = AccessRules(tuple(sorted(names)), secret, is_open, read_only, metrics_token)
     certificate = Certificate(tls_cert, tls_key) if tls_cert and tls_key else None
     with open_browser(url, keys) if opens_browser else nullcontext():
-        serve_http(serving, rules, listener, keys, trust_proxy, certificate, workers)
+        serve_http(options, rules, listener, keys, trust_proxy, certificate, workers)
 
 
-def _for_tenants(serving: ServerOptions, *, is_open: bool, secret: str) -> ServerOptions:
+def _serve_tenants(options: ServerOptions, *, is_open: bool, secret: str) -> ServerOptions:
     """Serve all tenants of a database; refuse options that would let somebody in without naming a tenant."""
-    if not backend_of(serving.home).has_tenants:
+    if not backend_of(options.home).has_tenants:
         raise InvalidArgument("--tenants is for a database: name one with --home, as postgresql://user@host/name")
-    if is_open or secret or serving.homes:
+    if is_open or secret or options.homes:
         raise InvalidArgument(
             "with --tenants only tokens of tenants let in (`commonplace token create` makes one): leave out --open, "
             "--token, COMMONPLACE_TOKEN, --homes, and use serve"
         )
-    return serving._replace(tenants=True)
+    return options._replace(tenants=True)
 
 
 def _require_token_if_public(home: str, host: str, secret: str, *, is_open: bool) -> None:
@@ -229,7 +229,7 @@ def _announce_token(home: str) -> None:
 
 
 def _check_certificate(file: str | None, key_file: str | None) -> None:
-    """InvalidArgument unless both files of a certificate are given and fit, or none."""
+    """Raise InvalidArgument unless both files of a certificate are given and fit, or none."""
     if not file and not key_file:
         return
     if not (file and key_file):
@@ -243,7 +243,7 @@ def _check_certificate(file: str | None, key_file: str | None) -> None:
 
 
 def _check_proxies(addresses: tuple[str, ...]) -> None:
-    """InvalidArgument for what is neither an IP address nor a network: everybody would be trusted, or nobody."""
+    """Raise InvalidArgument for what is neither an IP address nor a network: everybody would be trusted, or nobody."""
     from ipaddress import ip_network
 
     for address in addresses:
@@ -273,7 +273,7 @@ def listen(host: str, port: int) -> socket.socket:
         ) from error
 
 
-def _is_default(option: str) -> bool:
+def _is_left_out(option: str) -> bool:
     """Return whether the user left out an option of the running command."""
     return click.get_current_context().get_parameter_source(option) is ParameterSource.DEFAULT
 
@@ -290,7 +290,9 @@ def listen_nearby(host: str, port: int) -> socket.socket:
     return listen(host, port + _PORTS_TO_TRY - 1)
 
 
-def _serving(user: str | None, channel: str | None, homes: str | None, answers: Any, tools: str) -> ServerOptions:
+def _make_server_options(
+    user: str | None, channel: str | None, homes: str | None, answers: Any, tools: str
+) -> ServerOptions:
     home = home_path()
     require_usable_home(home)
     if homes and not os.path.isdir(homes):

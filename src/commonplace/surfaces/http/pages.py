@@ -196,7 +196,11 @@ def put_page(request: ApiRequest) -> Reply:
         saved = save_page(request.home, path, request.body, expected, request.caller.session)
     except StaleVersion as error:
         current = _current_version(request, path)
-        raise _page_exists(path, current) if current and expected == ABSENT else _stale(path, current) from error
+        raise (
+            _make_exists_problem(path, current)
+            if current and expected == ABSENT
+            else _make_stale_problem(path, current)
+        ) from error
     is_new = expected == ABSENT
     body: dict[str, Any] = {"path": path, "version": saved.version, "created": is_new}
     if saved.warning:
@@ -229,7 +233,7 @@ def delete_page(request: ApiRequest) -> Reply:
         with home.writer.call("remove", session=request.caller.session):
             home.writer.remove(path, if_version=expected)
     except StaleVersion as error:
-        raise _stale(path, _current_version(request, path)) from error
+        raise _make_stale_problem(path, _current_version(request, path)) from error
     return Reply(b"", 204, media=MARKDOWN)
 
 
@@ -248,10 +252,10 @@ def _expected_version(request: ApiRequest) -> str:
         if none_match.strip() != "*":
             raise Problem(400, "If-None-Match is * when a page is written: it must not be there yet")
         if current != ABSENT:
-            raise _page_exists(path, current)
+            raise _make_exists_problem(path, current)
         return ABSENT
     if current == ABSENT or not _matches_etag(current, match or "", strong=True):
-        raise _stale(path, current)
+        raise _make_stale_problem(path, current)
     return current
 
 
@@ -270,20 +274,20 @@ def _matches_etag(version: str, header: str, *, strong: bool = False) -> bool:
     return any(tag == version and not (weak and strong) for weak, tag in _ETAG.findall(header))
 
 
-def _stale(path: str, current: str) -> Problem:
+def _make_stale_problem(path: str, current: str) -> Problem:
     if current:
         detail = f"{path} is not as you read it: read it again, or POST /v1/merge, then write"
     else:
         detail = f"{path} was removed: read it again, then write"
-    return _precondition_failed(path, current, detail)
+    return _make_precondition_problem(path, current, detail)
 
 
-def _page_exists(path: str, current: str) -> Problem:
+def _make_exists_problem(path: str, current: str) -> Problem:
     detail = f"{path} exists already: choose another path, or read it and write with If-Match"
-    return _precondition_failed(path, current, detail)
+    return _make_precondition_problem(path, current, detail)
 
 
-def _precondition_failed(path: str, current: str, detail: str) -> Problem:
+def _make_precondition_problem(path: str, current: str, detail: str) -> Problem:
     headers = {"ETag": f'"{current}"'} if current else None
     return Problem(412, detail, headers, current=current, path=path, code=StaleVersion.code)
 
