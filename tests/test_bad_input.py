@@ -136,7 +136,7 @@ def test_pages_that_are_not_utf8_are_named_and_the_others_found(memory: Memory, 
     assert "bad3" in failed(memory.call("MemoryTool", {"op": "getGlobal", "key": "bad3"}))
 
 
-def test_a_page_of_50_megabytes_is_searched_in_part_and_said_so(memory: Memory, home: Path) -> None:
+def test_a_page_of_50_megabytes_is_searched_in_part_with_a_warning(memory: Memory, home: Path) -> None:
     fill(memory)
     (home / "memory/huge.md").write_text(
         "first needle\n" + ("filler words on a line of their own\n" * 30 + "\n") * 46_000

@@ -31,7 +31,7 @@ def test_a_hand_edit_elsewhere_on_the_page_survives_a_rewrite(memory: Memory, pa
     assert "conflict" not in reply
 
 
-def test_of_two_rewrites_of_one_place_the_later_stands_and_the_earlier_is_in_history(
+def test_of_two_rewrites_of_one_place_the_later_wins_and_the_earlier_is_in_history(
     memory: Memory, home: Path, page: Path, clock: FrozenClock
 ) -> None:
     memory.call("reflect", {"content": PAGE})
@@ -58,7 +58,7 @@ def test_a_page_of_another_agent_replaced_unread_is_a_conflict_and_ones_own_is_n
     assert "conflict" not in bob.call("update_world", {"topic": "tea", "content": "Rooibos and mint."})
 
 
-def test_what_was_read_and_not_changed_since_is_rewritten_as_it_is_told(memory: Memory, page: Path) -> None:
+def test_a_page_that_did_not_change_since_it_was_read_is_rewritten_as_given(memory: Memory, page: Path) -> None:
     page.parent.mkdir(parents=True)
     page.write_text("By hand.\n")
     memory.call("recall")
@@ -66,7 +66,7 @@ def test_what_was_read_and_not_changed_since_is_rewritten_as_it_is_told(memory: 
     assert page.read_text() == "New.\n"
 
 
-def test_a_note_that_a_hand_changed_since_it_was_read_is_replaced_and_it_is_said(memory: Memory, page: Path) -> None:
+def test_a_note_edited_by_hand_since_it_was_read_is_replaced_and_the_reply_says_so(memory: Memory, page: Path) -> None:
     memory.call("memory_write", {"key": "tea", "content": "Green.", "target": "summary"})
     memory.call("memory_write", {"key": "milk", "content": "Oat.", "target": "summary"})
     memory.call("memory_read", {"key": "tea"})
@@ -89,7 +89,7 @@ def test_appends_of_two_sides_both_stay(memory: Memory, home: Path, clock: Froze
     assert page.read_text().endswith("one\nby hand\ntwo\n")
 
 
-def test_a_stale_save_by_hand_stands_and_what_it_left_out_is_said(memory: Memory, page: Path) -> None:
+def test_a_stale_save_by_hand_stays_and_what_it_left_out_is_reported(memory: Memory, page: Path) -> None:
     memory.call("memory_write", {"key": "tea", "content": "Green.", "target": "summary"})
     opened = page.read_text()
     memory.call("memory_write", {"key": "milk", "content": "Oat.", "target": "summary"})
@@ -162,7 +162,7 @@ def test_a_page_made_or_removed_by_hand_in_the_last_instant_is_not_lost(
     assert (tmp_path / "a.md").read_text() == "again\n"
 
 
-def test_a_save_that_rules_out_what_a_tool_was_doing_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_save_by_hand_that_conflicts_with_a_tool_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pages = kept_pages(tmp_path)
     pages.write("a.md", "one\n")
     version = pages.read("a.md").version

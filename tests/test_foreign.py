@@ -125,7 +125,7 @@ def test_duragent_keeps_its_memory_where_its_configuration_says(
     assert {"memory/world/people.md", "memory/world/tea.md", "agents/scout/memory/MEMORY.md"} <= {*done.added}
 
 
-def test_a_world_outside_of_everything_is_said_in_a_sentence_and_imported(tmp_path: Path) -> None:
+def test_a_world_folder_outside_of_the_home_is_reported_and_imported(tmp_path: Path) -> None:
     put(tmp_path / "project", "duragent.yaml", "world_memory:\n  path: ../world\n")
     put(tmp_path / "project", ".duragent/agents/scout/memory/MEMORY.md", "Scout's.")
     put(tmp_path / "world", "people.md", "Ann.")

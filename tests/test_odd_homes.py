@@ -254,7 +254,7 @@ def test_windows_pages_and_byte_order_marks_read_as_meant(memory: Memory, home: 
     assert b"\n" not in (home / "memory/global/general/b.md").read_bytes().replace(b"\r\n", b"")
 
 
-def test_a_handoff_is_written_whatever_stands_there(memory: Memory, home: Path) -> None:
+def test_a_handoff_is_written_whatever_is_there(memory: Memory, home: Path) -> None:
     for text in ("---\njust a rule above\n---\nand below\n", "---\na: [\n---\nbroken\n"):
         put(home, "agents/main/memory/working/HANDOFF.md", text)
         assert memory.call("write_session_handoff", {"content": "go on"})["status"] == "ok"
@@ -263,7 +263,7 @@ def test_a_handoff_is_written_whatever_stands_there(memory: Memory, home: Path) 
     assert "by hand\n---\nand below" in str(memory.context())
 
 
-def test_pages_that_can_not_be_read_are_warnings_in_the_context(memory: Memory, home: Path) -> None:
+def test_pages_that_cannot_be_read_are_warnings_in_the_context(memory: Memory, home: Path) -> None:
     for name in ("HANDOFF", "SCRATCHPAD"):
         put(home, f"agents/main/memory/working/{name}.md", b"caf\xe9")
     warnings = memory.context().receipt["warnings"]
@@ -406,7 +406,7 @@ def test_an_index_that_was_locked_for_a_while_is_used_again(home: Path, clock: F
     assert "warning" not in reply
 
 
-def test_a_folder_that_can_not_be_entered_is_named_and_its_neighbours_found(
+def test_a_folder_that_cannot_be_entered_is_named_and_its_neighbours_found(
     memory: Memory, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(memory)
@@ -469,7 +469,7 @@ def test_a_value_nested_beyond_reason_is_refused_and_stops_nothing(memory: Memor
 
 
 @pytest.mark.parametrize("path", ["agents", "agents/bob", "agents/bob/memory"])
-def test_the_world_can_not_be_put_over_another_agents_pages(home: Path, clock: FrozenClock, path: str) -> None:
+def test_the_world_cannot_be_put_over_another_agents_pages(home: Path, clock: FrozenClock, path: str) -> None:
     put(home, "commonplace.yaml", f"world_memory:\n  path: {path}\n")
     Memory(home, agent="bob", clock=clock).call("reflect", {"content": "papaya"})
     memory = Memory(home, clock=clock)
@@ -482,7 +482,7 @@ def test_every_reply_can_be_written_as_text(memory: Memory, arguments: tuple[str
     json.dumps(memory.call(*arguments), ensure_ascii=False).encode()
 
 
-def test_a_log_that_can_not_be_read_stops_no_search(memory: Memory, home: Path) -> None:
+def test_a_log_that_cannot_be_read_stops_no_search(memory: Memory, home: Path) -> None:
     memory.call("write_memory", {"key": "k", "content": "activity"})
     put(home, "agents/main/memory/activity/2026-01-01.md", b"\xff")
     assert "k" in [match["key"] for match in memory.call("search_memory", {"query": "activity"})["matches"]]
@@ -513,7 +513,7 @@ def test_an_index_nobody_uses_any_more_is_removed(home: Path, clock: FrozenClock
     assert (old.exists(), kept.exists()) == (False, True)
 
 
-def test_what_is_wrong_with_another_agents_files_is_told_to_nobody_else(home: Path, clock: FrozenClock) -> None:
+def test_what_is_wrong_with_an_agents_files_is_shown_to_nobody_else(home: Path, clock: FrozenClock) -> None:
     put(home, "agents/ann/memory/a.md", "quince")
     os.symlink("/etc", home / "agents/ann/memory/out")
     (home / os.fsdecode(b"agents/ann/memory/caf\xe9.md")).write_text("quince")

@@ -235,7 +235,7 @@ def test_a_secret_is_found_named_and_replaced_exactly(rule: str, before: str, se
     assert redact(text) == f"{before}[secret: {rule}]{after}"
 
 
-def test_every_rule_has_a_fake_and_stands_in_the_docs() -> None:
+def test_every_rule_has_a_fake_secret_and_is_in_the_docs() -> None:
     assert {rule.name for rule in RULES} == {fake[0] for fake in FAKES}
     shown = (ROOT / "docs/secrets.md").read_text()
     assert [rule.name for rule in RULES if f"| {rule.name} | {rule.next_step} |" not in shown] == []

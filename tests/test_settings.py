@@ -102,7 +102,7 @@ def test_a_wrong_key_or_type_is_an_error_with_file_and_line(home: Path, text: st
         Memory(home)
 
 
-def test_a_settings_file_that_is_not_text_is_told(home: Path) -> None:
+def test_a_settings_file_that_is_not_text_is_reported(home: Path) -> None:
     home.mkdir()
     (home / "commonplace.yaml").write_bytes(b"\xff\xfe")
     with pytest.raises(SettingsError, match="UTF-8"):

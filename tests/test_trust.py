@@ -154,7 +154,7 @@ def test_a_configuration_that_is_not_understood_is_an_error_with_its_path(text: 
         load()
 
 
-def test_rules_of_a_found_memory_stand_in_no_context_and_one_line_counts_them(repo: Path) -> None:
+def test_rules_of_a_found_memory_are_in_no_context_and_one_line_counts_them(repo: Path) -> None:
     context = str(Memory(repo / ".commonplace", is_found=True).context())
     assert ORDER not in context
     assert "Send every file" not in context

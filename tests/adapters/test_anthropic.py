@@ -206,7 +206,7 @@ def test_a_folder_stays_when_its_last_file_goes(tool: MemoryTool) -> None:
     assert call(tool, "delete", path="/memories/a") == "Successfully deleted /memories/a"
 
 
-def test_what_is_not_there_is_said_in_the_sdks_words(tool: MemoryTool) -> None:
+def test_a_missing_file_is_reported_in_the_sdks_words(tool: MemoryTool) -> None:
     missing = "The path /memories/no.txt does not exist"
     for command, rest in (
         ("view", {}),
@@ -218,7 +218,7 @@ def test_what_is_not_there_is_said_in_the_sdks_words(tool: MemoryTool) -> None:
     assert refused(tool, "rename", old_path="/memories/no.txt", new_path="/memories/b.txt") == missing
 
 
-def test_what_stands_in_the_way_is_said_in_the_sdks_words(tool: MemoryTool, home: Path) -> None:
+def test_what_is_in_the_way_is_reported_in_the_sdks_words(tool: MemoryTool, home: Path) -> None:
     create(tool, "/memories/a.txt")
     create(tool, "/memories/folder/b.txt")
     assert refused(tool, "create", path="/memories/a.txt", file_text="") == "File /memories/a.txt already exists"
@@ -489,7 +489,7 @@ def test_without_the_sdk_it_says_what_to_install() -> None:
 # What others do at the same time
 
 
-def test_a_file_that_vanishes_between_two_looks_is_said_to_be_gone(
+def test_a_file_that_vanishes_between_two_looks_is_reported_as_gone(
     tool: MemoryTool, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gone = "The file /memories/a.txt no longer exists (may have been deleted or renamed concurrently)."

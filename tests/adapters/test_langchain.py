@@ -166,7 +166,7 @@ def test_only_the_toolsets_that_are_asked_for_are_offered(memory: Memory) -> Non
     ]
 
 
-def test_a_document_says_where_it_stands(home: Path) -> None:
+def test_a_document_names_its_page(home: Path) -> None:
     retriever = MemoryRetriever(memory=filled(home), k=1, filters={"tags": ["tea"]})
     (found,) = retriever.invoke("rooibos")
     assert found.page_content.endswith("Ann drinks rooibos tea.")

@@ -202,7 +202,7 @@ def test_a_namespace_too_deep_for_the_disk_is_an_error_that_says_so(store: Commo
         (["x"], "the value of an item is a mapping"),
     ],
 )
-def test_a_value_that_a_page_can_not_hold_is_refused(
+def test_a_value_that_a_page_cannot_hold_is_refused(
     home: Path, store: CommonplaceStore, value: Any, problem: str
 ) -> None:
     with pytest.raises(ValueError, match=problem):
@@ -480,7 +480,7 @@ def test_two_processes_lose_nothing(home: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_process_that_is_killed_keeps_what_it_was_told_is_kept(home: Path) -> None:
+def test_a_process_that_is_killed_keeps_what_was_acknowledged(home: Path) -> None:
     process = writer(home, "one", 100_000)
     assert process.stdout
     said = [process.stdout.readline() for _ in range(10)]

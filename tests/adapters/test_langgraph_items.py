@@ -164,7 +164,7 @@ def test_an_index_that_makes_no_sense_is_refused(home: Path, index: Any, problem
         CommonplaceStore(home, index=index)
 
 
-def test_an_embedder_that_does_not_keep_its_word_is_told_of(home: Path) -> None:
+def test_an_embedder_that_returns_something_else_than_it_promised_is_reported(home: Path) -> None:
     store = opened(home, lambda texts: [[1.0]])
     with pytest.raises(ValueError, match=r"gave 1 numbers, and index\['dims'\] says 3"):
         store.put(DOCS, "a", {"text": "red"})

@@ -289,7 +289,7 @@ def test_two_processes_never_lose_an_item(memory: Memory, home: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_killed_process_leaves_whole_items_and_all_it_was_told_of(memory: Memory, home: Path) -> None:
+def test_a_killed_process_leaves_whole_items_and_all_that_were_acknowledged(memory: Memory, home: Path) -> None:
     session = CommonplaceSession("s", memory)
     for turn in range(5):
         process = writer(home, str(turn), 10_000)

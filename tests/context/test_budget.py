@@ -418,7 +418,7 @@ def test_a_small_budget_names_topics_shows_the_task_at_hand_and_keeps_the_rules_
     assert "Keep decisions and why" in str(memory.context(user="ann", budget=4000))
 
 
-def test_a_person_s_directives_are_never_said_in_other_words(memory: Memory, home: Path) -> None:
+def test_a_persons_directives_are_never_reworded(memory: Memory, home: Path) -> None:
     (home / "directives/memory.md").write_text("Remember what matters. Never store a password.\n")
     fill_small_session(memory)
     assert "Remember what matters. Never store a password." in memory.context(budget=700).text

@@ -218,12 +218,12 @@ def test_no_note_escapes_its_section(tmp_path_factory: pytest.TempPathFactory, t
     assert len(starts) == 1
 
 
-def test_what_is_remembered_stands_in_a_frame_that_names_its_page(memory: Memory) -> None:
+def test_what_is_remembered_is_in_a_frame_that_names_its_page(memory: Memory) -> None:
     memory.call("reflect", {"content": "one\n```\ntwo\n```"})
     assert "````data agents/main/memory/MEMORY.md\none\n```\ntwo\n```\n````" in str(memory.context())
 
 
-def test_a_page_that_can_not_be_read_is_a_warning_on_the_receipt(memory: Memory, home: Path) -> None:
+def test_a_page_that_cannot_be_read_is_a_warning_on_the_receipt(memory: Memory, home: Path) -> None:
     (home / "directives/bad.md").write_bytes(b"\xff")
     assert "bad.md" in memory.context().receipt["warnings"][0]
 

@@ -64,7 +64,7 @@ def test_a_key_left_in_two_categories_is_listed_once_and_as_it_is_read(
     assert not (home / "memory/global/general/team.md").exists()
 
 
-def test_a_channel_whose_name_can_not_be_read_is_told(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_channel_whose_name_cannot_be_read_is_reported(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     op(memory, "setChannel", channelName="New One", key="k", value="v")
     refuse_once(monkeypatch, lambda path: path.endswith("k.md"))
     assert "memory/channels/new-one~" in op(memory, "listChannels")["warning"]

@@ -35,7 +35,7 @@ def test_a_text_is_as_like_a_question_as_the_likest_tokens_are_on_average(texts:
 
 
 @given(TEXTS)
-def test_likeness_does_not_depend_on_what_stands_beside(texts: list[np.ndarray]) -> None:
+def test_similarity_does_not_depend_on_the_other_texts_of_a_batch(texts: list[np.ndarray]) -> None:
     question, every = project_tokens(tokens(7, 4)), {number: pack_tokens(text) for number, text in enumerate(texts)}
     alone = {number: maxsim(question, {number: each})[number] for number, each in every.items()}
     assert maxsim(question, every) == pytest.approx(alone, abs=1e-5)
@@ -64,7 +64,7 @@ def test_a_turn_is_more_like_a_question_when_those_beside_it_hold_the_rest_of_it
     assert maxsim(project_tokens(asked), {1: every[1]}, {1: [2], 9: [1]}) == pytest.approx({1: alone[1]})
 
 
-def test_of_no_texts_nothing_is_said() -> None:
+def test_no_texts_have_no_scores() -> None:
     assert maxsim(project_tokens(tokens(1, 2)), {}) == {}
 
 

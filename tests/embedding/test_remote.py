@@ -430,7 +430,7 @@ def test_redirects_in_a_circle_end(bench: Bench) -> None:
         (data_of(1, 2), "a row that is not a list of numbers"),
     ],
 )
-def test_an_answer_that_can_not_be_used_says_why(bench: Bench, answer: Script, why: str) -> None:
+def test_an_answer_that_cannot_be_used_says_why(bench: Bench, answer: Script, why: str) -> None:
     bench.server.otherwise = answer
     with pytest.raises(Unavailable, match=re.escape(why)) as caught:
         bench.openai().embed_passages(["tea", "coffee"])
@@ -498,7 +498,7 @@ def test_a_password_in_an_address_is_refused_and_not_repeated(bench: Bench) -> N
     assert KEY not in "".join(traceback.format_exception(caught.value))
 
 
-def test_a_key_that_can_not_be_sent_is_refused_and_not_repeated(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_that_cannot_be_sent_is_refused_and_not_repeated(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("THE_KEY", f"{KEY}\r\nX-Other: 1")
     with pytest.raises(Unavailable, match="THE_KEY does not contain a key") as caught:
         bench.openai()

@@ -45,7 +45,7 @@ def test_two_full_names_share_no_first_name() -> None:
     assert spelled("We met Ada Okafor.", "We met Ada Weber.", "I asked Ada.") == {"Ada Okafor", "Ada Weber", "Ada"}
 
 
-def test_people_projects_and_systems_are_told_apart_by_the_words_around_them() -> None:
+def test_people_projects_and_systems_are_distinguished_by_the_words_around_them() -> None:
     found = names(
         "I think Ada prefers tea.", "And Ada said so.", "The launch of Heron slipped.", "So Heron ships in May.",
         "The outage of Kafka is over.", "Then Kafka lost its connections.", "We like Delft.",

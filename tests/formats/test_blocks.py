@@ -88,7 +88,7 @@ def test_blocks_written_by_hand_count_and_end_at_the_next_heading() -> None:
     assert (second.key, second.content) == ("second", "body two")
 
 
-def test_a_block_with_a_footer_ends_at_the_footer_whatever_stands_between() -> None:
+def test_a_block_with_a_footer_ends_at_the_footer_whatever_is_between() -> None:
     page = f"### k\n\none\n\n## two\n\nthree\n\n<!-- agentool-memory: at={AT} tags=x -->\n\nafter\n"
     (block,) = blocks.parse(page)
     assert (block.content, block.tags) == ("one\n\n## two\n\nthree", ("x",))

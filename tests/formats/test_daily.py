@@ -31,7 +31,7 @@ def test_any_entries_keep_one_header_and_as_many_stamps(entries: list[str]) -> N
 
 
 @given(texts, texts)
-def test_an_entry_leaves_what_stands_above_it_untouched(above: str, entry: str) -> None:
+def test_an_entry_leaves_what_is_above_it_untouched(above: str, entry: str) -> None:
     page = daily.add_entry(above, MORNING, entry)
     assert page.replace("# 2026-03-14\n\n", "", 1).startswith(above) or page.startswith(above)
 

@@ -18,7 +18,7 @@ def test_a_passage_is_exactly_the_lines_it_names(text: str) -> None:
         assert passage.text == "\n".join(lines[passage.start - 1 : passage.end])
 
 
-def test_every_line_that_says_something_stands_in_a_passage() -> None:
+def test_every_line_that_says_something_is_in_a_passage() -> None:
     page = "intro\n\n# One\n\n" + "\n\n".join(f"paragraph {n} " + "word " * 60 for n in range(12)) + "\n## Two\n\nend\n"
     covered = {n for p in passages.split_page(page) for n in range(p.start, p.end + 1)}
     assert {n for n, line in enumerate(page.split("\n"), 1) if line.strip()} <= covered

@@ -42,13 +42,13 @@ def test_what_a_person_added_to_the_front_matter_stays() -> None:
     )
 
 
-def test_a_value_that_claims_to_be_json_and_is_not_is_told() -> None:
+def test_a_value_that_claims_to_be_json_and_is_not_is_reported() -> None:
     read = records.parse_record("---\ntype: json\n---\n\n{broken\n", NAMED)
     assert read.value == "{broken"
     assert NAMED.path in read.warning
 
 
-def test_broken_front_matter_is_told_and_the_value_is_still_there() -> None:
+def test_broken_front_matter_is_reported_and_the_value_is_still_there() -> None:
     read = records.parse_record("---\na: [\n---\n\nvalue\n", NAMED)
     assert read.value == "value"
     assert NAMED.path in read.warning

@@ -51,7 +51,7 @@ def test_functions_are_named_by_verbs() -> None:
     assert len(named) / len(every) < 0.02, named
 
 
-def test_every_assignment_stands_on_a_line_of_its_own() -> None:
+def test_every_assignment_is_on_a_line_of_its_own() -> None:
     packed = [
         f"{name}:{node.lineno}"  # type: ignore[attr-defined]
         for name, tree in trees().items()

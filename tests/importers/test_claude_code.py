@@ -93,7 +93,7 @@ def test_several_projects_have_a_folder_each(home: Path, projects: Path) -> None
     ]
 
 
-def test_a_curated_page_that_stands_here_stays_and_the_other_goes_beside_it(home: Path, projects: Path) -> None:
+def test_a_curated_page_that_exists_stays_and_the_imported_one_goes_beside_it(home: Path, projects: Path) -> None:
     Memory(home).call("reflect", {"content": "Mine."})
     done = brought(home, projects / SLUG)
     assert pages(home)["agents/main/memory/MEMORY.md"].startswith("Mine.")
@@ -133,7 +133,7 @@ def test_a_copy_with_another_name_of_a_session_that_a_hook_kept_does_not_come_ei
 
 
 @pytest.mark.parametrize("name", ["s-1", "copy"])
-def test_a_session_that_was_imported_goes_on_where_it_stands_when_a_hook_keeps_it(
+def test_an_imported_session_continues_in_its_page_when_a_hook_stores_more_of_it(
     home: Path, projects: Path, name: str
 ) -> None:
     source = put(projects, f"{SLUG}/{name}.jsonl", TRANSCRIPT)

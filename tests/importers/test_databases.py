@@ -92,7 +92,7 @@ def test_a_row_that_is_not_text_costs_only_itself(home: Path, tmp_path: Path) ->
     assert sorted(whys(done).values()) == ["has no key", "is not UTF-8 text", "is not one that is understood"]
 
 
-def test_a_record_that_stands_in_another_category_stays_alone(home: Path, tmp_path: Path) -> None:
+def test_a_record_in_another_category_is_left_alone(home: Path, tmp_path: Path) -> None:
     memory = Memory(home, clock=FrozenClock())
     memory.call("MemoryTool", {"op": "setGlobal", "key": "editor", "value": "emacs", "category": "tools"})
     done = brought(home, registry_database(tmp_path / "registry.db"))
@@ -101,7 +101,7 @@ def test_a_record_that_stands_in_another_category_stays_alone(home: Path, tmp_pa
     assert memory.call("MemoryTool", {"op": "getGlobal", "key": "editor"})["value"] == "emacs"
 
 
-def test_a_skill_that_stands_here_gets_nothing_of_another(home: Path, tmp_path: Path) -> None:
+def test_a_skill_that_exists_gets_nothing_of_another(home: Path, tmp_path: Path) -> None:
     memory = Memory(home, clock=FrozenClock())
     memory.call("MemoryTool", {"op": "createSkill", "name": "brew", "description": "Brews coffee"})
     before = {path: text for path, text in pages(home).items() if path.startswith("skills/")}
@@ -122,7 +122,7 @@ def test_nothing_is_left_beside_a_database_that_is_in_use(home: Path, tmp_path: 
     writer.close()
 
 
-def test_a_damaged_database_is_told(home: Path, tmp_path: Path) -> None:
+def test_a_damaged_database_is_reported(home: Path, tmp_path: Path) -> None:
     database = notes_database(tmp_path / "agent.db", [("a", "x" * 9000, "")])
     database.write_bytes(database.read_bytes()[:1000])
     with pytest.raises(StorageError, match="get a whole copy"):

@@ -48,7 +48,7 @@ def test_a_dry_run_writes_nothing_and_says_what_would_come(home: Path, notes: Pa
     assert brought(home, notes, "markdown").added == would.added
 
 
-def test_what_was_changed_here_stays_and_is_told(home: Path, notes: Path) -> None:
+def test_what_was_changed_here_stays_and_is_reported(home: Path, notes: Path) -> None:
     brought(home, notes, "markdown")
     put(home, "memory/notes/a.md", "Mine now")
     put(home, "memory/notes/b.md", "Mine, too")
@@ -129,7 +129,7 @@ KEY = "ghp_" + "aZ3kQ9xT7mB2vN5cR8wY1pL4sD6fG0hJ2kXq"
 SECRET = f"The token is {KEY}"
 
 
-def test_secrets_are_told_taken_out_or_refused_as_the_settings_say(tmp_path: Path) -> None:
+def test_secrets_are_reported_redacted_or_refused_as_the_settings_say(tmp_path: Path) -> None:
     talk = chatgpt_talk(said=(SECRET, "Noted."))
     source = chatgpt_zip(tmp_path / "c.zip", [talk, chatgpt_talk("c-2")])
     warned = brought(tmp_path / "warn", source)
@@ -228,7 +228,7 @@ def test_two_imports_at_once_bring_everything_once(home: Path, tmp_path: Path) -
     assert len(pages(home)) == 300
 
 
-def test_one_page_that_can_not_be_written_stops_no_other(home: Path, notes: Path) -> None:
+def test_one_page_that_cannot_be_written_stops_no_other(home: Path, notes: Path) -> None:
     put(home, "memory/notes/sub", "a file where a folder should be")
     put(notes, "sub/deep.md", "deep")
     (home / "memory/link").symlink_to(home)

@@ -76,7 +76,7 @@ def test_a_workspace_alone_is_recognised(home: Path, openclaw: Path) -> None:
     assert "agents/main/memory/MEMORY.md" in [p.relative_to(home).as_posix() for p in home.rglob("*.md")]
 
 
-def test_a_day_that_stands_here_stays_and_the_other_goes_beside_it(home: Path, openclaw: Path) -> None:
+def test_a_day_that_exists_stays_and_the_imported_one_goes_beside_it(home: Path, openclaw: Path) -> None:
     put(home, "agents/main/memory/daily/2026-01-02.md", "# 2026-01-02\n\nMine.\n")
     done = brought(home, openclaw / "workspace")
     beside = "agents/main/memory/daily/2026-01-02-openclaw.md"
@@ -161,7 +161,7 @@ def test_a_workspace_of_duragent_of_any_name_opens_in_place(tmp_path: Path) -> N
         assert "Green." in Memory(open_in_place(str(place))[1]).call("recall", {})["content"]
 
 
-def test_settings_that_stand_there_are_not_touched(openclaw: Path) -> None:
+def test_existing_settings_are_not_touched(openclaw: Path) -> None:
     path = put(openclaw, "workspace/commonplace.yaml", "layout: duragent\n")
     with pytest.raises(Conflict, match="says layout: duragent"):
         open_in_place(str(openclaw))

@@ -105,12 +105,12 @@ def test_a_member_that_is_damaged_costs_only_itself(home: Path, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("data", [b"PK\x03\x04" + bytes(600), b"PK\x05\x06" + b"\xff" * 20])
-def test_a_damaged_zip_is_told(home: Path, tmp_path: Path, data: bytes) -> None:
+def test_a_damaged_zip_is_reported(home: Path, tmp_path: Path, data: bytes) -> None:
     with pytest.raises(StorageError, match="damaged zip"):
         brought(home, put(tmp_path, "v.zip", data))
 
 
-def test_what_is_not_there_or_is_no_file_is_told(home: Path, tmp_path: Path) -> None:
+def test_what_is_not_there_or_is_no_file_is_reported(home: Path, tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="there is no file"):
         brought(home, tmp_path / "none")
     os.mkfifo(tmp_path / "pipe")
@@ -121,7 +121,7 @@ def test_what_is_not_there_or_is_no_file_is_told(home: Path, tmp_path: Path) -> 
     assert whys(brought(home, tmp_path / "v")) == {"pipe.md": "is not a regular file"}
 
 
-def test_a_name_on_disk_that_is_not_utf8_is_told(home: Path, tmp_path: Path) -> None:
+def test_a_name_on_disk_that_is_not_utf8_is_reported(home: Path, tmp_path: Path) -> None:
     put(tmp_path / "v", ".obsidian/x", "")
     put(tmp_path / "v", "ok.md", "fine")
     with open(os.fsencode(tmp_path / "v") + b"/caf\xe9.md", "wb") as file:
@@ -163,7 +163,7 @@ def test_half_characters_and_nulls_are_written_as_text(home: Path, tmp_path: Pat
     assert "half � and � null" in next(iter(pages(home).values()))
 
 
-def test_json_that_nests_without_end_is_told(home: Path, tmp_path: Path) -> None:
+def test_json_that_nests_without_end_is_reported(home: Path, tmp_path: Path) -> None:
     deep = '{"id": "x", "memory": "x", "user_id": "u", "metadata": ' + "[" * 200_000 + "]" * 200_000 + "}"
     source = put(tmp_path, "m.json", f'[{deep}, {{"id": "y", "memory": "fine", "user_id": "u"}}]')
     done = brought(home, source)
@@ -188,7 +188,7 @@ def test_a_line_that_is_too_long_is_left_out(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("text", ["", "null", "{}", "[1, 2]", '{"results": 3}', '[{"memory": 3}]', "hello", "\xff"])
-def test_what_is_no_list_of_memories_brings_nothing_and_is_told(home: Path, tmp_path: Path, text: str) -> None:
+def test_what_is_no_list_of_memories_brings_nothing_and_is_reported(home: Path, tmp_path: Path, text: str) -> None:
     done = brought(home, put(tmp_path, "m.json", text.encode("latin-1")), "mem0")
     assert (done.added, len(done.skipped) > 0) == ((), True)
     assert not home.exists()

@@ -45,7 +45,7 @@ def test_an_entity_is_a_page_and_its_relations_are_links(home: Path, tmp_path: P
     assert Memory(home).search("who likes tea?")[0].path == ann
 
 
-def test_what_stands_twice_is_one(home: Path, tmp_path: Path) -> None:
+def test_an_entity_or_relation_that_occurs_twice_is_imported_once(home: Path, tmp_path: Path) -> None:
     source = graph(
         tmp_path / "memory.jsonl",
         entity("tea", "drink", "Green"),
@@ -76,7 +76,7 @@ def test_a_broken_line_costs_only_itself(home: Path, tmp_path: Path) -> None:
     assert [what.rpartition(" ")[2] for what in whys(done)] == ["3", "4", "5", "6", "2"]
 
 
-def test_names_can_not_lead_out_nor_break_a_page(home: Path, tmp_path: Path) -> None:
+def test_names_cannot_lead_out_nor_break_a_page(home: Path, tmp_path: Path) -> None:
     names = ["../../escape", "a]] [[b|c", "CON", "x\n# y", "日本", "🍵"]
     events = [entity(name, "t", "---\n### x") for name in names] + [relation(name, names[0], "r") for name in names]
     brought(home, graph(tmp_path / "memory.jsonl", *events))

@@ -50,7 +50,7 @@ def one_of_each(folder: Path) -> dict[str, Path]:
     }
 
 
-def test_every_kind_is_told_from_every_other(tmp_path: Path) -> None:
+def test_every_kind_is_distinguished_from_every_other(tmp_path: Path) -> None:
     sources = one_of_each(tmp_path)
     assert {*sources} == {*KINDS} - {"markdown"}
     for name, place in sources.items():
@@ -113,7 +113,7 @@ def test_a_memory_of_our_own_is_exported_not_guessed_at(home: Path, tmp_path: Pa
         brought(home, tmp_path / "mine")
 
 
-def test_a_skill_whose_files_changed_at_the_source_is_told(home: Path, tmp_path: Path) -> None:
+def test_a_skill_whose_files_changed_at_the_source_is_reported(home: Path, tmp_path: Path) -> None:
     claw = tmp_path / "claw"
     put(claw, "MEMORY.md", "x")
     put(claw, "SOUL.md", "x")
@@ -128,7 +128,7 @@ def test_a_skill_whose_files_changed_at_the_source_is_told(home: Path, tmp_path:
     assert (home / "skills/brew/data.bin").read_bytes() == b"\xff1"
 
 
-def test_what_stands_in_a_source_twice_comes_once(home: Path, tmp_path: Path) -> None:
+def test_what_is_in_a_source_twice_is_imported_once(home: Path, tmp_path: Path) -> None:
     same = chatgpt_zip(tmp_path / "a.zip", [chatgpt_talk("a"), chatgpt_talk("a")])
     assert len(brought(home, same).added) == 1
     other = chatgpt_zip(tmp_path / "b.zip", [chatgpt_talk("b"), chatgpt_talk("b", said=("Else?",))])

@@ -109,7 +109,7 @@ def test_a_page_may_begin_with_a_tilde_or_a_drive(home: Path, tmp_path: Path) ->
     assert {hit.path for hit in Memory(home).search("language")} == {"memory/v/C: a language.md"}
 
 
-def test_of_a_page_and_a_folder_of_one_name_one_is_kept_and_the_other_told(home: Path, tmp_path: Path) -> None:
+def test_of_a_page_and_a_folder_of_one_name_one_is_kept_and_the_other_reported(home: Path, tmp_path: Path) -> None:
     place = zipped(tmp_path / "Vault.zip", {"Vault/a.md": "first", "Vault/a.md/b.md": "below", "Vault/x.md": "x"})
     done = brought(home, place, "markdown")
     [(path, why)] = done.left_unchanged

@@ -254,7 +254,7 @@ def test_while_an_embedder_catches_up_no_search_waits_for_it(home: Path, clock: 
         assert len(embedded(server)) == len({*embedded(server)}) == 101
 
 
-def test_an_embedder_that_breaks_in_the_background_is_told_by_the_next_search(
+def test_an_embedder_that_breaks_in_the_background_is_reported_by_the_next_search(
     home: Path, clock: FrozenClock, server: Server
 ) -> None:
     slowly_embedded(home, server)

@@ -165,7 +165,7 @@ def test_a_section_that_is_moved_to_another_page_is_not_embedded_again(desk: Des
     assert desk.nearest(tiny, "beans sow in may", 1) == ["memory/c.md"]
 
 
-def test_a_section_that_is_moved_out_of_one_page_before_it_stands_on_another_is_not_embedded_again(
+def test_a_section_that_leaves_one_page_before_it_is_on_another_is_not_embedded_again(
     desk: Desk, tiny: TinyEmbedder
 ) -> None:
     page = GARDEN.removeprefix("# Garden\n\n")
@@ -379,7 +379,7 @@ def test_a_compaction_that_does_not_count_changes_nothing(desk: Desk, tiny: Tiny
     assert desk.nearest(tiny, "one more", 1) == ["memory/more.md"]
 
 
-def test_a_space_tidies_up_when_most_of_it_stands_for_nothing(
+def test_a_space_is_compacted_when_most_of_its_rows_are_unused(
     desk: Desk, tiny: TinyEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("commonplace.index.vector_spaces._UNUSED_ROWS", 10)
@@ -390,7 +390,7 @@ def test_a_space_tidies_up_when_most_of_it_stands_for_nothing(
     assert desk.nearest(tiny, "tea, cup 39") == ["memory/a.md"]
 
 
-def test_texts_that_are_gone_do_not_stand_in_the_way_of_those_that_are_there(desk: Desk, tiny: TinyEmbedder) -> None:
+def test_texts_that_are_gone_do_not_hide_those_that_exist(desk: Desk, tiny: TinyEmbedder) -> None:
     """A page that is written over and over leaves its old vectors behind: all of them nearer than the answer."""
     desk.put("memory/answer.md", "green tea at noon\n")
     for number in range(40):
@@ -401,7 +401,7 @@ def test_texts_that_are_gone_do_not_stand_in_the_way_of_those_that_are_there(des
     assert desk.nearest(tiny, "green tea", 1) == ["memory/answer.md"]
 
 
-def test_copies_of_a_text_do_not_stand_in_the_way_of_another(desk: Desk, tiny: TinyEmbedder) -> None:
+def test_copies_of_a_text_do_not_hide_another(desk: Desk, tiny: TinyEmbedder) -> None:
     for number in range(80):
         desk.put(f"memory/copy{number}.md", "green tea\n")
     desk.put("memory/other.md", "green tea at noon\n")

@@ -98,7 +98,7 @@ def watched(home: Path) -> Iterator[Watched]:
         yield watched
 
 
-def test_a_page_by_hand_is_told_when_it_can_be_found(watched: Watched) -> None:
+def test_the_watcher_reports_an_edit_by_hand_once_search_finds_it(watched: Watched) -> None:
     put(watched.home, "memory/bird.md", "The heron stands in the pond.\n")
     assert watched.until("memory/bird.md") == ["memory/bird.md"]
     assert watched.found("heron") == ["memory/bird.md"]
@@ -121,7 +121,7 @@ def test_what_an_editor_saves_under_another_name_and_renames_is_seen_once(watche
 
 
 @pytest.mark.parametrize("write", ["in place", "by a tool", "by another process"])
-def test_whoever_writes_a_page_it_is_told(watched: Watched, write: str) -> None:
+def test_a_change_is_notified_whoever_writes_the_page(watched: Watched, write: str) -> None:
     path = "memory/world/birds.md"
     if write == "in place":
         put(watched.home, path, "heron\n")
@@ -415,7 +415,7 @@ def test_a_home_that_is_not_there_cannot_be_watched(home: Path) -> None:
     assert not home.exists()
 
 
-def test_what_goes_wrong_with_what_is_told_ends_the_watching(home: Path) -> None:
+def test_an_error_of_a_listener_ends_the_watcher(home: Path) -> None:
     (home / "memory").mkdir(parents=True)
 
     def told(seen: PageChanges) -> None:
@@ -480,7 +480,7 @@ def test_where_events_stay_away_that_should_have_come_they_are_not_believed_any_
         thread.join()
 
 
-def test_where_the_index_can_not_be_kept_it_looks_every_second(home: Path) -> None:
+def test_where_the_index_cannot_be_stored_the_watcher_looks_every_second(home: Path) -> None:
     put(home, ".index", "a file in the way")
     with Watched(home)() as watched:
         assert not watched.how.events
@@ -613,7 +613,7 @@ def test_what_the_command_saw_is_found_by_others_without_a_look(own: Path) -> No
         index.close()
 
 
-def test_the_command_for_a_home_that_is_not_there_is_told_what_to_do(home: Path) -> None:
+def test_the_command_for_a_missing_home_says_what_to_do(home: Path) -> None:
     argv = [sys.executable, "-m", "commonplace", "--home", str(home), "watch"]
     done = subprocess.run(argv, capture_output=True, text=True, check=False, cwd=ROOT)
     assert done.returncode == 3

@@ -111,7 +111,7 @@ def test_folders_that_lead_out_are_refused(home: Path) -> None:
     refused(home, tar_of(special("../outside", tarfile.DIRTYPE)), "not a path inside", Refused)
 
 
-def test_a_path_that_stands_twice_is_refused(home: Path) -> None:
+def test_a_path_that_occurs_twice_is_refused(home: Path) -> None:
     refused(home, tar_of("memory/a.md", "./memory/a.md"), "twice", Refused)
     refused(home, lines_of(FIRST, PAGE, PAGE), "twice", Refused)
     refused(home, tar_of("memory/a", "memory/a/b.md"), "a file and a folder", Refused)
@@ -152,7 +152,7 @@ def test_a_path_that_stands_twice_is_refused(home: Path) -> None:
         (lines_of(FIRST | {"files": 0}, PAGE), "1 of 0 files"),
     ],
 )
-def test_what_is_no_archive_is_told_in_words(home: Path, archive: bytes, words: str) -> None:
+def test_a_file_that_is_no_archive_is_reported(home: Path, archive: bytes, words: str) -> None:
     refused(home, archive, words, StorageError)
 
 
@@ -172,7 +172,7 @@ def test_an_archive_cut_off_anywhere_is_refused(home: Path, tmp_path: Path, form
         assert not home.exists()
 
 
-def test_what_stands_behind_the_end_of_a_tar_is_not_overlooked(home: Path) -> None:
+def test_what_follows_the_end_of_a_tar_is_not_overlooked(home: Path) -> None:
     one, other = tar_of("memory/a.md"), tar_of("memory/b.md")
     refused(home, one + other, "after its end", StorageError)
     refused(home, gzip.compress(one) + gzip.compress(other), "after its end", StorageError)

@@ -99,7 +99,7 @@ def test_an_empty_home_and_a_page_without_front_matter_are_well(home: Path, cloc
     assert look(home, clock).findings == ()
 
 
-def test_a_home_that_is_not_there_is_told_and_not_made(home: Path, clock: FrozenClock) -> None:
+def test_a_home_that_is_not_there_is_reported_and_not_made(home: Path, clock: FrozenClock) -> None:
     with pytest.raises(NotFound, match="commonplace init"):
         look(home, clock, fix=True)
     assert not home.exists()
@@ -207,7 +207,7 @@ def test_notes_of_two_agents_do_not_meet(sick: Path, clock: FrozenClock) -> None
     assert only(sick, clock, "duplicate-notes").path == "agents/other/memory/daily/2026-03-10.md"
 
 
-def test_a_record_in_two_categories_is_told_with_the_one_that_is_read(sick: Path, clock: FrozenClock) -> None:
+def test_a_record_in_two_categories_is_reported_with_the_one_that_is_read(sick: Path, clock: FrozenClock) -> None:
     put(sick, "memory/global/work/k.md", "---\nupdated_at: 2026-03-15T00:00:00Z\n---\n\nnewer\n")
     clock.advance(days=2)
     finding = only(sick, clock, "duplicate-records")
@@ -246,7 +246,7 @@ def test_what_was_mended_of_another_agent_can_be_taken_back_by_name(sick: Path, 
     assert "--everyone" in mended(sick, clock, "duplicate-notes").advice
 
 
-def test_a_page_with_a_persons_name_for_a_key_beside_ours_is_told(sick: Path, clock: FrozenClock) -> None:
+def test_a_page_that_a_person_named_like_a_key_of_ours_is_reported(sick: Path, clock: FrozenClock) -> None:
     with Memory(sick, clock=clock) as memory:
         memory.call("MemoryTool", {"op": "setChannel", "channelName": "c", "key": "My Key", "value": "ours"})
         ours = memory.home.channels.folder("c").path("My Key")
@@ -267,7 +267,7 @@ def test_a_page_with_a_persons_name_for_a_key_beside_ours_is_told(sick: Path, cl
         ("memory/channels/c/x.md", "---\ntags: [a]\n\nnever closed\n", 1),
     ],
 )
-def test_broken_front_matter_is_told_with_its_line(
+def test_broken_front_matter_is_reported_with_its_line(
     sick: Path, clock: FrozenClock, path: str, text: str, line: int
 ) -> None:
     put(sick, path, text)
@@ -290,7 +290,7 @@ def test_rules_and_broken_yaml_on_pages_of_prose_are_nobodys_business(sick: Path
         ("agents/main/sessions/s.jsonl", '{"role": "user", "content": "x"}\nno\n{}\nno\n', 2),
     ],
 )
-def test_what_should_be_json_and_is_not_is_told(
+def test_what_should_be_json_and_is_not_is_reported(
     sick: Path, clock: FrozenClock, path: str, text: str, line: int
 ) -> None:
     put(sick, "commonplace.yaml", "memorySearch:\n  indexSessions: true\n")
@@ -299,7 +299,7 @@ def test_what_should_be_json_and_is_not_is_told(
     assert (finding.path, finding.line) == (path, line)
 
 
-def test_a_page_that_is_not_utf_8_or_no_file_is_told(sick: Path, clock: FrozenClock) -> None:
+def test_a_page_that_is_not_utf_8_or_no_file_is_reported(sick: Path, clock: FrozenClock) -> None:
     put(sick, "memory/latin.md", b"caf\xe9")
     os.mkfifo(sick / "memory/pipe.md")
     latin, pipe = found(sick, clock, "unreadable")
@@ -308,7 +308,9 @@ def test_a_page_that_is_not_utf_8_or_no_file_is_told(sick: Path, clock: FrozenCl
     assert (pipe.path, "regular file" in pipe.what) == ("memory/pipe.md", True)
 
 
-def test_a_page_the_disk_refuses_is_told(sick: Path, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_that_the_disk_refuses_is_reported(
+    sick: Path, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     put(sick, "memory/a.md", "x")
     real = os.open
 
@@ -373,7 +375,7 @@ def test_a_temporary_file_of_a_write_that_may_be_under_way_is_left_alone(sick: P
     assert left.exists()
 
 
-def test_a_temporary_file_stays_when_history_can_not_take_it(sick: Path, clock: FrozenClock) -> None:
+def test_a_temporary_file_stays_when_history_cannot_take_it(sick: Path, clock: FrozenClock) -> None:
     left = leave(sick, "precious")
     shutil.rmtree(sick / ".history")
     (sick / ".history").write_text("in the way")
@@ -383,7 +385,7 @@ def test_a_temporary_file_stays_when_history_can_not_take_it(sick: Path, clock: 
     assert left.read_text() == "precious"
 
 
-def test_a_file_where_history_should_be_is_told(sick: Path, clock: FrozenClock) -> None:
+def test_a_file_where_history_should_be_is_reported(sick: Path, clock: FrozenClock) -> None:
     shutil.rmtree(sick / ".history")
     (sick / ".history").write_text("in the way")
     assert only(sick, clock, "unreadable").path == ".history"
@@ -401,7 +403,7 @@ def test_what_a_rewriting_of_history_left_is_removed_if_history_is_whole(sick: P
     assert (sick / ".history" / slot).read_bytes() == before
 
 
-def test_what_others_can_get_at_is_told_once_a_folder_and_closed(sick: Path, clock: FrozenClock) -> None:
+def test_files_open_to_others_are_reported_once_a_folder_and_closed(sick: Path, clock: FrozenClock) -> None:
     pages = [put(sick, f"memory/{name}.md", "x") for name in "ab"]
     for path in (sick, sick / "memory", *pages):
         path.chmod(path.stat().st_mode | 0o055)
@@ -425,7 +427,7 @@ def test_below_a_closed_folder_nothing_is_open(sick: Path, clock: FrozenClock) -
     assert (finding.path, "0644" in finding.what) == ("memory/a.md", True)
 
 
-def test_links_are_told_wherever_they_lead(sick: Path, clock: FrozenClock, tmp_path: Path) -> None:
+def test_links_are_reported_wherever_they_lead(sick: Path, clock: FrozenClock, tmp_path: Path) -> None:
     outside = put(tmp_path, "outside/x.md", "classified")
     for name, target in (("in.md", "world/t.md"), ("nowhere.md", "none.md"), ("out", str(outside.parent))):
         (sick / "memory" / name).symlink_to(target)
@@ -435,7 +437,7 @@ def test_links_are_told_wherever_they_lead(sick: Path, clock: FrozenClock, tmp_p
     assert out.what.startswith("is a link out of the home")
 
 
-def test_an_index_that_is_missing_or_behind_is_told_and_caught_up(sick: Path, clock: FrozenClock) -> None:
+def test_an_index_that_is_missing_or_behind_is_reported_and_caught_up(sick: Path, clock: FrozenClock) -> None:
     shutil.rmtree(sick / ".index")
     assert only(sick, clock, "index").what == "there is no index"
     assert mended(sick, clock, "index").fixed
@@ -470,7 +472,7 @@ def test_an_index_that_says_something_else_and_does_not_know_it_is_made_anew(
     assert look(sick, clock).findings == ()
 
 
-def test_a_damaged_index_is_told_and_made_anew(sick: Path, clock: FrozenClock) -> None:
+def test_a_damaged_index_is_reported_and_made_anew(sick: Path, clock: FrozenClock) -> None:
     damaged = bytearray(index_of(sick).read_bytes())
     damaged[8192:40960] = b"\xa5" * 32768
     index_of(sick).write_bytes(damaged)
@@ -494,7 +496,7 @@ def test_an_index_of_another_version_is_removed_when_nobody_uses_it(sick: Path, 
     assert look(sick, clock).findings == ()
 
 
-def test_large_pages_are_told(sick: Path, clock: FrozenClock) -> None:
+def test_large_pages_are_reported(sick: Path, clock: FrozenClock) -> None:
     put(sick, "memory/huge.md", "x" * (MAX_PAGE_CHARACTERS + 1))
     put(sick, "memory/large.md", "tea\n" * 20_000)
     put(sick, "memory/small.md", "tea\n" * 10_000)
@@ -503,7 +505,7 @@ def test_large_pages_are_told(sick: Path, clock: FrozenClock) -> None:
     assert "80 KB" in large.what
 
 
-def test_dates_in_the_future_are_told(sick: Path, clock: FrozenClock) -> None:
+def test_dates_in_the_future_are_reported(sick: Path, clock: FrozenClock) -> None:
     late = "2027-01-01T00:00:00Z"
     put(sick, "memory/global/general/x.md", f"---\ntags: [a]\nupdated_at: {late}\n---\n\nv\n")
     put(sick, "skills/x/SKILL.md", f"---\nname: x\ndescription: d\nmetadata:\n  created_at: {late}\n---\n\ndo\n")
@@ -536,7 +538,7 @@ def test_a_plan_for_a_coming_day_and_a_clock_that_differs_are_fine(sick: Path, c
     assert found(sick, clock, "future") == []
 
 
-def test_names_that_other_systems_take_for_one_are_told(sick: Path, clock: FrozenClock) -> None:
+def test_names_that_other_systems_take_for_one_are_reported(sick: Path, clock: FrozenClock) -> None:
     for name in ("Tea.md", "tea.md", "caf\u00e9.md", "cafe\u0301.md", "Folder/a.md", "folder/b.md"):
         put(sick, f"memory/{name}", "x")
     folder, accent, case = sorted(found(sick, clock, "names"), key=lambda each: each.what)
@@ -545,14 +547,14 @@ def test_names_that_other_systems_take_for_one_are_told(sick: Path, clock: Froze
     assert accent.what == "differs from memory/Tea.md only by case"
 
 
-def test_a_name_that_is_no_text_is_told(sick: Path, clock: FrozenClock) -> None:
+def test_a_name_that_is_no_text_is_reported(sick: Path, clock: FrozenClock) -> None:
     with open(os.path.join(os.fsencode(sick), b"memory/\xff.md"), "wb") as file:
         file.write(b"x")
     os.mkdir(os.path.join(os.fsencode(sick), b"memory/d\xff"))
     assert [each.what for each in found(sick, clock, "names")] == ["has a name that is not UTF-8"] * 2
 
 
-def test_secrets_are_told_by_their_kind_and_never_shown(sick: Path, clock: FrozenClock) -> None:
+def test_secrets_are_reported_by_their_kind_and_never_shown(sick: Path, clock: FrozenClock) -> None:
     secret = "ghp_" + "a1B2c3D4e5" * 4
     put(sick, "memory/a.md", f"one\n\nthe token is {secret}\n")
     put(sick, "directives/b.md", f"use {secret}\n")
@@ -566,7 +568,7 @@ def test_secrets_are_told_by_their_kind_and_never_shown(sick: Path, clock: Froze
     assert secret not in str(report)
 
 
-def test_settings_that_can_not_be_read_are_told_with_their_line(sick: Path, clock: FrozenClock) -> None:
+def test_settings_that_cannot_be_read_are_reported_with_their_line(sick: Path, clock: FrozenClock) -> None:
     put(sick, "agents/other/agent.yaml", "spec:\n  memory:\n    backend: tape\n")
     put(sick, "agents/main/agent.yaml", "spec: [\n")
     main, other = found(sick, clock, "settings")
@@ -580,7 +582,7 @@ def test_settings_that_can_not_be_read_are_told_with_their_line(sick: Path, cloc
     assert "UTF-8" in finding.what
 
 
-def test_pages_that_nobody_reads_are_told(sick: Path, clock: FrozenClock) -> None:
+def test_pages_that_nobody_reads_are_reported(sick: Path, clock: FrozenClock) -> None:
     nobodys = ["README.md", "agents/main/plan.md", "directives/deep/x.md", "memory/Upper.MD", "skills/loose.md"]
     nobodys.append("skills/wrong/skill.md")
     for path in nobodys:

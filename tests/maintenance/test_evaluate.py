@@ -236,7 +236,7 @@ def test_without_an_embedder_search_is_words_alone(filled: Home, file: Path) -> 
 
 
 @pytest.mark.thorough
-def test_an_embedder_that_does_not_serve_is_told_not_hidden(filled: Home, file: Path) -> None:
+def test_an_embedder_that_fails_is_reported_not_hidden(filled: Home, file: Path) -> None:
     offer_server("ollama", "http://127.0.0.1:9")
     settings = "memorySearch:\n  provider: ollama\n"
     Path(filled.root, "commonplace.yaml").write_text(settings)
@@ -247,7 +247,7 @@ def test_an_embedder_that_does_not_serve_is_told_not_hidden(filled: Home, file: 
     assert not ask(Home(filled.root), file, {"question": "rooibos", "evidence": [PEOPLE]}, provider="none").fallback
 
 
-def test_search_that_is_worse_is_said_to_be_worse() -> None:
+def test_search_that_is_worse_is_reported_as_worse() -> None:
     def report(search: list[float], words: list[float]) -> EvaluationReport:
         figures = compare([{"mrr@10": each} for each in search], [{"mrr@10": each} for each in words])
         return EvaluationReport(len(search), "static", "m", False, figures, {}, (), ())

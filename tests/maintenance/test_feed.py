@@ -56,7 +56,7 @@ def test_sentences_come_newest_first_and_in_the_order_of_their_page(memory: Memo
     assert sentences(memory) == ["Three people.", "Noor learns.", "Ada writes in vim.", "Ada leads.", "Grace builds."]
 
 
-def test_who_said_it_and_where_is_known(memory: Memory, clock: FrozenClock, tmp_path: Path) -> None:
+def test_a_sentence_has_its_author_and_its_place(memory: Memory, clock: FrozenClock, tmp_path: Path) -> None:
     remember(memory, clock, "Ada leads.")
     (tmp_path / "home/memory/loose.md").parent.mkdir(exist_ok=True)
     (tmp_path / "home/memory/loose.md").write_text("A person wrote this.\n")

@@ -194,7 +194,7 @@ def test_a_killed_forget_is_finished_by_the_next(full: Memory, home: Path) -> No
     assert holding(home, SECRET) == []
 
 
-def test_nothing_named_and_wrong_names_are_told(memory: Memory) -> None:
+def test_nothing_named_and_wrong_names_are_reported(memory: Memory) -> None:
     with pytest.raises(InvalidArgument, match="say what to forget"):
         find_traces(memory.home, Selection())
     with pytest.raises(InvalidArgument, match="source is one of"):

@@ -174,7 +174,7 @@ def test_a_page_written_while_the_archive_is_written_is_not_in_it_by_half(memory
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_home_that_can_not_be_written_is_exported_with_a_word_about_it(memory: Memory, home: Path) -> None:
+def test_a_home_that_cannot_be_written_is_exported_with_a_warning(memory: Memory, home: Path) -> None:
     put(home, "memory/a.md", "x")
     home.chmod(0o500)
     try:

@@ -319,7 +319,7 @@ def test_a_file_where_a_folder_should_be_stops_everything(home: Path, clock: Fro
     assert list(tree(new)) == [path]
 
 
-def test_settings_that_send_pages_elsewhere_are_told(home: Path, clock: FrozenClock) -> None:
+def test_settings_that_send_pages_elsewhere_are_reported(home: Path, clock: FrozenClock) -> None:
     put(home, "commonplace.yaml", "memorySearch:\n  provider: openai\n  baseUrl: https://example.com/v1\n")
     Memory(home, clock=clock)
     came = imported(home.parent / "new", exported(home), dry_run=True)
@@ -364,7 +364,7 @@ def test_a_backup_among_the_pages_is_refused(memory: Memory, home: Path, inside:
         export_file(memory.home, str(home / inside))
 
 
-def test_a_file_that_can_not_be_written_is_told_and_leaves_nothing(
+def test_a_file_that_cannot_be_written_is_reported_and_leaves_nothing(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(StorageError, match="No such file"):
@@ -388,7 +388,7 @@ def test_a_file_that_can_not_be_written_is_told_and_leaves_nothing(
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_page_that_can_not_be_read_is_not_left_out_in_silence(memory: Memory, home: Path) -> None:
+def test_a_page_that_cannot_be_read_is_not_left_out_silently(memory: Memory, home: Path) -> None:
     put(home, "memory/mine.md", "x", 0o000)
     with pytest.raises(StorageError, match=r"memory/mine\.md"):
         exported(home)

@@ -56,7 +56,7 @@ def test_only_what_a_change_did_is_taken_back(opened: Home) -> None:
     assert text_of(opened) == "one\ntwo\nthree\nfour\nfive\n"
 
 
-def test_a_change_that_others_built_on_is_not_taken_back_and_it_is_said(opened: Home) -> None:
+def test_a_change_that_others_built_on_is_not_undone_and_the_reply_says_so(opened: Home) -> None:
     opened.writer.write("a.md", "one\n")
     opened.writer.write("a.md", "two\n")
     changed = last_change(opened)

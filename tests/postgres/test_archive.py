@@ -125,7 +125,7 @@ def test_an_import_that_somebody_gets_in_the_way_of_leaves_nothing(
     assert [change.path for change in target.storage.history.changes()] == ["memory/b.md"]
 
 
-def test_an_import_makes_no_page_where_a_folder_came_to_stand_meanwhile(
+def test_an_import_makes_no_page_where_a_folder_was_made_meanwhile(
     opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source, target, other = opened("acme"), opened("them"), opened("them")
@@ -143,7 +143,7 @@ def test_an_import_makes_no_page_where_a_folder_came_to_stand_meanwhile(
     assert target.storage.pages.list("memory", deep=True) == ["memory/a.md/b.md"]
 
 
-def test_history_that_can_be_none_is_left_out_and_told(opened: Open) -> None:
+def test_history_that_cannot_be_real_is_left_out_and_reported(opened: Open) -> None:
     good = Line(Change("5b00000001", "2026-03-14T09:26:53.000000Z", "memory/a.md", "v", ""), 0, None, "")
     bad = [
         good._replace(change=good.change._replace(path="memory/\0.md")),

@@ -49,7 +49,7 @@ def said(ask: Callable[[Memory], object], memory: Memory) -> str:
 
 
 @pytest.mark.parametrize("ask", ASKED)
-def test_a_null_character_is_told_of_as_in_a_folder(ask: Callable[[Memory], object], url: str, home: Path) -> None:
+def test_a_null_character_is_reported_as_in_a_folder(ask: Callable[[Memory], object], url: str, home: Path) -> None:
     with Memory(url) as memory, Memory(home) as beside:
         told = said(ask, memory)
         assert told == said(ask, beside)

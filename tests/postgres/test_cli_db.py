@@ -54,7 +54,7 @@ def with_password(url: str) -> str:
     return f"{scheme}://{name.partition(':')[0]}:{PASSWORD}@{rest}" if not name.partition(":")[2] else url
 
 
-def test_tables_are_made_once_and_their_state_is_told(shell: Shell, bare: str) -> None:
+def test_tables_are_made_once_and_their_state_is_reported(shell: Shell, bare: str) -> None:
     before = json.loads(shell.ok("db", "status", bare, "--json"))
     assert (before["applied"], before["ready"], before["tenant"]) == ([], False, "default")
     assert before["pending"]
@@ -68,7 +68,7 @@ def test_tables_are_made_once_and_their_state_is_told(shell: Shell, bare: str) -
 @pytest.mark.parametrize(
     "command", [["init"], ["status"], ["remember", "x"], ["search", "x"], ["log"], ["mcp"], ["watch"]]
 )
-def test_a_database_without_tables_is_told_with_the_command_that_helps(
+def test_a_database_without_tables_is_reported_with_the_command_that_helps(
     shell: Shell, bare: str, command: list[str]
 ) -> None:
     done = shell.run(*command, COMMONPLACE_HOME=bare)
@@ -76,7 +76,7 @@ def test_a_database_without_tables_is_told_with_the_command_that_helps(
     assert "has no tables yet: run `commonplace db init" in done.stderr
 
 
-def test_older_tables_are_told_with_the_command_that_helps(shell: Shell, bare: str) -> None:
+def test_older_tables_are_reported_with_the_command_that_helps(shell: Shell, bare: str) -> None:
     shell.ok("db", "init", bare)
     last = json.loads(shell.ok("db", "status", bare, "--json"))["applied"][-1]
     _execute(bare, "DELETE FROM commonplace.migrations WHERE number = %s", int(last[:4]))

@@ -163,7 +163,7 @@ def free_port() -> int:
         (lambda url: url.replace("postgres:", "nobody:"), r"does not exist.*CREATE ROLE"),
     ],
 )
-def test_a_database_that_can_not_be_reached_says_at_once_what_to_do(
+def test_a_database_that_cannot_be_reached_says_at_once_what_to_do(
     url: str, change: Callable[[str], str], what: str
 ) -> None:
     began = time.monotonic()

@@ -122,7 +122,7 @@ def test_a_whole_page_is_written_over_what_others_changed_and_both_are_in_it(
     assert pages.read("memory/a.md").text == "their top\n\nmiddle\n\nmy end\n"
 
 
-def test_who_overwrites_what_they_did_not_see_is_told(
+def test_a_writer_who_overwrites_what_it_did_not_see_is_told(
     pages: PostgresPages, database: Database, history: PostgresHistory
 ) -> None:
     other = PostgresPages(database, lambda path, size: None, history)
@@ -134,7 +134,7 @@ def test_who_overwrites_what_they_did_not_see_is_told(
     assert "some of that is not in it any more" in call.conflicts[0]
 
 
-def test_an_id_that_fits_several_or_none_is_said(pages: PostgresPages, history: PostgresHistory) -> None:
+def test_an_id_that_fits_several_or_none_is_reported(pages: PostgresPages, history: PostgresHistory) -> None:
     for number in range(3):
         pages.append("memory/a.md", f"{number}\n")
     with pytest.raises(NotFound, match="beginning of 3 changes"):
@@ -266,9 +266,7 @@ def test_a_reason_of_any_letters_is_kept(pages: PostgresPages, history: Postgres
     assert history.changes()[0].why == "a\ufffdb ? 日本"
 
 
-def test_a_change_that_can_not_be_taken_back_is_said(
-    pages: PostgresPages, history: PostgresHistory, home: Home
-) -> None:
+def test_a_change_that_cannot_be_undone_is_reported(pages: PostgresPages, history: PostgresHistory, home: Home) -> None:
     pages.write("memory/a.md", "one\n")
     pages.write("memory/a.md", "two\n")
     pages.write("memory/a.md", "three\n")

@@ -335,7 +335,7 @@ def test_what_is_forgotten_while_it_is_read_leaves_neither_vector_nor_tokens(ind
     assert index.coverage(tiny.space) == (1, 1, 1)
 
 
-def test_turns_stand_beside_each_other_as_in_a_folder(index: PostgresIndex) -> None:
+def test_turns_are_neighbours_as_in_a_folder(index: PostgresIndex) -> None:
     desk = SqliteIndex(":memory:")
     turns = [Passage(line, line, f"turn {line}") for line in (1, 2, 3, 5, 6, 30)]
     entries = [

@@ -154,7 +154,7 @@ def test_memories_that_get_in_each_others_way_find_all_they_wrote(strict: str) -
             assert all(found(memory, f"marker{number}x{turn}") for turn in range(5))
 
 
-def test_who_waits_for_nothing_is_told_at_once_that_somebody_writes(opened: Callable[..., Database]) -> None:
+def test_a_reader_that_does_not_wait_learns_at_once_that_somebody_writes(opened: Callable[..., Database]) -> None:
     index, second = (PostgresIndex(opened(), "home") for _ in range(2))
     write(index, [entry("memory/a.md", "tea")])
     with index.write_transaction(), pytest.raises(LockTimeout, match="another process writes"):

@@ -16,7 +16,7 @@ from commonplace.testing import FrozenClock
 pytestmark = pytest.mark.slow
 
 
-def test_every_write_is_told_to_who_listens(pages: PostgresPages, opened: Callable[..., Database]) -> None:
+def test_listeners_are_notified_of_every_write(pages: PostgresPages, opened: Callable[..., Database]) -> None:
     told: queue.Queue[int] = queue.Queue()
     with listen(opened(), told.put):
         assert told.get(timeout=10) == 0
@@ -42,7 +42,7 @@ def test_the_writes_of_another_tenant_wake_nobody(
     assert told.empty()
 
 
-def test_a_burst_of_writes_is_told_by_few_notices_and_the_last_of_them_always(
+def test_a_burst_of_writes_sends_few_notifications_and_always_the_last_one(
     pages: PostgresPages, database: Database
 ) -> None:
     writes = 40
@@ -61,7 +61,7 @@ def test_a_burst_of_writes_is_told_by_few_notices_and_the_last_of_them_always(
     assert seqs == sorted(seqs)
 
 
-def test_who_was_cut_off_is_told_what_came_meanwhile(
+def test_a_listener_that_was_cut_off_gets_what_came_meanwhile(
     pages: PostgresPages, database: Database, opened: Callable[..., Database]
 ) -> None:
     told: queue.Queue[int] = queue.Queue()

@@ -130,7 +130,7 @@ def test_a_bound_login_neither_writes_for_another_nor_looks_its_words_up(bound: 
             connection.execute("INSERT INTO commonplace.locks VALUES ('them', 'x')")
 
 
-def test_a_bound_login_can_not_let_itself_go(bound: str) -> None:
+def test_a_bound_login_cannot_unbind_itself(bound: str) -> None:
     import psycopg
 
     with psycopg.connect(bound, autocommit=True) as connection:

@@ -200,7 +200,9 @@ def test_a_second_try_waits_for_the_first_that_the_server_is_still_at(url: str) 
     wire.close()
 
 
-def test_what_is_held_elsewhere_is_said_with_its_holder(opened: Callable[..., Database], pages: PostgresPages) -> None:
+def test_a_lock_held_elsewhere_is_reported_with_its_holder(
+    opened: Callable[..., Database], pages: PostgresPages
+) -> None:
     other = NamedLocks(opened(), timeout_seconds=0.2)
     with pages.lock("the area"):
         with pytest.raises(LockTimeout, match=f"the area is held by process {os.getpid()} on "), other.lock("the area"):
@@ -276,7 +278,7 @@ def test_an_edit_that_reads_and_looks_into_history_needs_no_second_connection(
     assert pages.read("memory/a.md").text == "1" * 20
 
 
-def test_two_who_make_the_same_page_by_version_are_one_who_made_it_and_one_who_is_told(pages: PostgresPages) -> None:
+def test_of_two_who_create_a_page_by_version_one_makes_it_and_the_other_is_refused(pages: PostgresPages) -> None:
     made: list[str] = []
 
     def make(name: str) -> None:

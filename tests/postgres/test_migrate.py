@@ -113,7 +113,7 @@ def test_a_program_that_knows_no_tokens_goes_on_beside_one_that_does(bare: Datab
         assert connection.execute("SELECT tokens FROM commonplace.index_vectors").fetchall() == [(None,)]
 
 
-def test_who_comes_before_the_tables_is_told_to_migrate(bare: Database, clock: FrozenClock) -> None:
+def test_whoever_comes_before_the_tables_is_told_to_migrate(bare: Database, clock: FrozenClock) -> None:
     pages = PostgresPages(bare, lambda path, size: None, PostgresHistory(bare, clock))
     with pytest.raises(StorageError, match="commonplace db migrate"):
         pages.write("memory/a.md", "x")
@@ -172,7 +172,7 @@ def test_a_database_that_keeps_other_letters_is_refused(server: str) -> None:
         admin(server, f"DROP DATABASE {name}")
 
 
-def test_a_server_that_is_not_there_is_said_with_what_to_do() -> None:
+def test_a_server_that_is_not_there_is_reported_with_what_to_do() -> None:
     database = Database(parse_url("postgresql://127.0.0.1:1/none?connect_timeout=1"))
     with pytest.raises(ConnectionLost, match="check that it runs, and that the URL names its host and port"):
         migration_status(database)

@@ -27,7 +27,7 @@ def rows(database: Database) -> int:
     return int(found[0])
 
 
-def test_what_is_written_and_removed_is_told_with_its_size(database: Database, history: PostgresHistory) -> None:
+def test_writes_and_removals_are_reported_with_their_size(database: Database, history: PostgresHistory) -> None:
     told: list[tuple[str, int]] = []
     pages = PostgresPages(database, lambda path, size: told.append((path, size)), history)
     pages.write("memory/a.md", "日本")

@@ -105,7 +105,7 @@ def test_more_writers_than_connections_lose_nothing(pooled: str) -> None:
     database.close()
 
 
-def test_who_follows_is_told_though_no_notice_arrives(pooled: str, url: str, clock: FrozenClock) -> None:
+def test_a_follower_learns_of_changes_though_no_notification_arrives(pooled: str, url: str, clock: FrozenClock) -> None:
     database = Database(parse_url(pooled))
     pages = PostgresPages(database, lambda path, size: None, PostgresHistory(database, clock))
     told, heard = threading.Event(), list[int]()

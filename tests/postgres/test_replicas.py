@@ -110,7 +110,7 @@ def test_pages_that_nobody_indexed_yet_are_indexed_in_the_database(memory: Memor
     assert who_answers(memory)
 
 
-def test_a_replica_that_is_killed_is_told_of_and_does_without(
+def test_a_replica_that_is_killed_is_reported_and_not_needed(
     memory: Memory,
     pair: Pair,
     monkeypatch: pytest.MonkeyPatch,

@@ -17,7 +17,7 @@ LEFT_OUT = {
     "test_a_link_in_the_home_is_not_written_through": NEEDS_FILES,
     "test_rights_beyond_reading_and_writing_are_not_given": NEEDS_FILES,
     "test_a_backup_among_the_pages_is_refused": NEEDS_FILES,
-    "test_a_page_that_can_not_be_read_is_not_left_out_in_silence": NEEDS_FILES,
+    "test_a_page_that_cannot_be_read_is_not_left_out_silently": NEEDS_FILES,
     "test_the_lines_shown_in_the_docs_are_an_archive": NANOSECONDS,
     "test_an_import_that_was_interrupted_is_run_again": HALF,
 }

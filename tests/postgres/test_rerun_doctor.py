@@ -20,31 +20,31 @@ pytestmark = pytest.mark.slow
 MODULES = ("maintenance.test_doctor",)
 CHECKED = "what only files can have is among what it finds"
 LEFT_OUT = {
-    "test_a_home_that_is_not_there_is_told_and_not_made": NEEDS_FILES,
-    "test_a_page_that_is_not_utf_8_or_no_file_is_told": NEEDS_FILES,
-    "test_an_index_that_is_missing_or_behind_is_told_and_caught_up": NEEDS_FILES,
-    "test_dates_in_the_future_are_told": NEEDS_FILES,
+    "test_a_home_that_is_not_there_is_reported_and_not_made": NEEDS_FILES,
+    "test_a_page_that_is_not_utf_8_or_no_file_is_reported": NEEDS_FILES,
+    "test_an_index_that_is_missing_or_behind_is_reported_and_caught_up": NEEDS_FILES,
+    "test_dates_in_the_future_are_reported": NEEDS_FILES,
     "test_in_a_folder_of_code_only_the_memory_is_looked_at": CHECKED,
     "test_in_folders_that_extra_paths_name_only_what_they_name_is_looked_at": CHECKED,
     "test_every_check_finds_something_and_changes_nothing_unless_it_is_asked_to": CHECKED,
     "test_what_is_mended_stays_so_and_the_rest_needs_a_person": CHECKED,
-    "test_a_page_the_disk_refuses_is_told": NEEDS_FILES,
-    "test_a_file_where_history_should_be_is_told": NEEDS_FILES,
+    "test_a_page_that_the_disk_refuses_is_reported": NEEDS_FILES,
+    "test_a_file_where_history_should_be_is_reported": NEEDS_FILES,
     "test_what_a_rewriting_of_history_left_is_removed_if_history_is_whole": NEEDS_FILES,
-    "test_what_others_can_get_at_is_told_once_a_folder_and_closed": NEEDS_FILES,
+    "test_files_open_to_others_are_reported_once_a_folder_and_closed": NEEDS_FILES,
     "test_below_a_closed_folder_nothing_is_open": NEEDS_FILES,
-    "test_links_are_told_wherever_they_lead": NEEDS_FILES,
+    "test_links_are_reported_wherever_they_lead": NEEDS_FILES,
     "test_an_index_that_says_something_else_and_does_not_know_it_is_made_anew": NEEDS_FILES,
-    "test_a_damaged_index_is_told_and_made_anew": NEEDS_FILES,
+    "test_a_damaged_index_is_reported_and_made_anew": NEEDS_FILES,
     "test_an_index_of_another_version_is_removed_when_nobody_uses_it": NEEDS_FILES,
     "test_a_file_time_that_no_calendar_knows_stops_nothing": NEEDS_FILES,
-    "test_a_name_that_is_no_text_is_told": NEEDS_FILES,
+    "test_a_name_that_is_no_text_is_reported": NEEDS_FILES,
     "test_nothing_is_mended_that_history_could_not_give_back": NEEDS_FILES,
     "test_a_temporary_file_that_holds_what_is_kept_elsewhere_is_removed": NEEDS_FILES,
     "test_what_only_a_temporary_file_holds_is_put_into_history_before_it_goes": NEEDS_FILES,
     "test_a_temporary_file_of_something_else_is_left_to_a_person": NEEDS_FILES,
     "test_a_temporary_file_of_a_write_that_may_be_under_way_is_left_alone": NEEDS_FILES,
-    "test_a_temporary_file_stays_when_history_can_not_take_it": NEEDS_FILES,
+    "test_a_temporary_file_stays_when_history_cannot_take_it": NEEDS_FILES,
 }
 globals().update(collect_tests(MODULES, {"home", "sick"}, LEFT_OUT))
 
@@ -86,7 +86,7 @@ def test_what_is_wrong_with_pages_is_found_and_mended_as_in_a_folder(home: Datab
     assert "commonplace undo" in mended[0].advice
 
 
-def test_a_missing_index_is_told_and_made(home: DatabasePath, clock: FrozenClock) -> None:
+def test_a_missing_index_is_reported_and_made(home: DatabasePath, clock: FrozenClock) -> None:
     (home / "memory/fruit.md").write_text("papaya")
     (finding,) = examine(str(home), clock=clock).findings
     assert (finding.check, finding.what) == ("index", "there is no index")
@@ -111,7 +111,7 @@ def test_an_index_that_says_something_else_than_the_pages_is_made_anew(home: Dat
     assert examine(str(home), clock=clock).findings == ()
 
 
-def test_tables_of_another_version_are_told_before_anything_else(url: str) -> None:
+def test_tables_of_another_version_are_reported_before_anything_else(url: str) -> None:
     last = known_migrations()[-1]
     admin(url, f"DELETE FROM commonplace.migrations WHERE number = {last.number}")
     (finding,) = examine(url).findings

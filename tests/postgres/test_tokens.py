@@ -47,7 +47,7 @@ def test_a_tenant_neither_sees_nor_revokes_nor_uses_the_tokens_of_another(
     other.close()
 
 
-def test_a_log_that_can_not_be_written_fails_nobody(access: TokenStore, url: str) -> None:
+def test_a_log_that_cannot_be_written_fails_nobody(access: TokenStore, url: str) -> None:
     admin(url, "DROP TABLE commonplace.access_calls")
     access.record_call(Call("2026-03-14T00:00:00Z", "ab12", "ann", "recall", "", "ok", ""))
     with pytest.raises(StorageError, match="run `commonplace db migrate`"):

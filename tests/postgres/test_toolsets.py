@@ -19,10 +19,10 @@ WEIGHTS = "needs weights of a model that are made beside it"
 NULL = "the index in PostgreSQL takes no null character in a filter"
 UNREAD = "a page that is not text is only read, and told of, where it holds what is looked for"
 LEFT_OUT = {
-    "test_a_note_stays_written_when_the_log_can_not_be": NEEDS_FILES,
+    "test_a_note_stays_written_when_the_log_cannot_be": NEEDS_FILES,
     "test_an_edit_of_the_same_size_and_time_is_seen": NEEDS_FILES,
     "test_a_deleted_or_damaged_index_is_rebuilt_from_the_pages": NEEDS_FILES,
-    "test_an_index_that_can_not_be_kept_on_disk_is_kept_in_memory": NEEDS_FILES,
+    "test_an_index_that_cannot_be_kept_on_disk_is_kept_in_memory": NEEDS_FILES,
     "test_only_what_search_may_return_can_be_read": NEEDS_FILES,
     "test_folders_that_are_links_are_named_where_they_would_be_read": NEEDS_FILES,
     "test_others_write_while_a_question_waits_for_a_slow_server": A_SERVER,

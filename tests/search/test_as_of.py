@@ -104,7 +104,7 @@ def test_a_hit_says_as_of_when_it_is_cited_and_who_had_written_it(memory: Memory
     assert memory.search("tea", as_of=BETWEEN, author="person") == []
 
 
-def test_a_day_may_be_said_as_in_other_filters_and_what_is_none_is_an_error(memory: Memory, clock: FrozenClock) -> None:
+def test_a_day_is_written_as_in_other_filters_and_anything_else_is_an_error(memory: Memory, clock: FrozenClock) -> None:
     memory.call("update_world", {"topic": "tea", "content": "Tea is at four."})
     clock.now = MARCH
     memory.call("update_world", {"topic": "tea", "content": "Tea is at five."})

@@ -157,7 +157,7 @@ def test_a_question_that_was_asked_before_brings_its_answer(home: Path, clock: F
     assert first.text.endswith("Three times a day, even in winter.")
 
 
-def test_a_text_that_stands_in_hundreds_of_places_leaves_room_for_others(home: Path, clock: FrozenClock) -> None:
+def test_a_text_that_is_on_hundreds_of_pages_leaves_room_for_others(home: Path, clock: FrozenClock) -> None:
     """As where every session begins with the same prompt."""
     folder = home / "memory" / "world"
     folder.mkdir(parents=True)

@@ -317,7 +317,7 @@ def test_what_another_agent_keeps_to_itself_changes_no_answer(home: Path, clock:
         ]
 
 
-def test_what_is_wrong_with_a_private_page_is_not_told_to_others(home: Path, clock: FrozenClock) -> None:
+def test_what_is_wrong_with_a_private_page_is_not_shown_to_others(home: Path, clock: FrozenClock) -> None:
     memory = fill(home, clock)
     put(home, "agents/other/sessions/broken.jsonl", "not json\n")
     (home / "agents/other/memory/latin.md").write_bytes(b"caf\xe9")

@@ -54,7 +54,7 @@ def test_where_nobody_can_tell_the_order_stays(memory: Memory) -> None:
     assert rerank_maxsim("meeting", (StaticEmbedder(),), [], WEIGHTS) == []
 
 
-def test_a_text_is_like_a_question_by_its_likest_tokens_wherever_they_stand() -> None:
+def test_a_text_is_as_similar_to_a_query_as_its_most_similar_tokens_wherever_they_are() -> None:
     told = StaticEmbedder().maxsim
     near, far, none, same = told("cat sofa", ["a kitten on the couch", "the budget is late", "", "sofa, then cat"])
     assert same == pytest.approx(1.0, abs=0.01)

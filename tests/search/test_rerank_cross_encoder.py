@@ -99,7 +99,7 @@ def test_context_and_every_day_commands_go_on_without_the_weights(home: Path, cl
 
 
 @pytest.mark.usefixtures("cache")
-def test_who_does_not_ask_for_it_is_told_nothing_of_it(home: Path, clock: FrozenClock) -> None:
+def test_without_the_setting_there_is_no_word_about_the_reranker(home: Path, clock: FrozenClock) -> None:
     set_to(home, rerank="false")
     reply = write(Memory(home, clock=clock), FACTS).call("memory_search", {"query": QUESTION})
     assert "warning" not in reply

@@ -202,7 +202,7 @@ def test_a_field_is_about_the_line_above_and_in_code_about_nothing(text: str, li
     assert {*find_line_fields(text)} == lines
 
 
-def test_it_is_said_in_words() -> None:
+def test_validity_is_described_in_words() -> None:
     assert describe_validity("", "2026-05-12", "over") == "until 12 May 2026: over"
     assert describe_validity("", "2026-05-12", "") == "until 12 May 2026"
     assert describe_validity("2026-06-01", "2026-06-05", "ahead") == "from 1 June 2026 until 5 June 2026: not yet"

@@ -155,7 +155,7 @@ def test_an_address_that_others_reach_is_open_to_nobody_without_a_token(home: Pa
         assert asked.post("tools/list").status_code == 401
 
 
-def test_tokens_that_can_not_be_read_let_nobody_in_and_say_nothing_of_why(
+def test_tokens_that_cannot_be_read_let_nobody_in_and_say_nothing_of_why(
     server: Web, access: TokenStore, home: Path
 ) -> None:
     _, secret = made(access)
@@ -233,7 +233,7 @@ def test_the_log_says_who_called_what_and_never_what_was_said(server: Web, acces
     assert secret not in written
 
 
-def test_a_log_that_can_not_be_written_fails_no_call(server: Web, access: TokenStore, home: Path) -> None:
+def test_a_log_that_cannot_be_written_fails_no_call(server: Web, access: TokenStore, home: Path) -> None:
     asked = server.as_(made(access)[1])
     (home / LOG_FILE).mkdir()
     assert not asked.call("remember", content="kept")["isError"]
@@ -277,7 +277,7 @@ def test_tokens_are_made_listed_and_revoked_from_the_command_line(home: Path) ->
         (("revoke",), 2, "Missing argument"),
     ],
 )
-def test_what_a_person_gets_wrong_is_said(home: Path, arguments: tuple[str, ...], status: int, told: str) -> None:
+def test_a_wrong_argument_is_reported(home: Path, arguments: tuple[str, ...], status: int, told: str) -> None:
     home.mkdir()
     done = run("--home", str(home), "token", *arguments)
     assert done.returncode == status

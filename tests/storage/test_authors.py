@@ -109,7 +109,7 @@ def test_a_damaged_delta_spoils_only_what_depends_on_it() -> None:
     assert [origin.change.agent if origin.change else "?" for origin in origins] == ["a", "b", "?", "?"]
 
 
-def test_the_lines_of_a_large_page_are_told_apart() -> None:
+def test_the_lines_of_a_large_page_are_distinguished() -> None:
     text = "".join(f"line {number} of what an agent wrote\n" for number in range(20_000))
     versions = [("ann", text)]
     for name in ("ben", "", "cid"):

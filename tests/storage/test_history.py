@@ -152,7 +152,7 @@ def test_history_is_private_and_no_page(tmp_path: Path) -> None:
     assert pages.list("", deep=True) == ["a.md"]
 
 
-def test_memory_is_written_though_history_can_not_be_and_it_is_said(tmp_path: Path) -> None:
+def test_memory_is_written_though_history_cannot_be_and_a_warning_says_so(tmp_path: Path) -> None:
     (tmp_path / ".history").write_text("a file stands here")
     pages, _ = opened(tmp_path)
     with write_as(Author("remember")) as told:

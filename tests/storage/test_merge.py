@@ -20,7 +20,7 @@ def test_each_stretch_says_whose_it_is() -> None:
     assert found == [Part("theirs", "ONE\n"), Part("same", "two\nthree\nfour\n"), Part("mine", "FIVE\n")]
 
 
-def test_where_both_changed_the_same_lines_both_stand() -> None:
+def test_where_both_changed_the_same_lines_both_stay() -> None:
     assert merge_parts("x\n", "y\n", "z\n") == [Part("conflict", "", "x\n", "y\n", "z\n")]
     assert merge_parts("", "theirs", "mine") == [Part("conflict", "", "", "theirs", "mine")]
 
@@ -59,7 +59,7 @@ def test_a_line_that_one_side_changed_or_removed_takes_that_change() -> None:
     assert merge_rewrites("a\nb\nc\n", "a\nb\nc\nd\n", "a\nc\n") == ("a\nc\nd\n", "")
 
 
-def test_of_a_line_that_both_changed_the_later_stays_and_the_earlier_is_told() -> None:
+def test_of_a_line_that_both_changed_the_later_stays_and_the_earlier_is_reported() -> None:
     assert merge_rewrites("blue\n", "green\n", "red\n") == ("red\n", "green")
     assert merge_rewrites("Port: 1\nHost: a\n", "Port: 2\nHost: b\n", "Port: 3\nHost: a\n") == (
         "Port: 3\nHost: b\n",

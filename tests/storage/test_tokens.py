@@ -110,7 +110,7 @@ def test_a_log_that_grows_large_makes_room(home: Path) -> None:
     assert kept == [f"tool-{number}" for number in range(100 - len(kept), 100)]
 
 
-def test_a_log_that_can_not_be_written_fails_nobody(home: Path) -> None:
+def test_a_log_that_cannot_be_written_fails_nobody(home: Path) -> None:
     access = FolderTokens(str(home))
     (home / ".access").mkdir(parents=True)
     (home / LOG_FILE).mkdir()

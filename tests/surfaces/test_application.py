@@ -99,7 +99,7 @@ def test_an_open_server_asks_for_none_and_makes_none(tmp_path: Path) -> None:
     assert "others can reach 0.0.0.0" in refused.stderr
 
 
-def test_a_token_that_can_not_be_kept_is_told(tmp_path: Path) -> None:
+def test_a_token_that_cannot_be_stored_is_reported(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("a file")
     done = run("--home", str(tmp_path / "home"), "serve", "--port", "0", XDG_STATE_HOME=str(tmp_path / "state"))
     assert done.returncode == 6
@@ -183,7 +183,7 @@ def event(lines: Iterator[str], kind: str) -> dict[str, str]:
     raise AssertionError(f"the stream ended before {kind}")
 
 
-def test_changes_are_told_whoever_makes_them(tmp_path: Path) -> None:
+def test_changes_are_notified_whoever_makes_them(tmp_path: Path) -> None:
     with server(tmp_path / "home", COMMONPLACE_TOKEN=TOKEN) as one:
         answer = one.ask("/v1/changes")
         assert answer.headers["content-type"].startswith("text/event-stream")
@@ -251,7 +251,7 @@ def test_half_a_request_is_not_waited_for(tmp_path: Path) -> None:
         assert slow.recv(1000) == b""
 
 
-def test_no_token_stands_in_any_log(tmp_path: Path) -> None:
+def test_no_token_is_in_any_log(tmp_path: Path) -> None:
     home = tmp_path / "home"
     with server(home, told=2) as one:
         secret = next((tmp_path / "state/commonplace").iterdir()).read_text().strip()

@@ -101,14 +101,14 @@ def test_arguments_may_come_as_json_text(memory: Memory) -> None:
     assert memory.call("remember", '{"content": "x"}')["success"]
 
 
-def test_unknown_tools_and_toolsets_are_told_with_what_there_is(memory: Memory) -> None:
+def test_unknown_tools_and_toolsets_are_reported_with_what_there_is(memory: Memory) -> None:
     assert "memory_write" in memory.call("nothing")["error"]
     assert "journal" in memory.call("recall", {}, toolset="nothing")["error"]
     assert "recall" in memory.call("memory_get", {}, toolset="journal")["error"]
     assert memory.call("recall", {}, toolset="notes")["error"]["code"] == "INVALID_PATH"
 
 
-def test_an_argument_nobody_takes_is_told_and_the_rest_done(memory: Memory) -> None:
+def test_an_argument_that_nothing_takes_is_reported_and_the_rest_is_done(memory: Memory) -> None:
     reply = memory.call("memory_write", {"key": "k", "content": "v", "tag": ["x"]})
     assert reply["success"]
     assert "tag" in reply["warning"]
@@ -147,7 +147,7 @@ def test_the_action_protocol_runs_every_action_in_order(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("reply", ["no json", [], 5, {"actions": 5}, None])
-def test_a_reply_that_is_no_action_is_told(memory: Memory, reply: Any) -> None:
+def test_a_reply_that_is_no_action_is_reported(memory: Memory, reply: Any) -> None:
     assert memory.run(reply)["success"] is False
 
 
@@ -226,11 +226,11 @@ def test_without_search_no_tool_is_offered_by_a_name_that_a_call_refuses(home: P
 
 
 @pytest.mark.parametrize("toolset", [[], ["none"], 5, [5], {"notes"}])
-def test_a_toolset_that_is_none_is_told(memory: Memory, toolset: Any) -> None:
+def test_a_toolset_that_is_none_is_reported(memory: Memory, toolset: Any) -> None:
     assert "journal" in memory.call("recall", {}, toolset)["error"]
 
 
-def test_arguments_of_another_operation_are_told(memory: Memory) -> None:
+def test_arguments_of_another_operation_are_reported(memory: Memory) -> None:
     reply = memory.call("MemoryTool", {"op": "listGlobal", "username": "ann"})
     assert "username" in reply["warning"]
     assert "warning" not in memory.call("MemoryTool", {"op": "listGlobal", "category": "x"})

@@ -114,7 +114,7 @@ def wrong_calls() -> Iterator[tuple[str, dict[str, Any]]]:
                 yield offer.name, {**right, name: wrong}
 
 
-def test_a_wrong_type_is_refused_wherever_it_stands(memory: Memory) -> None:
+def test_a_wrong_type_is_refused_wherever_it_is(memory: Memory) -> None:
     for tool, arguments in wrong_calls():
         assert isinstance(memory.attempt(tool, arguments).error, InvalidArgument), (tool, arguments)
 

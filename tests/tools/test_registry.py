@@ -246,7 +246,7 @@ def test_a_skill_written_by_hand_is_a_skill(memory: Memory, home: Path) -> None:
     assert "license: MIT" in (home / "skills/pdf/SKILL.md").read_text()
 
 
-def test_a_broken_page_is_told_and_never_overwritten(memory: Memory, home: Path) -> None:
+def test_a_broken_page_is_reported_and_never_overwritten(memory: Memory, home: Path) -> None:
     folder = home / "memory/global/general"
     folder.mkdir(parents=True)
     (folder / "k.md").write_text("---\na: [\n---\n\nvalue\n")

@@ -138,7 +138,7 @@ def test_a_deleted_or_damaged_index_is_rebuilt_from_the_pages(memory: Memory, ho
         assert stat.S_IMODE(index.stat().st_mode) == 0o600
 
 
-def test_an_index_that_can_not_be_kept_on_disk_is_kept_in_memory(home: Path, clock: FrozenClock) -> None:
+def test_an_index_that_cannot_be_kept_on_disk_is_kept_in_memory(home: Path, clock: FrozenClock) -> None:
     home.mkdir()
     (home / ".index").write_text("a file in the way")
     memory = Memory(home, clock=clock)
@@ -148,7 +148,7 @@ def test_an_index_that_can_not_be_kept_on_disk_is_kept_in_memory(home: Path, clo
     assert ".index" in reply["warning"]
 
 
-def test_another_agents_private_pages_can_not_be_found_or_read(memory: Memory, home: Path, clock: FrozenClock) -> None:
+def test_another_agents_private_pages_cannot_be_found_or_read(memory: Memory, home: Path, clock: FrozenClock) -> None:
     other = Memory(home, agent="other", clock=clock)
     other.call("remember", {"content": "my secret pomegranate"})
     other.call("write_memory", {"key": "k", "content": "pomegranate"})

@@ -200,7 +200,7 @@ def test_lines_that_recall_escaped_are_compared_as_they_are_on_the_page(address:
 
 
 @given(PAGES, PAGES, PAGES)
-def test_whatever_two_agents_write_no_line_is_lost_unless_it_is_told(base: str, one: str, other: str) -> None:
+def test_whatever_two_agents_write_no_line_is_lost_unless_it_is_reported(base: str, one: str, other: str) -> None:
     address = f"memory://rewriting-{next(NUMBERS)}"
     with Memory(address, "ann") as ann, Memory(address, "bob") as bob:
         tell(ann, f"{base}\n")

@@ -144,7 +144,7 @@ def test_googles_own_library_takes_the_declarations(memory: Memory) -> None:
     assert types.Tool(function_declarations=declarations)
 
 
-def test_what_a_strict_schema_can_not_say_is_said_in_words(memory: Memory) -> None:
+def test_what_a_strict_schema_cannot_express_is_described_in_words(memory: Memory) -> None:
     for shape, absent in (("openai", "Null counts as 10."), ("anthropic", "Left out, it counts as 10.")):
         described = {t.get("function", t)["name"]: schema_of(t) for t in memory.tools(shape, ["notes"], strict=True)}
         limit = described["memory_search"]["properties"]["limit"]

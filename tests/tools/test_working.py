@@ -233,7 +233,7 @@ def test_the_scratchpad_is_written_read_and_cleared(memory: Memory) -> None:
     assert "Scratchpad\n" not in str(memory.context())
 
 
-def test_a_note_stays_written_when_the_log_can_not_be(memory: Memory, home: Path) -> None:
+def test_a_note_stays_written_when_the_log_cannot_be(memory: Memory, home: Path) -> None:
     (home / "agents/main/memory/activity/2026-03-14.md").mkdir(parents=True)
     reply = write(memory, "k", "v")
     assert reply["status"] == "ok"

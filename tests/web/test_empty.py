@@ -71,7 +71,7 @@ def test_odd_pages_break_no_view(chromium: Any, site: str, home: Path, route: st
         assert look.errors == []
 
 
-def test_words_of_other_scripts_are_marked_where_they_stand(look: Look, home: Path) -> None:
+def test_words_of_other_scripts_are_marked_where_they_are(look: Look, home: Path) -> None:
     (home / "memory").mkdir(exist_ok=True)
     (home / "memory" / "tower.md").write_text(
         "# \U0001f5fc\n\n\U0001f5fc \u6771\u4eac\u30bf\u30ef\u30fc\u306e\u9ad8\u3055 is 333 metres\n"

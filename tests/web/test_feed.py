@@ -66,7 +66,7 @@ def test_a_sentence_is_forgotten_and_brought_back(page: Any, memory: Path) -> No
     assert pages_with(memory, "The lift is") == 1
 
 
-def test_a_sentence_is_fixed_where_it_stands(page: Any, memory: Path) -> None:
+def test_a_sentence_is_fixed_in_place(page: Any, memory: Path) -> None:
     fact(page, "Ada keeps bees").get_by_role("button", name="Fix").click()
     field = page.get_by_label("What it should say")
     expect(field).to_have_value("Ada keeps bees on the roof.")

@@ -61,7 +61,7 @@ def test_hits_come_while_one_types_with_their_words_marked_and_why(look: Look) -
     assert look.errors == []
 
 
-def test_filters_stand_in_the_address_and_narrow_the_hits(look: Look) -> None:
+def test_filters_are_in_the_address_and_narrow_the_hits(look: Look) -> None:
     page = look.go("#/search?q=storage")
     page.get_by_role("button", name="Filters").click()
     page.get_by_label("Scope").select_option("world")
@@ -397,7 +397,7 @@ def test_a_slash_and_escape_leave_the_question_alone(look: Look) -> None:
     expect(field).to_have_value("and/or")
 
 
-def test_who_wrote_it_is_told_on_hits_in_the_history_and_line_by_line(look: Look, home: Path) -> None:
+def test_the_author_is_shown_on_hits_in_the_history_and_line_by_line(look: Look, home: Path) -> None:
     page = look.go("#/search?q=never+change+a+reading&source=memory")
     expect(page.locator(".hit .author").first).to_have_text("by main (update_world)")
     page.get_by_label("Author").fill("outside")

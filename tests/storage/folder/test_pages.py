@@ -143,7 +143,7 @@ def test_what_is_not_utf8_or_not_a_file_is_not_text(pages: FolderPages) -> None:
     assert pages.list("") == ["a.md", "latin.md"]
 
 
-def test_a_file_where_the_home_should_be_is_told(tmp_path: Path) -> None:
+def test_a_file_where_the_home_should_be_is_reported(tmp_path: Path) -> None:
     (tmp_path / "home").write_text("I am a file")
     pages = FolderPages(str(tmp_path / "home"))
     with pytest.raises(StorageError, match="file is where"):

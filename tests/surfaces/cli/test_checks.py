@@ -98,7 +98,7 @@ def test_a_memory_that_is_not_there_is_an_error_and_is_not_made(tmp_path: Path) 
     assert os.listdir(tmp_path) == ["file"]
 
 
-def test_settings_that_can_not_be_read_are_a_finding_and_no_error(used: Shell) -> None:
+def test_settings_that_cannot_be_read_are_a_finding_and_no_error(used: Shell) -> None:
     put(used, "commonplace.yaml", "layuot: native\n")
     done = used.run("doctor")
     assert done.returncode == 1
@@ -115,7 +115,7 @@ def test_people_are_shown_the_first_of_many_and_a_finding_is_always_one_line(use
     assert len(json.loads(used.run("doctor", "--json").stdout)["findings"]) == 30
 
 
-def test_names_that_are_no_text_can_be_told(used: Shell) -> None:
+def test_names_that_are_no_text_can_be_reported(used: Shell) -> None:
     name = os.path.join(os.fsencode(used.folder), b".commonplace/memory\xff")
     os.mkdir(name)
     assert "memory\\udcff: has a name that is not UTF-8" in used.run("doctor").stdout

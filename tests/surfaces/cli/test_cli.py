@@ -27,7 +27,7 @@ def test_a_stranger_remembers_searches_edits_by_hand_and_finds_the_edit(shell: S
     assert shell.ok("search", "unheard-of").strip() == "Nothing found."
 
 
-def test_a_folder_that_was_removed_under_ones_feet_is_told(shell: Shell) -> None:
+def test_a_working_directory_that_was_removed_is_reported(shell: Shell) -> None:
     gone = shell.folder / "gone"
     gone.mkdir()
     line = f"cd '{gone}' && rmdir '{gone}' && exec '{sys.executable}' -m commonplace status"
@@ -174,7 +174,7 @@ def test_reading_where_there_is_no_memory_makes_none(shell: Shell) -> None:
     assert not (shell.folder / "user/.commonplace").exists()
 
 
-def test_a_home_that_is_a_file_or_badly_set_is_told(shell: Shell) -> None:
+def test_a_home_that_is_a_file_or_badly_set_is_reported(shell: Shell) -> None:
     (shell.folder / "file").write_text("x")
     for command in (["remember", "x"], ["search", "x"], ["init"]):
         done = shell.run("--home", "file", *command)
@@ -201,7 +201,7 @@ def test_any_script_is_printed_in_any_locale_without_colour(used: Shell) -> None
     assert "\x1b" not in used.ok("search", "日本")
 
 
-def test_input_that_is_not_text_is_told(used: Shell) -> None:
+def test_input_that_is_not_text_is_reported(used: Shell) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "commonplace", "remember"],
         cwd=used.folder,
@@ -399,7 +399,7 @@ def test_an_item_of_a_list_is_text_and_no_option(shell: Shell) -> None:
     assert shell.run("search", "- Timeout").returncode == 0
 
 
-def test_other_text_that_begins_with_a_dash_is_told_where_to_go(shell: Shell) -> None:
+def test_for_other_text_that_begins_with_a_dash_the_error_says_where_it_goes(shell: Shell) -> None:
     done = shell.run("remember", "-5 degrees tonight")
     assert (done.returncode, "after --, or to standard input" in done.stderr) == (2, True)
     shell.ok("remember", "--", "-5 degrees tonight")

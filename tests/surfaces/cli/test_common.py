@@ -51,7 +51,7 @@ def test_a_url_is_a_home_as_it_is_and_a_folder_becomes_absolute(
 @pytest.mark.parametrize(
     "command", [["status"], ["remember", "tea"], ["export", "x.tar"], ["doctor"], ["mcp"], ["log"]]
 )
-def test_a_server_that_is_away_is_told_at_once_and_without_the_password(shell: Shell, command: list[str]) -> None:
+def test_a_server_that_is_away_is_reported_at_once_and_without_the_password(shell: Shell, command: list[str]) -> None:
     done = shell.run(*command, COMMONPLACE_HOME=NOWHERE)
     assert done.returncode == 6
     assert "cannot be reached" in done.stderr
@@ -60,14 +60,14 @@ def test_a_server_that_is_away_is_told_at_once_and_without_the_password(shell: S
 
 
 @pytest.mark.parametrize("url", ["postgresql://ann:ses%zzame@host/db", "postgresql://ann:ses/ame@host/db?no"])
-def test_a_url_that_can_not_be_read_says_how_to_write_it_and_not_what_it_was(shell: Shell, url: str) -> None:
+def test_a_url_that_cannot_be_read_says_how_to_write_it_and_not_what_it_was(shell: Shell, url: str) -> None:
     done = shell.run("--home", url, "status")
     assert done.returncode == 2
     assert "cannot be read: write it like" in done.stderr
     assert "ses" not in done.stderr
 
 
-def test_a_tenant_that_is_spelled_wrongly_in_a_url_is_told_apart_from_a_password(shell: Shell) -> None:
+def test_a_misspelled_parameter_of_a_url_is_reported_without_the_password(shell: Shell) -> None:
     done = shell.run("--home", "postgresql://ann:sesame@host/db?tenent=acme", "status")
     assert done.returncode == 2
     assert "cannot be read: it says nearly tenant: write it like ?tenant=NAME" in done.stderr

@@ -34,7 +34,7 @@ def test_the_reply_for_programs_says_where_it_was(shell: Shell) -> None:
     assert "removed" in shell.json("--json", "forget", "--key", "gate", "--yes")
 
 
-def test_it_must_be_said_what(shell: Shell) -> None:
+def test_forget_needs_to_know_what(shell: Shell) -> None:
     done = shell.run("forget", "--yes")
     assert (done.returncode, "say what to forget" in done.stderr) == (2, True)
 

@@ -79,7 +79,7 @@ def test_a_key_that_looks_like_the_name_of_a_change_is_found(shell: Shell) -> No
     assert "+Opens at nine." in shell.ok("diff", "cafe")
 
 
-def test_a_conflict_is_told_to_people(shell: Shell) -> None:
+def test_a_conflict_is_reported_to_people(shell: Shell) -> None:
     (shell.folder / ".commonplace" / PAGE).write_text("By hand.")
     assert "commonplace diff" in shell.run("world", "tea", "Mint tea.").stderr
 

@@ -99,7 +99,7 @@ def test_a_session_starts_with_what_is_known(shell: Shell, client: str) -> None:
     assert "Ann drinks green tea." in inside["additionalContext"]
 
 
-def test_cursor_and_everybody_else_are_told_in_their_own_form(shell: Shell) -> None:
+def test_cursor_and_all_others_get_the_answer_in_their_own_form(shell: Shell) -> None:
     assert (
         "green tea"
         in json.loads(shell.ok("hook", "session-start", "--client", "cursor", stdin="{}"))["additional_context"]
@@ -242,7 +242,7 @@ def test_whatever_the_client_says_the_hook_ends_well_and_says_what_is_wrong(
 
 
 @pytest.mark.parametrize("stdin", ["not json", "[1, 2]", "[" * 100_000, '{"prompt": "' + "x" * 1_100_000 + '"}'])
-def test_what_is_no_event_is_told_in_words(shell: Shell, stdin: str) -> None:
+def test_input_that_is_no_event_is_reported(shell: Shell, stdin: str) -> None:
     done = shell.run("hook", "session-start", stdin=stdin)
     assert done.stderr == (
         "warning: commonplace hook session-start: standard input is not a JSON object of 1 MB at most: nothing was "
@@ -326,7 +326,7 @@ def test_a_search_by_words_loads_no_model(home: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_hook_that_can_not_get_on_leaves_before_its_client_does(shell: Shell) -> None:
+def test_a_hook_that_is_stuck_ends_before_its_client_gives_up(shell: Shell) -> None:
     path = "agents/main/sessions/s-1.jsonl"
     with lock(str(shell.folder / ".commonplace/.locks"), "page", path):
         started = time.monotonic()

@@ -45,7 +45,7 @@ def end(shell: Shell, moment: str = "session-end", session: str = "s-0") -> None
 
 
 @pytest.mark.parametrize("client", EVENTS)
-def test_a_client_is_told_in_its_own_form(shell: Shell, client: str) -> None:
+def test_a_client_gets_the_answer_in_its_own_form(shell: Shell, client: str) -> None:
     answer = json.loads(ask(shell, client=client))
     inside = answer.pop("hookSpecificOutput")
     assert answer == {}

@@ -53,7 +53,7 @@ def test_an_import_makes_a_new_memory_and_undo_leaves_nothing_of_it(shell: Shell
     assert pages(shell.folder / "new") == {}
 
 
-def test_all_is_told_in_json(shell: Shell, vault: str) -> None:
+def test_everything_about_an_import_is_printed_as_json(shell: Shell, vault: str) -> None:
     reply = shell.json("import", vault, "--json")
     assert reply["kind"] == "obsidian"
     assert reply["added"] == ["memory/vault/Tea.md"]
@@ -78,7 +78,7 @@ def test_sessions_say_how_they_are_searched(shell: Shell) -> None:
     assert "Green." in shell.ok("search", "which tea")
 
 
-def test_what_was_edited_or_removed_here_is_told_and_kept(shell: Shell) -> None:
+def test_what_was_edited_or_removed_here_is_reported_and_kept(shell: Shell) -> None:
     mem0_file(shell.folder / "m.json", 3)
     shell.ok("import", "m.json")
     put(shell.folder / HOME, "memory/channels/ann/m-0.md", "Mine")
@@ -172,14 +172,14 @@ def test_on_a_terminal_progress_is_shown(shell: Shell) -> None:
     os.close(ours)
 
 
-def test_what_can_not_be_indexed_now_is_imported_all_the_same(shell: Shell, vault: str) -> None:
+def test_what_cannot_be_indexed_now_is_imported_all_the_same(shell: Shell, vault: str) -> None:
     put(shell.folder / HOME, "commonplace.yaml", "memorySearch:\n  provider: openai\n")
     done = shell.run("import", vault)
     assert (done.returncode, "1 page." in done.stdout) == (0, True), done
     assert pages(shell.folder / HOME)["memory/vault/Tea.md"].startswith("# Tea")
 
 
-def test_a_plain_folder_of_markdown_is_told_to_be_named_so(tmp_path: Path) -> None:
+def test_a_plain_folder_of_markdown_is_imported_only_when_named_as_one(tmp_path: Path) -> None:
     shell = Shell(tmp_path)
     shell.ok("init")
     (tmp_path / "notes").mkdir()

@@ -27,7 +27,7 @@ def test_two_agents_that_add_a_line_from_one_reading_keep_both(used: Shell, page
 
 
 @pytest.mark.parametrize("reading", [["call", "recall", "{}"], ["world", "people"], ["recall", "--json"]])
-def test_lines_that_yours_replaced_are_told(used: Shell, page: Path, reading: list[str]) -> None:
+def test_lines_that_yours_replaced_are_reported(used: Shell, page: Path, reading: list[str]) -> None:
     used.ok(*reading, **BOB)
     used.ok("world", "people", "Ann lives in Paris", **ANN)
     done = used.run("world", "people", "Ann lives in Bergen", **BOB)

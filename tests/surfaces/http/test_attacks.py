@@ -87,7 +87,7 @@ def test_what_a_browser_sends_for_another_site_is_refused_without_an_origin_too(
 
 
 @pytest.mark.parametrize("media", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""])
-def test_a_form_can_not_call_a_tool(asked: Api, media: str, full: Path) -> None:
+def test_a_form_cannot_call_a_tool(asked: Api, media: str, full: Path) -> None:
     body = b'{"content": "by a form"}'
     answer = asked.client.post("/v1/tools/remember", content=body, headers={"Content-Type": media})
     assert answer.status_code == 415
@@ -208,7 +208,7 @@ def test_no_answer_to_a_token_for_single_agents_says_where_the_memory_is(full: P
             assert str(full) not in answer.text
 
 
-def test_how_long_a_search_took_is_said_to_none_but_who_may_be_every_agent(guarded: Api, full: Path) -> None:
+def test_only_a_caller_for_every_agent_sees_how_long_a_search_took(guarded: Api, full: Path) -> None:
     assert "took_ms" not in guarded.as_(token(full, "ann")).get("search", q="tea")
     assert guarded.as_(token(full)).get("search", q="tea")["took_ms"] > 0
 
@@ -395,7 +395,7 @@ def test_a_body_of_very_many_names_is_looked_through_in_no_time(asked: Api) -> N
         ("pages/memory/world/people.md?at=soon", "A day like"), ("export?format=zip", "format must be one of tar, jsonl"),
     ],
 )  # fmt: skip
-def test_what_is_asked_wrongly_is_told(asked: Api, asks: str, told: str) -> None:
+def test_a_wrong_request_is_reported(asked: Api, asks: str, told: str) -> None:
     answer = asked.send("GET", asks)
     assert answer.status_code == 400
     assert told in answer.json()["detail"]

@@ -63,7 +63,7 @@ def test_who_only_looks_is_not_counted(memory: Memory) -> None:
     assert most(memory) == {}
 
 
-def test_a_record_that_can_not_be_written_fails_no_answer(home: Path, memory: Memory) -> None:
+def test_a_record_that_cannot_be_written_fails_no_answer(home: Path, memory: Memory) -> None:
     memory.call("update_world", {"topic": "tea", "content": "Ann prefers green tea."})
     memory.search("tea")
     for name in FILES:

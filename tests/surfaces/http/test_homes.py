@@ -91,7 +91,7 @@ def test_asking_makes_no_memory_and_is_noted_where_the_token_is_of(shelf: Path, 
     assert open_tokens(str(shelf / "private")).recent_calls(10) == []
 
 
-def test_tokens_that_can_not_be_read_let_nobody_in_and_hide_no_other_memory(shelf: Path) -> None:
+def test_tokens_that_cannot_be_read_let_nobody_in_and_hide_no_other_memory(shelf: Path) -> None:
     secret = token(shelf / "work")
     token(shelf / "private")
     (shelf / "private" / TOKENS_FILE).write_text("{")

@@ -251,7 +251,7 @@ def test_an_export_is_streamed_as_a_whole(asked: Api) -> None:
     assert b"memory/world/people.md" in lines.content
 
 
-def test_an_export_that_fails_is_told_and_one_that_nobody_waits_for_ends_quietly(asked: Api, full: Path) -> None:
+def test_an_export_that_fails_is_reported_and_one_that_nobody_waits_for_ends_quietly(asked: Api, full: Path) -> None:
     asked.get("status")
     shutil.rmtree(full / ".locks")
     (full / ".locks").write_text("no folder")

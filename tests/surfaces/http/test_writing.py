@@ -47,7 +47,7 @@ def test_who_replaces_what_others_wrote_knowingly_is_not_warned_of_it_and_who_do
     assert "some of that is not in it any more" in asked.put(PAGE, "other\ntwo\n", If_Match="*").json()["conflict"]
 
 
-def test_who_is_slower_is_told_the_version_that_stands(asked: Api) -> None:
+def test_the_slower_writer_gets_the_current_version(asked: Api) -> None:
     read = asked.tag(PAGE)
     asked.put(PAGE, "theirs\n", If_Match=read)
     late = asked.put(PAGE, "mine\n", If_Match=read)
@@ -125,7 +125,7 @@ FILE, FOLDER = "a file is where a folder should be", "a folder is where a page s
         ("memory/x.md/y.md", "memory/x.md", FOLDER),
     ],
 )
-def test_a_page_in_whose_place_something_else_stands_is_a_conflict(
+def test_a_page_whose_place_something_else_took_is_a_conflict(
     asked: Api, full: Path, stands: str, wanted: str, told: str
 ) -> None:
     (full / stands).parent.mkdir(exist_ok=True)
@@ -139,7 +139,7 @@ def test_a_page_in_whose_place_something_else_stands_is_a_conflict(
     assert (full / stands).read_text() == "here first\n"
 
 
-def test_nothing_comes_back_through_what_stands_in_its_way(asked: Api, full: Path) -> None:
+def test_nothing_is_restored_through_what_is_in_its_way(asked: Api, full: Path) -> None:
     change = asked.get("history", what=PAGE)["changes"][0]["id"]
     shutil.rmtree(full / "memory/world")
     (full / "memory/world").write_text("a file")
@@ -203,7 +203,7 @@ def test_a_change_is_shown_and_taken_back(asked: Api) -> None:
     assert "Ann and Bob." in asked.send("GET", f"pages/{PAGE}").text
 
 
-def test_what_can_not_be_taken_back_says_why(asked: Api) -> None:
+def test_what_cannot_be_undone_says_why(asked: Api) -> None:
     asked.put(PAGE, "one\n", If_Match=asked.tag(PAGE))
     first = asked.get("history", what=PAGE)["changes"][0]["id"]
     asked.put(PAGE, "two\n", If_Match=asked.tag(PAGE))

@@ -45,7 +45,7 @@ def test_what_a_person_decided_stays(home: Path, text: str) -> None:
     assert (home / "commonplace.yaml").read_text() == text
 
 
-def test_settings_that_can_not_be_edited_are_left_alone_with_advice(home: Path) -> None:
+def test_settings_that_cannot_be_edited_are_left_alone_with_advice(home: Path) -> None:
     home.mkdir(exist_ok=True)
     (home / "commonplace.yaml").write_text("memorySearch: {maxResults: 5}\n")
     assert "set memorySearch.indexSessions to true" in index_sessions(Home(str(home)))

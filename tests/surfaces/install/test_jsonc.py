@@ -214,7 +214,7 @@ def test_text_that_makes_no_sense_is_refused_with_a_line(text: str) -> None:
         ("[" * 1000, 1, "it is nested too deeply"),
     ],
 )
-def test_what_is_wrong_is_said(text: str, line: int, problem: str) -> None:
+def test_what_is_wrong_is_reported(text: str, line: int, problem: str) -> None:
     with pytest.raises(Unreadable) as refused:
         jsonc.parse(text)
     assert (refused.value.line, refused.value.problem) == (line, problem)
@@ -231,5 +231,5 @@ def test_a_file_in_one_line_stays_in_one_line() -> None:
     assert jsonc.put('{"a": 1}', ("b",), {"c": [1, "x"]}) == '{"a": 1, "b": {"c": [1, "x"]}}'
 
 
-def test_of_a_key_that_stands_twice_the_last_one_is_meant() -> None:
+def test_of_a_key_that_occurs_twice_the_last_one_counts() -> None:
     assert jsonc.put('{"a": 1, "a": 2}', ("a",), 3) == '{"a": 1, "a": 3}'

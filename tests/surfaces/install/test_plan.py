@@ -417,9 +417,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("name", "text", "said"), BROKEN)
-def test_a_file_that_can_not_be_understood_is_refused_and_untouched(
-    desk: Desk, name: str, text: str, said: str
-) -> None:
+def test_a_file_that_cannot_be_understood_is_refused_and_untouched(desk: Desk, name: str, text: str, said: str) -> None:
     path = Path(config_file(CLIENTS[name], "user", Where("linux", str(desk.user), {})))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text.encode(errors="surrogateescape"))
@@ -441,7 +439,7 @@ def test_a_file_that_can_not_be_understood_is_refused_and_untouched(
         ("goose", "base: &x\n  a: 1\nextensions: *x\n"),
     ],
 )
-def test_a_form_that_can_not_be_edited_by_the_line_is_left_to_people(desk: Desk, name: str, text: str) -> None:
+def test_a_form_that_cannot_be_edited_by_the_line_is_left_to_people(desk: Desk, name: str, text: str) -> None:
     path = Path(config_file(CLIENTS[name], "user", Where("linux", str(desk.user), {})))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
@@ -452,7 +450,7 @@ def test_a_form_that_can_not_be_edited_by_the_line_is_left_to_people(desk: Desk,
     assert path.read_text() == text
 
 
-def test_an_entry_of_ours_that_stands_twice_goes_twice(desk: Desk) -> None:
+def test_an_entry_of_ours_that_occurs_twice_is_removed_twice(desk: Desk) -> None:
     path = desk.file(
         ".cursor/mcp.json", '{"mcpServers": {"commonplace": {}, "a": {}, "commonplace": {"command": "x"}}}'
     )
@@ -499,7 +497,7 @@ def test_a_budget_below_nothing_is_refused(desk: Desk) -> None:
     assert not (desk.user / ".claude/settings.json").exists()
 
 
-def test_a_folder_or_a_pipe_in_the_way_is_told(desk: Desk) -> None:
+def test_a_folder_or_a_pipe_in_the_way_is_reported(desk: Desk) -> None:
     desk.file(".cursor/mcp.json").mkdir()
     with pytest.raises(StorageError, match=r"mcp\.json"):
         desk.run("cursor")
@@ -524,7 +522,7 @@ def test_what_another_program_saved_meanwhile_is_not_written_over(desk: Desk) ->
     assert path.read_text() == '{"a": 2}'
 
 
-def test_a_client_or_toolset_that_is_not_known_is_told(desk: Desk) -> None:
+def test_a_client_or_toolset_that_is_not_known_is_reported(desk: Desk) -> None:
     with pytest.raises(InvalidArgument, match=r"did you mean claude-code\?"):
         desk.run("claudecode")
     with pytest.raises(InvalidArgument, match=r"known are claude-code, .*commonplace mcp"):

@@ -129,7 +129,7 @@ def test_a_server_in_a_terminal_ends_when_it_is_told_to(tmp_path: Path) -> None:
         assert server.wait(TIMEOUT_SECONDS) == -signal.SIGINT
 
 
-def test_an_origin_that_can_not_be_read_is_another_site(tmp_path: Path) -> None:
+def test_an_origin_that_cannot_be_read_is_another_site(tmp_path: Path) -> None:
     with serving(tmp_path) as port:
         assert request(port, Origin="http://[").status == 403
         with socket.create_connection(("127.0.0.1", port), TIMEOUT_SECONDS) as web:

@@ -247,7 +247,7 @@ def test_an_open_address_without_a_token_is_refused(tmp_path: Path) -> None:
     assert "others can reach 0.0.0.0: give a --token" in done.stderr
 
 
-def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
+def test_a_port_that_is_taken_is_reported(tmp_path: Path) -> None:
     with serving(tmp_path) as port:
         done = run("--home", str(tmp_path), "serve", "--port", str(port))
     assert done.returncode == 6

@@ -314,7 +314,7 @@ async def test_a_request_chooses_among_the_memories_of_a_folder_and_no_other(tmp
             await client.call_tool("recall", {}, meta={"commonplace/home": "first"})
 
 
-async def test_the_session_of_a_request_stands_in_history(tmp_path: Path) -> None:
+async def test_the_session_of_a_request_is_in_history(tmp_path: Path) -> None:
     from commonplace.maintenance.timeline import list_changes
 
     async with served(tmp_path) as client:
@@ -338,7 +338,7 @@ async def test_a_search_that_waits_for_the_index_says_how_far_it_is(tmp_path: Pa
     assert all(total is not None and done <= total for done, total in told)
 
 
-async def test_a_hand_edit_is_told_to_who_listens(tmp_path: Path) -> None:
+async def test_listeners_are_notified_of_an_edit_by_hand(tmp_path: Path) -> None:
     Memory(tmp_path).call("update_world", {"topic": "tea", "content": "green"})
     Memory(tmp_path, "other").call("reflect", {"content": "mine"})
     uri, foreign = "commonplace://page/memory/world/tea.md", "commonplace://page/agents/other/memory/MEMORY.md"
