@@ -147,7 +147,7 @@ def test_lock_files_and_index_that_are_links_are_not_written_through(
     assert list(elsewhere.iterdir()) == []
 
 
-def test_a_lock_whose_file_was_removed_meanwhile_is_taken_anew(tmp_path: Path) -> None:
+def test_a_lock_whose_file_was_removed_meanwhile_is_taken_again(tmp_path: Path) -> None:
     folder = tmp_path / "locks"
     name = f"page-{locks.slot_of('a')}"
     handle = locks._acquire(str(folder / name), "a", 1)  # as another process has it
@@ -529,7 +529,7 @@ def test_a_page_of_a_time_no_calendar_knows_is_listed_all_the_same(home: Path, c
     assert [path for path, _ in Memory(home, clock=clock).home.visibility.list_pages()] == ["memory/a.md"]
 
 
-def test_a_memory_that_is_copied_or_sent_elsewhere_is_opened_anew(home: Path, clock: FrozenClock) -> None:
+def test_a_memory_that_is_copied_or_sent_elsewhere_is_opened_again(home: Path, clock: FrozenClock) -> None:
     memory = Memory(home, "ann", clock=clock, session="s-1")
     memory.call("remember", {"content": "quince"})
     for other in (copy.deepcopy(memory), pickle.loads(pickle.dumps(memory))):

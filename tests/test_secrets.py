@@ -572,7 +572,7 @@ def test_a_session_is_shown_without_its_secrets_too(home: Path, clock: FrozenClo
     assert shown.count("[secret: GitHub token]") == 3
 
 
-def test_sessions_are_indexed_anew_where_another_rule_says_what_a_secret_is(
+def test_sessions_are_indexed_again_where_another_rule_says_what_a_secret_is(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     layout = Home(str(home)).layout

@@ -167,7 +167,7 @@ def test_arguments_that_make_no_sense_are_refused(memory: Memory, prompt: str, b
         memory.recall_for(prompt, budget)
 
 
-def test_who_asks_a_question_again_is_given_the_answer(home: Path, clock: FrozenClock) -> None:
+def test_whoever_asks_a_question_again_is_given_the_answer(home: Path, clock: FrozenClock) -> None:
     turns = [
         {
             "role": "user",
@@ -220,7 +220,7 @@ def test_the_notice_of_more_entries_is_within_the_budget(
     assert estimate_tokens(str(memory.recall_for("what happened today", budget))) <= budget
 
 
-def test_who_asks_with_a_verb_and_a_day_is_given_what_was_agreed(home: Path, clock: FrozenClock) -> None:
+def test_whoever_asks_with_a_verb_and_a_day_is_given_what_was_agreed(home: Path, clock: FrozenClock) -> None:
     memory = Memory(home, clock=clock)
     memory.call("remember", {"content": "We agreed to freeze the API until December."})
     clock.now += timedelta(days=1)
@@ -228,7 +228,9 @@ def test_who_asks_with_a_verb_and_a_day_is_given_what_was_agreed(home: Path, clo
 
 
 @pytest.mark.parametrize("prompt", ["what is an api?", "What's an API", "explain what an api is"])
-def test_who_asks_what_a_word_means_is_given_only_what_defines_it(home: Path, clock: FrozenClock, prompt: str) -> None:
+def test_whoever_asks_what_a_word_means_is_given_only_what_defines_it(
+    home: Path, clock: FrozenClock, prompt: str
+) -> None:
     memory = Memory(home, clock=clock)
     memory.call("remember", {"content": "The API key rotates on the first of each month."})
     assert str(memory.recall_for(prompt)) == ""

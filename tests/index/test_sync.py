@@ -424,7 +424,7 @@ def test_what_another_agent_had_once_changes_no_answer(home: Path, clock: Frozen
         assert (found(), memory.search("tea with milk", 20)) == before
 
 
-def test_a_space_that_is_made_anew_while_another_embeds_misses_no_passage(tmp_path: Path) -> None:
+def test_a_space_that_is_rebuilt_while_another_embeds_misses_no_passage(tmp_path: Path) -> None:
     tiny = TinyEmbedder(dims=8)
     home = Home(str(tmp_path))
     put(tmp_path, "memory/a.md", "green tea\n")

@@ -77,7 +77,7 @@ def test_the_nearest_are_those_that_comparing_everything_finds(
     assert recall(file, vectors, owners, allowed) >= 0.95
 
 
-def test_who_owns_one_row_in_a_hundred_finds_them_all_the_same(tmp_path: Path) -> None:
+def test_whoever_owns_one_row_in_a_hundred_finds_them_all_the_same(tmp_path: Path) -> None:
     vectors = texts_like(MANY, 2)
     owners = [7 if row % 100 == 0 else row % 5 for row in range(MANY)]
     file = filed(tmp_path / "v", vectors, owners)
@@ -260,7 +260,7 @@ def lose(file: Path, how: str) -> None:
 
 @pytest.mark.parametrize("how", ["removed", "empty", "truncated"])
 @pytest.mark.parametrize("edited", [False, True])
-def test_vectors_that_are_lost_between_two_openings_are_made_anew(
+def test_vectors_that_are_lost_between_two_openings_are_rebuilt(
     home: Path, clock: FrozenClock, how: str, edited: bool
 ) -> None:
     with remember(Memory(home, clock=clock)) as memory:

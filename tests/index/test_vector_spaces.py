@@ -297,9 +297,7 @@ def test_a_process_sees_what_another_embedded(desk: Desk, tiny: TinyEmbedder) ->
     other.index.close()
 
 
-def test_a_space_that_another_process_dropped_and_made_anew_is_seen_as_it_is_now(
-    desk: Desk, tiny: TinyEmbedder
-) -> None:
+def test_a_space_that_another_process_dropped_and_rebuilt_is_seen_as_it_is_now(desk: Desk, tiny: TinyEmbedder) -> None:
     desk.put("memory/a.md", "green tea\n")
     desk.put("memory/b.md", "black coffee\n")
     desk.embed(tiny)
@@ -314,7 +312,7 @@ def test_a_space_that_another_process_dropped_and_made_anew_is_seen_as_it_is_now
     other.index.close()
 
 
-def test_a_space_that_is_made_anew_answers_all_the_while_and_afterwards(
+def test_a_space_that_is_rebuilt_answers_all_the_while_and_afterwards(
     home: Path, clock: FrozenClock, server: Server
 ) -> None:
     use(home, server)

@@ -297,7 +297,7 @@ def test_when_watching_ends_a_search_looks_itself_again(home: Path) -> None:
     assert not (home / ".index/watching").exists()
 
 
-def test_an_index_that_is_removed_is_made_anew_and_watched_on(watched: Watched) -> None:
+def test_an_index_that_is_removed_is_rebuilt_and_watched_on(watched: Watched) -> None:
     put(watched.home, "memory/bird.md", "heron\n")
     watched.until("memory/bird.md")
     shutil.rmtree(watched.home / ".index")

@@ -456,7 +456,7 @@ def index_of(home: Path) -> Path:
     return path
 
 
-def test_an_index_that_says_something_else_and_does_not_know_it_is_made_anew(
+def test_an_index_that_says_something_else_and_does_not_know_it_is_rebuilt(
     sick: Path, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(sick, "memory/a.md", "papaya")
@@ -472,7 +472,7 @@ def test_an_index_that_says_something_else_and_does_not_know_it_is_made_anew(
     assert look(sick, clock).findings == ()
 
 
-def test_a_damaged_index_is_reported_and_made_anew(sick: Path, clock: FrozenClock) -> None:
+def test_a_damaged_index_is_reported_and_rebuilt(sick: Path, clock: FrozenClock) -> None:
     damaged = bytearray(index_of(sick).read_bytes())
     damaged[8192:40960] = b"\xa5" * 32768
     index_of(sick).write_bytes(damaged)

@@ -88,7 +88,7 @@ def test_the_opposite_answer_takes_the_first_one_back(memory: Memory, clock: Fro
     assert successors(memory, "when is the launch?")
 
 
-def test_who_changes_their_mind_turns_the_link_round(memory: Memory, clock: FrozenClock) -> None:
+def test_whoever_changes_their_mind_turns_the_link_round(memory: Memory, clock: FrozenClock) -> None:
     old = remember(memory, clock, OLD)
     new = remember(memory, clock, NEW)
     memory.supersede(old, new)

@@ -215,7 +215,7 @@ def test_a_copy_is_searched_and_taken_back_like_what_was_written_there(
     memory.close()
 
 
-def test_ids_that_another_change_has_there_are_given_anew(folder: Path, url: str, tmp_path: Path, opened: Open) -> None:
+def test_ids_that_another_change_has_there_are_replaced(folder: Path, url: str, tmp_path: Path, opened: Open) -> None:
     source, target, back = opened(str(folder)), opened("acme"), opened(str(tmp_path / "back"))
     change = source.storage.history.changes()[-1]
     copy(source, target)

@@ -211,7 +211,7 @@ def test_what_is_forgotten_leaves_no_row_and_not_even_its_name(
     assert pages.changed_since(now) == (now + 1, ["memory/a.md"], [])
 
 
-def test_who_forgets_one_page_does_not_wait_for_who_writes_another(
+def test_whoever_forgets_one_page_does_not_wait_for_whoever_writes_another(
     database: Database, pages: PostgresPages, history: PostgresHistory
 ) -> None:
     for path in ("memory/a.md", "memory/b.md", "memory/b.md", "memory/c.md"):

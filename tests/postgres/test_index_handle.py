@@ -112,7 +112,7 @@ def strict(url: str) -> str:
     return url
 
 
-def test_who_is_overtaken_tries_again_and_nothing_is_lost(strict: str) -> None:
+def test_whoever_is_overtaken_tries_again_and_nothing_is_lost(strict: str) -> None:
     databases = [Database(parse_url(strict)) for _ in range(3)]
     indexes = [PostgresIndex(each, "home") for each in databases]
     write(indexes[0], [entry("memory/first.md", "tea")])

@@ -37,7 +37,7 @@ def test_writes_and_removals_are_reported_with_their_size(database: Database, hi
     assert told == [("memory/a.md", 6), ("memory/a.md", 0)]
 
 
-def test_who_follows_by_number_learns_of_each_page_once_and_of_what_is_gone(pages: PostgresPages) -> None:
+def test_whoever_follows_by_number_learns_of_each_page_once_and_of_what_is_gone(pages: PostgresPages) -> None:
     assert pages.changed_since(0) == (0, [], [])
     for path in ("memory/a.md", "memory/b.md", "memory/a.md"):
         pages.append(path, "x")
@@ -50,7 +50,7 @@ def test_who_follows_by_number_learns_of_each_page_once_and_of_what_is_gone(page
     assert pages.changed_since(5) == (5, [], [])
 
 
-def test_who_follows_while_many_write_misses_nothing(pages: PostgresPages, opened: Callable[..., Database]) -> None:
+def test_whoever_follows_while_many_write_misses_nothing(pages: PostgresPages, opened: Callable[..., Database]) -> None:
     """A number is seen only when all below it are: late commits are not skipped."""
     reader = PostgresPages(opened(), lambda path, size: None, pages.history)
     writers = [

@@ -34,8 +34,8 @@ LEFT_OUT = {
     "test_files_open_to_others_are_reported_once_a_folder_and_closed": NEEDS_FILES,
     "test_below_a_closed_folder_nothing_is_open": NEEDS_FILES,
     "test_links_are_reported_wherever_they_lead": NEEDS_FILES,
-    "test_an_index_that_says_something_else_and_does_not_know_it_is_made_anew": NEEDS_FILES,
-    "test_a_damaged_index_is_reported_and_made_anew": NEEDS_FILES,
+    "test_an_index_that_says_something_else_and_does_not_know_it_is_rebuilt": NEEDS_FILES,
+    "test_a_damaged_index_is_reported_and_rebuilt": NEEDS_FILES,
     "test_an_index_of_another_version_is_removed_when_nobody_uses_it": NEEDS_FILES,
     "test_a_file_time_that_no_calendar_knows_stops_nothing": NEEDS_FILES,
     "test_a_name_that_is_no_text_is_reported": NEEDS_FILES,
@@ -96,7 +96,7 @@ def test_a_missing_index_is_reported_and_made(home: DatabasePath, clock: FrozenC
     assert examine(str(home), clock=clock).findings == ()
 
 
-def test_an_index_that_says_something_else_than_the_pages_is_made_anew(home: DatabasePath, clock: FrozenClock) -> None:
+def test_an_index_that_says_something_else_than_the_pages_is_rebuilt(home: DatabasePath, clock: FrozenClock) -> None:
     with Memory(home, clock=clock) as memory:
         fill(memory)
         memory.search("v")

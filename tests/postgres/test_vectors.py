@@ -58,7 +58,7 @@ def test_a_large_space_gets_an_index_once(large: PostgresIndex) -> None:
     assert not large.build_ann_index("another space")
 
 
-def test_an_index_that_was_not_finished_is_made_anew(large: PostgresIndex, url: str) -> None:
+def test_an_index_that_was_not_finished_is_rebuilt(large: PostgresIndex, url: str) -> None:
     large.build_ann_index(TinyEmbedder().space)
     ((name, _),) = indexes(large)
     admin(url, f"UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'commonplace.{name}'::regclass")

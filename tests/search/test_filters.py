@@ -291,7 +291,7 @@ def everything_said_to(memory: Memory) -> str:
     return json.dumps(replies, default=str, ensure_ascii=False)
 
 
-def test_a_private_page_is_shown_by_no_door(home: Path, clock: FrozenClock) -> None:
+def test_a_private_page_is_shown_by_no_surface(home: Path, clock: FrozenClock) -> None:
     memory = fill(home, clock)
     put(home, PRIVATE, "The heron guards the vault.\n")
     told = everything_said_to(memory)

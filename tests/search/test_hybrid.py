@@ -125,7 +125,7 @@ def test_a_reply_says_who_answered(memory: Memory) -> None:
     assert "warning" not in told
 
 
-def test_an_index_of_an_older_packaged_model_is_embedded_anew_by_itself(
+def test_an_index_of_an_older_packaged_model_is_embedded_again_by_itself(
     home: Path, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as older:

@@ -372,7 +372,7 @@ def test_pins_of_earlier_versions_count(memory: Memory, project: Path) -> None:
     assert page.read_text() == "# Auth\n\nLogin takes one user.\n\nSessions have a key.\n"
 
 
-def test_who_pins_a_line_did_not_write_it(memory: Memory, project: Path, clock: FrozenClock) -> None:
+def test_whoever_pins_a_line_did_not_write_it(memory: Memory, project: Path, clock: FrozenClock) -> None:
     with Memory(memory.home.address, "bob", clock=clock) as bob:
         pin_page(bob.home, f"{PAGE}#L3", "src/auth.py")
     assert "bob" not in memory.search("how does login work")[0].author

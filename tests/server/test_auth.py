@@ -99,7 +99,7 @@ def test_a_token_speaks_for_its_agents_alone(server: Web, access: TokenStore, ho
     assert not (home / "agents/bob").exists()
 
 
-def test_who_may_speak_for_one_agent_need_not_name_it(home: Path, access: TokenStore) -> None:
+def test_whoever_may_speak_for_one_agent_need_not_name_it(home: Path, access: TokenStore) -> None:
     _, secret = made(access, "ann")
     with web(home, defaults={"agent": "main"}) as asked:
         asked.as_(secret).call("remember", content="by ann")

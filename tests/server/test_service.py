@@ -30,7 +30,7 @@ def test_a_listing_begins_without_a_cursor() -> None:
     assert parse_cursor("") is None
 
 
-def test_who_only_reads_is_shown_no_tool_that_writes(memory: Memory) -> None:
+def test_whoever_only_reads_is_shown_no_tool_that_writes(memory: Memory) -> None:
     names = {tool["name"] for tool in list_tools(Grant(role="read"), ["journal"], memory.home)}
     assert names == {"recall"}
     assert "remember" in {tool["name"] for tool in list_tools(Grant(), ["journal"], memory.home)}

@@ -160,7 +160,7 @@ def test_a_server_answers_the_hooks_before_prompts_too(tmp_path: Path, monkeypat
     assert ask_running(folder, question) is None
 
 
-def test_only_reading_holds_for_every_door(tmp_path: Path) -> None:
+def test_read_only_holds_for_every_surface(tmp_path: Path) -> None:
     with server(tmp_path / "home", "--read-only", COMMONPLACE_TOKEN=TOKEN) as one:
         body = {"Content_Type": "application/json"}
         assert one.ask("/v1/tools/remember", method="POST", body='{"content": "x"}', **body).status == 403
@@ -199,7 +199,7 @@ def test_changes_are_notified_whoever_makes_them(tmp_path: Path) -> None:
         assert json.loads(told["data"]) == {"path": "memory/by-hand.md", "kind": "changed"}
 
 
-def test_who_was_cut_off_hears_what_it_missed(tmp_path: Path) -> None:
+def test_whoever_was_cut_off_hears_what_it_missed(tmp_path: Path) -> None:
     memory = Memory(tmp_path / "home")
     with server(tmp_path / "home", COMMONPLACE_TOKEN=TOKEN) as one:
         here, other = one.ask("/v1/changes"), lines_of(one.ask("/v1/changes"))

@@ -80,7 +80,7 @@ def test_where_two_wrote_the_same_line_one_chooses(look: Look, note: Path, choic
     assert look.errors == []
 
 
-def test_who_is_beaten_twice_merges_twice(look: Look, note: Path) -> None:
+def test_whoever_is_beaten_twice_merges_twice(look: Look, note: Path) -> None:
     page = edit(look, note, START.replace("third line", "mine"))
     note.write_text(START.replace("first line", "theirs"))
     page.keyboard.press("Control+s")
@@ -128,7 +128,7 @@ def test_what_changed_before_the_page_could_listen_is_shown_too(look: Look, note
     expect(page.locator(".prose")).to_contain_text("changed line")
 
 
-def test_a_page_that_changes_on_disk_is_shown_anew_or_announced(look: Look, note: Path) -> None:
+def test_a_page_that_changes_on_disk_is_shown_again_or_announced(look: Look, note: Path) -> None:
     page = look.go(route_of(note))
     expect(page.locator(".prose")).to_contain_text("first line")
     note.write_text(START.replace("first", "changed"))

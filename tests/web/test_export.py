@@ -61,7 +61,9 @@ def test_an_export_is_saved_as_a_file_with_everything_in_it(demo: Path, tmp_path
 
 
 @pytest.mark.parametrize(("agents", "role"), [((), "write"), (("main",), "admin")])
-def test_who_may_not_export_is_offered_none(demo: Path, tmp_path: Path, chromium: Any, agents: Any, role: Role) -> None:
+def test_whoever_may_not_export_is_offered_none(
+    demo: Path, tmp_path: Path, chromium: Any, agents: Any, role: Role
+) -> None:
     home = Path(shutil.copytree(demo, tmp_path / "home"))
     with served(home) as address, Look.at(chromium, address) as look:
         page = signed_in(look, home, *agents, role=role)

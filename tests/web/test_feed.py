@@ -114,7 +114,7 @@ def test_new_sentences_appear_and_older_ones_follow(page: Any, memory: Path) -> 
     expect(page.locator(".fact").nth(31)).to_be_visible()
 
 
-def test_who_may_only_read_has_no_buttons(chromium: Any, memory: Path) -> None:
+def test_whoever_may_only_read_has_no_buttons(chromium: Any, memory: Path) -> None:
     with served(memory, "--open", "--read-only") as address, Look.at(chromium, address) as look:
         page = look.go()
         expect(page.locator(".fact").first).to_be_visible()

@@ -252,7 +252,7 @@ def test_colours_follow_the_system_until_somebody_chooses(chromium: Any, site: s
         assert brightness() < 128
 
 
-def test_the_tab_that_is_shown_is_in_sight_on_a_phone(chromium: Any, site: str) -> None:
+def test_the_tab_that_is_shown_is_visible_on_a_phone(chromium: Any, site: str) -> None:
     with Look.at(chromium, site, viewport={"width": 390, "height": 844}) as look:
         page = look.go("#/browse/sessions")
         look.settle()

@@ -73,7 +73,7 @@ def test_the_page_that_web_opens_is_signed_in_and_its_address_keeps_no_code(
         expect(look.page.get_by_role("heading", name="Sign in to your memory")).to_be_visible()
 
 
-def test_who_signed_in_keeps_what_was_learned(home: Path, chromium: Any, opener: Path) -> None:
+def test_after_signing_in_a_person_can_keep_what_was_learned(home: Path, chromium: Any, opener: Path) -> None:
     Memory(home).call("remember", {"content": "Ada keeps bees. They are calm."})
     Memory(home).call("remember", {"content": "Grace moved to Hull."})
     with served(home, command="web", opener=f"{opener} %s") as address, Look.at(chromium, address) as look:

@@ -258,7 +258,7 @@ def test_a_page_that_cannot_be_read_is_reported_and_stops_nothing(own: Shell) ->
 
 
 @pytest.mark.parametrize("action", ["update", "rebuild", "status"])
-def test_a_damaged_index_is_made_anew(own: Shell, action: str) -> None:
+def test_a_damaged_index_is_rebuilt(own: Shell, action: str) -> None:
     own.ok("index")
     (file,) = (own.folder / ".commonplace/.index").glob("words-*.sqlite")
     data = bytearray(file.read_bytes())

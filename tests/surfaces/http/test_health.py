@@ -56,7 +56,7 @@ def test_what_others_recall_pushes_nothing_out(home: Path, memory: Memory) -> No
     assert most(memory) == {"memory/world/tea.md": 1}
 
 
-def test_who_only_looks_is_not_counted(memory: Memory) -> None:
+def test_whoever_only_looks_is_not_counted(memory: Memory) -> None:
     memory.call("update_world", {"topic": "tea", "content": "Ann prefers green tea."})
     with record.without_recalls():
         memory.search("tea")

@@ -61,7 +61,7 @@ def test_where_memories_are_open_all_without_tokens_are_named_and_one_with_token
         assert named(asked.as_(secret)) == ["", "garden", "private", "work"]
 
 
-def test_who_may_do_everything_is_told_of_all_and_which_one_is_meant_by_silence(shelf: Path) -> None:
+def test_an_unrestricted_caller_sees_all_homes_and_which_is_the_default(shelf: Path) -> None:
     token(shelf / "work")
     with api(shelf / "work", AccessRules(token="s3cret", is_open=False), homes=str(shelf)) as asked:
         assert asked.as_("s3cret").get("homes")["homes"] == [

@@ -37,9 +37,7 @@ def test_a_new_page_is_made_only_where_there_is_none(asked: Api) -> None:
     assert asked.send("GET", "pages/memory/new.md").text == "new\n"
 
 
-def test_who_replaces_what_others_wrote_knowingly_is_not_warned_of_it_and_who_does_not_say_so_is(
-    asked: Api, full: Path
-) -> None:
+def test_only_whoever_replaces_what_others_wrote_unknowingly_is_warned(asked: Api, full: Path) -> None:
     asked.put(PAGE, "one\ntwo\n", If_Match=asked.tag(PAGE))
     (full / PAGE).write_text("one by hand\ntwo\n")
     assert "conflict" not in asked.put(PAGE, "mine\ntwo\n", If_Match=asked.tag(PAGE)).json()

@@ -98,7 +98,7 @@ async def test_a_client_subscribes_to_so_much_and_no_more(tmp_path: Path, monkey
 
 
 @pytest.mark.asyncio
-async def test_who_opens_a_memory_that_somebody_holds_keeps_nobody_else_waiting(tmp_path: Path) -> None:
+async def test_whoever_opens_a_memory_that_somebody_holds_keeps_nobody_else_waiting(tmp_path: Path) -> None:
     homes = tmp_path / "homes"
     (homes / "held").mkdir(parents=True)
     async with served(tmp_path / "own", homes=str(homes)) as client:
