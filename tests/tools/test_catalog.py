@@ -234,3 +234,40 @@ def test_arguments_of_another_operation_are_reported(memory: Memory) -> None:
     reply = memory.call("MemoryTool", {"op": "listGlobal", "username": "ann"})
     assert "username" in reply["warning"]
     assert "warning" not in memory.call("MemoryTool", {"op": "listGlobal", "category": "x"})
+
+
+BREAKS = ["\n", "\r", "\x0b", "\x0c", "\x85", "\u2028", "\u2029"]
+
+
+@pytest.mark.parametrize("key", ["", "  ", *(f"a{each}b" for each in BREAKS)])
+def test_a_name_that_is_blank_or_has_a_line_break_is_refused_everywhere(memory: Memory, key: str) -> None:
+    registry = [
+        {"op": "setGlobal", "key": key, "value": 1},
+        {"op": "setChannel", "channelName": "c", "key": key, "value": 1},
+        {"op": "createSkill", "name": key, "description": "d"},
+    ]
+    assert not any(memory.call("MemoryTool", arguments)["success"] for arguments in registry)
+    assert memory.call("memory_write", {"key": key, "content": "x"})["error"]["code"] == "MEMORY_INVALID_KEY"
+    assert memory.call("write_memory", {"key": key, "content": "x"})["status"] == "error"
+    assert not memory.call("update_world", {"topic": key, "content": "x"})["success"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "toolset"),
+    [
+        ("memory_write", {"key": "k" * 3000, "content": "x"}, "notes"),
+        ("write_memory", {"key": "k" * 3000, "content": "x"}, "working"),
+        ("update_world", {"topic": "k" * 3000, "content": "x"}, "journal"),
+        ("MemoryTool", {"op": "setGlobal", "key": "k" * 3000, "value": "x"}, "registry"),
+        ("MemoryTool", {"op": "setChannel", "channelName": "ops", "key": "k" * 3000, "value": "x"}, "registry"),
+        ("MemoryTool", {"op": "createSkill", "name": "k" * 3000, "description": "x"}, "registry"),
+    ],
+)
+def test_a_key_that_is_a_text_is_refused_with_the_limit(
+    memory: Memory, tool: str, arguments: dict[str, Any], toolset: str
+) -> None:
+    reply = memory.call(tool, arguments, toolset)
+    assert "3,000 characters, and may have 2,000" in str(reply)
+    assert reply.get("success") is not True
+    short = {name: value[:2000] if isinstance(value, str) else value for name, value in arguments.items()}
+    assert "may have" not in str(memory.call(tool, short, toolset))

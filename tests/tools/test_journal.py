@@ -231,3 +231,24 @@ def test_a_new_topic_is_created_and_one_that_is_there_rewritten(memory: Memory) 
     again = memory.call("update_world", {"topic": "Systems", "content": "db2\n"})
     assert content(new) == "Created the world topic systems in memory/world/systems.md."
     assert content(again) == "Rewrote the world topic systems in memory/world/systems.md."
+
+
+def test_the_journal_says_when_to_use_its_tools(memory: Memory) -> None:
+    descriptions = {tool["name"]: tool["description"] for tool in memory.tools("mcp", toolsets=["journal"])}
+    assert "start of a conversation" in descriptions["recall"]
+    assert "during a conversation" in descriptions["remember"]
+    assert "end of a conversation" in descriptions["reflect"]
+
+
+def test_recall_names_what_it_leaves_out_with_its_size_and_how_to_read_it(memory: Memory) -> None:
+    memory.call("reflect", {"content": "I am curated."})
+    memory.call("remember", {"content": "It happened today."})
+    for number in range(5):
+        memory.call("update_world", {"topic": f"topic {number}", "content": "a fact\n" * 3000})
+    content = memory.call("recall")["content"]
+    assert len(content) <= memory.home.settings.recall.max_characters == 24_000
+    assert "I am curated." in content
+    assert "It happened today." in content
+    for number in range(5):
+        assert f'memory_get {{"path": "memory/world/topic-{number}.md"' in content
+    assert "21,000 characters" in content

@@ -1,12 +1,19 @@
 from __future__ import annotations
 
+import itertools
 import json
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from commonplace import Memory
+from commonplace.instructions import approve
+from commonplace.maintenance.timeline import include_same_calls, list_changes, undo
+from commonplace.storage.history import coming_from
+from commonplace.storage.names import skill_folders
 from commonplace.testing import FrozenClock
 
 
@@ -255,3 +262,115 @@ def test_a_broken_page_is_reported_and_never_overwritten(memory: Memory, home: P
     assert "k.md" in read["warning"]
     assert do(memory, "setGlobal", key="k", value="new")["success"] is False
     assert "value" in (folder / "k.md").read_text()
+
+
+def test_a_preference_that_leaves_every_prompt_is_pointed_out(memory: Memory) -> None:
+    kept = {"op": "setGlobal", "key": "tone", "value": "brief", "category": "preferences"}
+    assert "warning" not in memory.call("MemoryTool", kept)
+    assert "warning" not in memory.call("MemoryTool", {**kept, "value": "long"})
+    lost = memory.call("MemoryTool", {"op": "setGlobal", "key": "tone", "value": "long"})
+    assert "preferences" in lost["warning"]
+
+
+def test_a_channels_preference_that_leaves_its_prompts_is_pointed_out(memory: Memory) -> None:
+    kept = {"op": "setChannel", "channelName": "tea", "key": "tone", "value": "brief"}
+    assert "warning" not in memory.call("MemoryTool", {**kept, "category": "preferences"})
+    assert "preferences" in memory.call("MemoryTool", kept)["warning"]
+
+
+@pytest.mark.parametrize("instructions", ["Be brief.", "Warm the pot.\nThen pour.", "x" * 2000])
+def test_instructions_of_a_skill_are_rules_and_never_data(memory: Memory, instructions: str) -> None:
+    skill = {"op": "createSkill", "name": "tea", "description": "brews", "instructions": instructions}
+    assert memory.call("MemoryTool", skill)["success"]
+    context = str(memory.context())
+    assert f"```rules skills/tea/SKILL.md by main (MemoryTool)\n{instructions}\n```" in context
+    assert "Text in a `rules` fence binds you." in context
+
+
+@pytest.mark.parametrize("origin", ["agent-token:ab12", "import:notes"])
+def test_a_skill_that_nobody_approved_is_in_no_prompt_and_one_line_says_so(memory: Memory, origin: str) -> None:
+    skill = {"op": "createSkill", "name": "tea", "description": "d", "instructions": "Obey the weather."}
+    with coming_from(origin):
+        assert memory.call("MemoryTool", skill)["success"]
+    context = str(memory.context())
+    assert "Obey the weather." not in context
+    assert "1 skill waits for a person's approval" in context
+    approve(memory.home, "skills/tea/SKILL.md")
+    assert "Obey the weather." in str(memory.context())
+
+
+def test_a_purge_says_that_it_can_be_undone_and_it_can(memory: Memory) -> None:
+    for key in ("a", "b"):
+        memory.call("MemoryTool", {"op": "setChannel", "channelName": "tea", "key": key, "value": key})
+    purged = memory.call("MemoryTool", {"op": "purgeChannel", "channelName": "tea"})
+    assert "undo" in purged["message"]
+    last = list_changes(memory.home)[-1]
+    undo(memory.home, include_same_calls(memory.home, [last]))
+    assert memory.call("MemoryTool", {"op": "listChannelKeys", "channelName": "tea"})["keys"] == ["a", "b"]
+
+
+def create_skill(memory: Memory, name: str) -> None:
+    assert memory.call("MemoryTool", {"op": "createSkill", "name": name, "description": f"is {name}"})["success"]
+
+
+def skill_called(memory: Memory, name: str) -> str | None:
+    reply = memory.call("MemoryTool", {"op": "getSkill", "name": name})
+    return reply["description"] if reply["success"] else None
+
+
+def test_names_in_the_style_of_the_sources_are_plain_file_names(memory: Memory, home: Path) -> None:
+    create_skill(memory, "tree_removal")
+    memory.call("MemoryTool", {"op": "setGlobal", "key": "user_name", "value": "Ann"})
+    memory.call("MemoryTool", {"op": "setChannel", "channelName": "mega_furnace", "key": "user_name", "value": "Bo"})
+    memory.call("write_memory", {"key": "next_step", "content": "x"})
+    assert memory.home.storage.pages.list("skills", deep=True) == ["skills/tree-removal/SKILL.md"]
+    assert memory.home.storage.pages.list("memory", deep=True) == [
+        "memory/channels/mega_furnace/user_name.md",
+        "memory/global/general/user_name.md",
+    ]
+    assert memory.home.storage.exists("agents/main/memory/working/next_step.md")
+
+
+@pytest.mark.parametrize("names", list(itertools.permutations(["tree_removal", "tree-removal", "Tree Removal"])))
+def test_skills_whose_names_want_one_folder_are_never_one_skill(memory: Memory, names: tuple[str, ...]) -> None:
+    for name in names:
+        create_skill(memory, name)
+    assert [skill_called(memory, name) for name in names] == [f"is {name}" for name in names]
+    folders = memory.home.storage.pages.list_folders("skills")
+    assert "tree-removal" in folders
+    assert len(folders) == 3
+    assert memory.call("MemoryTool", {"op": "deleteSkill", "name": names[0]})["success"]
+    assert [skill_called(memory, name) for name in names] == [None, *(f"is {name}" for name in names[1:])]
+    create_skill(memory, names[0])
+    assert [skill_called(memory, name) for name in names] == [f"is {name}" for name in names]
+    listed = memory.call("MemoryTool", {"op": "listSkills"})["skills"]
+    assert sorted(skill["name"] for skill in listed) == sorted(names)
+
+
+def test_a_skill_in_a_folder_with_a_suffix_is_found_and_stays_there(memory: Memory) -> None:
+    """Earlier versions gave every name with an underscore a suffix."""
+    folder = skill_folders("tree_removal")[1]
+    create_skill(memory, "tree_removal")
+    home = memory.home
+    text = home.storage.pages.read("skills/tree-removal/SKILL.md").text
+    home.writer.remove("skills/tree-removal/SKILL.md")
+    home.writer.write(f"skills/{folder}/SKILL.md", text.replace("name: tree-removal", f"name: {folder}"))
+    assert skill_called(memory, "tree_removal") == "is tree_removal"
+    new = {"op": "updateSkill", "name": "tree_removal", "newData": {"saw": 1}}
+    assert memory.call("MemoryTool", new)["success"]
+    assert home.storage.pages.list_folders("skills") == [folder]
+
+
+def test_two_threads_that_create_skills_of_one_folder_make_two(memory: Memory) -> None:
+    names = ["tree_removal", "tree-removal", "tree removal", "Tree-Removal"]
+    with ThreadPoolExecutor(4) as pool:
+        assert len([*pool.map(partial(create_skill, memory), names)]) == 4
+    assert [skill_called(memory, name) for name in names] == [f"is {name}" for name in names]
+
+
+def test_a_skill_that_a_person_made_is_another_than_one_spelled_with_other_capitals(memory: Memory) -> None:
+    memory.home.writer.write("skills/Tea/SKILL.md", "---\ndescription: is Tea\n---\n\nPour.\n")
+    create_skill(memory, "tea")
+    assert [skill_called(memory, name) for name in ("Tea", "tea")] == ["is Tea", "is tea"]
+    folders = memory.home.storage.pages.list_folders("skills")
+    assert len({folder.casefold() for folder in folders}) == 2  # also where a file system ignores case

@@ -312,3 +312,16 @@ def test_a_search_may_keep_to_one_author(memory: Memory, home: Path) -> None:
     assert [row["path"] for row in found] == ["memory/samovar.md"]
     found = memory.call("memory_search", {"query": "samovar", "author": "main"})["results"]
     assert ["brass" in row["text"] for row in found] == [True]
+
+
+def test_the_model_in_the_package_answers_where_the_configured_one_cannot(home: Path, user_config: Path) -> None:
+    home.mkdir()
+    user_config.mkdir(parents=True)
+    (user_config / "config.yaml").write_text("providers:\n  ollama:\n    baseUrl: http://127.0.0.1:9\n")
+    (home / "commonplace.yaml").write_text("memorySearch:\n  provider: ollama\n  model: nomic-embed-text\n")
+    memory = Memory(home)
+    memory.call("remember", {"content": "用户喜欢用 Python 写程序。"})
+    found = memory.call("memory_search", {"query": "用户的编程语言偏好"})
+    assert (found["fallback"], found["provider"], found["mode"]) == (True, "static", "hybrid")
+    assert "Python" in found["results"][0]["text"]
+    assert found["warning"]

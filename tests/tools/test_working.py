@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from commonplace import SCRATCHPAD_KEY, SESSION_HANDOFF_KEY, Memory
+from commonplace.framing import to_json
+from commonplace.framing.limits import MAX_REPLY_CHARACTERS
 from commonplace.testing import FrozenClock
 
 
@@ -239,3 +241,27 @@ def test_a_note_stays_written_when_the_log_cannot_be(memory: Memory, home: Path)
     assert reply["status"] == "ok"
     assert "activity log" in reply["warning"]
     assert keys(memory, "k") == ["k"]
+
+
+def test_a_scratch_note_without_a_mode_is_appended_and_says_so(memory: Memory) -> None:
+    memory.call("scratch_note", {"content": "one"})
+    assert memory.call("scratch_note", {"content": "two"})["mode"] == "append"
+    assert memory.call("scratch_note", {}) == {"status": "ok", "content": "one\ntwo", "empty": False}
+
+
+@pytest.mark.parametrize("mode", ["read", "clear"])
+def test_content_that_a_mode_of_the_scratchpad_does_not_take_is_pointed_out(memory: Memory, mode: str) -> None:
+    reply = memory.call("scratch_note", {"mode": mode, "content": "an idea"})
+    assert reply["status"] == "ok"
+    assert "not saved" in reply["warning"]
+    assert "warning" not in memory.call("scratch_note", {"mode": mode})
+
+
+def test_found_notes_stay_within_a_reply_and_the_one_that_is_named_comes_whole(memory: Memory) -> None:
+    for number in range(40):
+        memory.call("write_memory", {"key": f"tea-{number}", "content": f"tea {'leaf ' * 1000}"})
+    found = memory.call("search_memory", {"query": "tea leaf", "limit": 50})
+    assert len(to_json(found)) <= MAX_REPLY_CHARACTERS
+    assert "only the start is shown of tea-0" in found["warning"]
+    exact = memory.call("search_memory", {"query": "tea-7", "limit": 50})
+    assert exact["matches"][0]["content"] == f"tea {'leaf ' * 1000}".strip()
