@@ -380,9 +380,9 @@ def _read_search(
     fields: dict[str, Any] = {}
     paths = section.pop("extraPaths", None)
     provider = _text(section.pop("provider", ""))
-    for name, given in section.items():
-        value = _read_number(given) if name in _NUMBER_KEYS else given
-        if value is not given:
+    for name, setting in section.items():
+        value = _read_number(setting) if name in _NUMBER_KEYS else setting
+        if value is not setting:
             warnings.append(f"{file}: memorySearch.{name} is in quotes, and is read as the number {value}")
         try:
             fields |= settings.convert_value(f"memorySearch.{name}", value, folder)

@@ -1,4 +1,4 @@
-"""Rules that a model must follow: directives, and the instructions of skills. Which of them are in force?
+"""Rules that a model must follow (directives, and the instructions of skills), and which of them are in force.
 
 A rule counts once its owner stands behind it. What an import brought, or a caller whose token is for single agents
 wrote, is a proposal: it stays out of every prompt until a person approves it, and the version approved last stays in

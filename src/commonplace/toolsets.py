@@ -1,4 +1,4 @@
-"""The toolsets and the names of their tools: which names some toolsets have when they are served together.
+"""The toolsets and their tools, and the names of tools when several toolsets are served together.
 
 No tool is loaded for this: what assembles a prompt names tools, and must be quick.
 """

@@ -21,19 +21,19 @@ _NULL = ("~", "null", "Null", "NULL")
 _SKILL_NAME = "commonplace-name"  # the field with a skill's name, where it cannot be the name of a folder
 
 
-def parse_record(text: str, named: Record) -> Record:
-    """Return the record on a page. Fields that the page leaves out come from `named`, which its path tells."""
+def parse_record(text: str, defaults: Record) -> Record:
+    """Return the record on a page. Fields that the page leaves out come from `defaults`, which its path tells."""
     fields, body, broken = _split_record(text)
     value, problem = _parse_value(body, fields.get("type"))
     return Record(
-        key=_text(fields, "key", named.key),
+        key=_text(fields, "key", defaults.key),
         value=value,
-        category=_text(fields, "category", named.category),
+        category=_text(fields, "category", defaults.category),
         tags=parse_tags(fields),
-        created_at=_time(fields, "created_at", named.created_at),
-        updated_at=_time(fields, "updated_at", named.updated_at),
-        path=named.path,
-        scope=named.scope,
+        created_at=_time(fields, "created_at", defaults.created_at),
+        updated_at=_time(fields, "updated_at", defaults.updated_at),
+        path=defaults.path,
+        scope=defaults.scope,
         problem=broken or problem,
     )
 
@@ -132,26 +132,26 @@ def _parse_value(body: str, kind: Any) -> tuple[Json, str]:
         return body, f"the value is marked `type: json` but is not JSON ({error})"
 
 
-def parse_skill(text: str, named: Skill) -> Skill:
-    """Return the skill on a SKILL.md, without its data. Fields that the page leaves out come from `named`."""
+def parse_skill(text: str, defaults: Skill) -> Skill:
+    """Return the skill on a SKILL.md, without its data. Fields that the page leaves out come from `defaults`."""
     head, body = frontmatter.split(text)
     try:
         fields = frontmatter.parse(head)
         warning = ""
     except BrokenFrontMatter as error:
         fields = {}
-        warning = f"{named.path}: {error}"
+        warning = f"{defaults.path}: {error}"
     meta = fields.get("metadata")
     meta = meta if isinstance(meta, dict) else {}
     return Skill(
-        name=str(meta.get(_SKILL_NAME, named.name)),
+        name=str(meta.get(_SKILL_NAME, defaults.name)),
         description=str(fields.get("description", "")),
         instructions=extract_body(head, body),
         owner=str(meta.get("owner", "global")),
         training_progress=_parse_count(meta.get("training_progress")),
-        created_at=str(meta.get("created_at", named.created_at)),
-        updated_at=str(meta.get("updated_at", named.updated_at)),
-        path=named.path,
+        created_at=str(meta.get("created_at", defaults.created_at)),
+        updated_at=str(meta.get("updated_at", defaults.updated_at)),
+        path=defaults.path,
         warning=warning,
     )
 

@@ -261,9 +261,9 @@ def _read_sentences(home: Home, path: str, version: str) -> list[str]:
 def _compare(before: list[str], after: list[str]) -> SentenceChange:
     added = _subtract(after, before)
     removed = _subtract(before, after)
-    shown = [each[:_MAX_CHANGED_SENTENCES] for each in (added, removed)]
-    more = len(added) + len(removed) - sum(map(len, shown))
-    cut = [[_cut(text) for text in each] for each in shown]
+    sentences = [each[:_MAX_CHANGED_SENTENCES] for each in (added, removed)]
+    more = len(added) + len(removed) - sum(map(len, sentences))
+    cut = [[_cut(text) for text in each] for each in sentences]
     return SentenceChange(cut[0], cut[1], more)
 
 

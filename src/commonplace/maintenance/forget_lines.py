@@ -82,8 +82,8 @@ def read_cited_lines(home: Home, citation: Citation) -> CitedLines:
     path = path if citation.as_of else home.find_page(path)
     text = _read_text(home, path, citation.as_of)
     lines = text.split("\n")
-    chosen = [line.strip() for line in lines[max(citation.first - 1, 0) : citation.last]]
-    sequence = tuple(line for line in chosen if line)
+    stripped = [line.strip() for line in lines[max(citation.first - 1, 0) : citation.last]]
+    sequence = tuple(line for line in stripped if line)
     if not sequence:
         count = len(text.splitlines())
         raise InvalidArgument(f"{path} has no text at these lines, of {count}", advice="search again, and cite those")

@@ -51,11 +51,11 @@ def find(text: str) -> tuple[Secret, ...]:
 def redact(text: str) -> str:
     """Return the text with every secret replaced by `[secret: NAME]`. Redacting again changes nothing."""
     parts: list[str] = []
-    done = 0
+    end = 0
     for secret in find(text):
-        parts += [text[done : secret.start], f"[secret: {secret.rule}]"]
-        done = secret.end
-    return "".join([*parts, text[done:]]) if parts else text
+        parts += [text[end : secret.start], f"[secret: {secret.rule}]"]
+        end = secret.end
+    return "".join([*parts, text[end:]]) if parts else text
 
 
 def describe(secrets: Iterable[Secret]) -> str:

@@ -54,9 +54,9 @@ class Spool:
         return self._file.read(file.size)
 
     def read_chunks(self, file: SpooledFile) -> Iterator[bytes]:
-        for done in range(0, file.size, CHUNK_BYTES):
-            self._file.seek(file.start + done)
-            yield self._file.read(min(CHUNK_BYTES, file.size - done))
+        for offset in range(0, file.size, CHUNK_BYTES):
+            self._file.seek(file.start + offset)
+            yield self._file.read(min(CHUNK_BYTES, file.size - offset))
 
     def __enter__(self) -> Spool:
         return self

@@ -287,12 +287,12 @@ def _add_change(edit: _Edit, base: list[str], start: int, end: int, lines: list[
     edit.changed.update(dict.fromkeys(range(start, end)))
     positions = [position for position, line in enumerate(lines) if line.strip()]
     pairs = _pair([base[number] for number in numbers], [lines[position] for position in positions])
-    done = 0
+    next_position = 0
     for old, new in pairs:
         edit.changed[numbers[old]] = lines[positions[new]]
-        _add_lines(edit, numbers[old], lines[done : positions[new]])
-        done = positions[new] + 1
-    _add_lines(edit, end, lines[done:])
+        _add_lines(edit, numbers[old], lines[next_position : positions[new]])
+        next_position = positions[new] + 1
+    _add_lines(edit, end, lines[next_position:])
 
 
 def _add_lines(edit: _Edit, number: int, lines: list[str]) -> None:

@@ -154,16 +154,16 @@ class CommonplaceStore(BaseStore):
 
     def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> Future[None]:
         """Sweep every so many minutes, in a thread, until `stop_ttl_sweeper` or the future is cancelled."""
-        done: Future[None] = Future()
-        done.add_done_callback(self._stop_if_cancelled)
+        finished: Future[None] = Future()
+        finished.add_done_callback(self._stop_if_cancelled)
         if not self.ttl_config:
-            done.set_result(None)
+            finished.set_result(None)
         elif not (self._sweeper and self._sweeper.is_alive()):
             minutes = sweep_interval_minutes or self.ttl_config.get("sweep_interval_minutes") or 5
             self._stop.clear()
-            self._sweeper = threading.Thread(target=self._sweep, args=(minutes * 60, done), daemon=True)
+            self._sweeper = threading.Thread(target=self._sweep, args=(minutes * 60, finished), daemon=True)
             self._sweeper.start()
-        return done
+        return finished
 
     def _stop_if_cancelled(self, future: Future[None]) -> None:
         if future.cancelled():
@@ -335,7 +335,7 @@ class CommonplaceStore(BaseStore):
         parts = [self.index_config["dims"], self._fields, kind.__module__, kind.__qualname__, model]
         return hashlib.blake2b(json.dumps(parts).encode(), digest_size=8).hexdigest()
 
-    def _sweep(self, seconds: float, done: Future[None]) -> None:
+    def _sweep(self, seconds: float, finished: Future[None]) -> None:
         try:
             while not self._stop.wait(seconds):
                 try:
@@ -344,7 +344,7 @@ class CommonplaceStore(BaseStore):
                     logger.warning("expired items were not removed: %s", error)
         finally:
             with suppress(InvalidStateError):  # somebody cancelled it
-                done.set_result(None)
+                finished.set_result(None)
 
 
 def _indexed_fields(index: IndexConfig) -> list[str]:

@@ -180,9 +180,9 @@ def _fix_all(home: Home, findings: list[Finding]) -> Iterator[Finding]:
     """Fix what can be fixed and yield all findings; the index comes last, so that it sees the other fixes."""
     fixable = [finding for finding in findings if finding.fixable]
     fixable.sort(key=lambda finding: finding.check == "index")
-    done = {finding: _fix(home, finding) for finding in fixable}
+    results = {finding: _fix(home, finding) for finding in fixable}
     home.writer.update_index()
-    return (done.get(finding, finding) for finding in findings)
+    return (results.get(finding, finding) for finding in findings)
 
 
 def _fix(home: Home, finding: Finding) -> Finding:

@@ -66,10 +66,10 @@ def check_conflict_markers(_survey: Survey, page: ScannedPage) -> Iterator[Docto
     """Find what a merge of two people's changes left for a person to decide."""
     first = at = -1
     for marker in _CONFLICT_MARKERS:
-        found = marker.search(page.text, at + 1)
-        if not found:
+        match = marker.search(page.text, at + 1)
+        if not match:
             return
-        at = found.start()
+        at = match.start()
         first = at if first < 0 else first
     advice = "choose the lines to keep and remove the markers; until then agents read both sides"
     line = page.text.count("\n", 0, first) + 1

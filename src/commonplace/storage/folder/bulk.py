@@ -122,14 +122,14 @@ class FolderBulk:
         )
         history_first = sorted(batch.pages, key=lambda page: not bulk.is_history_file(page.path))
         failures: dict[str, CommonplaceError] = {}
-        done = 0
+        count = 0
         for pages in bulk.in_batches(history_first, _BATCH_FILES):
             failed = self._put_batch(pages, batch.spool, is_recorded=is_recorded, skip_failed=skip_failed)
             written = [page for page in pages if page.path not in failed]
             self._log_imports({page.import_key: page.version for page in written if page.import_key})
             failures |= failed
-            done += len(pages)
-            progress(done)
+            count += len(pages)
+            progress(count)
         return failures
 
     def _put_batch(

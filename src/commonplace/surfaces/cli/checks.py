@@ -81,8 +81,8 @@ def _print_findings(report: DoctorReport, doubts: str, *, fix: bool) -> None:
 def _print_finding(finding: Finding) -> None:
     where = f"{finding.path}:{finding.line}" if finding.line else finding.path
     print_text(f"  {_escape(where)}: {_escape(finding.what)}")
-    done = "mended: " if finding.fixed else ""
-    print_text(f"    → {done}{_escape(finding.advice)}", fg="green" if finding.fixed else "yellow")
+    prefix = "mended: " if finding.fixed else ""
+    print_text(f"    → {prefix}{_escape(finding.advice)}", fg="green" if finding.fixed else "yellow")
 
 
 def _escape(text: str) -> str:

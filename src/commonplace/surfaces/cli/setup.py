@@ -286,9 +286,9 @@ def _print_installation(client: Client, reply: dict[str, Any], *, only_print: bo
             print_text(f"# {file['path']}", fg="cyan")
             print_text("(no such file)" if file["text"] is None else file["text"].removesuffix("\n"))
             continue
-        done = "removed from" if reply["removed"] else "written to"
+        outcome = "removed from" if reply["removed"] else "written to"
         backup = f" (as it was: {file['backup']})" if "backup" in file else ""
-        print_text(f"{done} {file['path']}{backup}" if file["changed"] else f"nothing to change in {file['path']}")
+        print_text(f"{outcome} {file['path']}{backup}" if file["changed"] else f"nothing to change in {file['path']}")
     if not only_print and not reply["removed"]:
         print_text(f"{client.title} uses the memory in {reply['home']}. Next: {client.after}.")
 

@@ -283,9 +283,9 @@ class Subscriptions:
             self._streams[key] = _AgentStreams(memory, bus, ListenHandler(bus))
         streams = self._streams[key]
         self._watchers.watch(memory)
-        wanted = params.notifications
-        uris = [uri for uri in wanted.resource_subscriptions or [] if can_see(memory, uri)]
-        allowed = wanted.model_copy(update={"resource_subscriptions": uris or None})
+        requested = params.notifications
+        uris = [uri for uri in requested.resource_subscriptions or [] if can_see(memory, uri)]
+        allowed = requested.model_copy(update={"resource_subscriptions": uris or None})
         streams.count += 1
         try:
             return await streams.handler(context, params.model_copy(update={"notifications": allowed}))
