@@ -167,6 +167,22 @@ class Query(NamedTuple):
     only_approved_versions: bool = False  # only what a person wrote or approved replaces a fact
 
 
+class Citation(NamedTuple):
+    """Lines of a page, both ends included; as text, `memory/page.md#L3-L5`. Nothing says that the page has them.
+
+    `as_of`: the day at whose end, or the moment when, the page is cited; empty for the page as it is.
+    """
+
+    path: str
+    first: int
+    last: int
+    as_of: str = ""
+
+    def __str__(self) -> str:
+        lines = f"{self.path}#L{self.first}-L{self.last}"
+        return f"{lines}@{self.as_of}" if self.as_of else lines
+
+
 class Successor(NamedTuple):
     """The newer version of a fact in a hit: `text` replaces `was`.
 
@@ -188,7 +204,7 @@ class Successor(NamedTuple):
 
     @property
     def citation(self) -> str:
-        return _cite(self.path, self.start, self.end, self.as_of)
+        return str(Citation(self.path, self.start, self.end, self.as_of))
 
 
 class Hit(NamedTuple):
@@ -218,9 +234,4 @@ class Hit(NamedTuple):
 
     @property
     def citation(self) -> str:
-        return _cite(self.path, self.start, self.end, self.as_of)
-
-
-def _cite(path: str, start: int, end: int, as_of: str) -> str:
-    lines = f"{path}#L{start}-L{end}"
-    return f"{lines}@{as_of}" if as_of else lines
+        return str(Citation(self.path, self.start, self.end, self.as_of))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import CommonplaceError
-from ..formats.citations import Citation, parse_citation
+from ..formats.citations import parse_citation
 from ..home import Home
+from ..model import Citation
 from ..storage.readings import read_lines
 
 _IN_PART = " (in part)"

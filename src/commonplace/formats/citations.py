@@ -1,25 +1,14 @@
-"""Citations: lines of a page as search prints them, `memory/page.md#L3-L5`, or `…#L3-L5@2026-03-01` as of a day."""
+"""Citations as people write them: `memory/page.md#L3`, `memory/page.md#L3-L5`, or `…#L3-L5@2026-03-01` as of a day."""
 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+
+from ..model import Citation
 
 _CITATION = re.compile(
     r"(?P<path>.+?)#L(?P<first>\d{1,9})(?:-L?(?P<last>\d{1,9}))?(?:@(?P<day>\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\dZ)?))?"
 )
-
-
-class Citation(NamedTuple):
-    """Lines of a page, both ends included. Nothing says that the page has them.
-
-    `as_of`: the day at whose end, or the moment when, the page is cited; empty for the page as it is.
-    """
-
-    path: str
-    first: int
-    last: int
-    as_of: str = ""
 
 
 def parse_citation(text: str) -> Citation | None:

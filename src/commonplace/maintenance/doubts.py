@@ -23,7 +23,7 @@ from ..home import Home
 from ..index.base import Index
 from ..index.handle import IndexView
 from ..index.recalls import name_agent_file
-from ..model import Hit
+from ..model import Citation, Hit
 from ..search.pins import PinCheck, find_placed_pins
 from ..search.shown_lines import ShownText, find_replaced_lines, list_statements
 from ..search.truth import Place, Replacement
@@ -158,7 +158,7 @@ def _make_side(home: Home, place: Place) -> Side:
     hit = place.hit
     first, last = find_lines(hit, place.statement)
     (origin,) = home.authors.find([(hit.path, first, last)])
-    return Side(f"{hit.path}#L{first}-L{last}", place.statement.text, hit.at or origin.at, origin.author)
+    return Side(str(Citation(hit.path, first, last)), place.statement.text, hit.at or origin.at, origin.author)
 
 
 def _find_over(home: Home, texts: Sequence[ShownText]) -> Iterator[Doubt]:
@@ -183,7 +183,7 @@ def _cite(home: Home, text: ShownText, first: int, last: int, words: str) -> Sid
     span = (text.path, text.first + first, text.first + last)
     (origin,) = home.authors.find([span])
     at = str(date.fromordinal(text.day)) if text.day else origin.at
-    return Side(f"{text.path}#L{span[1]}-L{span[2]}", words, at, origin.author)
+    return Side(str(Citation(*span)), words, at, origin.author)
 
 
 def _find_stale(home: Home, texts: Sequence[ShownText]) -> Iterator[Doubt]:

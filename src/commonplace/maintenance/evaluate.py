@@ -22,7 +22,7 @@ from ..home import Home
 from ..index.base import Index, Progress, ignore_progress
 from ..index.embedding_service import EmbeddingService
 from ..index.handle import IndexView
-from ..model import Hit, Json, Query
+from ..model import Citation, Hit, Json, Query
 from ..search.pipeline import SearchResult, parse_query, require_search, run_query
 from ..settings import FILE, PROVIDERS, SearchSettings
 from ..storage.backends import backend_of
@@ -63,7 +63,7 @@ class Lines(NamedTuple):
     last: int = _LAST_LINE
 
     def __str__(self) -> str:
-        return self.path if self.is_whole_page else f"{self.path}#L{self.first}-L{self.last}"
+        return self.path if self.is_whole_page else str(Citation(*self))
 
     @property
     def is_whole_page(self) -> bool:

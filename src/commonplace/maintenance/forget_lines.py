@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from ..errors import InvalidArgument, NotFound
 from ..formats import blocks, frontmatter
-from ..formats.citations import Citation
 from ..formats.daily import is_day_or_time
 from ..formats.records import find_value_line, parse_fields
 from ..formats.structure import BLOCK_LEVEL, ENTRY_LEVEL, FOOTER_START, find_marks
 from ..home import Home
+from ..model import Citation
 from ..storage.history import Versions, as_text
 from ..storage.merge import diff_lines
 from .timeline import parse_moment, read_as_of

@@ -22,7 +22,7 @@ from ..formats.records import find_value_line, parse_record
 from ..framing import quote_line
 from ..home import Home
 from ..index.base import Candidate, Index
-from ..model import EVERYTHING, Block, Hit, Record, Viewer
+from ..model import EVERYTHING, Block, Citation, Hit, Record, Viewer
 from ..search.bm25 import weigh_terms
 from ..storage.history import PageEdit
 from ..storage.layout import Layout, Place
@@ -279,7 +279,7 @@ def _compare_blocks(edit: _PlacedEdit) -> Iterator[Notice]:
 
 
 def _cite(path: str, block: Block) -> str:
-    return f"{path}#L{block.first_line}-L{block.last_line}"
+    return str(Citation(path, block.first_line, block.last_line))
 
 
 def _compare_lines(edit: _PlacedEdit) -> Iterator[Notice]:
