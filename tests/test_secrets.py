@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from commonplace import Memory, SettingsError
 from commonplace.home import Home
 from commonplace.index import sync
-from commonplace.secrets import Secret, describe, find, redact
+from commonplace.secrets import Secret, find, redact, warning
 from commonplace.secrets.rules import RULES
 from commonplace.settings import load
 from commonplace.testing import FrozenClock
@@ -486,20 +486,20 @@ def test_spans_are_in_order_apart_and_all_else_is_unchanged(text: str) -> None:
 
 def test_a_warning_names_the_kinds_and_the_next_step_but_never_the_secret() -> None:
     key, password = made("gh", "p_", (ALNUM, 36)), "Tr0ub" + "4dor&3"
-    one = describe(find(f"use {key}"))
+    one = warning(find(f"use {key}"))
     assert one.startswith("the text contains what looks like a secret (GitHub token): move it to a password manager; ")
     assert "`secrets: redact` keeps such text out" in one
     assert "revoke it on GitHub, under Developer settings." in one
-    several = describe(find(f"use {key}, not {key}; password: {password}"))
+    several = warning(find(f"use {key}, not {key}; password: {password}"))
     assert "3 secrets (GitHub token, password): move them" in several
     assert key not in one + several
     assert password not in several
-    assert describe(find("nothing to see")) == ""
+    assert warning(find("nothing to see")) == ""
 
 
 def test_a_warning_never_repeats_any_secret_however_many_there_are() -> None:
     text = "\n".join(before + secret + after for _, before, secret, after in FAKES)
-    told = describe(find(text))
+    told = warning(find(text))
     assert len(told) < 3000
     assert not any(secret in told for _, _, secret, _ in FAKES)
 

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .errors import HoldsSecret, Refused
-from .secrets import Secret, describe, find, redact
+from .secrets import Secret, find, redact, warning
 from .storage.base import MAX_PAGE_CHARACTERS
 from .storage.history import (
     ABSENT,
@@ -257,7 +257,7 @@ def screen_secrets(values: Values, policy: str) -> tuple[Values, str]:
     if policy == "redact":
         clean = {field: _redact(value, names.get(field, "")) for field, value in values.items()}
         return clean, f"what looks like a secret was left out ({rules})"
-    return values, describe(secrets)
+    return values, warning(secrets)
 
 
 def _find(value: Any, name: str = "") -> Iterator[Secret]:

@@ -58,7 +58,7 @@ def redact(text: str) -> str:
     return "".join([*parts, text[end:]]) if parts else text
 
 
-def describe(secrets: Iterable[Secret]) -> str:
+def warning(secrets: Iterable[Secret]) -> str:
     """Return a sentence that says what was found, never the secret itself, and what to do; empty for no secrets."""
     names = [secret.rule for secret in secrets]
     if not names:
