@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from commonplace.facts.cues import Cue, find_cue
+from commonplace.facts.cues import find_cue
+from commonplace.facts.phrases import Cue
 from commonplace.facts.words import fold
 
 
@@ -62,3 +63,16 @@ def test_a_cue_is_found_in_its_language(cue: Cue, text: str) -> None:
 )
 def test_a_plain_statement_has_no_cue(text: str) -> None:
     assert not any(find_cue(fold(text), cue) for cue in ("change", "retraction", "open", "decision"))
+
+
+def test_no_phrase_is_lost_to_the_words_that_are_asked_for_first() -> None:
+    texts = [
+        "he doesn't work",
+        "starting monday",
+        "don't know yet",
+        "we're not going to make it",
+        "open again",
+        "40% done",
+    ]
+    cues: list[Cue] = ["trouble", "hint", "open", "retraction", "resolution", "trouble"]
+    assert all(find_cue(text, cue) for text, cue in zip(texts, cues, strict=True))

@@ -38,7 +38,7 @@ _KINDS = {
     "play": "play plays played playing",
     "speak": "speak speaks spoke",
     "start": """
-        start starts begins begin ends end closes close opens open takes meets meet due expires expire
+        start starts begins begin ends end closes close opens open takes take meets meet due expires expire
         arrives arrive departs depart leaves empieza termina comienza commence finit começa termina beginnt
         endet начинается заканчивается""",
     "reach": "listens listen points resolves redirects defaults binds happen happens occur occurs",
@@ -78,13 +78,14 @@ class Relation(NamedTuple):
 
 
 @cache
-def _verbs() -> dict[str, str]:
+def list_verbs() -> dict[str, str]:
+    """Return the verbs of relations with their kinds."""
     return {verb: kind for kind, verbs in _KINDS.items() for verb in fold(verbs).split()}
 
 
 def find_relation(words: tuple[str, ...]) -> Relation | None:
     """Return the first relation of a statement whose subject it names; None if it has none."""
-    verbs = _verbs()
+    verbs = list_verbs()
     is_clause = False  # `the music that she plays is …`
     for at, word in enumerate(words[: _MAX_SUBJECT_WORDS + 1]):
         is_clause = is_clause or word in _CLAUSE_STARTS

@@ -16,11 +16,13 @@ from typing import NamedTuple
 
 from ..formats.annotations import strip_annotations
 from ..model import Hit
-from .cues import Cue, find_cues, has_cue
+from .cues import find_cues, has_cue
+from .first_person import find_changed_states, find_states
 from .links import NO_ANSWERS, Answers, find_answers, hash_words
+from .phrases import Cue
 from .relations import FIRST_PERSON, Relation, find_relation, label_of
 from .value_words import DONE, GENERIC, NEEDS, SENTIMENT_STEMS
-from .words import content_stems, fold, is_number, split_words, stem
+from .words import content_stems, fold, is_number, is_unspaced, split_words, stem
 
 MAX_STATEMENTS = 60  # of one passage
 _MAX_CHARACTERS = 400  # of a statement that says one thing
@@ -31,13 +33,16 @@ _MAX_PAIR_STEMS_OF_CHANGE = 6  # of a statement that says that something changed
 _MAX_PAIR_STEMS_OF_PLAIN = 3  # of a statement that does not say that something changed
 _MAX_FRAME_STEMS = 10
 _MAX_SHORT_STEMS = 5  # of a statement that a single word may tell of
+_MAX_SHORT_PAIRS = 14  # of characters, in a script without spaces
 _WRAPPED_CHARACTERS = 60  # a line of at least so many goes on in the next one, unless it ends a sentence
 _SPEAKER = re.compile(r"(?:user|human)(?: \(([^)\n]*)\))?: ")
 _BULLET = re.compile(r"\s*(?:[-*+•>]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _SKIPPED_LINE = re.compile(r"\s*(?:#{1,6}\s|\\?(?:assistant|user|system): |<!--|```|~~~|\||[-*_]{3,}\s*$|$)")
 _EMPHASIS = re.compile(r"\*\*|__|`|~~")
+_GERMAN_MONTHS = "Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember"
 _SENTENCE_END = re.compile(
     r"(?<=[.!?])(?<!\b[A-Z]\.)(?<!\b(?:Mr|Dr|Jr|Sr|St|vs|No|Ms)\.)(?<!\b(?:Mrs|Inc|Ltd|etc|e\.g|i\.e)\.)\s+(?=[^a-z\s])"
+    rf"(?!(?:{_GERMAN_MONTHS})\b)"
     r"|(?<=[。！？；।؟])"
 )
 _QUESTION_MARKS = ("?", "？", "؟")
@@ -47,8 +52,17 @@ _CORRECTION_LABEL = re.compile(
 )
 _CLAUSE_END = re.compile(r"[;,.:] (?:but |and |so )?| but | [–—-] ")
 _OTHER_FEELING = re.compile("all about|no longer (?:need|plan|track)")
-_CUES: tuple[Cue, ...] = ("change", "weak change", "retraction", "open", "decision", "addition", "tentative")
-_CHANGES: tuple[Cue, ...] = ("change", "weak change", "retraction", "decision")
+_CUES: tuple[Cue, ...] = (
+    "change",
+    "weak change",
+    "retraction",
+    "open",
+    "decision",
+    "addition",
+    "tentative",
+    "resolution",
+)
+_CHANGES: tuple[Cue, ...] = ("change", "weak change", "retraction", "decision", "resolution")
 CHANGES: frozenset[str] = frozenset(_CHANGES)  # the cues of a statement that may replace one
 
 
@@ -230,6 +244,7 @@ def stored_keys(statement: Statement) -> Iterator[int]:
     if statement.speaker:
         yield from _word_keys(statement.taken_back)
     elif statement.may_replace:
+        yield from (_hash("h", state) for state in find_changed_states(statement.text))
         yield from _word_keys(statement.stems)
         yield from _topic_keys(statement.stems, _MAX_PAIR_STEMS_OF_CHANGE)
     else:
@@ -243,10 +258,17 @@ def lookup_keys(statement: Statement) -> Iterator[int]:
     if statement.speaker:
         yield from _word_keys(statement.stems) if _may_be_taken_back(statement) else ()
     else:
-        yield from _word_keys(statement.stems) if len(statement.stems) <= _MAX_SHORT_STEMS else ()
+        yield from (_hash("h", state) for state in find_states(statement.text))
+        yield from _word_keys(statement.stems) if _is_short(statement.stems) else ()
         yield from _topic_keys(statement.stems, _MAX_PAIR_STEMS)
     if statement.is_question or has_cue(fold(statement.text), "open"):
         yield from (_hash("l", each) for each in statement.stems)
+
+
+def _is_short(stems: Sequence[str]) -> bool:
+    """Return whether a statement says so little that one word tells of it; a word of Chinese has several pairs."""
+    is_spaced = not stems or not is_unspaced(stems[0][0])
+    return len(stems) <= (_MAX_SHORT_STEMS if is_spaced else _MAX_SHORT_PAIRS)
 
 
 def _may_be_taken_back(statement: Statement) -> bool:

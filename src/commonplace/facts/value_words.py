@@ -11,6 +11,20 @@ PREPOSITIONS = word_set(
     против в на у с по से में को पर في من إلى على
     """
 )
+# What stands before the new value of what changed: `moved to`, `verlegt auf`, `passé à`.
+GOALS = word_set(
+    """
+    to until till into onto with by nach auf zu zum zur bis à au aux vers par jusqu al hasta por para pra ao até pelo
+    pela в на до к إلى الى حتى तक に へ 到 为 成 至 给
+    """
+)
+# What stands before a place, a tool or a person in a value.
+PLACE_PREPOSITIONS = word_set(
+    """
+    in at on under with by to from near via through into im am in bei mit auf unter an beim en chez dans sur avec à au
+    con em no na nos nas com в на у с под через في على مع ب में पर से で に 上 里
+    """
+)
 # What follows one of these within a value says in which case it holds: `30 seconds for reads`.
 CASE_PREPOSITIONS = word_set("for in on per with during under if when für bei auf mit para em pour dans для при")
 _ROLE_WORDS = """
@@ -114,17 +128,31 @@ CONTEXT_LABELS = frozenset(
     )
 )
 # Words that are in many statements, and tell little of what they are about.
-GENERIC = frozenset(
-    stem(word)
-    for word in word_set(
-        """
-        actually speaking know really guess definitely lately recently honestly feelings changed change changing tastes
-        taste style work works working time times day days week weeks month year years new old best better last next
-        take takes taking look looking keep make making need needs use using people person thing things life lot part
-        place start started going come came back see seen help helps try trying talk think feel tell ask call name
-        interesting challenges things preferences idea stuff way person good great nice name open question decide
-        decided unsure sure yet still whether track list remove completed finished handled already need task tasks
-        personal mind opinion totally completely shifted evolved absolutely lately reminds remember soon
-        """
-    )
+_GENERIC_WORDS = word_set(
+    """
+    actually speaking know really guess definitely lately recently honestly feelings changed change changing tastes
+    taste style work works working time times day days week weeks month year years new old best better last next
+    take takes taking look looking keep make making need needs use using people person thing things life lot part
+    place start started going come came back see seen help helps try trying talk think feel tell ask call name
+    interesting challenges things preferences idea stuff way person good great nice name open question decide
+    decided unsure sure yet still whether track list remove completed finished handled already need task tasks
+    love loves wait awesome amazing excited cheers show gonna wow sorry glad happy hear fun chat chatted talked
+    forward experience hard sound sounds never always
+    personal mind opinion totally completely shifted evolved absolutely lately reminds remember soon
+"""
+)
+GENERIC = frozenset(map(stem, _GENERIC_WORDS))
+# Of these, what is no attribute of something: `name` and `time` are what a note may be about.
+_ATTRIBUTES = word_set("name time times day days place style taste list track task tasks question idea part work life")
+NO_TOPICS = frozenset(
+    form for word in _GENERIC_WORDS - _ATTRIBUTES for form in (word, f"{word}s", f"{word}ed", f"{word}ing")
+)
+# What is planned or paid for: `the trip to Japan` is `Japan` in short.
+PLANS = word_set(
+    """
+    trip plan plans visit class classes course membership subscription project event meeting thing reise plan kurs
+    mitgliedschaft abo urlaub voyage plan cours abonnement séjour viaje plan clases clase curso suscripción viagem plano
+    aula aulas curso assinatura поездка поездку план курс подписка подписку यात्रा प्लान योजना السفر رحلة خطة 旅行 計画
+    计划 行程
+    """
 )

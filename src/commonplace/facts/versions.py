@@ -11,38 +11,31 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
 
 from .announcements import find_announcement
-from .cues import Cue, find_cue
+from .changes import count_alike, find_change, have_other_subjects, is_head, replaces_other
+from .claims import read_topics
+from .cues import find_cue, has_cue
+from .frames import Frame, Link, align, judge_frame
 from .links import hash_words
-from .relations import FIRST_PERSON, YOU, find_relation
+from .phrases import Cue
+from .relations import FIRST_PERSON, YOU
 from .statements import CHANGES, Statement
 from .value_words import (
     CASE_PREPOSITIONS,
     CONTEXT_LABELS,
     DONE,
     EVENT_WORDS,
-    FAVOURITES,
     FREE_LABELS,
     GENERIC,
-    MANY_VALUED,
-    MANY_VALUED_NOUNS,
     NEEDS,
     NO_FEELING,
-    OWNING_VERBS,
     PREPOSITIONS,
-    ROLES,
     SENTIMENT_STEMS,
-    SINGLE_VALUED,
-    STATES,
-    UNIQUE_ROLES,
 )
 from .words import content_stems, fold, is_number, split_words, stem, word_set
 
 CONFIRMED = "confirmed"  # the kind of a link that a person made
-_MAX_VALUE_WORDS = 9
-_MAX_NAME_WORDS = 6
 # Of what the older statement is about, which the newer one has to name.
 _MIN_SHARES = {"strong": 0.4, "weak": 0.6, "subject": 0.7, "number": 0.75, "answer": 0.4}
 _MIN_SHARE_OF_ONE = 0.75  # of what the older is about, if both have one word in common
@@ -53,39 +46,17 @@ _MIN_SHARE_OF_SUBJECT = 0.5  # of what both are about, if the newer says that a 
 _MAX_SUBJECT_TOPICS = 3
 _MAX_OBJECT_DISTANCE = 4  # words from `like` to what is liked
 _MAX_NAME_DISTANCE = 9
-_MIN_ROLE_WORDS = 2  # of what two statements end with, if they begin with two names
 _MIN_STORY_STEMS = 4  # of a text after a label that is more than a value
+_MAX_DECISION_STEMS = 6
 _NAME_WEIGHT = 2.0
 _GENERIC_WEIGHT = 0.3
-_DROPPED = word_set("the a an now currently actually just also already still nowadays officially jetzt ahora désormais")
-_PAST_BE = frozenset(("was", "were"))
-_LASTING = word_set("based living working employed enrolled located married registered staying")
-_MODALS = word_set("can could should would may might will must shall")
 _VAGUE_STARTS = word_set("it this that these those there they he she wow yeah thanks")
-_CLAUSE_STARTS = word_set("and but so because when while which who that if as or")
-_PARTICIPLES = word_set("born written made built founded sung led held won drawn done")
 _NOT = frozenset(("not", "nicht", "no", "pas", "não", "не", "नहीं", "لا", "ليس"))
+_ARTICLES = word_set("a an the any der die das ein eine le la les un une el los o os um uma")
 _ARROWS = ("→", "->", "=>")
 _ARROW = re.compile(rf"(\S+)\s*(?:{'|'.join(_ARROWS)})\s*\S+")
 _SAYS_CHANGE: frozenset[str] = frozenset(("change", "weak change", "retraction"))
 _LATER_WORD = re.compile(r"(?<=[\w,;:)'’] )[^\W\d_][\w'’.-]*")
-
-
-class Link(NamedTuple):
-    """Why the newer of two statements replaces the older. `evidence`: what both have in common."""
-
-    kind: str
-    reason: str
-    evidence: str = ""
-
-
-class _Frame(NamedTuple):
-    """Two statements side by side: what they begin with, what they end with, and the values between."""
-
-    prefix: list[str]
-    suffix: list[str]
-    older: list[str]
-    newer: list[str]
 
 
 def judge(older: Statement, newer: Statement, *, is_same_place: bool = False) -> Link | None:
@@ -103,24 +74,32 @@ def judge(older: Statement, newer: Statement, *, is_same_place: bool = False) ->
     says_so = "change" in cues or "retraction" in cues
     if not says_so and ("tentative" in cues or "addition" in cues):
         return None
-    frame = _align(older.words, newer.words)
+    frame = align(older.words, newer.words)
     if older.speaker or newer.speaker:  # people repeat themselves when they talk: only frames, and what is taken back
-        return _judge_frame(frame, older, newer) or _judge_relation(older, newer) or _judge_taking_back(older, newer)
-    if not says_so and frame.prefix and _differ_in_case(frame) and "open" not in older.cues:
+        return judge_frame(frame, older, newer) or _judge_relation(older, newer) or _judge_taking_back(older, newer)
+    if not says_so and frame.prefix and _differ_in_case(frame, older, newer) and "open" not in older.cues:
         return None
     if older.label and newer.label and _label_stems(older) and _label_stems(older) == _label_stems(newer):
         return _judge_label(older, newer, is_same_place=is_same_place)
-    link = _judge_frame(frame, older, newer) or _judge_number(older, newer) or _judge_relation(older, newer)
+    link = judge_frame(frame, older, newer) or _judge_number(older, newer) or _judge_relation(older, newer)
     if not link and "change" in cues:
         link = _judge_announcement(older, newer) or _judge_move(older, newer)
-    return link or _judge_change(older, newer)
+    return link or _judge_claims(older, newer) or _judge_change(older, newer)
 
 
-def _differ_in_case(frame: _Frame) -> bool:
+def _differ_in_case(frame: Frame, older: Statement, newer: Statement) -> bool:
     """Return whether each of two values holds for another case: `30 seconds for reads`, `60 seconds for writes`."""
     cases = [_read_case(value) for value in (frame.older, frame.newer)]
     has_cases = bool(frame.prefix) and all(cases) and cases[0] != cases[1]
+    if not (_gives_value(frame.older, cases[0], older.text) and _gives_value(frame.newer, cases[1], newer.text)):
+        return False
     return has_cases and not any(is_number(word) for case in cases for word in case)
+
+
+def _gives_value(value: list[str], case: list[str], text: str) -> bool:
+    """Return whether there is a number or a name before the case in which it holds."""
+    words = value[: len(value) - len(case)]
+    return any(is_number(word) or word in _names(text) for word in words)
 
 
 def _read_case(value: list[str]) -> list[str]:
@@ -163,206 +142,6 @@ def _tell_two_stories(older: Statement, newer: Statement) -> bool:
     """Return whether two lines with one label say much, and nothing of the same: `Evening: …` of two days."""
     told = [set(each.stems) - _label_stems(each) for each in (older, newer)]
     return min(map(len, told)) >= _MIN_STORY_STEMS and told[0].isdisjoint(told[1])
-
-
-def _judge_frame(frame: _Frame, older: Statement, newer: Statement) -> Link | None:
-    if not frame.older or not frame.newer or not (frame.prefix or len(frame.suffix) >= _MIN_ROLE_WORDS):
-        return None
-    if older.speaker and not (_MODALS.isdisjoint(frame.prefix) and _is_value(frame.older) and _is_value(frame.newer)):
-        return None
-    if _is_required_version(frame):
-        return Link("frame", f"another version is {frame.suffix[1]}", " ".join(frame.prefix))
-    frame = _extend_names(frame, older.text, newer.text)
-    if max(len(frame.older), len(frame.newer)) > _MAX_VALUE_WORDS or _differs_in_subject(frame):
-        return None
-    is_version = _has_one_value(frame, older, newer) if frame.prefix else _is_unique_role(frame, older, newer)
-    if not is_version:
-        return None
-    shown = " ".join([*frame.prefix, "…", *frame.suffix])
-    return Link("frame", f"says the same with another value: {shown}", shown)
-
-
-def _differs_in_subject(frame: _Frame) -> bool:
-    """Return whether two statements are about different things: `bug 12 is fixed` and `bug 13 is fixed`."""
-    if not frame.prefix or not frame.suffix:
-        return False
-    relation = find_relation((*frame.prefix, *frame.older, *frame.suffix))
-    return relation is not None and relation.at > len(frame.prefix)
-
-
-def _is_required_version(frame: _Frame) -> bool:
-    """Return whether both say which version is required: `Python 3.11 is required`."""
-    is_required = frame.suffix[:1] == ["is"] and frame.suffix[1:2] in (["required"], ["needed"])
-    values = (frame.older, frame.newer)
-    return is_required and bool(frame.prefix) and all(len(value) == 1 and is_number(value[0]) for value in values)
-
-
-def _is_value(words: list[str]) -> bool:
-    """Return whether words are not another clause: `…, and I live in Berlin`."""
-    return words[0] not in _CLAUSE_STARTS and FIRST_PERSON.isdisjoint(words)
-
-
-def _align(older: Sequence[str], newer: Sequence[str]) -> _Frame:
-    """Return both statements side by side, without the words that change nothing."""
-    old = _normalize(tuple(older))
-    new = _normalize(tuple(newer))
-    most = min(len(old), len(new))
-    start = 0
-    while start < most and old[start] == new[start]:
-        start += 1
-    end = 0
-    while end < most - start and old[-1 - end] == new[-1 - end]:
-        end += 1
-    prefix = list(old[:start])
-    suffix = list(old[len(old) - end :])
-    return _Frame(prefix, suffix, list(old[start : len(old) - end]), list(new[start : len(new) - end]))
-
-
-def _extend_names(frame: _Frame, older: str, newer: str) -> _Frame:
-    """Return the frame with names and numbers whole: `United Kingdom` and `United States` share their first word."""
-    at = len(frame.prefix)
-    while at > 1 and _is_part_of_value(frame.prefix[at - 1], older) and _is_part_of_value(frame.prefix[at - 1], newer):
-        at -= 1
-    if find_relation(tuple(frame.prefix[:at])) is None:
-        return frame
-    shared = frame.prefix[at:]
-    return _Frame(frame.prefix[:at], frame.suffix, shared + frame.older, shared + frame.newer)
-
-
-def _is_part_of_value(word: str, text: str) -> bool:
-    return is_number(word) or f" {word[:1].upper()}{word[1:]}" in text
-
-
-@lru_cache(maxsize=4096)
-def _normalize(words: tuple[str, ...]) -> tuple[str, ...]:
-    plain = ["is" if word in ("are", "am") else word for word in words if word not in _DROPPED]
-    for at in range(len(plain) - 1):
-        if plain[at] == "will" and plain[at + 1] == "be":
-            return (*plain[:at], "is", *plain[at + 2 :])
-    return tuple(plain)
-
-
-def _has_one_value(frame: _Frame, older: Statement, newer: Statement) -> bool:
-    """Return whether what both statements begin with has one value at a time."""
-    relation = find_relation(tuple(frame.prefix))
-    if relation is None:
-        return _is_free_value(frame, older, newer)
-    tail = frame.prefix[relation.at + 1 :]
-    verb = frame.prefix[relation.at]
-    if not MANY_VALUED.isdisjoint((verb, *tail)):
-        return False
-    values = (frame.older, frame.newer)
-    has_preposition = bool(tail) and tail[-1] in PREPOSITIONS
-    are_states = _are_states(values)
-    if (any(value[0] in PREPOSITIONS for value in values) and not are_states) or "not" in (*frame.older, *frame.newer):
-        return False
-    if relation.kind in ("home", "work", "go", "play", "speak", "mean", "fate", "belong"):
-        return has_preposition and (tail[0] in PREPOSITIONS or not older.speaker or len(tail) == 3)
-    if relation.kind == "prefer":
-        return True
-    if relation.kind == "reach":
-        return bool(tail) and tail[0] in PREPOSITIONS and not older.speaker
-    if relation.kind == "be":
-        return _is_one_predicate(frame, relation.subject, verb, tail, older, newer)
-    if relation.kind == "use":
-        return bool(content_stems(frame.suffix)) or "now" in newer.words
-    if older.speaker and (relation.kind == "have" or not _has_owner(frame.prefix, older.text)):
-        return False
-    if older.speaker and frame.prefix[relation.at - 1] in FIRST_PERSON:
-        return False
-    return all(any(map(is_number, value)) for value in values) and len(content_stems(frame.prefix)) >= 2
-
-
-def _is_one_predicate(
-    frame: _Frame, subject: tuple[str, ...], verb: str, tail: list[str], older: Statement, newer: Statement
-) -> bool:
-    """Return whether `subject is …` has one value: a role, a number, a name, or what follows a preposition."""
-    if verb in _PAST_BE and not (tail and (tail[0].endswith(("ed", "en")) or tail[0] in _PARTICIPLES)):
-        return False
-    values = (frame.older, frame.newer)
-    head = frame.prefix[len(frame.prefix) - len(tail) - 2]
-    if head in FIRST_PERSON:  # `I am …`
-        return len(tail) > 1 and tail[-1] in PREPOSITIONS and tail[-2] in _LASTING
-    is_typed = _have_same_type(frame, older, newer)
-    if head in MANY_VALUED_NOUNS and "of" not in frame.prefix:  # not `the author of Our Mutual Friend`
-        return False
-    if len(tail) > 1 and tail[-1] in PREPOSITIONS and not _is_single_valued(tail):
-        return False
-    if tail and tail[-1] in PREPOSITIONS:
-        return not older.speaker or (len(tail) > 1 and tail[-1] != "to" and verb != "will") or is_typed
-    if older.speaker and not _has_owner(frame.prefix, older.text):
-        return False
-    if is_typed or (_are_states(values) and not older.speaker):
-        return True
-    if tail and not set(tail) <= _DROPPED:
-        return False
-    roles = FAVOURITES if older.speaker else ROLES
-    return any(word in roles for word in (*subject, *frame.prefix))
-
-
-def _are_states(values: tuple[list[str], list[str]]) -> bool:
-    """Return whether both values begin with a state, and not with the same: `on`, `blocked by the audit`."""
-    older, newer = values
-    return older[0] in STATES and newer[0] in STATES and older[0] != newer[0]
-
-
-def _is_single_valued(tail: list[str]) -> bool:
-    """Return whether what follows `is` has one value: `located in`, `the capital of`; not `allergic to`."""
-    return any(word in SINGLE_VALUED or word in ROLES for word in tail)
-
-
-def _have_same_type(frame: _Frame, older: Statement, newer: Statement) -> bool:
-    """Return whether both values are names, or addresses and files, or both have a number."""
-    if _is_name(frame.older, older.text) and _is_name(frame.newer, newer.text):
-        return True
-    if _is_address(frame.older) and _is_address(frame.newer):
-        return True
-    numbers = [set(filter(is_number, value)) for value in (frame.older, frame.newer)]
-    return all(numbers) and numbers[0] != numbers[1]
-
-
-def _is_address(value: list[str]) -> bool:
-    """Return whether a value is one word such as a host, a file or an address."""
-    return len(value) == 1 and any(mark in value[0] for mark in "._@/")
-
-
-def _has_owner(prefix: list[str], text: str) -> bool:
-    """Return whether a subject says whose it is, or has a name."""
-    return not FIRST_PERSON.isdisjoint(prefix) or any(
-        f"{word[:1].upper()}{word[1:]}" in text or (len(word) > 1 and word.upper() in text) for word in prefix[1:-1]
-    )
-
-
-def _is_free_value(frame: _Frame, older: Statement, newer: Statement) -> bool:
-    """Return whether a note without a verb that we know ends with another name or number."""
-    words = [*frame.prefix, *frame.suffix]
-    if newer.cues.isdisjoint(CHANGES):  # two calls, two tickets, two things that it supports
-        return False
-    if older.speaker or not EVENT_WORDS.isdisjoint(words) or not SENTIMENT_STEMS.isdisjoint(map(stem, words)):
-        return False
-    values = (frame.older, frame.newer)
-    if len(content_stems(frame.prefix)) < 2 or frame.suffix:
-        return all(all(map(is_number, value)) for value in values) and len(content_stems(words)) >= 2
-    if any(len(value) > 3 for value in values):
-        return False
-    return all(_is_name(value[-1:], text) for value, text in zip(values, (older.text, newer.text), strict=True))
-
-
-def _is_unique_role(frame: _Frame, older: Statement, newer: Statement) -> bool:
-    """Return whether the statements say of two persons that each has a role that one has at a time."""
-    if len(frame.suffix) < _MIN_ROLE_WORDS or len(content_stems(frame.suffix)) < 2:
-        return False
-    if frame.suffix[0] == "is":
-        has_role = not UNIQUE_ROLES.isdisjoint(frame.suffix[1:3])
-    else:
-        has_role = frame.suffix[0] in OWNING_VERBS
-    return has_role and _is_name(frame.older, older.text) and _is_name(frame.newer, newer.text)
-
-
-def _is_name(words: list[str], text: str) -> bool:
-    """Return whether words are a name in a text: the first begins with a capital letter there."""
-    first = words[0]
-    return len(words) <= _MAX_NAME_WORDS and (f"{first[:1].upper()}{first[1:]}" in text or first.upper() in text)
 
 
 def _judge_relation(older: Statement, newer: Statement) -> Link | None:
@@ -452,6 +231,11 @@ def _judge_announcement(older: Statement, newer: Statement) -> Link | None:
     return Link(*announcement) if announcement else None
 
 
+def _judge_claims(older: Statement, newer: Statement) -> Link | None:
+    change = find_change(older, newer)
+    return Link(*change) if change else None
+
+
 def _judge_move(older: Statement, newer: Statement) -> Link | None:
     """Return a link where the newer note says that a date or a number of the same thing changed."""
     moved = _read_moved(newer)
@@ -462,6 +246,8 @@ def _judge_move(older: Statement, newer: Statement) -> Link | None:
         return None
     shared = set(subject).intersection(moved)
     if len(shared) < _MIN_SHARE_OF_SUBJECT * max(len(subject), len(moved)):
+        return None
+    if not count_alike(older, newer) or have_other_subjects(older, newer):
         return None
     return Link("correction", "says that it changed", " ".join(sorted(shared)))
 
@@ -488,22 +274,37 @@ def _judge_change(older: Statement, newer: Statement) -> Link | None:
     shared, share = _weigh_shared(older, newer)
     about = " ".join(sorted(shared))
     if "open" in older.cues:
-        return Link("answer", "answers what was open", about) if _is_answer(shared, share, newer) else None
+        is_answer = _is_answer(shared, share, newer) or _is_decision(older, newer, shared)
+        return Link("answer", "answers what was open", about) if is_answer else None
     if _is_renamed(older, newer):
         return Link("correction", "gives it another name", about)
     topics = _topics(shared)
-    is_enough = len(topics) >= 2 or (bool(topics) and share >= _MIN_SHARE_OF_ONE)
+    is_enough = len(topics) >= 2 or (share >= _MIN_SHARE_OF_ONE and is_head(newer, set(topics)))
+    if have_other_subjects(older, newer) or replaces_other(older, newer):
+        return None
     if not is_enough or len(shared) < _MIN_SHARE_OF_NEWER * len(set(newer.stems)):
         return None
     if "retraction" in newer.cues and share >= _MIN_SHARES["strong"]:
         return Link("retraction", "takes it back", about)
     is_strong = _says_change(older, newer, "change") or _denies(older, newer)
-    is_weak = _says_change(older, newer, "weak change") and (
-        share >= _MIN_SHARES["subject"] or _names_subject(older, newer)
+    is_weak = (
+        _says_change(older, newer, "weak change")
+        and _gives_new_value(older, newer)
+        and (share >= _MIN_SHARES["subject"] or _names_subject(older, newer))
     )
     if (is_strong and share >= _MIN_SHARES["strong"]) or (is_weak and share >= _MIN_SHARES["weak"]):
         return Link("correction", "says that it changed", about)
     return None
+
+
+def _gives_new_value(older: Statement, newer: Statement) -> bool:
+    """Return whether the newer note has a number or a name that the older one does not have, and not all of it."""
+    if set(older.stems) <= set(newer.stems):
+        return False
+    is_cased = any(letter.islower() for letter in newer.text)
+    return not is_cased or any(
+        is_number(word) or word in _names(newer.text) for word in set(newer.words) - set(older.words)
+    )
 
 
 def _is_vague(statement: Statement) -> bool:
@@ -527,6 +328,13 @@ def _is_answer(shared: set[str], share: float, newer: Statement) -> bool:
     return len(topics) + has_date >= 2 and bool(topics) and share >= _MIN_SHARES["answer"]
 
 
+def _is_decision(older: Statement, newer: Statement, shared: set[str]) -> bool:
+    """Return whether a note says what was decided about what an older one calls open; one word tells about what."""
+    is_open = has_cue(fold(older.text), "open")
+    about = shared & read_topics(newer.text) & read_topics(older.text)
+    return is_open and "decision" in newer.cues and bool(_topics(about)) and len(newer.stems) <= _MAX_DECISION_STEMS
+
+
 def _topics(stems: Iterable[str]) -> list[str]:
     """Return the stems that say what a statement is about."""
     return [each for each in stems if each not in GENERIC and not is_number(each)]
@@ -543,7 +351,8 @@ def _denies(older: Statement, newer: Statement) -> bool:
 
 
 def _denied_stems(statement: Statement) -> set[str]:
-    return {stem(after) for word, after in pairwise(statement.words) if word in _NOT}
+    words = [word for word in statement.words if word not in _ARTICLES]
+    return {stem(after) for word, after in pairwise(words) if word in _NOT}
 
 
 def _is_renamed(older: Statement, newer: Statement) -> bool:

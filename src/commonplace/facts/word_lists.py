@@ -49,7 +49,7 @@ FUNCTION_WORDS = {
         أن أنا أنت أو أي إلى إن الآن التي الذي الى ان بعد بعض بين تم ثم جدا حتى ذلك عن على عند غير فقط في قد كان كانت
         كل كما لا لكن لم لن له لها لي ليس ما مع من منذ نحن هذا هذه هناك هو هي و ولا يا يكون عم عندي انا هاد""",
     "chinese": """
-        的 了 是 我 你 他 她 它 们 在 和 也 都 就 不 有 这 那 个 吗 呢 吧 啊 很 到 要 会 把 被 对 从 现 已 经 还 再""",
+        的 了 是 我 你 他 她 它 们 在 和 也 都 就 不 有 这 那 个 吗 呢 吧 啊 很 到 要 把 被 对 从 现 已 经 还 再""",
     "japanese": "の に は を た が で て と し れ さ あ い も す る か な う よ り え ま せ ん く こ そ だ つ お や ね",
 }
 
@@ -106,5 +106,6 @@ NUMBER_WORDS = """
     two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty hundred thousand
     million dos tres cuatro cinco seis siete ocho nueve diez deux trois quatre cinq sept huit neuf
     dix dois três quatro sete oito nove dez zwei drei vier fünf sechs sieben acht neun zehn elf zwölf два две три
-    четыре пять шесть семь восемь девять десять
+    четыре пять шесть семь восемь девять десять 一 二 三 四 五 六 七 八 九 十 百 千 万 两 〇
+    दो तीन चार पाँच छह सात आठ नौ दस
 """

@@ -12,12 +12,15 @@ from functools import cache, lru_cache
 from .word_lists import CONTRACTIONS, FUNCTION_WORDS, MONTHS_AND_DAYS, NUMBER_WORDS
 
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u309f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_MARKS = "\u0300-\u036f\u064b-\u065f\u0900-\u0dff"
+_MARKS = "\u0300-\u036f\u064b-\u065f\u0900-\u0963\u0966-\u0dff"  # without the danda, which ends a sentence
 _ASCII_TOKEN = re.compile(r"[a-z0-9_]+(?:[-./:@,'][a-z0-9_]+)*")
 _COMPOUND = re.compile("[-./:@,]")
 _STEM_CHARACTERS = 5
 _MIN_INFLECTED_CHARACTERS = 4
 _MIN_BASE_CHARACTERS = 3
+_FREQUENCIES = frozenset(("daily", "weekly", "biweekly", "monthly", "quarterly", "yearly"))
+_BEFORE_MONTH = frozenset(("in", "of", "by", "until", "till", "since", "from", "early", "late", "mid", "next", "last"))
+_ARABIC_ARTICLE = re.compile("^(?:و|ب|ك|ف)?ال(?=..)|^لل(?=..)")
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -52,7 +55,18 @@ def split_words(folded: str) -> list[str]:
             words.append(word)
         else:
             words += _COMPOUND.split(word)
-    return words
+    return _mark_may(words) if "may" in words else words
+
+
+def _mark_may(words: list[str]) -> list[str]:
+    """Return words with `mai` for the month of May, which is also a verb: `in May`, `12 May`, `May 3`."""
+    marked: list[str] = []
+    for at, word in enumerate(words):
+        before = words[at - 1] if at else ""
+        after = words[at + 1] if at + 1 < len(words) else ""
+        is_month = word == "may" and (before in _BEFORE_MONTH or before[:1].isdigit() or after[:1].isdigit())
+        marked.append("mai" if is_month else word)
+    return marked
 
 
 @cache
@@ -91,6 +105,11 @@ def is_number(word: str) -> bool:
     return word in _date_words() or (not word.isalpha() and any(map(str.isdigit, word)))
 
 
+def is_amount(word: str) -> bool:
+    """Return whether a word is a number or a date: not `p95` or `s3`, nor how often (`daily target`)."""
+    return is_number(word) and word not in _FREQUENCIES and (word.isalpha() or word[0].isdigit())
+
+
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
     """Return the beginning of a word without an English ending: inflections mostly share it."""
@@ -98,6 +117,8 @@ def stem(word: str) -> str:
         return word
     if word in _date_words():
         return singular if (singular := word.removesuffix("s")) in _date_words() else word
+    if "\u0600" <= word[0] <= "\u06ff":
+        return _ARABIC_ARTICLE.sub("", word)[:_STEM_CHARACTERS]
     if word.isascii():
         for ending in ("ing", "ed", "es", "s"):
             if word.endswith(ending) and len(word) - len(ending) >= _MIN_BASE_CHARACTERS:

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ..facts.cues import has_cue
+from ..facts.frames import Link
 from ..facts.links import NO_ANSWERS
 from ..facts.statements import (
     Statement,
@@ -22,7 +23,7 @@ from ..facts.statements import (
     read_statements,
     stored_keys,
 )
-from ..facts.versions import CONFIRMED, Link, judge
+from ..facts.versions import CONFIRMED, judge
 from ..facts.words import fold
 from ..formats.passages import embedding_text, show_passage
 from ..formats.timestamps import parse_day

@@ -14,9 +14,10 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from typing import NamedTuple
 
+from ..facts.frames import Link
 from ..facts.links import NO_ANSWERS, Answers
 from ..facts.statements import CHANGES, Statement, find_lines, hash_key, lookup_keys, split_statements
-from ..facts.versions import Link, judge
+from ..facts.versions import judge
 from ..formats import blocks, frontmatter
 from ..formats.records import find_value_line, parse_record
 from ..framing import quote_line

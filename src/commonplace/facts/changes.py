@@ -1,0 +1,252 @@
+"""Notes that say that something changed, and are about what another note says: the rules beside the shared frame.
+
+Each rule needs words of change in the newer note, and compares what both are about, not how alike they are:
+the same thing gets another value of the same kind; another has the same role; all that a note takes back is in the
+older one; what was broken or under way is settled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from itertools import product
+from typing import NamedTuple
+
+from .claims import Claim, find_topics, read_claims, read_plain_words, read_topics, split_clauses
+from .cues import has_cue, have_one_language, is_english
+from .first_person import find_changed_states, find_states
+from .frames import align, differs_in_subject
+from .relations import FIRST_PERSON, YOU
+from .replaced import find_replaced
+from .statements import Statement
+from .value_words import EVENT_WORDS, ROLES
+from .words import fold, is_number, is_unspaced, word_set
+
+_MIN_SHARE_OF_NEWER = 0.2
+_MIN_SHARE_OF_UNSPACED = 0.1  # of the pairs of characters
+_MIN_SHARE_OF_HEAD = 0.5
+_MIN_SHARE_OF_UNSPACED_HEAD = 0.3
+_MAX_VALUE_WORDS = 4
+_MAX_UNSPACED_VALUE = 10
+_MIN_FRAME_WORDS = 2
+_MAX_TOPICS_OF_PLAN = 4  # of what a single word takes back
+_TOOLS = frozenset(("use", "uses", "using", "with", "by", "via", "called", "named"))  # a value follows
+_OURS = word_set(
+    """
+    my our mein meine unser unsere mon ma notre mi nuestro nuestra meu minha nosso nossa мой моя наш наша मेरा मेरी मेरे
+    हमारा हमारी हमारे
+    """
+)
+_VAGUE_STARTS = frozenset(("it", "this", "that", "these", "those", "there", "they", "he", "she"))
+
+
+class Change(NamedTuple):
+    """Why a note replaces another."""
+
+    kind: str
+    reason: str
+    about: str
+
+
+def find_change(older: Statement, newer: Statement) -> Change | None:
+    """Return how a newer note says that what the older one says has changed; None if it does not."""
+    if not _may_be_replaced(older) or not YOU.isdisjoint(newer.words):
+        return None
+    if "tentative" in newer.cues or not have_one_language(older.text, newer.text) or have_other_subjects(older, newer):
+        return None
+    cues = newer.cues
+    if "change" in cues and (states := find_states(older.text) & find_changed_states(newer.text)):
+        return Change("correction", "says that it changed", _show(states))
+    replaced = find_replaced(newer.text)
+    if replaced and _has_as_value(older, replaced):
+        return Change("correction", "names what it replaces", _show(replaced))
+    if replaced and replaced.isdisjoint(older.stems):
+        return None
+    if "retraction" in cues and (about := _find_taken_back(older, newer)):
+        return Change("retraction", "takes it back", _show(about))
+    if "resolution" in cues and (about := _find_settled(older, newer)):
+        return Change("correction", "says that it is settled", _show(about))
+    if cues.isdisjoint(("change", "weak change", "retraction")) and not has_cue(fold(newer.text), "hint"):
+        return None
+    about = _find_same_thing(older, newer) or _find_same_frame(older, newer) or _find_same_role(older, newer)
+    return Change("correction", "says that it changed", _show(about)) if about else None
+
+
+def _has_as_value(older: Statement, replaced: frozenset[str]) -> bool:
+    """Return whether what was replaced is the value of a note: a name, or beside something else that both have."""
+    claims = read_claims(older.text)[:1]
+    if not replaced <= set(older.stems) or any(claim.is_closed and replaced & claim.heads[0] for claim in claims):
+        return False
+    if all(map(is_number, replaced)):
+        return False
+    return _has_name(older.text, replaced) or not _TOOLS.isdisjoint(older.words)
+
+
+def _show(topics: frozenset[str]) -> str:
+    return " ".join(sorted(topics))
+
+
+def _may_be_replaced(older: Statement) -> bool:
+    """Return whether a note says how something is: not what happened once, nor to whom it talks."""
+    if older.words[0] in _VAGUE_STARTS or not YOU.isdisjoint(older.words) or older.is_question:
+        return False
+    return EVENT_WORDS.isdisjoint(older.words)
+
+
+def _find_same_thing(older: Statement, newer: Statement) -> frozenset[str]:
+    """Return what both notes are about, if the newer one gives it another value of the same kind."""
+    if "tentative" in older.cues:
+        return frozenset()
+    for claim in read_claims(older.text)[:1]:
+        for change in read_claims(newer.text):
+            head = _match_heads(claim, change, older)
+            min_share = _MIN_SHARE_OF_UNSPACED if _is_unspaced(head) else _MIN_SHARE_OF_NEWER
+            if head and len(head) >= min_share * len(set(newer.stems)):
+                return head
+    return frozenset()
+
+
+def _find_same_frame(older: Statement, newer: Statement) -> frozenset[str]:
+    """Return what both notes say alike, if but for the words of change they differ in one short span."""
+    if "tentative" in older.cues:
+        return frozenset()
+    plain = read_plain_words(older.text)
+    for text in (newer.text, *split_clauses(newer.text)):
+        frame = align(plain, read_plain_words(text))
+        if not frame.older or not frame.newer or differs_in_subject(frame):
+            continue
+        shared = [*frame.prefix, *frame.suffix]
+        topics = find_topics(shared)
+        if not (_is_filled(frame.older) and _is_filled(frame.newer)):
+            continue
+        is_short = max(len(frame.older), len(frame.newer)) <= _max_value(topics)
+        if topics and is_short and len(shared) >= max(_MIN_FRAME_WORDS, len(frame.older)) and frame.prefix:
+            return topics
+    return frozenset()
+
+
+def _is_filled(value: list[str]) -> bool:
+    """Return whether a value says something: a name, a thing, a number."""
+    return bool(find_topics(value)) or any(map(is_number, value)) or any(map(is_unspaced, value))
+
+
+def _max_value(topics: frozenset[str]) -> int:
+    return _MAX_UNSPACED_VALUE if _is_unspaced(topics) else _MAX_VALUE_WORDS
+
+
+def _match_heads(older: Claim, newer: Claim, statement: Statement) -> frozenset[str]:
+    if not older.is_closed or not _have_values_of_one_kind(older, newer):
+        return frozenset()
+    head = older.heads[0]
+    for named in newer.heads:
+        is_longer = named > head and named <= set(statement.stems) and not older.value <= named
+        if named == head or is_longer:
+            return head
+        is_part = named < head and len(named) >= _min_share(head) * len(head)
+        if is_part and older.units == newer.units and "" not in older.units and older.units:
+            return named
+    return frozenset()
+
+
+def have_other_subjects(older: Statement, newer: Statement) -> bool:
+    """Return whether two notes name what they are about, and neither mentions that of the other."""
+    first = next(iter(read_claims(older.text)), None)
+    second = next(iter(read_claims(newer.text)), None)
+    if not first or not second or not first.is_closed or not second.is_closed:
+        return False
+    if first.heads[0].isdisjoint(newer.stems) and second.heads[0].isdisjoint(older.stems):
+        return True
+    numbers = [head[0] - other[0] for head, other in ((first.heads, second.heads), (second.heads, first.heads))]
+    return all(numbers) and all(is_number(each) for each in numbers[0] | numbers[1])  # `room 4`, `room 5`
+
+
+def replaces_other(older: Statement, newer: Statement) -> bool:
+    """Return whether the newer note names something as replaced that the older one does not have."""
+    replaced = find_replaced(newer.text)
+    return bool(replaced) and replaced.isdisjoint(older.stems)
+
+
+def is_head(newer: Statement, topics: set[str]) -> bool:
+    """Return whether a note names just these topics as what it is about."""
+    return any(topics == head for claim in read_claims(newer.text) for head in claim.heads)
+
+
+def _min_share(head: frozenset[str]) -> float:
+    return _MIN_SHARE_OF_UNSPACED_HEAD if _is_unspaced(head) else _MIN_SHARE_OF_HEAD
+
+
+def _is_unspaced(head: frozenset[str]) -> bool:
+    return any(is_unspaced(each[0]) for each in head)
+
+
+def _have_values_of_one_kind(older: Claim, newer: Claim) -> bool:
+    """Return whether both give a number, or both a place or a name, and the newer one is not the older one again."""
+    if older.numbers and newer.numbers:
+        return _have_one_unit(older, newer) and not newer.numbers <= older.numbers
+    if older.numbers or newer.numbers or newer.value <= older.value:
+        return False
+    return (older.has_place and newer.has_place) or len(older.heads[0]) > 1
+
+
+def _have_one_unit(older: Claim, newer: Claim) -> bool:
+    return not older.units.isdisjoint(newer.units) or "" in older.units | newer.units
+
+
+def count_alike(older: Statement, newer: Statement) -> bool:
+    """Return whether the numbers of two notes may tell the same: not `at 2 am` and `for 90 days`."""
+    pairs = product(read_claims(older.text), read_claims(newer.text))
+    numbered = [pair for pair in pairs if pair[0].numbers and pair[1].numbers]
+    return not numbered or any(_have_one_unit(*pair) for pair in numbered)
+
+
+def _find_same_role(older: Statement, newer: Statement) -> frozenset[str]:
+    """Return the role that one has after another: `Victor is our landlord`, `our landlord is Mrs. Chen now`."""
+    for claim in read_claims(older.text)[:1]:
+        is_ours = not (_OURS.isdisjoint(older.words) or _OURS.isdisjoint(newer.words))  # `our vet`
+        sides = [side for side in (claim.heads[0], claim.value) if len(side) > 1 or is_ours or side & ROLES]
+        for change in read_claims(newer.text) if sides else ():
+            for role in (change.heads[0], change.value):
+                holder = {*change.heads[0], *change.value} - role
+                if role in sides and holder and holder.isdisjoint(older.stems) and _has_name(newer.text, holder):
+                    return role
+    return frozenset()
+
+
+def _has_name(text: str, stems: Set[str]) -> bool:
+    """Return whether one of the stems is a name: with a capital letter, a digit, or in a script that has neither."""
+    return any(
+        f"{each[:1].upper()}{each[1:]}" in text or each.upper() in text or not each.isalpha() or not each.isascii()
+        for each in stems
+    )
+
+
+def _find_taken_back(older: Statement, newer: Statement) -> frozenset[str]:
+    """Return what a note takes back, if the older one has it: all, or all but the verb."""
+    topics = read_topics(newer.text)
+    about = topics.intersection(older.stems)
+    max_verbs = 0 if is_english(newer.text) else 1  # stems bring the forms of English verbs together, but not others
+    if not about or len(topics - about) > min(max_verbs, len(topics) - 1):
+        return frozenset()
+    things = [each for each in about if not is_number(each)]
+    if len(things) >= 2 and about == topics:
+        return about
+    is_short = len(read_topics(older.text)) <= _MAX_TOPICS_OF_PLAN
+    return about if things and is_short and _is_own(older, about) else frozenset()
+
+
+def _is_own(older: Statement, about: frozenset[str]) -> bool:
+    """Return whether a note is about just that, or says what its writer does: it names no other subject."""
+    claims = read_claims(older.text)
+    is_subject = any(claim.is_closed and about == claim.heads[0] for claim in claims)
+    if is_subject or not FIRST_PERSON.isdisjoint(older.words):
+        return True
+    return not is_english(older.text) and not any(claim.is_closed for claim in claims)
+
+
+def _find_settled(older: Statement, newer: Statement) -> frozenset[str]:
+    """Return what was broken, under way or missing, if the newer note says that this is settled."""
+    if not has_cue(fold(older.text), "trouble"):
+        return frozenset()
+    topics = read_topics(newer.text)
+    trouble = read_topics(older.text)
+    shared = topics & trouble
+    return shared if shared and shared in (trouble, topics) else frozenset()

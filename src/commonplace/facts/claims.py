@@ -1,0 +1,192 @@
+"""What a note says something of, and what kind of value it gives: a number or date, or a place or name.
+
+`Bumped the max upload size to 100 MB` and `Max upload size is 25 MB` share no frame, but both say something of the same
+thing. A note is cut at its verbs, at words of change, before its numbers and before what something changed to. The
+pieces in front are its heads; what follows is the value.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from .cues import mark_cues
+from .phrases import Cue
+from .relations import list_verbs
+from .value_words import GOALS, NO_TOPICS, PLACE_PREPOSITIONS, PLANS
+from .words import content_stems, fold, is_amount, split_words, word_set
+
+_MAX_HEADS = 3
+_CUT = "|"
+_COLON = "="
+_LABEL = re.compile(r"([^:：.!?,;\n]{2,40})[:：]\s+(\S[^,;]*)")
+_CHANGES: tuple[Cue, ...] = ("change", "weak change", "retraction", "decision", "resolution", "hint")
+_CLAUSE_END = re.compile(r"(?:[,;:]|\s[–—-])\s+|[、，；：。]|\s*\((?=\w)|\)\s*|\.\s+(?=\S)")
+_TOPIC_MARKS = word_set("は が を 是 在 由 叫 用 放 存 住 أصبح هو هي")
+_ENGLISH = re.compile(r"\b(?:the|is|are|was|we|my|our|i|of|for|and)\b", re.IGNORECASE)
+_ROMANCE_GOAL = re.compile(r"\ba (?=[A-ZÁÉÍÓÚÂÊÔ])")  # `pasamos los archivos a Drive`; in English, `a` is an article
+_PRONOUNS = word_set(
+    """
+    i we you he she they it this that these those there who what which everyone someone yo nosotros ella ellos je j il
+    elle nous vous ils elles on eu ele ela nós eles ich wir er sie es ihr man я мы он она они вы ты मैं हम वह वे यह أنا
+    نحن
+    """
+)
+# Verbs and auxiliaries beside those of relations: what is before them is what a clause is about.
+_VERBS = word_set(
+    """
+    has have had can should must may might would shall need needs gets get got been being do does did go goes going
+    come comes came live lives sit sits lie lies keep keeps ship ships return returns read reads follow follows require
+    requires target targets charge charges work works happen happens belong belongs took takes take
+    läuft laufen steht stehen findet finden kommt kommen geht gehen befindet befinden kümmert betreut macht machen
+    wurde wurden hat haben gibt soll sollen muss kann startet fährt öffnet schließt gilt
+    trouve trouvent tient tiendra tourne tournent aura auront a ont peut doit gère gèrent utilise utilisent ouvre ferme
+    part arrive coûte fait font passe marche fonctionne
+    queda quedan encuentra corre corren está están tiene tienen debe puede sale llega abre cierra lleva lleva usa
+    fica ficam roda rodam tem têm deve pode sai chega abre fecha cuida cuidam usa usam foi foram
+    лежит лежат хранится хранятся находится находятся стоит стоят проходит работает работают отвечает отвечают ведет
+    ведёт занимается есть был была было были будет будут начинается идет идёт едет
+    होती होता होते होगी होगा है हैं था थी थे रहता रहती रहते देखता देखती देखते हूँ
+    يكون تكون كان كانت يعمل تعمل يقع تقع يبدأ تبدأ محفوظة محفوظ
+    """
+)
+_CLOCK_WORDS = word_set("am pm oclock uhr h noon midnight horas heures часов बजे 点 時")
+_MONEY_WORDS = word_set("euro euros eur dollar dollars usd pounds gbp reais pesos рублей руб 元 円 k")
+_DATE_WORDS = word_set("月 日")
+_DATE = re.compile(r"\d{1,2}(?:st|nd|rd|th)|\d{4}-\d\d-\d\d|\d{1,2}\.\d{1,2}\.(?:\d+)?|\d{1,2}/\d{1,2}(?:/\d+)?")
+_QUOTES = '"“”«»「」『』`‘'
+
+
+class Claim(NamedTuple):
+    """What a clause says of what. `heads`: of what, as sets of topics; `value`: the topics of all that follows."""
+
+    heads: tuple[frozenset[str], ...]
+    value: frozenset[str]
+    numbers: frozenset[str]
+    units: frozenset[str]  # what its numbers count or tell: `date`, `clock`, `money`, or the word after it
+    is_closed: bool  # the first head is a subject: it begins the clause, and a verb or a number follows
+    has_place: bool  # the value is a place, a name, or what is reached by a preposition
+
+
+@lru_cache(maxsize=4096)
+def read_claims(text: str) -> tuple[Claim, ...]:
+    """Return what the clauses of a note say; those without a head are left out."""
+    clauses = split_clauses(text)
+    label = _LABEL.match(text)
+    labelled = (f"{label[1]} {_COLON} {label[2]}",) if label else ()
+    claims = [_read_claim(clause) for clause in (*labelled, *clauses)]
+    return tuple(claim for claim in claims if claim.heads)
+
+
+@lru_cache(maxsize=4096)
+def split_clauses(text: str) -> tuple[str, ...]:
+    """Return the clauses of a note as they are written."""
+    return tuple(clause for clause in _CLAUSE_END.split(text) if clause and clause.strip())
+
+
+@cache
+def _all_verbs() -> frozenset[str]:
+    return _VERBS | list_verbs().keys()
+
+
+@lru_cache(maxsize=4096)
+def read_topics(text: str) -> frozenset[str]:
+    """Return what a note is about, without the words that say that something changed, or how it is."""
+    words = split_words(mark_cues(fold(text), (*_CHANGES, "trouble"), " "))
+    return find_topics([word for word in words if word not in PLANS])
+
+
+@lru_cache(maxsize=4096)
+def read_plain_words(text: str) -> tuple[str, ...]:
+    """Return the words of a note without those that say that something changed."""
+    return tuple(split_words(mark_cues(fold(text), _CHANGES, " ")))
+
+
+def _read_claim(clause: str) -> Claim:
+    plain = clause if _ENGLISH.search(clause) else _ROMANCE_GOAL.sub("al ", clause)
+    heads: list[frozenset[str]] = []
+    value: list[str] = []
+    closer = ""
+    is_value = False
+    is_subject = False
+    for opener, words in _cut(mark_cues(fold(plain), _CHANGES, f" {_CUT} ")):
+        if heads:
+            closer = closer or opener
+            value += [opener, *words] if opener != _CUT else words
+        is_value = is_value or (bool(heads) and opener != _CUT) or opener in GOALS
+        topics = find_topics(words) if heads or _PRONOUNS.isdisjoint(words) else frozenset()
+        if topics and not is_value and len(heads) < _MAX_HEADS:
+            is_subject = is_subject or (not heads and opener in ("", _CUT))
+            heads.append(topics)
+    numbers = frozenset(filter(is_amount, value))
+    is_closed = is_subject and bool(closer) and closer not in GOALS
+    return Claim(tuple(heads), find_topics(value), numbers, _find_units(value), is_closed, _has_place(clause, value))
+
+
+def _cut(marked: str) -> list[tuple[str, list[str]]]:
+    """Return the pieces of a folded clause, each with the word that opens it."""
+    verbs = _all_verbs()
+    pieces: list[tuple[str, list[str]]] = [("", [])]
+    for number, part in enumerate(marked.split(_CUT)):
+        if number:
+            pieces.append((_CUT, []))
+        words = _split_with_colon(part)
+        for at, word in enumerate(words):
+            after = words[at + 1] if at + 1 < len(words) else ""
+            is_named = after in verbs and after.isascii()  # `PR 812 is …`
+            if (
+                word in verbs
+                or word in GOALS
+                or word in _TOPIC_MARKS
+                or word == _COLON
+                or (is_amount(word) and not is_named)
+            ):
+                pieces.append((word, []))
+            else:
+                pieces[-1][1].append(word)
+    return pieces
+
+
+def _split_with_colon(part: str) -> list[str]:
+    label, colon, value = part.partition(f" {_COLON} ")
+    return [*split_words(label), _COLON, *split_words(value)] if colon else split_words(part)
+
+
+def _find_units(value: list[str]) -> frozenset[str]:
+    """Return what the numbers of a value count or tell."""
+    units = set()
+    for at, word in enumerate(value):
+        after = value[at + 1] if at + 1 < len(value) else ""
+        if not is_amount(word):
+            continue
+        if ":" in word or after in _CLOCK_WORDS or word in _CLOCK_WORDS:
+            units.add("clock")
+        elif word.isalpha() or _DATE.fullmatch(word) or (after.isalpha() and is_amount(after)) or after in _DATE_WORDS:
+            units.add("date")
+        else:
+            before = value[at - 1] if at else ""
+            units.add(_name_unit(before, after))
+    return frozenset(units)
+
+
+def _name_unit(before: str, after: str) -> str:
+    """Return what a number counts: the word after it, or the one before (`port 80`); empty if neither says so."""
+    if after in _MONEY_WORDS:
+        return "money"
+    named = content_stems([word for word in (after, before) if word.isalpha() and word not in _all_verbs()])
+    return named[0] if named else ""
+
+
+def find_topics(words: list[str]) -> frozenset[str]:
+    """Return the stems of words that say what a note is about."""
+    return frozenset(content_stems([word for word in words if word not in NO_TOPICS]))
+
+
+def _has_place(clause: str, value: list[str]) -> bool:
+    """Return whether a value is in or at something, or has a name."""
+    if any(word in PLACE_PREPOSITIONS or word in GOALS or word in _TOPIC_MARKS for word in value):
+        return True
+    if any(quote in clause for quote in _QUOTES):
+        return True
+    return any(f" {word[:1].upper()}{word[1:]}" in clause for word in value if word[:1].isalpha() and len(word) > 1)

@@ -1,0 +1,264 @@
+"""Frames: two statements that begin and end alike and differ in one span, the value.
+
+Only where the relation has one value at a time (`relations.py`) is the newer value a version of the older one: two
+things that somebody likes are two facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from .relations import FIRST_PERSON, find_relation
+from .statements import CHANGES, Statement
+from .value_words import (
+    EVENT_WORDS,
+    FAVOURITES,
+    MANY_VALUED,
+    MANY_VALUED_NOUNS,
+    OWNING_VERBS,
+    PREPOSITIONS,
+    ROLES,
+    SENTIMENT_STEMS,
+    SINGLE_VALUED,
+    STATES,
+    UNIQUE_ROLES,
+)
+from .words import content_stems, is_amount, is_number, stem, word_set
+
+_MAX_VALUE_WORDS = 9
+_MAX_NAME_WORDS = 6
+_MIN_ROLE_WORDS = 2  # of what two statements end with, if they begin with two names
+_DROPPED = word_set("the a an now currently actually just also already still nowadays officially jetzt ahora désormais")
+_PAST_BE = frozenset(("was", "were"))
+_LASTING = word_set("based living working employed enrolled located married registered staying")
+_MODALS = word_set("can could should would may might will must shall")
+_CLAUSE_STARTS = word_set("and but so because when while which who that if as or")
+_PARTICIPLES = word_set("born written made built founded sung led held won drawn done")
+
+
+class Link(NamedTuple):
+    """Why the newer of two statements replaces the older. `evidence`: what both have in common."""
+
+    kind: str
+    reason: str
+    evidence: str = ""
+
+
+class Frame(NamedTuple):
+    """Two statements side by side: what they begin with, what they end with, and the values between."""
+
+    prefix: list[str]
+    suffix: list[str]
+    older: list[str]
+    newer: list[str]
+
+
+def judge_frame(frame: Frame, older: Statement, newer: Statement) -> Link | None:
+    """Return a link where two statements side by side give one thing another value."""
+    if not frame.older or not frame.newer or not (frame.prefix or len(frame.suffix) >= _MIN_ROLE_WORDS):
+        return None
+    if older.speaker and not (_MODALS.isdisjoint(frame.prefix) and _is_value(frame.older) and _is_value(frame.newer)):
+        return None
+    if _is_required_version(frame):
+        return Link("frame", f"another version is {frame.suffix[1]}", " ".join(frame.prefix))
+    frame = _extend_names(frame, older.text, newer.text)
+    if max(len(frame.older), len(frame.newer)) > _MAX_VALUE_WORDS or differs_in_subject(frame):
+        return None
+    is_version = _has_one_value(frame, older, newer) if frame.prefix else _is_unique_role(frame, older, newer)
+    if not is_version:
+        return None
+    shown = " ".join([*frame.prefix, "…", *frame.suffix])
+    return Link("frame", f"says the same with another value: {shown}", shown)
+
+
+def differs_in_subject(frame: Frame) -> bool:
+    """Return whether two statements are about different things: `bug 12 is fixed` and `bug 13 is fixed`."""
+    if not frame.prefix or not frame.suffix:
+        return False
+    relation = find_relation((*frame.prefix, *frame.older, *frame.suffix))
+    return relation is not None and relation.at > len(frame.prefix)
+
+
+def _is_required_version(frame: Frame) -> bool:
+    """Return whether both say which version is required: `Python 3.11 is required`."""
+    is_required = frame.suffix[:1] == ["is"] and frame.suffix[1:2] in (["required"], ["needed"])
+    values = (frame.older, frame.newer)
+    return is_required and bool(frame.prefix) and all(len(value) == 1 and is_number(value[0]) for value in values)
+
+
+def _is_value(words: list[str]) -> bool:
+    """Return whether words are not another clause: `…, and I live in Berlin`."""
+    return words[0] not in _CLAUSE_STARTS and FIRST_PERSON.isdisjoint(words)
+
+
+def align(older: Sequence[str], newer: Sequence[str]) -> Frame:
+    """Return both statements side by side, without the words that change nothing."""
+    old = _normalize(tuple(older))
+    new = _normalize(tuple(newer))
+    most = min(len(old), len(new))
+    start = 0
+    while start < most and old[start] == new[start]:
+        start += 1
+    end = 0
+    while end < most - start and old[-1 - end] == new[-1 - end]:
+        end += 1
+    prefix = list(old[:start])
+    suffix = list(old[len(old) - end :])
+    return Frame(prefix, suffix, list(old[start : len(old) - end]), list(new[start : len(new) - end]))
+
+
+def _extend_names(frame: Frame, older: str, newer: str) -> Frame:
+    """Return the frame with names and numbers whole: `United Kingdom` and `United States` share their first word."""
+    at = len(frame.prefix)
+    while at > 1 and _is_part_of_value(frame.prefix[at - 1], older) and _is_part_of_value(frame.prefix[at - 1], newer):
+        at -= 1
+    if find_relation(tuple(frame.prefix[:at])) is None:
+        return frame
+    shared = frame.prefix[at:]
+    return Frame(frame.prefix[:at], frame.suffix, shared + frame.older, shared + frame.newer)
+
+
+def _is_part_of_value(word: str, text: str) -> bool:
+    return is_number(word) or f" {word[:1].upper()}{word[1:]}" in text
+
+
+@lru_cache(maxsize=4096)
+def _normalize(words: tuple[str, ...]) -> tuple[str, ...]:
+    plain = ["is" if word in ("are", "am") else word for word in words if word not in _DROPPED]
+    for at in range(len(plain) - 1):
+        if plain[at] == "will" and plain[at + 1] == "be":
+            return (*plain[:at], "is", *plain[at + 2 :])
+    return tuple(plain)
+
+
+def _has_one_value(frame: Frame, older: Statement, newer: Statement) -> bool:
+    """Return whether what both statements begin with has one value at a time."""
+    relation = find_relation(tuple(frame.prefix))
+    if relation is None:
+        return _is_free_value(frame, older, newer)
+    tail = frame.prefix[relation.at + 1 :]
+    verb = frame.prefix[relation.at]
+    if not MANY_VALUED.isdisjoint((verb, *tail)):
+        return False
+    values = (frame.older, frame.newer)
+    if relation.kind == "be" and _is_amount(frame.older, older) != _is_amount(frame.newer, newer):
+        return False  # `in May`, `in Porto`
+    has_preposition = bool(tail) and tail[-1] in PREPOSITIONS
+    are_states = _are_states(values)
+    if (any(value[0] in PREPOSITIONS for value in values) and not are_states) or "not" in (*frame.older, *frame.newer):
+        return False
+    if relation.kind in ("home", "work", "go", "play", "speak", "mean", "fate", "belong"):
+        return has_preposition and (tail[0] in PREPOSITIONS or not older.speaker or len(tail) == 3)
+    if relation.kind == "prefer":
+        return True
+    if relation.kind == "reach":
+        return bool(tail) and tail[0] in PREPOSITIONS and not older.speaker
+    if relation.kind == "be":
+        return _is_one_predicate(frame, relation.subject, verb, tail, older, newer)
+    if relation.kind == "use":
+        return bool(content_stems(frame.suffix)) or "now" in newer.words
+    if older.speaker and (relation.kind == "have" or not _has_owner(frame.prefix, older.text)):
+        return False
+    if older.speaker and frame.prefix[relation.at - 1] in FIRST_PERSON:
+        return False
+    return all(any(map(is_number, value)) for value in values) and len(content_stems(frame.prefix)) >= 2
+
+
+def _is_amount(value: list[str], statement: Statement) -> bool:
+    """Return whether a value is a number or a date: not a name with a number, like `Francis, 4th Earl`."""
+    return any(map(is_amount, value)) and (is_amount(value[0]) or not _is_name(value, statement.text))
+
+
+def _is_one_predicate(
+    frame: Frame, subject: tuple[str, ...], verb: str, tail: list[str], older: Statement, newer: Statement
+) -> bool:
+    """Return whether `subject is …` has one value: a role, a number, a name, or what follows a preposition."""
+    if verb in _PAST_BE and not (tail and (tail[0].endswith(("ed", "en")) or tail[0] in _PARTICIPLES)):
+        return False
+    values = (frame.older, frame.newer)
+    head = frame.prefix[len(frame.prefix) - len(tail) - 2]
+    if head in FIRST_PERSON:  # `I am …`
+        return len(tail) > 1 and tail[-1] in PREPOSITIONS and tail[-2] in _LASTING
+    is_typed = _have_same_type(frame, older, newer)
+    if head in MANY_VALUED_NOUNS and "of" not in frame.prefix:  # not `the author of Our Mutual Friend`
+        return False
+    if len(tail) > 1 and tail[-1] in PREPOSITIONS and not _is_single_valued(tail):
+        return False
+    if tail and tail[-1] in PREPOSITIONS:
+        return not older.speaker or (len(tail) > 1 and tail[-1] != "to" and verb != "will") or is_typed
+    if older.speaker and not _has_owner(frame.prefix, older.text):
+        return False
+    if is_typed or (_are_states(values) and not older.speaker):
+        return True
+    if tail and not set(tail) <= _DROPPED:
+        return False
+    roles = FAVOURITES if older.speaker else ROLES
+    return any(word in roles for word in (*subject, *frame.prefix))
+
+
+def _are_states(values: tuple[list[str], list[str]]) -> bool:
+    """Return whether both values begin with a state, and not with the same: `on`, `blocked by the audit`."""
+    older, newer = values
+    are_states = older[0] in STATES and newer[0] in STATES and older[0] != newer[0]
+    return are_states and not any(value[0] in PREPOSITIONS and len(value) > 1 for value in values)
+
+
+def _is_single_valued(tail: list[str]) -> bool:
+    """Return whether what follows `is` has one value: `located in`, `the capital of`; not `allergic to`."""
+    return any(word in SINGLE_VALUED or word in ROLES for word in tail)
+
+
+def _have_same_type(frame: Frame, older: Statement, newer: Statement) -> bool:
+    """Return whether both values are names, or addresses and files, or both have a number."""
+    if _is_name(frame.older, older.text) and _is_name(frame.newer, newer.text):
+        return True
+    if _is_address(frame.older) and _is_address(frame.newer):
+        return True
+    numbers = [set(filter(is_number, value)) for value in (frame.older, frame.newer)]
+    return all(numbers) and numbers[0] != numbers[1]
+
+
+def _is_address(value: list[str]) -> bool:
+    """Return whether a value is one word such as a host, a file or an address."""
+    return len(value) == 1 and any(mark in value[0] for mark in "._@/")
+
+
+def _has_owner(prefix: list[str], text: str) -> bool:
+    """Return whether a subject says whose it is, or has a name."""
+    return not FIRST_PERSON.isdisjoint(prefix) or any(
+        f"{word[:1].upper()}{word[1:]}" in text or (len(word) > 1 and word.upper() in text) for word in prefix[1:-1]
+    )
+
+
+def _is_free_value(frame: Frame, older: Statement, newer: Statement) -> bool:
+    """Return whether a note without a verb that we know ends with another name or number."""
+    words = [*frame.prefix, *frame.suffix]
+    if newer.cues.isdisjoint(CHANGES):  # two calls, two tickets, two things that it supports
+        return False
+    if older.speaker or not EVENT_WORDS.isdisjoint(words) or not SENTIMENT_STEMS.isdisjoint(map(stem, words)):
+        return False
+    values = (frame.older, frame.newer)
+    if len(content_stems(frame.prefix)) < 2 or frame.suffix:
+        return all(all(map(is_number, value)) for value in values) and len(content_stems(words)) >= 2
+    if any(len(value) > 3 for value in values):
+        return False
+    return all(_is_name(value[-1:], text) for value, text in zip(values, (older.text, newer.text), strict=True))
+
+
+def _is_unique_role(frame: Frame, older: Statement, newer: Statement) -> bool:
+    """Return whether the statements say of two persons that each has a role that one has at a time."""
+    if len(frame.suffix) < _MIN_ROLE_WORDS or len(content_stems(frame.suffix)) < 2:
+        return False
+    if frame.suffix[0] == "is":
+        has_role = not UNIQUE_ROLES.isdisjoint(frame.suffix[1:3])
+    else:
+        has_role = frame.suffix[0] in OWNING_VERBS
+    return has_role and _is_name(frame.older, older.text) and _is_name(frame.newer, newer.text)
+
+
+def _is_name(words: list[str], text: str) -> bool:
+    """Return whether words are a name in a text: the first begins with a capital letter there."""
+    first = words[0]
+    return len(words) <= _MAX_NAME_WORDS and (f"{first[:1].upper()}{first[1:]}" in text or first.upper() in text)
