@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 DEFAULT_BUDGET_TOKENS = 1500  # clients cut the output of a hook at 10,000 characters
 PROMPT_BUDGET_TOKENS = 300
 _INPUT_TIMEOUT_SECONDS = 2.0
-_HOOK_TIMEOUT_SECONDS = 8.0  # clients wait for ten
+MAX_HOOK_SECONDS = 8.0  # clients wait for ten
 _PROMPT_TIMEOUT_SECONDS = 4.0  # somebody waits for the answer
 _MAX_INPUT_BYTES = 1_000_000
 _COMPACTION_EVENTS = ("PreCompact", "PreCompress", "preCompact")  # as clients call it
@@ -62,7 +62,7 @@ def hook_command(moment: str, client: str, budget: str, tools: str) -> None:
 
     The client names the session on standard input. `commonplace install` sets this up.
     """
-    watchdog = threading.Timer(_PROMPT_TIMEOUT_SECONDS if moment == "prompt" else _HOOK_TIMEOUT_SECONDS, _exit_now)
+    watchdog = threading.Timer(_PROMPT_TIMEOUT_SECONDS if moment == "prompt" else MAX_HOOK_SECONDS, _exit_now)
     watchdog.daemon = True
     watchdog.start()
     try:
