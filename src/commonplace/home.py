@@ -384,13 +384,13 @@ class Home:
 
         return open_conversation(self._readings_folder(), self.storage.name, self.agent, session or self.session)
 
-    def filters(self, **named: Any) -> Filters:
+    def parse_filters(self, **values: Any) -> Filters:
         """Parse filters as people write them; `yesterday` is that of the home's time zone."""
-        if not any(named.values()) and named.get("as_of") is None:
+        if not any(values.values()) and values.get("as_of") is None:
             return EVERYTHING
         from .search.filters import parse_filters
 
-        return parse_filters(named, self.clock().astimezone(self.zone))
+        return parse_filters(values, self.clock().astimezone(self.zone))
 
     def status(self) -> dict[str, Any]:
         """Return where the memory is, what it holds for this agent, and whether the index is up to date."""

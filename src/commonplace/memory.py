@@ -93,7 +93,9 @@ class Memory:
         `author` (an agent, or `outside`, `import`, `person`, `token`). `as_of` (a day, like `until`) searches
         memory as it was at the end of that day.
         """
-        return list(self.home.search(query, limit, min_score, filters=self.home.filters(**filters), mode=mode).hits)
+        return list(
+            self.home.search(query, limit, min_score, filters=self.home.parse_filters(**filters), mode=mode).hits
+        )
 
     def supersede(self, old: str, new: str, *, reject: bool = False) -> None:
         """Say that the statement at the citation `new` replaces that at `old`, such as `memory/world/people.md#L3`.

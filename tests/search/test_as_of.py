@@ -129,7 +129,7 @@ def test_other_agents_pages_of_then_are_as_hidden_as_those_of_now(place: str, cl
         assert ["blue" in text for text in texts(ann, "kettle", BETWEEN)] == [True]
         assert ["stolen" in text for text in texts(bob, "kettle", BETWEEN)] == [True]
         owner = ann.home.visibility.owner()
-        everyone = ann.home.search("kettle", viewer=owner, filters=ann.home.filters(as_of=BETWEEN))
+        everyone = ann.home.search("kettle", viewer=owner, filters=ann.home.parse_filters(as_of=BETWEEN))
         assert len(everyone.hits) == 2
 
 
@@ -151,7 +151,7 @@ def test_where_history_does_not_reach_back_the_dates_in_pages_tell(memory: Memor
         memory.home.writer.write("agents/main/memory/daily/2026-02-25.md", day.format("25", "Lost the kite."))
         memory.home.writer.write("memory/world/kite.md", "The kite is red.\n")
     memory.call("remember", {"content": "Found the kite."})
-    found = memory.home.search("kite", filters=memory.home.filters(as_of=BETWEEN))
+    found = memory.home.search("kite", filters=memory.home.parse_filters(as_of=BETWEEN))
     assert ["Bought" in hit.text for hit in found.hits] == [True]
     assert any("history does not know what 3 pages were on 2026-02-20" in warning for warning in found.warnings)
     clock.advance(hours=1)

@@ -239,7 +239,7 @@ def parse_moment(home: Home, text: str, *, last: bool = False) -> str:
     if moment:
         return format_timestamp(moment)
     try:
-        since, until = (home.filters(**{name: text}) for name in ("since", "until"))
+        since, until = (home.parse_filters(**{name: text}) for name in ("since", "until"))
     except InvalidArgument as error:
         advice = "use one like 2026-03-14, 2026-03-14T09:30, yesterday, `2 hours ago` or `10 seconds ago`"
         raise InvalidArgument(f"{text!r} is not a date or a time", advice=advice) from error

@@ -87,7 +87,7 @@ def memory_search(
     right: found, weak or nothing. A result with `superseded_by` is no longer true: that is what replaced it.
     """
     common = {"scope": scope, "channel": channel, "tags": tags, "since": since, "until": until}
-    filters = home.filters(**common, source=source, path=path, author=author, as_of=as_of or None)
+    filters = home.parse_filters(**common, source=source, path=path, author=author, as_of=as_of or None)
     return search_reply(home.search(query, maxResults, minScore, filters=filters))
 
 

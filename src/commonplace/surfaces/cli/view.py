@@ -108,7 +108,7 @@ def _search(arguments: dict[str, Any], filters: dict[str, Any], *, keyword: bool
         arguments["maxResults"],
         arguments["minScore"],
         home.visibility.owner() if everyone else None,
-        filters=home.filters(**filters),
+        filters=home.parse_filters(**filters),
         mode="keyword" if keyword else None,
     )
     for warning in result.warnings:

@@ -118,7 +118,7 @@ _PARAMETERS = [
 def search_pages(request: ApiRequest) -> dict[str, Any]:
     started = time.perf_counter()
     parameters = request.parameters
-    filters = request.home.filters(
+    filters = request.home.parse_filters(
         scope=parameters.get("scope"),
         agent=parameters.get("agent_filter"),
         channel=parameters.get("channel"),
