@@ -1,4 +1,4 @@
-"""Imports among the other rooms: every layout, doctor, forget, export; and kinds told apart."""
+"""Imports and the rest of the memory: layouts, doctor, forget, export; and which format a source is."""
 
 from __future__ import annotations
 

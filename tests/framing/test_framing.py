@@ -1,4 +1,4 @@
-"""The one property of all that leaves for a model: no stored text changes its skeleton.
+"""The one property of all that leaves for a model: no stored text changes its structure.
 
 A memory is filled twice, with hostile text and with harmless text of the same shape, and what a model reads of both has
 the same titles, separators, frames, list items and speakers.
