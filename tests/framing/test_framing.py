@@ -110,7 +110,7 @@ def fill(folder: Path, given_: Stored) -> Memory:
     return memory
 
 
-def context_skeleton(text: str) -> list[str]:
+def context_structure(text: str) -> list[str]:
     """Titles, frames and list items as a Markdown reader sees them, and the line of the channel as any reader does."""
     found: list[str] = []
     tokens = MarkdownIt().parse(text)
@@ -119,7 +119,7 @@ def context_skeleton(text: str) -> list[str]:
             found.append(inside.content if inside.content in (*TITLES, "agent") else f"{token.tag} of a name")
         elif token.type in ("list_item_open", "fence", "hr", "blockquote_open", "html_block", "code_block"):
             found.append(token.type)
-    # A value is on the line of its item or in a frame below it: which of the two is not part of the skeleton.
+    # A value is on the line of its item or in a frame below it: which of the two is not part of the structure.
     found = [
         kind for kind, before in zip(found, ["", *found], strict=False) if (before, kind) != ("list_item_open", "fence")
     ]
@@ -129,7 +129,7 @@ def context_skeleton(text: str) -> list[str]:
     return [*found, f"{len(channels)} channels"]
 
 
-def recall_skeleton(text: str) -> list[str]:
+def recall_structure(text: str) -> list[str]:
     """Titles, topics, days, entries and separators: in every line as it is, and as a Markdown reader sees them."""
     titles = "World Knowledge|Your Memory|Recent Experiences|Left Out"
     ours = re.compile(rf"\s*(?:#+\s*(?:{titles})\b|#\s*\d{{4}}-\d\d-\d\d\b|##\s|-{{3,}}\s*$)")
@@ -158,15 +158,15 @@ def speakers(text: str) -> list[str]:
     return [match[1].lower() for line in re.split(BREAKS, text) if (match := SPEAKER.match(line))]
 
 
-def skeletons(folder: Path, given_: Stored) -> dict[str, Any]:
+def structures(folder: Path, given_: Stored) -> dict[str, Any]:
     memory = fill(folder, given_)
     session = memory.call("memory_get", {"path": "agents/main/sessions/one.jsonl"})["text"]
     found = memory.call("memory_search", {"query": "needle", "maxResults": 100})
     hits = [hit for hit in found["results"] if hit["source"] == "session"]
     return {
-        "context": context_skeleton(str(memory.context(channel=given_.name, query="needle"))),
+        "context": context_structure(str(memory.context(channel=given_.name, query="needle"))),
         "small context": speakers(str(memory.context(budget=0))),
-        "recall": recall_skeleton(memory.call("recall")["content"]),
+        "recall": recall_structure(memory.call("recall")["content"]),
         "session": speakers(session),
         "hits": sorted(tuple(speakers(hit["text"])) for hit in hits),
         "summary": len(re.split(BREAKS, summarize(found))) - ("warning" in found),
@@ -176,9 +176,9 @@ def skeletons(folder: Path, given_: Stored) -> dict[str, Any]:
 
 @examples(20)
 @given(stored)
-def test_no_stored_text_changes_the_skeleton(tmp_path_factory: pytest.TempPathFactory, given_: Stored) -> None:
-    attacked = skeletons(tmp_path_factory.mktemp("hostile"), given_)
-    plain = skeletons(tmp_path_factory.mktemp("plain"), make_harmless(given_))
+def test_no_stored_text_changes_the_structure(tmp_path_factory: pytest.TempPathFactory, given_: Stored) -> None:
+    attacked = structures(tmp_path_factory.mktemp("hostile"), given_)
+    plain = structures(tmp_path_factory.mktemp("plain"), make_harmless(given_))
     assert attacked == plain
 
 

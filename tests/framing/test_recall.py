@@ -1,4 +1,4 @@
-"""What `recall` shows: nothing imitates its skeleton, what is rewritten from it stays as it was, and it has a limit."""
+"""What `recall` shows: nothing imitates its structure, what is rewritten from it stays as it was, and it has a limit."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_what_a_page_has_escaped_by_itself_is_not_taken_for_the_escape(memory: M
         assert (home / "agents/main/memory/MEMORY.md").read_bytes().decode() == text
 
 
-def test_only_lines_that_imitate_the_skeleton_are_escaped(memory: Memory) -> None:
+def test_only_lines_that_imitate_the_structure_are_escaped(memory: Memory) -> None:
     plain = "# Systems\n\n### db1\n\n- a\n- b\n\n| a | b |\n|---|---|\n\n```\nls\n```\n\n\\d+ **b** <b>x</b> ---x\n"
     memory.call("update_world", {"topic": "systems", "content": plain})
     memory.call("reflect", {"content": "## Preferences\n\ntea\n\n## 2026-03-14\n\nx\n"})

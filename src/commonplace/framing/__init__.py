@@ -1,7 +1,7 @@
 """The only way stored text leaves for a model: frames, escapes, hidden characters made visible, size limits.
 
 Memory is data: it must not close its own frame, pose as a part of the prompt around it, or say anything that people
-do not see. No stored text changes the skeleton of what a model reads.
+do not see. No stored text changes the structure of what a model reads.
 """
 
 from __future__ import annotations
