@@ -224,6 +224,40 @@ def test_tokens_that_came_with_a_found_memory_open_nothing(repo: Path) -> None:
     assert len(open_trusted_tokens(address, is_found=False).list_tokens()) == 2
 
 
+def test_a_link_in_a_repository_makes_no_folder_of_the_user_a_memory(repo: Path, tmp_path: Path) -> None:
+    private = tmp_path / "private"
+    (private / "memory").mkdir(parents=True)
+    (private / "memory" / "diary.md").write_text("The build of the treehouse uses oak.\n")
+    linked = tmp_path / "cloned"
+    (linked / "deep").mkdir(parents=True)
+    (linked / ".commonplace").symlink_to(private)
+    for command in (("search", "treehouse"), ("remember", "written elsewhere"), ("context",), ("trust", "--yes")):
+        refused = run(linked / "deep", *command)
+        assert refused.returncode == Refused.exit_status
+        assert f"commonplace trust {private}" in refused.stderr
+        assert "oak" not in refused.stdout
+    assert run(linked / "deep", "hook", "prompt").returncode == 0
+    assert sorted(os.listdir(private)) == ["memory"]
+    assert run(linked / "deep", "trust", str(private), "--yes").returncode == 0
+    assert "oak" in run(linked / "deep", "search", "treehouse").stdout
+    assert run(linked / "deep", "trust", str(private), "--revoke").returncode == 0
+    assert run(linked / "deep", "search", "treehouse").returncode == Refused.exit_status
+
+
+def test_a_link_within_a_folder_or_to_a_memory_of_the_user_is_followed(repo: Path, tmp_path: Path) -> None:
+    (repo / ".commonplace").rename(repo / "notes")
+    (repo / ".commonplace").symlink_to("notes")
+    assert "ninja" in run(repo / "deep", "search", "build").stdout
+    own = tmp_path / "own" / "deep"
+    own.mkdir(parents=True)
+    assert run(own, "init").returncode == 0
+    linked = tmp_path / "linked"
+    (linked / "deep").mkdir(parents=True)
+    (linked / ".commonplace").symlink_to(own / ".commonplace")
+    assert run(linked / "deep", "remember", "The lake is deep.").returncode == 0
+    assert "lake" in run(own, "search", "lake").stdout
+
+
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a folder away")
 def test_a_folder_of_another_user_is_refused_even_when_named(repo: Path) -> None:
     folder = repo / ".commonplace"
@@ -278,6 +312,7 @@ def test_a_servers_address_moves_from_a_memory_to_the_user(repo: Path) -> None:
     path.write_text("# mine\nmemorySearch:\n  provider: openai\n  baseUrl: http://127.0.0.1:9\n  apiKeyEnv: K\n")
     done = run(repo / "deep", "trust", "--migrate", "--json")
     assert json.loads(done.stdout)["moved"] == ["openai"]
+    assert "baseUrl: http://127.0.0.1:9\n    apiKeyEnv: K\n" in done.stderr  # what all memories now use
     assert path.read_text() == "# mine\nmemorySearch:\n  provider: openai\n"
     config = Path(json.loads(done.stdout)["config"]).read_text()
     assert config == "providers:\n  openai:\n    baseUrl: http://127.0.0.1:9\n    apiKeyEnv: K\n"

@@ -46,6 +46,11 @@ def read_record(folder: str) -> HomeRecord:
     return _parse(_read_all().get(os.path.realpath(folder), {}))
 
 
+def has_record(folder: str) -> bool:
+    """Return whether the user made the memory in a folder, or has looked at it and trusts it."""
+    return os.path.realpath(folder) in _read_all()
+
+
 def update_record(folder: str, change: Callable[[HomeRecord], HomeRecord | None]) -> None:
     """Change what the user approved of a folder; None removes it."""
     place = os.path.realpath(folder)

@@ -69,7 +69,7 @@ def _mark_may(words: list[str]) -> list[str]:
     return marked
 
 
-@cache
+@lru_cache(maxsize=4096)  # words of anybody's texts: without a limit, they would stay forever
 def _expand(word: str) -> tuple[str, ...]:
     if word in CONTRACTIONS:
         return tuple(CONTRACTIONS[word].split())

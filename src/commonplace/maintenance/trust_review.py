@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ from ..settings import SearchSettings
 from ..storage.files import write_file
 from ..storage.history import version_of
 from ..storage.tokens import Token
-from ..trust import HomeRecord, read_record, update_record
+from ..trust import HomeRecord, has_record, update_record
 
 
 class Review(NamedTuple):
@@ -83,7 +83,7 @@ def trust_home(home: Home, review: Review | None = None) -> Review:
 
 def untrust(folder: str) -> bool:
     """Forget what the user approved of a folder; False when there was nothing."""
-    had_record = read_record(folder) != HomeRecord()
+    had_record = has_record(folder)
     update_record(folder, _remove)
     return had_record
 
@@ -92,10 +92,11 @@ def _remove(_record: HomeRecord) -> None:
     return None
 
 
-def migrate_endpoints(home: Home) -> tuple[str, list[str]]:
+def migrate_endpoints(home: Home, confirm: Callable[[str], None]) -> tuple[str, list[str]]:
     """Move the servers and model folders that a memory's settings name to the user's own configuration.
 
-    Return the path of that file, and what was moved. Conflict when it already says something else.
+    Return the path of that file, and what was moved. Conflict when it already says something else. `confirm` is called
+    with the lines before they are added; nothing happens if it raises an error.
     """
     path = user_config.config_path()
     text = settings.read_file(path) or ""
@@ -108,6 +109,7 @@ def migrate_endpoints(home: Home) -> tuple[str, list[str]]:
     lines = "\n".join(line for part in block.values() for line in part)
     if any(f"{key}:" in text for key in block):
         raise Conflict(f"{path} has entries of its own", advice=f"add these lines to it by hand:\n{lines}")
+    confirm(lines)
     os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
     before = f"{text}\n" if text and not text.endswith("\n") else text
     write_file(path, f"{before}{lines}\n".encode())

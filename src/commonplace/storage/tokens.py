@@ -81,6 +81,11 @@ class Grant(NamedTuple):
             return "person" if self.is_person else ""
         return f"token:{self.token}" if self.agents is None else f"agent-token:{self.token}"
 
+    @property
+    def bucket(self) -> str:
+        """Return the name under which requests are counted: tokens of two memories may have the same name."""
+        return f"{self.home or ''} {self.token}"
+
     def may_be(self, agent: str) -> bool:
         return self.agents is None or agent in self.agents
 

@@ -67,13 +67,29 @@ def find_home(start: str, environment: Mapping[str, str]) -> str:
     while True:
         candidate = os.path.join(folder, FOLDER)
         if os.path.isdir(candidate):
-            return candidate
+            return _require_no_way_out(candidate)
         if folder != os.path.expanduser("~") and foreign.is_home(folder):
             return _require_inside(folder)
         parent = os.path.dirname(folder)
         if parent == folder:
             return os.path.join(os.path.expanduser("~"), FOLDER)
         folder = parent
+
+
+def _require_no_way_out(home: str) -> str:
+    """Return a memory that was found; Refused if it is a link that leads to a folder elsewhere: whoever made the link
+    could let agents read and write any folder of this user as a memory."""
+    if not os.path.islink(home) or not is_found(home):
+        return home
+    from ...trust import has_record
+
+    place = os.path.realpath(home)
+    folder = os.path.realpath(os.path.dirname(home))
+    is_own = place == os.path.realpath(os.path.join(os.path.expanduser("~"), FOLDER)) or has_record(place)
+    if not is_own and os.path.commonpath([place, folder]) != folder:
+        advice = f"if that is a memory of yours, run `commonplace trust {shlex.quote(place)}`, or name it with --home"
+        raise Refused(f"{home} is a link to {place}, outside of this folder", advice=advice)
+    return home
 
 
 def _require_inside(folder: str) -> str:

@@ -14,7 +14,16 @@ from ...home import Home
 from ...instructions import approve, describe_proposal, find_proposal, list_proposals, reject
 from ...maintenance.trust_review import Review, migrate_endpoints, review_home, trust_home, untrust
 from ...trust import HomeRecord, list_trusted, read_record, update_record
-from .common import agent_name, global_options, home_path, open_existing_home, print_reply, print_table, print_text
+from .common import (
+    agent_name,
+    escape_for,
+    global_options,
+    home_path,
+    open_existing_home,
+    print_reply,
+    print_table,
+    print_text,
+)
 
 _FOUND = "found"  # the author of a rule that came with a memory, of which history knows nothing
 _SHOWN_LINES = 12  # of a rule, before it is approved
@@ -42,7 +51,7 @@ def trust_command(folder: str | None, yes: bool, lists: bool, revoke: bool, migr
         had_record = untrust(path)
         print_reply({"home": path, "revoked": had_record}, f"{path} is {'no longer' if had_record else 'not'} trusted.")
     elif migrate:
-        _migrate(path)
+        _migrate(path, yes=yes)
     else:
         _trust(path, yes=yes)
 
@@ -74,6 +83,7 @@ def _trust(path: str, *, yes: bool) -> None:
         "tokens": [token.id for token in review.tokens],
     }
     if not any((review.settings_file, review.rules, review.tokens)):
+        trust_home(home, review)
         print_reply({**reply, "trusted": True}, f"{path} has nothing that waits for your approval.")
         return
     if not yes:
@@ -117,8 +127,14 @@ def _print_start(text: str) -> None:
         print_text(f"  … and {len(lines) - _SHOWN_LINES} more lines")
 
 
-def _migrate(path: str) -> None:
-    config, moved = migrate_endpoints(Home(path, agent_name()))
+def _migrate(path: str, *, yes: bool) -> None:
+    def confirm(lines: str) -> None:
+        """Show what all memories will use from now on, and ask where somebody can answer."""
+        click.echo(escape_for(sys.stderr, lines), err=True)
+        if not yes and sys.stdin.isatty():
+            click.confirm("Add this to your own configuration, for all your memories?", abort=True)
+
+    config, moved = migrate_endpoints(Home(path, agent_name()), confirm)
     outcome = f"Moved {', '.join(moved)} to {config}." if moved else f"The settings of {path} name no server."
     print_reply({"home": path, "config": config, "moved": moved}, outcome)
 

@@ -210,7 +210,7 @@ class AuthMiddleware:
         if grant.token and scope["path"].startswith(
             MCP_PATH
         ):  # so that an MCP session can be used only with the token that began it
-            scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=grant.token, scopes=[]))
+            scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=grant.bucket, scopes=[]))
         return None
 
     def _check_form(self, scope: Scope, headers: Headers) -> Response | None:

@@ -84,7 +84,7 @@ class Dispatcher:
 
     def _limit_rate(self, grant: Grant) -> None:
         """Raise Problem if a token has used up the requests that it may make in a minute."""
-        if seconds := self.service.rate_limiter.seconds_to_wait(grant.token):
+        if seconds := self.service.rate_limiter.seconds_to_wait(grant.bucket):
             wait = max(1, math.ceil(seconds))
             raise Problem(429, f"too many requests with this token: wait {wait} s", {"Retry-After": str(wait)})
 

@@ -158,7 +158,7 @@ class McpServer:
 
     def _limit_rate(self, grant: Grant) -> None:
         """Raise MCPError if a token has used up the requests that it may make in a minute."""
-        if seconds := self.service.rate_limiter.seconds_to_wait(grant.token):
+        if seconds := self.service.rate_limiter.seconds_to_wait(grant.bucket):
             raise MCPError(types.INVALID_REQUEST, f"too many requests with this token: wait {math.ceil(seconds)} s")
 
     def _name_tool(self, params: Any) -> str:
