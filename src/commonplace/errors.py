@@ -191,6 +191,16 @@ class Refused(CommonplaceError):
     exit_status = 5
 
 
+class QuotaExceeded(Refused):
+    """A token has used up what it may write in a day. `retry_seconds`: until it may go on; 0 if waiting is no help."""
+
+    code = "QUOTA_EXCEEDED"
+
+    def __init__(self, problem: str, *, retry_seconds: int = 0, advice: str = "") -> None:
+        super().__init__(problem, advice=advice)
+        self.retry_seconds = retry_seconds
+
+
 class OutsideHome(Refused):
     """A path leads out of the home."""
 

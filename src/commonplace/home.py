@@ -29,7 +29,7 @@ from .trust import Trust, require_owner
 from .user_config import ProviderChoice, choose_provider, is_self_contained, state_folder
 from .user_config import load as load_config
 from .visibility import Visibility, format_modified
-from .writing import Writer
+from .writing import Writer, limit_writes
 
 if TYPE_CHECKING:
     from .index.base import Index, Progress
@@ -251,7 +251,7 @@ class Home:
         path = f"{self.layout.directives}/memory.md"
         if self.storage.exists(path):
             return
-        with suppress(CommonplaceError), self.writer.call("init", defer_index=True):
+        with suppress(CommonplaceError), limit_writes(None), self.writer.call("init", defer_index=True):
             self.storage.check()
             if self._has_any_memory() and self.storage.history.head(path) is None:
                 self.writer.write(path, directive.TEXT, if_version=ABSENT)

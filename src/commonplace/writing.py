@@ -10,9 +10,11 @@ Pages are the truth and are written first. If the index cannot be updated, the n
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .errors import HoldsSecret, Refused
@@ -39,7 +41,51 @@ if TYPE_CHECKING:
     from .trust import Trust
 
 Values = Mapping[str, Any]
+
+
+class Quota(Protocol):
+    """What somebody may write; QuotaExceeded if it is used up."""
+
+    def count_write(self) -> None: ...
+
+    def count_bytes(self, size: int) -> None: ...
+
+
+_quota: ContextVar[Quota | None] = ContextVar("write_quota", default=None)
 MAX_INDEXED_BYTES = 64_000  # a larger page is indexed by the next search, not by the write
+
+
+@contextmanager
+def limit_writes(quota: Quota | None) -> Iterator[None]:
+    """Count every write inside the block against a quota; None: against no one's."""
+    token = _quota.set(quota)
+    try:
+        yield
+    finally:
+        _quota.reset(token)
+
+
+def _count_write(size: int = 0) -> None:
+    """Count a write of the call in progress, once however many pages it writes, and the bytes that it adds."""
+    quota = _quota.get()
+    if quota is None:
+        return
+    context = current_write()
+    if not context.is_counted:
+        quota.count_write()
+        context.is_counted = True
+    if size:
+        quota.count_bytes(size)
+
+
+def _count_growth(before: str, after: str, counted: int) -> int:
+    """Count the bytes that a page grows by, beyond those that were counted, and return how many are now."""
+    quota = _quota.get()
+    added = len(after.encode("utf-8", "replace")) - len(before.encode("utf-8", "replace")) if quota else 0
+    if quota is None or added <= counted:
+        return counted
+    quota.count_bytes(added - counted)
+    return added
 
 
 class _Home(Protocol):
@@ -106,6 +152,7 @@ class Writer:
     def write(self, path: str, text: str, if_version: str | None = None) -> str:
         """Replace a whole page and return its new version; StaleVersion unless `if_version` is the current one."""
         with self._ensure_call():
+            _count_write(len(text.encode("utf-8", "replace")))
             version = self._home.storage.pages.write(path, text, if_version)
             current_write().edits.append(PageEdit(path, current_write().replaced, text))
             return version
@@ -113,11 +160,13 @@ class Writer:
     def edit(self, path: str, change: Callable[[str], str]) -> str:
         """Read, change and write a page under its lock; a missing page is read as empty text."""
         with self._ensure_call():
+            _count_write()
             return self._home.storage.pages.edit(path, _note_edit(path, change))
 
     def append(self, path: str, text: str) -> str:
         """Add text to the end of a page, all of it or none."""
         with self._ensure_call():
+            _count_write(len(text.encode("utf-8", "replace")))
             version = self._home.storage.pages.append(path, text)
             current_write().edits.append(PageEdit(path, "", text))
             return version
@@ -125,6 +174,7 @@ class Writer:
     def rewrite(self, path: str, merge: Callable[[str], str]) -> str:
         """Replace a whole page, under its lock, by what `merge` makes of its text and what others wrote there."""
         with self._ensure_call():
+            _count_write()
             return self._home.storage.pages.rewrite(path, _note_edit(path, merge))
 
     def remove(self, path: str, if_version: str | None = None) -> None:
@@ -140,6 +190,7 @@ class Writer:
         """
         with self._ensure_call():
             screened = self.screen({"items": [*items]})["items"]
+            _count_write(len(json.dumps(screened, default=str)))
             self._home.storage.open_transcript(path).add(screened)
         self._invalidate_index()
 
@@ -163,6 +214,7 @@ class Writer:
     def move(self, old: str, new: str) -> None:
         """Move a file or a folder; PageNotFound when it is gone, StaleVersion when something is at the new path."""
         with self._ensure_call():
+            _count_write()
             self._home.storage.tree.move(old, new)
 
     def _require_may_remove(self, path: str) -> None:
@@ -229,9 +281,12 @@ def _note_edit(path: str, change: Callable[[str], str]) -> Callable[[str], str]:
     """Return a change that notes what it made of the page. One that is tried again after a conflict counts once."""
     context = current_write()
     place = len(context.edits)
+    size = 0  # of what was counted
 
     def change_and_note(text: str) -> str:
+        nonlocal size
         changed = change(text)
+        size = _count_growth(text, changed, size)
         context.edits[place:] = [PageEdit(path, text, changed)]
         return changed
 

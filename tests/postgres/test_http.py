@@ -49,6 +49,13 @@ def test_everything_is_read_there_as_in_a_folder(asked: Api) -> None:
     assert asked.get(f"pages/{PAGE}")["links"] == []
 
 
+def test_quotas_hold_there_too(home: str) -> None:
+    options = ServerOptions(home, writes_per_day=1)
+    with TestClient(build_application(options, AccessRules()), base_url="http://localhost") as client:
+        notes = [Api(client).send("POST", "tools/remember", json={"content": text}) for text in ("One.", "Two.")]
+    assert [(note.status_code, note.json().get("code")) for note in notes] == [(200, None), (429, "QUOTA_EXCEEDED")]
+
+
 def test_pages_are_written_there_under_the_same_condition(asked: Api) -> None:
     read = asked.tag(PAGE)
     assert asked.put(PAGE, "theirs\n", If_Match=read).status_code == 200

@@ -118,6 +118,13 @@ def test_a_rate_limit_holds_for_all_workers_together(tmp_path: Path) -> None:
     assert statuses.count(429) >= TRIES - 3  # one more may be refilled meanwhile
 
 
+def test_a_quota_of_writes_holds_for_all_workers_together(tmp_path: Path) -> None:
+    note = json.dumps({"content": "The sea is blue."})
+    with server(tmp_path / "home", "--workers", "2", "--write-quota", "3", COMMONPLACE_TOKEN=TOKEN) as one:
+        answers = [one.ask("/v1/tools/remember", TOKEN, "POST", note, **BODY) for _ in range(TRIES)]
+    assert [answer.status for answer in answers] == [200] * 3 + [429] * (TRIES - 3)
+
+
 def test_a_code_signs_in_once_and_its_key_is_good_for_every_worker(tmp_path: Path) -> None:
     opened = tmp_path / "opened"
     browser = tmp_path / "browser"

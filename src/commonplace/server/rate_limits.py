@@ -60,45 +60,52 @@ class LocalBuckets:
 
 
 class RateLimiter:
-    """Lets each token make so many requests a minute: a bucket that refills all the time, and holds one minute."""
+    """Lets each token do so much in a period, such as requests in a minute: a bucket that refills all the time, and
+    holds one period."""
 
     def __init__(
-        self, per_minute: int, now: Callable[[], float] = time.monotonic, buckets: Buckets | None = None
+        self,
+        limit: int,
+        now: Callable[[], float] = time.monotonic,
+        buckets: Buckets | None = None,
+        period_seconds: float = 60.0,
     ) -> None:
-        """`per_minute` 0: no limit."""
-        self._per_minute = per_minute
+        """`limit` 0: none."""
+        self._limit = limit
         self._now = now
         self._buckets = buckets or LocalBuckets()
+        self._period_seconds = period_seconds
 
-    def seconds_to_wait(self, token: str) -> float:
-        """Count a request of a token and return 0, or return how long to wait if it has none left."""
-        if not self._per_minute:
+    def seconds_to_wait(self, token: str, amount: float = 1) -> float:
+        """Count a request of a token and return 0, or return how long to wait if it has not enough left."""
+        if not self._limit:
             return 0.0
         with self._buckets.lock():
             bucket = self._refill(token)
-            is_allowed = bucket.left >= 1
-            self._buckets.put(token, bucket._replace(left=bucket.left - 1) if is_allowed else bucket)
-        return 0.0 if is_allowed else self._seconds_until_next(bucket)
+            is_allowed = bucket.left >= amount
+            self._buckets.put(token, bucket._replace(left=bucket.left - amount) if is_allowed else bucket)
+        return 0.0 if is_allowed else self._seconds_until(bucket, amount)
 
     def peek(self, token: str) -> float:
         """Return how long to wait until a token has a request left, without counting one."""
         with self._buckets.lock():
             bucket = self._refill(token)
-        return 0.0 if bucket.left >= 1 else self._seconds_until_next(bucket)
+        return 0.0 if bucket.left >= 1 else self._seconds_until(bucket)
 
     def count(self, token: str) -> None:
-        """Count a request that was made already, even if none is left: a token owes those of one minute at most."""
+        """Count a request that was made already, even if none is left: a token owes those of one period at most."""
         with self._buckets.lock():
             bucket = self._refill(token)
-            self._buckets.put(token, bucket._replace(left=max(bucket.left - 1, -float(self._per_minute))))
+            self._buckets.put(token, bucket._replace(left=max(bucket.left - 1, -float(self._limit))))
 
     def _refill(self, token: str) -> Bucket:
         now = self._now()
-        bucket = self._buckets.get(token) or Bucket(float(self._per_minute), now)
-        return Bucket(min(self._per_minute, bucket.left + (now - bucket.at) * self._per_minute / 60), now)
+        bucket = self._buckets.get(token) or Bucket(float(self._limit), now)
+        gained = (now - bucket.at) * self._limit / self._period_seconds
+        return Bucket(min(self._limit, bucket.left + gained), now)
 
-    def _seconds_until_next(self, bucket: Bucket) -> float:
-        return (1 - bucket.left) * 60 / self._per_minute
+    def _seconds_until(self, bucket: Bucket, amount: float = 1) -> float:
+        return (amount - bucket.left) * self._period_seconds / self._limit
 
 
 class SignInLimiter:

@@ -23,6 +23,7 @@ from .auth import Authenticator, TokenStores
 from .metrics import Metrics, Request, RequestLog
 from .notifications import ChangeFeeds, HomeWatchers
 from .prompt_socket import PromptSocket
+from .quotas import Quotas
 from .rate_limits import RateLimiter, SignInLimiter
 from .sessions import UNRESTRICTED, Caller, MemoryPool, ServerOptions
 
@@ -73,6 +74,7 @@ class MemoryService:
         self.stop_tracing: Callable[[], None] = _do_nothing
         self._prompts: PromptSocket | None = None
         self.rate_limiter = RateLimiter(options.requests_per_minute)
+        self.quotas = Quotas(options.writes_per_day, options.bytes_per_day)
         self.sign_ins = SignInLimiter()
         if options.worker_state:
             self._share_with_workers(options.worker_state)
@@ -80,11 +82,14 @@ class MemoryService:
 
     def _share_with_workers(self, folder: str) -> None:
         """Count requests together with the other workers of this server, and limit their rates together."""
-        from .worker_state import SIGN_INS_FILE, TOKENS_FILE, SharedBuckets, SharedMetrics
+        from .worker_state import BYTES_FILE, SIGN_INS_FILE, TOKENS_FILE, WRITES_FILE, SharedBuckets, SharedMetrics
 
         self._shared_metrics = SharedMetrics(self.metrics, folder)
         tokens = SharedBuckets(folder, TOKENS_FILE)
         self.rate_limiter = RateLimiter(self.options.requests_per_minute, buckets=tokens)
+        writes = SharedBuckets(folder, WRITES_FILE)
+        added = SharedBuckets(folder, BYTES_FILE)
+        self.quotas = Quotas(self.options.writes_per_day, self.options.bytes_per_day, writes, added)
         self.sign_ins = SignInLimiter(SharedBuckets(folder, SIGN_INS_FILE))
 
     def render_metrics(self) -> str:

@@ -60,6 +60,7 @@ class ServerOptions(NamedTuple):
     token of a request says which tenant is meant. `answers`: a tool's answer is text with the same as structured
     content beside it, which `auto` leaves out for clients of an old protocol and `text` always; with `short`, the text
     is a summary. `is_found`: the user did not name `home`. `requests_per_minute`: of one token; 0 for no limit.
+    `writes_per_day` and `bytes_per_day`: the quotas of one token; 0 for none.
     `traces`: spans go to a collector of OpenTelemetry. `worker_state`: the folder that the workers of one server share;
     empty if one process serves alone.
     """
@@ -73,6 +74,8 @@ class ServerOptions(NamedTuple):
     tenants: bool = False
     is_found: bool = False
     requests_per_minute: int = 0
+    writes_per_day: int = 0
+    bytes_per_day: int = 0
     logs_requests: bool = False
     worker_state: str = ""
     traces: bool = False

@@ -25,6 +25,8 @@ _FOLDER_PREFIX = "commonplace-workers-"
 _OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _COUNTS_PREFIX = "counts-"
 TOKENS_FILE = "tokens"  # the rate limits of tokens
+WRITES_FILE = "writes"  # the quotas of tokens
+BYTES_FILE = "bytes"
 SIGN_INS_FILE = "sign-ins"  # failed sign-ins by address: they cannot displace the buckets of tokens
 _SLOT = struct.Struct("=8sdd")  # a hash of the token's name, what is left, and at which time
 _SLOTS = 4096
@@ -39,7 +41,7 @@ def open_worker_state() -> Iterator[str]:
     folder, lock = _make_folder()
     process = os.getpid()
     try:
-        for name in (TOKENS_FILE, SIGN_INS_FILE):
+        for name in (TOKENS_FILE, WRITES_FILE, BYTES_FILE, SIGN_INS_FILE):
             with open(os.path.join(folder, name), "wb") as file:
                 file.truncate(_SLOTS * _SLOT.size)
         yield folder

@@ -65,6 +65,7 @@ class WriteContext:
         self.replaced = ""  # the text of the page that was replaced last
         self.conflicts: list[str] = []
         self.warnings: list[str] = []
+        self.is_counted = False  # against a quota
 
 
 _current: ContextVar[WriteContext | None] = ContextVar("write_context", default=None)

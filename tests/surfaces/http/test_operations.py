@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from commonplace import Memory
+from commonplace.errors import QuotaExceeded
 from commonplace.home import utc_now
 from commonplace.server.metrics import Metrics, Request
+from commonplace.server.quotas import Quotas
 from commonplace.server.rate_limits import RateLimiter
 from commonplace.server.sessions import ServerOptions
 from commonplace.storage.backends import open_tokens
@@ -136,6 +138,62 @@ def test_a_bucket_refills_with_time() -> None:
     now += 1.5
     assert limiter.seconds_to_wait("t") == 0.0
     assert limiter.seconds_to_wait("t") > 0
+
+
+def test_a_token_that_used_up_its_writes_reads_on_and_waits_to_write(tmp_path: Path) -> None:
+    one = _token(tmp_path, "write")
+    other = _token(tmp_path, "write")
+    with api(tmp_path, writes_per_day=2) as caller:
+        notes = [{"content": f"Note {number}."} for number in range(3)]
+        answers = [caller.as_(one).send("POST", "tools/remember", json=note) for note in notes]
+        assert [answer.status_code for answer in answers] == [200, 200, 429]
+        refused = answers[-1]
+        assert refused.json()["code"] == "QUOTA_EXCEEDED"
+        assert "2 writes a day" in refused.json()["detail"]
+        assert 40_000 < int(refused.headers["retry-after"]) <= 43_200
+        assert caller.as_(one).send("GET", "search?q=note").status_code == 200
+        assert caller.as_(one).send("POST", "tools/memory_search", json={"query": "note"}).status_code == 200
+        assert caller.as_(other).send("POST", "tools/remember", json=notes[2]).status_code == 200
+    assert "Note 2." in str(Memory(tmp_path).call("recall", {}))
+
+
+def test_a_call_that_writes_several_pages_is_one_write(tmp_path: Path) -> None:
+    token = _token(tmp_path, "write")
+    with api(tmp_path, writes_per_day=2) as caller:
+        for category in ("facts", "plans"):  # the second moves the record
+            record = {"op": "setGlobal", "key": "tea", "value": "green", "category": category}
+            assert caller.as_(token).send("POST", "tools/MemoryTool", json=record).status_code == 200
+
+
+def test_bytes_that_a_token_adds_are_counted_and_what_it_removes_is_not(tmp_path: Path) -> None:
+    token = _token(tmp_path, "write")
+    page = {"Content-Type": "text/markdown", "If-None-Match": "*"}
+    with api(tmp_path, bytes_per_day=1000) as caller:
+        ours = caller.as_(token)
+        assert ours.send("PUT", "pages/memory/a.md", content="a" * 600, headers=page).status_code == 201
+        refused = ours.send("PUT", "pages/memory/b.md", content="b" * 600, headers=page)
+        assert (refused.status_code, refused.json()["code"]) == (429, "QUOTA_EXCEEDED")
+        assert "1,000 bytes a day" in refused.json()["detail"]
+        assert not (tmp_path / "memory/b.md").exists()
+        never = ours.send("PUT", "pages/memory/c.md", content="c" * 1001, headers=page)
+        assert never.status_code == 429
+        assert "retry-after" not in never.headers
+        version = ours.send("GET", "pages/memory/a.md").headers["etag"]
+        assert ours.send("DELETE", "pages/memory/a.md", headers={"If-Match": version}).status_code == 204
+        assert ours.send("PUT", "pages/memory/d.md", content="d" * 300, headers=page).status_code == 201
+
+
+def test_quotas_refill_over_a_day() -> None:
+    now = 100.0
+    quotas = Quotas(24, 0, now=lambda: now)
+    for _ in range(24):
+        quotas.count_write("t")
+    with pytest.raises(QuotaExceeded) as refused:
+        quotas.count_write("t")
+    assert refused.value.retry_seconds == 3600
+    now += 3601
+    quotas.count_write("t")
+    quotas.count_bytes("t", 10**9)  # of which there is no quota
 
 
 def test_no_limit_is_the_default() -> None:

@@ -108,6 +108,24 @@ def _add_http_options(command: Any) -> Any:
             help="Let each token make N requests a minute; 0: no limit.",
         ),
         click.option(
+            "--write-quota",
+            "writes_per_day",
+            default=0,
+            show_default=True,
+            type=click.IntRange(0),
+            metavar="N",
+            help="Let each token write N times a day; 0: no limit.",
+        ),
+        click.option(
+            "--byte-quota",
+            "bytes_per_day",
+            default=0,
+            show_default=True,
+            type=click.IntRange(0),
+            metavar="N",
+            help="Let each token add N bytes a day; 0: no limit.",
+        ),
+        click.option(
             "--workers",
             default=1,
             show_default=True,
@@ -162,13 +180,19 @@ def _serve(
     tls_cert: str | None,
     tls_key: str | None,
     requests_per_minute: int,
+    writes_per_day: int,
+    bytes_per_day: int,
     logs_requests: bool,
     workers: int,
     traces: bool,
     **arguments: Any,
 ) -> None:
     options = _make_server_options(**arguments)._replace(
-        requests_per_minute=requests_per_minute, logs_requests=logs_requests, traces=traces
+        requests_per_minute=requests_per_minute,
+        writes_per_day=writes_per_day,
+        bytes_per_day=bytes_per_day,
+        logs_requests=logs_requests,
+        traces=traces,
     )
     _check_certificate(tls_cert, tls_key)
     _check_proxies(trust_proxy)

@@ -69,7 +69,8 @@ class Dispatcher:
         outcome: Outcome = "abandoned"
         try:
             self._limit_rate(call.grant)
-            with span(call.operation), coming_from(call.grant.origin):
+            quota = self.service.quotas.apply(call.grant.token)
+            with span(call.operation), coming_from(call.grant.origin), quota:
                 response = await self._run(endpoint, request, call)
             outcome = "ok" if response.status_code < 400 else "error"
             return response

@@ -20,6 +20,7 @@ from ...errors import (
     OutsideHome,
     PathIsFile,
     PathIsFolder,
+    QuotaExceeded,
     Refused,
     StaleVersion,
     Unavailable,
@@ -37,6 +38,7 @@ _STATUSES: tuple[tuple[type[CommonplaceError], int, str], ...] = (
     (PathIsFile, 409, "In the way"),
     (PathIsFolder, 409, "In the way"),
     (HoldsSecret, 422, "Holds a secret"),
+    (QuotaExceeded, 429, "Quota used up"),
     (Refused, 403, "Refused"),
     (LockTimeout, 503, "Busy"),
     (ConnectionLost, 503, "Not reachable"),
@@ -100,7 +102,9 @@ def status_of(error: CommonplaceError) -> int:
 
 def to_problem(error: CommonplaceError) -> Problem:
     status, title = _status_and_title(error)
-    return Problem(status, str(error), title=title, code=error.code)
+    seconds = error.retry_seconds if isinstance(error, QuotaExceeded) else 0
+    headers = {"Retry-After": str(seconds)} if seconds else None
+    return Problem(status, str(error), headers, title=title, code=error.code)
 
 
 def _status_and_title(error: CommonplaceError) -> tuple[int, str]:

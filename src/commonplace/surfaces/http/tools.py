@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...errors import QuotaExceeded
 from ...schema import ANY, TEXT, array, object_of, one_of
 from ...server import service
 from ...tools import catalog
@@ -33,6 +34,8 @@ def call_tool(request: ApiRequest) -> Reply:
     if not service.may_call(request.grant, name, toolsets, request.home):
         raise Problem(403, f"this token only reads, and {name} may write: use one that writes")
     outcome = request.memory.attempt(name, request.body, toolsets, session=request.caller.session)
+    if isinstance(outcome.error, QuotaExceeded):  # of the server, not of the tool
+        raise outcome.error
     return Reply(outcome.reply, status_of(outcome.error) if outcome.error else 200)
 
 
