@@ -89,3 +89,11 @@ def test_the_architecture_names_every_module_and_the_files_to_touch_for_a_change
         assert (SOURCE / path).exists() or (ARCHITECTURE.parent / path).exists(), path
     for table, path in re.findall(r"`([A-Z_]{3,})` (?:in|of) `([\w/]+\.py)`", changes):
         assert re.search(rf"^{table}\b.*= ", (SOURCE / path).read_text(), re.MULTILINE), f"{path} defines no {table}"
+
+
+def test_the_walks_of_the_architecture_pass_functions_that_exist() -> None:
+    walks = ARCHITECTURE.read_text().partition("\n## Two walks")[2].partition("\n## ")[0]
+    steps = re.findall(r"`([\w/]+\.py):(\w+)`", walks)
+    assert len(steps) >= 20
+    for path, function in steps:
+        assert function in {node.name for name, node in functions() if name == path}, f"{path} has no {function}"
