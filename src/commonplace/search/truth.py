@@ -144,7 +144,7 @@ def _choose_statements(number: int, hit: Hit, asked: frozenset[str]) -> Iterator
 
 
 @lru_cache(maxsize=2048)
-def _split(text: str, *, is_turn: bool) -> tuple[tuple[Statement, frozenset[int]], ...]:
+def read_with_keys(text: str, *, is_turn: bool) -> tuple[tuple[Statement, frozenset[int]], ...]:
     """Return the statements of a passage with the keys they are stored under; cached, as many queries meet them."""
     return tuple((each, frozenset(stored_keys(each))) for each in read_statements(text, is_turn=is_turn))
 
@@ -153,7 +153,7 @@ def group_by_key(candidates: Iterable[Candidate], keys: frozenset[int]) -> dict[
     """Return the statements of passages by the keys that are asked for."""
     by_key: dict[int, list[Place]] = {}
     for candidate in candidates:
-        for statement, stored in _split(candidate.hit.text, is_turn=candidate.hit.source == "session"):
+        for statement, stored in read_with_keys(candidate.hit.text, is_turn=candidate.hit.source == "session"):
             place = Place(candidate.number, candidate.hit, statement)
             for key in keys.intersection(stored):
                 by_key.setdefault(key, []).append(place)

@@ -25,6 +25,7 @@ from ..home import Home
 from ..index.base import Candidate, Index
 from ..model import EVERYTHING, Block, Citation, Hit, Record, Viewer
 from ..search.bm25 import weigh_terms
+from ..search.truth import read_with_keys
 from ..storage.history import PageEdit
 from ..storage.layout import Layout, Place
 from .define import Reply
@@ -74,8 +75,8 @@ def describe_changes(home: Home, edits: Sequence[PageEdit]) -> Reply:
     if (written or keyed) and home.search_settings.enabled:
         viewer = home.visibility.viewer()
         found = home.index.peek(lambda index: _compare_with_index(index, viewer, written, keyed))
-        replaced += _find_older(home, found.related, written) if found else []
-        contradicted += _find_other_values(home.layout, found.keyed, keyed) if found else []
+        replaced += _find_older(home, found, written) if found else []
+        contradicted += _find_other_values(home.layout, found.by_key, keyed) if found else []
     fields = {"supersedes": replaced, "contradicts": contradicted}
     return {name: _fit(notices) for name, notices in fields.items() if notices}
 
@@ -112,6 +113,7 @@ class _Written(NamedTuple):
     path: str
     line: int
     statement: Statement
+    keys: frozenset[int]  # under which older versions of it are stored
     is_in_channel: bool = False
 
 
@@ -137,7 +139,10 @@ def _new_statements(edit: _PlacedEdit) -> list[_Written]:
         return []
     first = edit.after.count("\n") - added.count("\n") + 1
     statements = [each._replace(answers=NO_ANSWERS) for each in split_statements(added)[:_MAX_STATEMENTS]]
-    return [_Written(edit.path, first + each.first_line, each, edit.is_in_channel) for each in statements]
+    return [
+        _Written(edit.path, first + each.first_line, each, frozenset(lookup_keys(each)), edit.is_in_channel)
+        for each in statements
+    ]
 
 
 def _new_keys(edit: _PlacedEdit) -> list[_KeyedValue]:
@@ -154,10 +159,10 @@ def _new_keys(edit: _PlacedEdit) -> list[_KeyedValue]:
 
 
 class _Related(NamedTuple):
-    """Passages that may be older versions of what was written, and those of them that share a key with it."""
+    """Passages that may be older versions of what was written: by a key that they share with it, and by its words."""
 
-    related: list[Candidate]
-    keyed: list[Candidate]
+    by_key: list[Candidate]
+    by_words: list[Candidate]
 
 
 def _compare_with_index(
@@ -169,9 +174,9 @@ def _compare_with_index(
     if not keys:
         return _Related([], [])
     with index.read_transaction():
-        found = index.find_by_fact_keys([*keys], viewer, _MAX_CANDIDATES)
-        related = [*found, *_find_by_words(index, viewer, written, {candidate.number for candidate in found})]
-    return _Related(related, found)
+        by_key = index.find_by_fact_keys([*keys], viewer, _MAX_CANDIDATES)
+        by_words = _find_by_words(index, viewer, written, {candidate.number for candidate in by_key})
+    return _Related(by_key, by_words)
 
 
 def _find_by_words(
@@ -185,23 +190,32 @@ def _find_by_words(
     return index.load_candidates([number for number in numbers if number not in known])
 
 
-def _find_older(home: Home, candidates: Sequence[Candidate], written: Sequence[_Written]) -> list[Notice]:
+def _find_older(home: Home, found: _Related, written: Sequence[_Written]) -> list[Notice]:
     """Return the statements elsewhere that a new statement is a newer version of."""
-    notices: list[Notice] = []
+    distinct = [*{(each.statement.words, each.is_in_channel): each for each in reversed(written)}.values()][::-1]
     own = {(each.path, each.statement.words) for each in written}
-    for candidate in candidates:
+    notices: list[Notice] = []
+    for candidate, older, keys in _list_statements(found):
         hit = candidate.hit
-        for older in split_statements(hit.text, is_turn=hit.source == "session"):
-            if (hit.path, older.words) in own:  # just written as well
+        if (hit.path, older.words) in own:  # just written as well
+            continue
+        for each in distinct:
+            if (keys and keys.isdisjoint(each.keys)) or _is_of_another_channel(hit, each):
                 continue
-            for each in written:
-                if _is_of_another_channel(hit, each):
-                    continue
-                known = older._replace(answers=_find_given_answers(home, hit, older))
-                link = judge(known, each.statement, is_same_place=hit.path == each.path)
-                if link:
-                    notices.append(_notice(hit, older, link, each))
+            known = older._replace(answers=_find_given_answers(home, hit, older))
+            link = judge(known, each.statement, is_same_place=hit.path == each.path)
+            if link:
+                notices.append(_notice(hit, older, link, each))
     return notices
+
+
+def _list_statements(found: _Related) -> Iterator[tuple[Candidate, Statement, frozenset[int]]]:
+    """Yield the statements of passages, with the keys by which they are compared where they were found by keys."""
+    for candidates, is_by_key in ((found.by_key, True), (found.by_words, False)):
+        for candidate in candidates:
+            hit = candidate.hit
+            for statement, keys in read_with_keys(hit.text, is_turn=hit.source == "session"):
+                yield candidate, statement, keys if is_by_key else frozenset()
 
 
 def _find_given_answers(home: Home, hit: Hit, statement: Statement) -> Answers:
