@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from commonplace.search.calibration import (
     KEYWORD,
+    Asked,
     Evidence,
     Match,
-    QueryWeight,
     Scale,
     calibrate,
     scale_for,
@@ -18,12 +18,12 @@ from commonplace.search.calibration import (
 )
 
 STATIC = scale_for("commonplace-static")
-QUERY = QueryWeight(total=20.0, words=4, unknown=0.2, passages=500)
+QUERY = Asked(unknown=0.2, passages=5_000)
 odds = st.floats(min_value=-20, max_value=60)
 shares = st.floats(min_value=0, max_value=1)
 
 
-def first(matches: list[Match], query: QueryWeight) -> Evidence:
+def first(matches: list[Match], query: Asked) -> Evidence:
     return weigh_evidence(matches, query)[0]
 
 
@@ -33,7 +33,7 @@ def test_adjacent_words_a_small_memory_and_known_words_make_a_hit_likelier(scale
     plain = calibrate(first(matches, QUERY), scale)
     adjacent = [matches[0]._replace(phrase=0.5), matches[1]]
     assert calibrate(first(adjacent, QUERY), scale) > plain
-    assert calibrate(first(matches, QUERY._replace(passages=10)), scale) > plain
+    assert calibrate(first(matches, QUERY._replace(passages=500)), scale) > plain
     assert calibrate(first(matches, QUERY._replace(unknown=0.8)), scale) < plain
 
 
@@ -50,5 +50,5 @@ def test_where_words_are_unknown_similarity_tells_the_more() -> None:
 def test_a_score_is_always_a_probability(
     rows: list[tuple[float, float, float, float]], unknown: float, passages: int
 ) -> None:
-    for evidence in weigh_evidence([Match(*row) for row in rows], QueryWeight(10.0, 3, unknown, passages)):
+    for evidence in weigh_evidence([Match(*row) for row in rows], Asked(unknown, passages)):
         assert all(0 <= calibrate(evidence, scale) <= 1 for scale in (KEYWORD, STATIC))

@@ -2,10 +2,11 @@
 
 The probability depends on how far the odds of a hit exceed the background (the odds of the thirtieth hit, or an
 estimate of them where there are fewer hits) and those of the best other hit, on its share of BM25 and of adjacent
-words, and on how much the query says: three words are matched by chance, ten are not, and words that the memory lacks
-weigh the most. The fewer of the query's words a memory has, the more similarity tells; a small memory errs less. Fitted
-by `./dev calibrate` over many sets of questions at once, among them questions that the memory cannot answer, so that a
-threshold means the same whatever the language and the length of the question: at 0.5, half of the hits are right.
+words, on what the rest of its page says, and on its length: a long passage has many words by chance. Words of the query
+that the memory lacks weigh the most; the more of them there are, the more similarity tells. A large memory errs more.
+Fitted by `./dev calibrate` over many sets of questions at once, among them questions that the memory cannot answer, so
+that a threshold means the same whatever the language and the length of the question: at 0.5, half of the hits are
+right.
 """
 
 from __future__ import annotations
@@ -27,12 +28,13 @@ class Scale(NamedTuple):
     log_slope: float = 0.0
     lead: float = 0.0
     lexical: float = 0.0
-    query: float = 0.0
-    words: float = 0.0
     phrase: float = 0.0
     unknown: float = 0.0
     similarity: float = 0.0
     size: float = 0.0
+    support: float = 0.0
+    length: float = 0.0
+    date: float = 0.0
 
 
 class Match(NamedTuple):
@@ -42,14 +44,15 @@ class Match(NamedTuple):
     lexical: float = 0.0
     phrase: float = 0.0
     z_score: float = 0.0
+    support: float = 0.0
+    characters: int = 0
+    date: float = 0.0
 
 
-class QueryWeight(NamedTuple):
-    """What a query says: how much its words weigh, how many have a meaning of their own, the share of their weight that
-    the memory lacks, and how many passages it was asked of."""
+class Asked(NamedTuple):
+    """How a query fits the whole memory: the share of its words, by weight, that the memory lacks, and how many
+    passages it was asked of."""
 
-    total: float
-    words: int
     unknown: float = 0.0
     passages: int = 1
 
@@ -60,12 +63,13 @@ class Evidence(NamedTuple):
     odds: float  # above the background
     lead: float  # above the best other hit, or below it
     lexical: float  # its share of BM25
-    query: float  # the logarithm of what all words of the query weigh
-    words: float  # the logarithm of how many content words it has
     phrase: float = 0.0  # the share of the query's word pairs that are adjacent in the hit
     unknown: float = 0.0  # the share of the query that the memory lacks
     similarity: float = 0.0  # the z-score, as far as words cannot tell
-    size: float = 0.0  # the logarithm of how many passages there are
+    size: float = 0.0  # the logarithm of how many passages there are, above a hundred
+    support: float = 0.0  # the best passages of the same page
+    length: float = 0.0  # the logarithm of how many characters it has
+    date: float = 0.0  # how close it is to the days that the query names
 
 
 class MaxSimScale(NamedTuple):
@@ -80,15 +84,16 @@ KEYWORD = Scale(
     0.0,
     1.0,
     0.0,
-    -2.277,
-    log_slope=1.562,
-    lead=0.608,
-    lexical=-0.14,
-    query=-0.196,
-    words=0.57,
-    phrase=0.467,
-    unknown=-1.97,
-    size=-0.23,
+    1.136,
+    log_slope=1.238,
+    lead=0.567,
+    lexical=-0.616,
+    phrase=2.018,
+    unknown=-2.575,
+    size=-0.348,
+    support=0.075,
+    length=-0.314,
+    date=1.021,
 )
 DATES_ALONE = Scale(0.0, 1.0, 0.3, -3.9)  # where a query asks for days and nothing else, all that is dated so is right
 CROSS_ENCODER = Scale(0.0, 1.0, 0.23, -3.69)
@@ -98,16 +103,17 @@ _SPACES = {
         0.05,
         0.115,
         0.0,
-        -2.524,
-        log_slope=1.979,
-        lead=0.377,
-        lexical=-0.786,
-        query=-1.02,
-        words=1.261,
-        phrase=0.758,
-        unknown=-2.181,
-        similarity=0.574,
-        size=-0.171,
+        1.036,
+        log_slope=1.119,
+        lead=0.412,
+        lexical=-3.018,
+        phrase=1.057,
+        unknown=-2.142,
+        similarity=0.282,
+        size=-0.477,
+        support=0.298,
+        length=-0.356,
+        date=0.924,
     ),
     "local-answerai-colbert": Scale(0.83, 0.03, 0.16, -3.4),
     "local-bge-small-en": Scale(0.38, 0.064, 0.37, -4.28),
@@ -120,6 +126,7 @@ _UNRELATED_ODDS = -2.0  # of a passage that has nothing to do with the query
 _MAX_LOGIT = 30.0
 _MAX_LEAD = 6.0  # beyond which a hit is no more certain
 _MAX_LAG = 8.0
+_MIN_PASSAGES = 100  # of a memory, below which its size tells nothing
 
 
 def scale_for(space: str, measure: Callable[[], tuple[float, float] | None] | None = None) -> Scale:
@@ -143,24 +150,23 @@ def background_odds(odds: Sequence[float]) -> float:
     return _UNRELATED_ODDS + (odds[rank - 1] - _UNRELATED_ODDS) * rank / _BACKGROUND_RANK
 
 
-def weigh_evidence(matches: Sequence[Match], query: QueryWeight) -> list[Evidence]:
+def weigh_evidence(matches: Sequence[Match], query: Asked) -> list[Evidence]:
     """Return the evidence for each hit of a query."""
     best = sorted((match.odds for match in matches), reverse=True)[:2]
     second = best[1] if len(best) > 1 else 0.0
-    weight = math.log1p(query.total)
-    words = math.log1p(query.words)
-    size = math.log(max(1, query.passages))
+    size = math.log(max(_MIN_PASSAGES, query.passages))
     return [
         Evidence(
             match.odds,
             _clip_lead(match.odds - (second if match.odds == best[0] else best[0])),
             match.lexical,
-            weight,
-            words,
             match.phrase,
             query.unknown,
             query.unknown * match.z_score,
             size,
+            match.support,
+            math.log1p(match.characters),
+            match.date,
         )
         for match in matches
     ]
@@ -178,11 +184,12 @@ def calibrate(evidence: Evidence, scale: Scale) -> float:
         + scale.log_slope * math.log1p(max(0.0, evidence.odds))
         + scale.lead * evidence.lead
         + scale.lexical * evidence.lexical
-        + scale.query * evidence.query
-        + scale.words * evidence.words
         + scale.phrase * evidence.phrase
         + scale.unknown * evidence.unknown
         + scale.similarity * evidence.similarity
         + scale.size * evidence.size
+        + scale.support * evidence.support
+        + scale.length * evidence.length
+        + scale.date * evidence.date
     )
     return round(1 / (1 + math.exp(-max(-_MAX_LOGIT, min(_MAX_LOGIT, logit)))), 4)

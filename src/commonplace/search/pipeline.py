@@ -27,9 +27,9 @@ from .calibration import (
     CROSS_ENCODER_AFTER_MAXSIM,
     DATES_ALONE,
     KEYWORD,
+    Asked,
     Evidence,
     Match,
-    QueryWeight,
     Scale,
     background_odds,
     calibrate,
@@ -75,6 +75,7 @@ _MAX_QUERY_CHARACTERS = 10_000  # of a page that is pasted as a query
 _POOL_PASSAGES = 100  # candidates from each of the two retrievers
 _MAX_POOLS = 32  # to read when duplicates of a few texts fill the first one
 _AUTHOR_POOL_HITS = 200  # among which those of one author are looked for
+_MAX_SUPPORT_LEAD = 3.0  # of the support of a page over the odds of a passage on it
 _MAX_QUESTION_CHARACTERS = 400  # of the question that is shown with an answer
 _NAMING_DAYS = 8  # around the days asked about, in which notes may name them by words like `tomorrow`
 _MAX_NAMING_DAYS = 60
@@ -332,7 +333,7 @@ def _run_dated_query(
         questions = _find_questions(index, rows[: query.limit])
     scale = _choose_scale(vectors, is_reranked=bool(rows) and rows[0].cross_encoder is not None)
     terms = candidates.terms
-    every = weigh_evidence([_match_of(row, background) for row in rows], _weigh_query(terms))
+    every = weigh_evidence([_match_of(row, background, weights) for row in rows], _describe_query(terms))
     scored = list(zip(rows, _calibrate(rows, every, scale, dates), every, strict=True))
     if scored and scored[0][1] >= _FOUND_SCORE:
         likely = {row.number for row in drop_unlikely(rows)}
@@ -353,15 +354,26 @@ def _run_dated_query(
     )
 
 
-def _match_of(row: ScoredHit, background: float) -> Match:
+def _match_of(row: ScoredHit, background: float, weights: Weights) -> Match:
+    """Return how a hit fits. What the rest of its page says counts little for a passage that says little itself: two
+    entries of one day have nothing else in common."""
     factors = row.factors
-    return Match(row.odds - background, factors.lexical, factors.phrase, factors.dense or 0.0)
+    own_odds = row.odds - weights.support * row.support
+    return Match(
+        row.odds - background,
+        factors.lexical,
+        factors.phrase,
+        factors.dense or 0.0,
+        min(row.support, own_odds + _MAX_SUPPORT_LEAD),
+        len(row.hit.text),
+        min(1.0, factors.date),
+    )
 
 
-def _weigh_query(terms: QueryTerms) -> QueryWeight:
+def _describe_query(terms: QueryTerms) -> Asked:
     known = sum(term.weight for term in terms.terms)
     unknown = 1 - known / terms.total if terms.total else 0.0
-    return QueryWeight(terms.total, len(terms.content_words), unknown, terms.passages)
+    return Asked(unknown, terms.passages)
 
 
 def _find_questions(index: Index, rows: Sequence[ScoredHit]) -> dict[int, str]:
