@@ -126,6 +126,13 @@ def test_what_goes_is_shown_by_line(memory: Memory) -> None:
     assert ("page", "memory/world/house.md", "1 line of it: L1") in found.traces
 
 
+def test_the_heading_that_goes_with_an_entry_is_counted_apart(memory: Memory) -> None:
+    memory.call("remember", {"content": "The gate code is 4711."})
+    memory.call("remember", {"content": "The roof is red."})
+    found = find_traces(memory.home, Selection(page=f"{DAY}#L5"))
+    assert ("page", DAY, "1 line of it: L5 (4 with headings and blank lines)") in found.traces
+
+
 def test_lines_that_are_not_there_and_pages_of_others_are_refused(memory: Memory, home: Path) -> None:
     memory.call("update_world", {"topic": "house", "content": "The roof is red."})
     Memory(home, "other").call("remember", {"content": "The gate code is 4711."})

@@ -263,10 +263,12 @@ class _Finder:
         stays = self.cut_page(path, data)
         if stays is None:
             return "the whole page"
-        count = data.count(b"\n") - stays.count(b"\n")
+        total = data.count(b"\n") - stays.count(b"\n")
         numbers = sorted(self._lines.find(as_text(data).split("\n"))) if self._lines else []
+        count = len(numbers) or total
         where = f": {', '.join(f'L{number + 1}' for number in numbers)}" if numbers else ""
-        return f"{count} line{'s' * (count != 1)} of it{where}"
+        also = f" ({total} with headings and blank lines)" if total > count else ""
+        return f"{count} line{'s' * (count != 1)} of it{where}{also}"
 
     def _place(self, path: str) -> Place | None:
         return self.home.layout.place(path, self.home.index.scope.extra)
