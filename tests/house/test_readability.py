@@ -21,6 +21,10 @@ PARTICIPLES = re.compile(
     r"_*(?:told|kept|found|held|said|seen|known|given|taken|gone|made|left|met|shown|lost|sent|brought|caught|built|"
     r"written|chosen|drawn|begun|done|heard|meant|spoken|stood|understood)(?:_|$)|_*[a-z]+ed$"
 )
+# A value is named by a noun: these say that something happened to it, and not what it is.
+BARE_PARTICIPLES = frozenset(
+    {"told", "kept", "found", "held", "said", "given", "chosen", "shown", "named", "made", "asked", "wanted", "waiting"}
+)
 VERBS_IN_ED = re.compile(r"_*(?:need|feed|seed|embed|speed|proceed|exceed|shed)$")
 
 
@@ -49,6 +53,17 @@ def test_functions_are_named_by_verbs() -> None:
     named = [each for each in every if PARTICIPLES.match(each.split(":")[1])]
     named = [each for each in named if not VERBS_IN_ED.match(each.split(":")[1])]
     assert len(named) / len(every) < 0.02, named
+
+
+def test_values_are_named_by_nouns() -> None:
+    every = [
+        (name, node.arg if isinstance(node, ast.arg) else node.id)
+        for name, tree in trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.arg) or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    ]
+    bare = [each for each in every if each[1] in BARE_PARTICIPLES]
+    assert len(bare) / len(every) < 0.005, bare
 
 
 def test_every_assignment_is_on_a_line_of_its_own() -> None:

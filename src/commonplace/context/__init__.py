@@ -51,8 +51,8 @@ def assemble(
     With `only_approved` it has nothing but what a person wrote or approved. With `reads_only` it is for a caller who
     may not write, and the default directive names no tool that does.
     """
-    given = {"user": user, "channel": channel, "budget": budget, "query": query, "only_approved": only_approved}
-    for name, value in given.items():
+    arguments = {"user": user, "channel": channel, "budget": budget, "query": query, "only_approved": only_approved}
+    for name, value in arguments.items():
         if value is not None:
             check(ARGUMENTS[name], value, name)
     home.storage.check()
@@ -63,8 +63,8 @@ def assemble(
         sections = keep_approved(home, sections)
     sections = add_remarks(home, make_viewer(home, channel, user), sections, only_approved=only_approved)
     fitted = fit_sections(sections, budget)
-    shown = [source for each in fitted if not each.section.is_map for source in each.sources]
-    home.record_recall(source.path for source in shown if source.first)
+    sources = [source for each in fitted if not each.section.is_map for source in each.sources]
+    home.record_recall(source.path for source in sources if source.first)
     whole = "\n\n".join(each.text for each in fitted if each.text)
     text = f"{whole}\n" if whole else ""
     return Context(text, _make_receipt(home, fitted, text, budget))

@@ -34,14 +34,14 @@ def check_approval(home: Home, spans: Iterable[Span]) -> IsApproved:
     return is_approved
 
 
-def choose_approved(home: Home, given: Iterable[tuple[T, Span]], most: int) -> list[T]:
+def choose_approved(home: Home, things: Iterable[tuple[T, Span]], most: int) -> list[T]:
     """Return the first so many things whose lines a person wrote or approved, among the first thousand."""
-    chosen: list[T] = []
-    candidates = islice(given, _MAX_CHECKED)
-    while len(chosen) < most and (batch := [*islice(candidates, _BATCH)]):
+    approved: list[T] = []
+    candidates = islice(things, _MAX_CHECKED)
+    while len(approved) < most and (batch := [*islice(candidates, _BATCH)]):
         is_approved = check_approval(home, (span for _, span in batch))
-        chosen += [thing for thing, span in batch if is_approved(span)]
-    return chosen[:most]
+        approved += [thing for thing, span in batch if is_approved(span)]
+    return approved[:most]
 
 
 def keep_approved(home: Home, sections: Sequence[Section]) -> list[Section]:
@@ -49,7 +49,7 @@ def keep_approved(home: Home, sections: Sequence[Section]) -> list[Section]:
     is_approved = check_approval(
         home, (span for section in sections for item in section.items for span in item.spans())
     )
-    chosen: list[Section] = []
+    approved: list[Section] = []
     for section in sections:
         items: list[Item] = []
         left_out = [*section.left_out]
@@ -59,5 +59,5 @@ def keep_approved(home: Home, sections: Sequence[Section]) -> list[Section]:
                 left_out.append(item.leave_out(NOT_APPROVED))
             if rest:
                 items.append(rest)
-        chosen.append(replace(section, items=items, left_out=tuple(left_out)))
-    return chosen
+        approved.append(replace(section, items=items, left_out=tuple(left_out)))
+    return approved

@@ -82,7 +82,7 @@ class Section:
         fitted.is_head_shown = bool(parts) or self.has_own_words
         return fitted
 
-    def leave_out_shown(self, shown: Lines) -> Section:
+    def leave_out_shown(self, lines: Lines) -> Section:
         """Return a map without what other sections show; any other section as it is."""
         return self
 
@@ -227,7 +227,7 @@ def _grant(sections: Sequence[Section], budget: float) -> list[float]:
         if section.has_own_words and section.head_cost <= left:
             grants[number] = section.head_cost
             left -= section.head_cost
-    chosen: list[int] = []
+    numbers: list[int] = []
     for number in _by_priority(sections):
         section = sections[number]
         is_refused = section.has_own_words and not grants[number]
@@ -235,13 +235,13 @@ def _grant(sections: Sequence[Section], budget: float) -> list[float]:
         if section.items and not is_refused and need <= left:
             grants[number] += need
             left -= need
-            chosen.append(number)
-    return _share_rest(sections, grants, chosen, left)
+            numbers.append(number)
+    return _share_rest(sections, grants, numbers, left)
 
 
-def _share_rest(sections: Sequence[Section], grants: list[float], chosen: list[int], left: float) -> list[float]:
+def _share_rest(sections: Sequence[Section], grants: list[float], numbers: list[int], left: float) -> list[float]:
     """Share what is left by weight, until it is used up or nobody wishes more."""
-    hungry = [number for number in chosen if sections[number].wish > grants[number]]
+    hungry = [number for number in numbers if sections[number].wish > grants[number]]
     while hungry and left > 1:
         unit = left / sum(sections[number].weight for number in hungry)
         left = 0.0
@@ -275,10 +275,10 @@ def _drop_repeated(sections: Sequence[Section], fitted: list[FittedSection], gra
     for number, section in enumerate(sections):
         if not section.has_recalled_items:
             continue
-        shown = _collect_shown_lines(
+        lines = _collect_shown_lines(
             each for each in fitted if not (each.section.has_recalled_items or each.section.is_map)
         )
-        repeated = [item for item in fitted[number].section.items if _is_shown(item, shown)]
+        repeated = [item for item in fitted[number].section.items if _is_shown(item, lines)]
         if repeated:
             cut = tuple(item.leave_out("is in another section already") for item in repeated)
             before = fitted[number].section
@@ -288,22 +288,22 @@ def _drop_repeated(sections: Sequence[Section], fitted: list[FittedSection], gra
 
 
 def _drop_names_of_shown(fitted: list[FittedSection], grants: Sequence[float]) -> None:
-    shown = _collect_shown_lines((each for each in fitted if not each.section.is_map), has_parts=True)
+    lines = _collect_shown_lines((each for each in fitted if not each.section.is_map), has_parts=True)
     for number, each in enumerate(fitted):
-        rest = each.section.leave_out_shown(shown)
+        rest = each.section.leave_out_shown(lines)
         if rest != each.section:
             fitted[number] = rest.fit(grants[number])
 
 
 def _collect_shown_lines(fitted: Iterable[FittedSection], *, has_parts: bool = False) -> dict[str, set[int]]:
     """Return the lines that are in the context, with `has_parts` also those of which only a part is."""
-    shown: dict[str, set[int]] = {}
+    lines: dict[str, set[int]] = {}
     for source in (source for each in fitted for source in each.sources):
         if source.first and (has_parts or not source.is_partial) and source.is_current:
-            shown.setdefault(source.path, set()).update(range(source.first, source.last + 1))
-    return shown
+            lines.setdefault(source.path, set()).update(range(source.first, source.last + 1))
+    return lines
 
 
-def _is_shown(item: Item, shown: dict[str, set[int]]) -> bool:
+def _is_shown(item: Item, lines: dict[str, set[int]]) -> bool:
     spans = [*item.spans()]
-    return bool(spans) and all({*range(first, last + 1)} <= shown.get(path, set()) for path, first, last in spans)
+    return bool(spans) and all({*range(first, last + 1)} <= lines.get(path, set()) for path, first, last in spans)

@@ -204,11 +204,11 @@ def _find_starts(part: str) -> list[int]:
 
 def _make_entry(raw: str, first_line: int, last_line: int, beyond: int, most: int) -> Entry | None:
     lines = enumerate(raw.split("\n"), start=first_line)
-    shown = [(number, line.rstrip()) for number, line in lines if _is_shown(line)]
-    if all(_TIME_HEADING.fullmatch(line) for _, line in shown):
+    numbered_lines = [(number, line.rstrip()) for number, line in lines if _is_shown(line)]
+    if all(_TIME_HEADING.fullmatch(line) for _, line in numbered_lines):
         return None
-    text = "\n".join(line for _, line in shown)
-    return Entry(text[:most], shown[0][0], last_line, len(text) + beyond)
+    text = "\n".join(line for _, line in numbered_lines)
+    return Entry(text[:most], numbered_lines[0][0], last_line, len(text) + beyond)
 
 
 def _is_shown(line: str) -> bool:

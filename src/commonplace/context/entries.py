@@ -119,12 +119,12 @@ class DayItem:
         missing = len(texts) - len(sources) + self.earlier_entries
         is_earlier = all(texts[len(texts) - len(sources) :])
         note = self._note(missing, shortened, is_earlier=is_earlier) if missing or shortened else ""
-        shown = self._render([text for text in texts if text], note)
-        return Part(shown, "", tuple(sources), self._describe_cut(sources, missing, shortened))
+        rendered = self._render([text for text in texts if text], note)
+        return Part(rendered, "", tuple(sources), self._describe_cut(sources, missing, shortened))
 
     def _render(self, texts: Iterable[str], note: str = "") -> str:
-        shown = fence("\n".join(texts), self.title)
-        return f"{shown}\n{note}" if note else shown
+        frame = fence("\n".join(texts), self.title)
+        return f"{frame}\n{note}" if note else frame
 
     def _note(self, missing: int, shortened: int, *, is_earlier: bool) -> str:
         kind = "earlier" if is_earlier else "other"

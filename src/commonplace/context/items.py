@@ -157,10 +157,10 @@ class TextItem(_PageLines):
 
     def _render(self, text: str, note: str = "") -> str:
         if not self.name:
-            shown = fence(text, self.label or self.path)
-            return f"{shown}\n({note}.)" if note else shown
-        shown = list_item(self.name, f"{text} …" if note else text, self.path)
-        return f"{shown}{chr(10) if chr(10) in shown else ' '}({note})" if note else shown
+            rendered = fence(text, self.label or self.path)
+            return f"{rendered}\n({note}.)" if note else rendered
+        rendered = list_item(self.name, f"{text} …" if note else text, self.path)
+        return f"{rendered}{chr(10) if chr(10) in rendered else ' '}({note})" if note else rendered
 
     def _ends_at_line(self, start: str) -> bool:
         return self.text[len(start) : len(start) + 1] in ("\n", "")
@@ -241,8 +241,8 @@ class RulesItem(_PageLines):
         rules, count = cut_rules(self.text, lambda text: weigh(show_instructions(text)) <= available)
         left = estimate_tokens(self.text) - estimate_tokens(rules)
         rest = Cut(self.source, max(1, left), f"{OVER_BUDGET}: {count} sentences cut")
-        shown = source._replace(tokens=estimate_tokens(rules))
-        return Part((show_instructions(rules) + note).strip(), "", (shown,) if rules else (), (rest,))
+        rules_source = source._replace(tokens=estimate_tokens(rules))
+        return Part((show_instructions(rules) + note).strip(), "", (rules_source,) if rules else (), (rest,))
 
     def _fit_brief(self, room: float, source: Source) -> Part | None:
         tokens = estimate_tokens(self.brief)

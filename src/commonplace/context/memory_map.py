@@ -60,9 +60,9 @@ class Named:
     words: str = ""
     line: int = 0  # where on its page it begins, if it is only a part of it
 
-    def is_shown(self, shown: Lines) -> bool:
+    def is_shown(self, lines: Lines) -> bool:
         """Return whether some of it is in the context anyway."""
-        return self.line in shown.get(self.path, ()) if self.line else self.path in shown
+        return self.line in lines.get(self.path, ()) if self.line else self.path in lines
 
     @cached_property
     def lines(self) -> list[tuple[int, str]]:
@@ -105,9 +105,9 @@ class Named:
         text = self.text.strip("\n")
         start = cut_start(text, partial(_is_within, most=most)).rstrip()
         is_cut = len(start) < len(text.rstrip())
-        shown = list_item(self.name, f"{start} […]" if is_cut else start, self.path)
+        line = list_item(self.name, f"{start} […]" if is_cut else start, self.path)
         whole = start.count("\n") + (text[len(start) : len(start) + 1] in ("\n", ""))
-        return shown, self._sources(whole, start)
+        return line, self._sources(whole, start)
 
     def _sources(self, last: int, text: str) -> tuple[Source, ...]:
         return (Source(self.path, 1, last, estimate_tokens(text)),) if last else ()
@@ -143,12 +143,12 @@ class NameList:
         """Return it with at most so many names."""
         return replace(self, names=self.names[:most], left=self.left + len(self.names[most:]))
 
-    def leave_out_shown(self, shown: Lines) -> NameList:
-        return replace(self, names=tuple(each for each in self.names if not each.is_shown(shown)))
+    def leave_out_shown(self, lines: Lines) -> NameList:
+        return replace(self, names=tuple(each for each in self.names if not each.is_shown(lines)))
 
     def __str__(self) -> str:
-        shown = ", ".join(quote_name(each.name) for each in self.names)
-        more = f"{f'{shown} and ' if shown else ''}{self.left}{' more' if shown else ''}" if self.left else shown
+        names = ", ".join(quote_name(each.name) for each in self.names)
+        more = f"{f'{names} and ' if names else ''}{self.left}{' more' if names else ''}" if self.left else names
         return f"{self.label}: {more}"
 
 
@@ -176,11 +176,11 @@ class Group(NameList):
             left -= len(lists[-1].names)
         return replace(self, names=names.names, left=names.left, lists=tuple(lists))
 
-    def leave_out_shown(self, shown: Lines) -> Group:
+    def leave_out_shown(self, lines: Lines) -> Group:
         """Return it without the notes that are in the context anyway."""
         if not self.has_notes:
             return self
-        lists = (each.leave_out_shown(shown) for each in self.lists)
+        lists = (each.leave_out_shown(lines) for each in self.lists)
         return replace(self, lists=tuple(each for each in lists if each.size))
 
     def __str__(self) -> str:
@@ -222,8 +222,8 @@ class MapItem:
     def leave_out(self, reason: str) -> Cut:
         return Cut("the map", max(1, int(self.cost)), reason)
 
-    def leave_out_shown(self, shown: Lines) -> MapItem:
-        groups = (group.leave_out_shown(shown) for group in self.groups)
+    def leave_out_shown(self, lines: Lines) -> MapItem:
+        groups = (group.leave_out_shown(lines) for group in self.groups)
         return replace(self, groups=tuple(group for group in groups if group.size))
 
     def fit(self, room: float) -> Part | None:
@@ -233,7 +233,7 @@ class MapItem:
         if weigh(self._render_names(self._most_names).text) > available:
             most = _bisect(self._most_names, lambda count: weigh(self._render_names(count).text) <= available)
             return self._render_names(most) if most else None
-        longest = max((len(named.text) for group in self.groups for named in group.names), default=0)
+        longest = max((len(name.text) for group in self.groups for name in group.names), default=0)
         words = 0
         if self._whole_cost <= room + _ROUNDING_TOKENS:
             words = _bisect(longest, lambda count: weigh(self._render(count).text) <= available, _FEW_WORDS_CHARACTERS)
@@ -254,8 +254,8 @@ class MapItem:
         parts: list[str] = []
         sources: list[Source] = []
         for group in self.groups:
-            lines, shown = _render_group(group, words, first, more)
-            sources += shown
+            lines, group_sources = _render_group(group, words, first, more)
+            sources += group_sources
             parts.append(f"### {group.label}\n" + "\n".join(lines))
         return self._make_part("\n\n".join([*parts, *self._describe_days(is_brief=False)]), self.groups, sources)
 
@@ -276,8 +276,8 @@ class MapItem:
         names = [each.path for group in groups for each in group.collect()]
         missing = sum(group.size for group in self.groups) - len(names)
         cut = (Cut("the map", 4 * missing, f"{OVER_BUDGET}: {missing} names cut"),) if missing else ()
-        shown = {source.path for source in sources}
-        return Part(text, "", tuple(sources), cut, tuple(name for name in dict.fromkeys(names) if name not in shown))
+        paths = {source.path for source in sources}
+        return Part(text, "", tuple(sources), cut, tuple(name for name in dict.fromkeys(names) if name not in paths))
 
     def _describe_days(self, *, is_brief: bool) -> list[str]:
         """Return a line on all days there are, which are more than the context shows."""
@@ -308,9 +308,9 @@ def _render_group(group: Group, words: int, first: int, more: int) -> tuple[list
     for number, each in enumerate(group.names):
         room = more if number < first else words
         if room or each.words:
-            line, found = each.show(room)
+            line, line_sources = each.show(room)
             lines.append(line)
-            sources += found
+            sources += line_sources
         else:
             bare.append(each)
     lines += ["- " + ", ".join(quote_name(each.name) for each in bare)] if bare else []
@@ -343,8 +343,8 @@ def memory_map(home: Home, channel: str | None, limit: int | None, *, only_appro
 class MapSection(Section):
     """The section of the map, which can use any room that is left."""
 
-    def leave_out_shown(self, shown: Lines) -> Section:
-        items = [item.leave_out_shown(shown) for item in self.items if isinstance(item, MapItem)]
+    def leave_out_shown(self, lines: Lines) -> Section:
+        items = [item.leave_out_shown(lines) for item in self.items if isinstance(item, MapItem)]
         return replace(self, items=[item for item in items if item.groups or len(item.days) > 1])
 
     def _fit_items(self, room: float) -> tuple[list[Part], list[Cut]]:
@@ -367,8 +367,8 @@ class _MapReader:
 
     def read_topics(self) -> Group:
         paths = self._choose(self._pages.list(self._home.layout.world))
-        named = [Named(self._home.layout.topic_of(path), path) for path in paths]
-        return self._group("Topics", self._add_texts(named))
+        names = [Named(self._home.layout.topic_of(path), path) for path in paths]
+        return self._group("Topics", self._add_texts(names))
 
     def read_pages(self) -> Group:
         """Return the pages and folders that people put beside those of tools."""
@@ -377,12 +377,12 @@ class _MapReader:
         own = {home.layout.shared_curated, home.layout.curated_page(home.agent)}
         listed = self._pages.list(folder)
         paths = self._choose(path for path in listed if path not in own and not home.layout.day_of(home.agent, path))
-        named = [Named(stem(path), path) for path in paths]
+        names = [Named(stem(path), path) for path in paths]
         taken = {home.layout.world, home.layout.globals, home.layout.channels, home.layout.days_folder(home.agent)}
         folders = [f"{folder}/{name}" for name in self._pages.list_folders(folder)]
         beside = [] if self._only_approved else [path for path in folders if path not in taken]
         lists = tuple(Named(f"{path.rpartition('/')[2]}/", path) for path in beside[: self._most_names])
-        group = self._group("Pages", self._add_texts(named))
+        group = self._group("Pages", self._add_texts(names))
         return replace(group, lists=(NameList("folders", lists),) if lists else ())
 
     def read_records(self, channel: str | None) -> Group:
@@ -391,10 +391,10 @@ class _MapReader:
         lists: list[NameList] = []
         if channel is not None:
             records, _ = self._home.list_records(layout.channel_folder(channel))
-            named = {
+            by_path = {
                 record.path: Named(record.key, record.path) for record in records if record.category not in INJECTED
             }
-            keys = tuple(named[path] for path in self._choose(named))
+            keys = tuple(by_path[path] for path in self._choose(by_path))
             lists += [NameList("this channel", keys)] if keys else []
         for name in self._pages.list_folders(layout.globals):
             paths = self._choose(self._pages.list(f"{layout.globals}/{name}"))
@@ -427,27 +427,29 @@ class _MapReader:
         days = (path for _, path in islice(list_days(self._home), _MAX_NOTE_DAYS))
         for path in dict.fromkeys([self._home.layout.curated_page(self._home.agent), *days]):
             text, _ = read_text(self._home.storage.pages, path)
-            found = [block for block in blocks.parse(text) if block.at] if FOOTER_START in text else []
-            pairs += ((_name_block(path, block), (path, block.first_line, block.last_line)) for block in found[::-1])
+            page_blocks = [block for block in blocks.parse(text) if block.at] if FOOTER_START in text else []
+            pairs += (
+                (_name_block(path, block), (path, block.first_line, block.last_line)) for block in page_blocks[::-1]
+            )
             if len(pairs) >= _MAX_NOTES:
                 break
-        named = (
+        names = (
             choose_approved(self._home, pairs, self._most_names) if self._only_approved else [each for each, _ in pairs]
         )
-        return [*{each.name: each for each in reversed(named)}.values()][::-1]
+        return [*{each.name: each for each in reversed(names)}.values()][::-1]
 
     def read_channels(self, channel: str | None) -> Group:
         """Return the channels: with keys of their records, or in a conversation with the number of these."""
         layout = self._home.layout
-        named: list[Named] = []
+        names: list[Named] = []
         folders = self._pages.list_folders(layout.channels)
         current = layout.channel_folder(channel).rpartition("/")[2] if channel is not None else ""
         for folder in folders[: self._most_names]:
             paths = self._choose(self._pages.list(f"{layout.channels}/{folder}"))
             if folder != current and paths:
-                named.append(self._name_channel(folder, paths, has_keys=channel is None))
+                names.append(self._name_channel(folder, paths, has_keys=channel is None))
         left = len(folders) - self._most_names
-        return Group("Channels", tuple(named), max(0, left) if not self._only_approved else 0)
+        return Group("Channels", tuple(names), max(0, left) if not self._only_approved else 0)
 
     def list_days(self) -> tuple[str, ...]:
         return () if self._only_approved else tuple(day for day, _ in list_days(self._home))
@@ -492,12 +494,12 @@ class _MapReader:
             return [*paths]
         return choose_approved(self._home, ((path, whole_page(path)) for path in paths), self._most_texts)
 
-    def _group(self, title: str, named: Sequence[Named]) -> Group:
-        return Group(title, tuple(named)).trim(self._most_names)
+    def _group(self, title: str, names: Sequence[Named]) -> Group:
+        return Group(title, tuple(names)).trim(self._most_names)
 
-    def _add_texts(self, named: list[Named]) -> list[Named]:
+    def _add_texts(self, names: list[Named]) -> list[Named]:
         """Return names with the starts of their pages, as many as there could be room for."""
-        some = named[: self._most_texts]
+        some = names[: self._most_texts]
         read = self._home.storage.page_reader([each.path for each in some])
         read_texts: list[Named] = []
         for each in some:
@@ -506,7 +508,7 @@ class _MapReader:
             except CommonplaceError:
                 text = ""
             read_texts.append(Named(each.name, each.path, text))
-        return [*read_texts, *named[self._most_texts :]]
+        return [*read_texts, *names[self._most_texts :]]
 
 
 def _name_block(path: str, block: Block) -> Named:

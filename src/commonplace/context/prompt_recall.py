@@ -89,18 +89,18 @@ def recall_for(
     if not home.search_settings.enabled or not _has_content(query):
         return _make_context(_Recall([], []), budget, ())
     conversation.add(prompt[:_MAX_PROMPT_CHARACTERS])
-    found = _search(home, query, user, channel)
-    hits = [hit for hit in found.hits if _is_recallable(hit, session or home.session, conversation)]
+    result = _search(home, query, user, channel)
+    hits = [hit for hit in result.hits if _is_recallable(hit, session or home.session, conversation)]
     if term := _find_term_to_define(query):
         hits = [hit for hit in hits if _defines(hit, term)]
     hits = leave_out_superseded(_prefer_answers(hits))
-    hits = _date_hits(home, _choose_likely(query, hits, found))
+    hits = _date_hits(home, _choose_likely(query, hits, result))
     words = [form for word in tokenize_query(query) if not word.is_function_word for form in word.forms]
-    days = "" if found.dates.has_content else " ".join(found.dates.phrases)
+    days = "" if result.dates.has_content else " ".join(result.dates.phrases)
     recall = _choose(hits, words, budget, conversation, days)
     home.record_recall(line.hit.path for line in recall.lines)
     conversation.save()
-    return _make_context(recall, budget, found.warnings if found.stale or found.fallback else ())
+    return _make_context(recall, budget, result.warnings if result.stale or result.fallback else ())
 
 
 class _Recall(NamedTuple):
@@ -123,9 +123,9 @@ def _has_content(query: str) -> bool:
     return any(small_talk.isdisjoint(word.forms) for word in words)
 
 
-def _choose_likely(query: str, hits: list[Hit], found: SearchResult) -> list[Hit]:
+def _choose_likely(query: str, hits: list[Hit], result: SearchResult) -> list[Hit]:
     """Return the hits that are likely enough to help with a prompt, and not far below the best of them."""
-    if not found.dates.has_content:
+    if not result.dates.has_content:
         return [hit for hit in hits if hit.score >= LIKELY_SCORE]
     likely = [hit for hit in hits if hit.score >= (LIKELY_SCORE if _has_its_words(query, hit) else SURE_SCORE)]
     best = max((hit.score for hit in likely), default=0.0)
@@ -134,10 +134,10 @@ def _choose_likely(query: str, hits: list[Hit], found: SearchResult) -> list[Hit
 
 def _has_its_words(query: str, hit: Hit) -> bool:
     """Return whether a text has more than a few words of a prompt, or is in another language."""
-    asked = [word for word in tokenize_query(query) if not word.is_function_word]
+    content_words = [word for word in tokenize_query(query) if not word.is_function_word]
     forms = {form for word in tokenize_query(f"{hit.key} {hit.text}") for form in word.forms}
-    shared = sum(not forms.isdisjoint(word.forms) for word in asked)
-    if shared > len(asked) * _FEW_WORDS_SHARE:
+    shared = sum(not forms.isdisjoint(word.forms) for word in content_words)
+    if shared > len(content_words) * _FEW_WORDS_SHARE:
         return True
     return _guess_language(query) != _guess_language(hit.text)
 
@@ -157,9 +157,9 @@ def _search(home: Home, query: str, user: str | None, channel: str | None) -> Se
     """
     viewer = Viewer(home.layout.agent_name(home.agent), home.search_settings.extra_paths, True, channel, user)
     with without_recalls():
-        found = home.search(query, _MAX_HITS, 0.0, viewer=viewer)
-        if found.dates.has_content or len(found.hits) < _MAX_HITS:
-            return found
+        result = home.search(query, _MAX_HITS, 0.0, viewer=viewer)
+        if result.dates.has_content or len(result.hits) < _MAX_HITS:
+            return result
         return home.search(query, _MAX_DAY_HITS, 0.0, viewer=viewer)
 
 
@@ -190,13 +190,13 @@ def _is_recallable(hit: Hit, session: str, conversation: Conversation) -> bool:
 def _prefer_answers(hits: list[Hit]) -> list[Hit]:
     """Return hits with the answer in place of a question that was asked before: who asks again wants the answer."""
     answers = {(hit.path, hit.question): hit for hit in reversed(hits) if hit.question}
-    chosen: dict[str, Hit] = {}
+    by_citation: dict[str, Hit] = {}
     for hit in hits:
         is_asked = hit.source == "session" and is_question(hit.text)
         answer = answers.get((hit.path, hit.text)) if is_asked else None
         best = answer._replace(score=hit.score) if answer else hit
-        chosen.setdefault(best.citation, best)
-    return [*chosen.values()]
+        by_citation.setdefault(best.citation, best)
+    return [*by_citation.values()]
 
 
 def _date_hits(home: Home, hits: list[Hit]) -> list[Hit]:
@@ -261,14 +261,14 @@ def _make_line(hit: Hit, words: list[str], conversation: Conversation, size: int
     parts = [part for part in _excerpt(new, words, size) if not _is_given(hit, part, conversation)]
     if not parts:
         return None
-    shown = " / ".join(parts)
+    text = " / ".join(parts)
     if hit.question:
-        shown = f"{_cut(' '.join(hit.question.split()), (), _MAX_QUESTION_CHARACTERS)} / {shown}"
+        text = f"{_cut(' '.join(hit.question.split()), (), _MAX_QUESTION_CHARACTERS)} / {text}"
     elif hit.key and hit.key not in answer:
-        shown = f"{hit.key}: {shown}"
+        text = f"{hit.key}: {text}"
     for remark in filter(None, (describe_version(hit), describe_marks(hit))):
-        shown = f"{shown} ({remark})"
-    return RecallLine(hit, shown, tuple(f"{hit.key} {part}" for part in parts) if hit.key else tuple(parts))
+        text = f"{text} ({remark})"
+    return RecallLine(hit, text, tuple(f"{hit.key} {part}" for part in parts) if hit.key else tuple(parts))
 
 
 def _is_given(hit: Hit, line: str, conversation: Conversation) -> bool:
@@ -283,14 +283,14 @@ _MIN_WORDS = 3  # fewer say something only with their key
 def _excerpt(lines: list[str], words: list[str], size: int) -> list[str]:
     """Return those lines that have most words of the query, in their order; a line that is too long is cut."""
     by_words = sorted(range(len(lines)), key=lambda number: (-_count_words(lines[number], words), number))
-    chosen: dict[int, str] = {}
+    excerpts: dict[int, str] = {}
     left = size
     for number in by_words:
         if left < min(len(lines[number]), _MIN_TEXT_CHARACTERS):
             break
-        chosen[number] = _cut(lines[number], words, left)
-        left -= len(chosen[number]) + 3
-    return [chosen[number] for number in sorted(chosen)]
+        excerpts[number] = _cut(lines[number], words, left)
+        left -= len(excerpts[number]) + 3
+    return [excerpts[number] for number in sorted(excerpts)]
 
 
 def _count_words(line: str, words: list[str]) -> int:

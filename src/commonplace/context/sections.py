@@ -84,16 +84,16 @@ def directives(home: Home, request: ContextRequest) -> Section:
     """Return the standing instructions that people keep: the home's, then the agent's, by file name."""
     items: list[RulesItem] = []
     warnings: list[str] = []
-    waiting = 0
+    proposals = 0
     for folder in (home.layout.directives, home.layout.agent_directives(home.agent)):
         for path in home.storage.pages.list(folder):
             text, problem = read_text(home.storage.pages, path)
             warnings += problem
             rule = read_rule(home, path, text)
-            waiting += bool(rule.proposal)
+            proposals += bool(rule.proposal)
             if rule.text.strip():
                 items.append(_rules_item(home, rule, reads_only=request.reads_only))
-    intro = "\n\n".join([DATA_RULE, *waiting_line(waiting, "directive")])
+    intro = "\n\n".join([DATA_RULE, *waiting_line(proposals, "directive")])
     has_brief = all(item.brief for item in items)
     return Section(
         "Directives",
@@ -127,19 +127,21 @@ def _rules_item(home: Home, rule: Rule, *, reads_only: bool) -> RulesItem:
 
 def memory_context(home: Home, request: ContextRequest) -> Section | None:
     """Return the records of the injected categories, global and of the current channel; the channel's value wins."""
-    found: dict[str, Record] = {}
+    by_key: dict[str, Record] = {}
     folders = [f"{home.layout.globals}/{category}" for category in INJECTED]
     if request.channel is not None:
         folders.append(home.layout.channel_folder(request.channel))
     warnings: list[str] = []
     for folder in folders:
         records, problems = home.list_records(folder)
-        found.update((record.key, record) for record in records if record.category in INJECTED)
+        by_key.update((record.key, record) for record in records if record.category in INJECTED)
         warnings += problems
     items: list[TextItem] = []
     for category in INJECTED:
-        chosen = sorted((record for record in found.values() if record.category == category), key=_key)
-        items += [_list_item(home, record, request, group=category, rank=_rank_injected(record)) for record in chosen]
+        in_category = sorted((record for record in by_key.values() if record.category == category), key=_key)
+        items += [
+            _list_item(home, record, request, group=category, rank=_rank_injected(record)) for record in in_category
+        ]
     if not items and not warnings:
         return None
     return Section("Memory Context", 92, items, floor_tokens=100, weight=8, warnings=tuple(warnings))
@@ -178,9 +180,9 @@ def curated_memory(home: Home, request: ContextRequest) -> Section | None:
         if text.strip():
             first += len(text) - len(text.lstrip("\n"))
             item = _clip(TextItem(text.strip("\n"), path, first), request)
-            shown = blocks.unescape_page(item.text)
-            total = item.total_characters - len(item.text) + len(shown)
-            items.append(replace(item, text=shown, total_characters=total))
+            unescaped = blocks.unescape_page(item.text)
+            total = item.total_characters - len(item.text) + len(unescaped)
+            items.append(replace(item, text=unescaped, total_characters=total))
     if not items and not warnings:
         return None
     return Section("Curated Memory", 77, items, floor_tokens=80, weight=5, warnings=tuple(warnings))
@@ -195,19 +197,19 @@ def _read_curated(text: str) -> tuple[int, str]:
 def working_notes(home: Home, request: ContextRequest) -> Section | None:
     """Return the agent's keyed notes, newest first."""
     fixed = (home.layout.handoff_page(home.agent), home.layout.scratch_page(home.agent))
-    found, warnings = home.list_records(home.layout.working_folder(home.agent))
-    records = [record for record in found if record.path not in fixed and record.text.strip()]
+    every_record, warnings = home.list_records(home.layout.working_folder(home.agent))
+    records = [record for record in every_record if record.path not in fixed and record.text.strip()]
     records.sort(key=_newest_first)
     most = _MAX_PLAIN_NOTES if request.limit is None else max(_MAX_PLAIN_NOTES, request.limit // 5)
-    made = (_list_item(home, record, request, rank=(number, "")) for number, record in enumerate(records))
+    every_item = (_list_item(home, record, request, rank=(number, "")) for number, record in enumerate(records))
     if request.only_approved:
-        items = choose_approved(home, ((item, span) for item in made for span in item.spans()), most)
+        items = choose_approved(home, ((item, span) for item in every_item for span in item.spans()), most)
     else:
-        items = [*islice(made, most)]
-    shown = {item.path for item in items}
+        items = [*islice(every_item, most)]
+    item_paths = {item.path for item in items}
     older = f"older than the newest {most} notes"
     reason = f"{NOT_APPROVED}, or it is {older}" if request.only_approved else older
-    left_out = tuple(Cut(record.path, 0, reason) for record in records if record.path not in shown)
+    left_out = tuple(Cut(record.path, 0, reason) for record in records if record.path not in item_paths)
     if not items and not warnings:
         return None
     return Section("Working Notes", 55, items, floor_tokens=30, weight=2, left_out=left_out, warnings=warnings)
@@ -231,20 +233,20 @@ def recalled_memory(home: Home, request: ContextRequest) -> Section | None:
         return None
     viewer = make_viewer(home, request.channel, request.user)
     shown_whole = {home.layout.curated_page(home.agent), home.layout.shared_curated}
-    wanted = _MAX_HITS if request.limit is None else _MAX_BUDGET_HITS
-    for most in (wanted * 4, 100):  # a long curated page may fill a short list with itself
-        found = home.search(request.query, most, viewer=viewer, only_approved_versions=request.only_approved)
-        likely = tuple(hit for hit in found.hits if hit.score >= _LEAST_SCORE)
+    hit_count = _MAX_HITS if request.limit is None else _MAX_BUDGET_HITS
+    for most in (hit_count * 4, 100):  # a long curated page may fill a short list with itself
+        result = home.search(request.query, most, viewer=viewer, only_approved_versions=request.only_approved)
+        likely = tuple(hit for hit in result.hits if hit.score >= _LEAST_SCORE)
         allowed = tuple(leave_out_superseded(_keep_approved_hits(home, likely) if request.only_approved else likely))
-        elsewhere = [hit for hit in allowed if hit.path not in shown_whole][:wanted]
-        if len(elsewhere) == wanted or len(found.hits) < most:
+        elsewhere = [hit for hit in allowed if hit.path not in shown_whole][:hit_count]
+        if len(elsewhere) == hit_count or len(result.hits) < most:
             break
     curated = [hit for hit in allowed if hit.path in shown_whole][:_MAX_HITS]  # in case those pages are cut
     hits = [hit for hit in allowed if hit in elsewhere or hit in curated]
     items = [
         _hit_item(hit, at, number) for number, (hit, at) in enumerate(zip(hits, _find_dates(home, hits), strict=True))
     ]
-    warnings = found.warnings if found.stale or found.fallback else ()
+    warnings = result.warnings if result.stale or result.fallback else ()
     left_out = tuple(Cut(hit.citation, 0, _why_left_out(hit)) for hit in likely if hit not in allowed)[:_MAX_HITS]
     if not items and not warnings and not left_out:
         return None

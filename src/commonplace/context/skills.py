@@ -37,7 +37,7 @@ def skills(home: Home, user: str | None, query: str | None, limit: int | None) -
     """Return the skills that a user may see; where they are more than `limit` tokens could name, the first ones."""
     items: list[SkillItem] = []
     warnings: list[str] = []
-    waiting = 0
+    proposals = 0
     most = _MAX_SKILLS if limit is None else min(_MAX_SKILLS, limit // _MIN_SKILL_TOKENS + 1)
     words = _words(query or "")
     folders = home.storage.pages.list_folders(home.layout.skills)
@@ -52,14 +52,14 @@ def skills(home: Home, user: str | None, query: str | None, limit: int | None) -
             warnings.append(str(error))
             continue
         rule = read_rule(home, path, text)
-        waiting += bool(rule.proposal)
+        proposals += bool(rule.proposal)
         skill = _parse(home, path, folder, rule.text)
         if skill and skill.is_visible_to(user):
             items.append(_make_item(home, skill, rule.text, words, is_current=not rule.proposal))
             warnings += [skill.warning] if skill.warning else []
     items.sort(key=_name)
     left_out = tuple(Cut(f"{home.layout.skills}/{folder}/{PAGE}", 0, OVER_BUDGET) for folder in folders[most:])
-    intro = "".join(waiting_line(waiting, "skill"))
+    intro = "".join(waiting_line(proposals, "skill"))
     if not items and not intro and not warnings:
         return None
     return SkillsSection(
@@ -69,7 +69,7 @@ def skills(home: Home, user: str | None, query: str | None, limit: int | None) -
         intro,
         floor_tokens=30,
         weight=3,
-        has_own_words=bool(waiting),
+        has_own_words=bool(proposals),
         left_out=left_out,
         warnings=tuple(warnings),
     )

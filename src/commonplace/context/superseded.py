@@ -20,8 +20,8 @@ def says_nothing_else(hit: Hit) -> bool:
     """Return whether a hit says little more than what was replaced."""
     if not hit.superseded_by or hit.superseded_by.is_partial:
         return False
-    said = " ".join(embedding_text("", hit.text).split())
-    return len(hit.superseded_by.was) >= _MOST_OF_PASSAGE * len(said)
+    text = " ".join(embedding_text("", hit.text).split())
+    return len(hit.superseded_by.was) >= _MOST_OF_PASSAGE * len(text)
 
 
 def _holds_newer(hit: Hit, older: Hit) -> bool:
