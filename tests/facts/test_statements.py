@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.facts.statements import MAX_STATEMENTS, fact_keys, split_statements
+from commonplace.facts.statements import (
+    MAX_STATEMENTS,
+    choose_from_text,
+    choose_statements,
+    fact_keys,
+    find_statements,
+    list_required,
+    lookup_keys,
+    query_stems,
+    split_statements,
+)
 
 
 def texts(text: str) -> list[str]:
@@ -58,3 +69,32 @@ def test_clauses_that_say_something_of_their_own_are_statements() -> None:
     assert texts == ["Tests run with pytest -q", "CI is on CircleCI."]
     whole = "We chose Postgres for billing; the usual reasons."
     assert [each.text for each in split_statements(whole)] == [whole]
+
+
+NOTES = (
+    "The port of the API is 8080. Anna lives in Porto; the office is in Lisbon. We shan't move it.",
+    "- Deadline: 12 Nov\n- the **dead**line is 14 Nov now\n- call at 3 o'clock\n",
+    "The launch is on 26 November. <!-- commonplace: supersedes 3f9a01c2 -->\nThe e-mail address is a.b@example.org.",
+    "我喜欢喝绿茶。 会议 在 北京。明天下午三点在北京开会。",
+    "Die Miete wurde angehoben. Der Vertrag läuft bis März. L'école est à Paris.",
+    "ฉันอยู่ที่กรุงเทพ. उसका दफ़्तर दिल्ली में है।",
+)
+
+
+@pytest.mark.parametrize("asked", NOTES)
+@pytest.mark.parametrize("text", NOTES)
+def test_what_shares_a_key_is_found_without_parsing_every_sentence(text: str, asked: str) -> None:
+    keys = {key: parts for statement in split_statements(asked) for key, parts in lookup_keys(statement).items()}
+    wanted = [list_required(parts) for parts in keys.values()]
+    found = {statement.text: stored & keys.keys() for statement, stored in find_statements(text, wanted)}
+    for statement in split_statements(text):
+        shared = keys.keys() & fact_keys(statement.text)
+        assert found.get(statement.text, frozenset()) >= shared
+
+
+@given(st.sampled_from(NOTES), st.text(alphabet="aeipoldrtn 8北京", max_size=20))
+def test_the_statements_that_a_query_is_about_are_the_same_without_parsing_every_sentence(
+    text: str, query: str
+) -> None:
+    asked = query_stems(f"{query} {text[:12]}")
+    assert [*choose_from_text(text, asked)] == choose_statements(split_statements(text), asked)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from commonplace.facts.statements import fact_keys
 from commonplace.index.base import Entry, Index
 from commonplace.index.embedding_service import EmbeddingService, embed_batch
 from commonplace.index.sqlite import SqliteIndex
@@ -93,6 +94,19 @@ def test_both_indexes_find_the_same_in_the_same_order(index: PostgresIndex, othe
             for hit, other_hit in zip(ours.hits, expected.hits, strict=False):
                 # SQLite's vectors are rounded to bytes, and of a word like "the" the tenth hit is as likely as the fifth
                 assert hit.score == pytest.approx(other_hit.score, abs=0.04)
+
+
+def test_both_indexes_say_by_which_keys_of_facts_a_passage_was_found(index: PostgresIndex, other: SqliteIndex) -> None:
+    texts = ("The port is 8080.", "The port is 9090 now. Anna lives in Porto.", "Nothing of either.")
+    keys = [key for text in texts for key in fact_keys(text)]
+    for each in (index, other):
+        write(each, [entry("a.md", *texts)])
+    found = [
+        {candidate.hit.text: candidate.fact_keys for candidate in each.find_by_fact_keys(keys, ME, 10)}
+        for each in (index, other)
+    ]
+    assert found[0] == found[1]
+    assert found[0] == {text: frozenset(fact_keys(text)) for text in texts[:2]}
 
 
 def test_both_indexes_know_the_same_words_like_a_misspelled_one(index: PostgresIndex, other: SqliteIndex) -> None:

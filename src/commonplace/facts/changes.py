@@ -36,6 +36,7 @@ _OURS = word_set(
     हमारा हमारी हमारे
     """
 )
+_CHANGES = frozenset(("change", "weak change", "retraction", "resolution"))
 _VAGUE_STARTS = frozenset(("it", "this", "that", "these", "those", "there", "they", "he", "she"))
 
 
@@ -69,6 +70,13 @@ def find_change(older: Statement, newer: Statement) -> Change | None:
         return None
     about = _find_same_thing(older, newer) or _find_same_frame(older, newer) or _find_same_role(older, newer)
     return Change("correction", "says that it changed", _show(about)) if about else None
+
+
+def says_change(newer: Statement) -> bool:
+    """Return whether a note has any of the words of change that `find_change` asks for."""
+    if not newer.cues.isdisjoint(_CHANGES):
+        return True
+    return bool(find_replaced(newer.text)) or has_cue(fold(newer.text), "hint")
 
 
 def _has_as_value(older: Statement, replaced: frozenset[str]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
@@ -19,6 +19,8 @@ _LITERAL = re.compile(r"[\w'ऀ-ॣ०-෿]+:?")
 _FIRST_GROUP = re.compile(r"\(\?:([^()]*)\)")
 _GROUP = re.compile(r"\(\?[:<!][^()]*(?:\([^()]*\)[^()]*)*\)(?:\{[^}]*\}|[?*+])?|.\?")
 _ENGLISH_WORDS = word_set("the is are of and my our we i it's i'm with for it at from by this that be to their his")
+_VARIABLE = re.compile(r"(?:\[[^\]]*\]|\\\w)(?:\{[^}]*\}|[?*+])?")
+_PLAIN = re.compile(r"[\w' :ऀ-ॣ०-෿]+")
 _PREFIX = 3  # letters of a word that phrases with inflections are asked for first
 _SEPARATOR = re.compile(r"\s*\| |\s*\|\n\s*")
 
@@ -49,18 +51,26 @@ def _mark_phrase(mark: str, match: re.Match[str]) -> str:
     return f"{mark}{inner}{mark}" if inner else mark
 
 
-def find_cues(folded: str, cues: Iterable[Cue]) -> frozenset[Cue]:
-    """Return which kinds of phrases a folded text has."""
-    found = [cue for cue in cues if any(pattern.search(folded) for pattern in _choose_patterns(folded, cue))]
+def find_cues(folded: str, cues: Collection[Cue]) -> frozenset[Cue]:
+    """Return which kinds of phrases a folded text has: only phrases are looked for of which it has a word."""
+    found: set[Cue] = set()
+    for cue, phrases in _find_possible(folded, cues):
+        if cue not in found and _compile(phrases).search(folded):
+            found.add(cue)
+    if not folded.isascii() and _any_unspaced_pattern().search(folded):
+        found.update(cue for cue in cues if cue not in found and _pattern(cue, "unspaced").search(folded))
     return frozenset(found)
 
 
 def _choose_patterns(folded: str, cue: Cue) -> list[re.Pattern[str]]:
     """Return the patterns that may match: a word of one language may say something else in another."""
-    words = _find_words(folded)
-    script = "spaced" if words.isdisjoint(_ENGLISH_WORDS) else "english"
-    chosen = [_pattern(cue, script)] if _may_have_cue(words, cue, script) else []
+    is_possible = next(_find_possible(folded, (cue,)), None) is not None
+    chosen = [_pattern(cue, _choose_script(_find_words(folded)))] if is_possible else []
     return chosen if folded.isascii() else [*chosen, _pattern(cue, "unspaced")]
+
+
+def _choose_script(words: frozenset[str]) -> str:
+    return "spaced" if words.isdisjoint(_ENGLISH_WORDS) else "english"
 
 
 def have_one_language(first: str, second: str) -> bool:
@@ -87,35 +97,66 @@ def _find_words(folded: str) -> frozenset[str]:
     return frozenset(_WORD.findall(folded))
 
 
-def _may_have_cue(words: frozenset[str], cue: Cue, script: str) -> bool:
-    """Return whether a text with these words may have a phrase of a kind: faster than to look for the phrases."""
-    required = _collect_required_words(cue, script)
-    return not required.words.isdisjoint(words) or not required.prefixes.isdisjoint([word[:_PREFIX] for word in words])
+def _find_possible(folded: str, cues: Collection[Cue]) -> Iterator[tuple[Cue, str]]:
+    """Yield the phrases of these kinds that a text may have, those of a kind that share a word as one pattern."""
+    words = _find_words(folded)
+    required = _collect_phrases(_choose_script(words))
+    for table, starts in ((required.by_word, words), (required.by_prefix, {word[:_PREFIX] for word in words})):
+        for start in table.keys() & starts:
+            for cue, parts, phrases in table[start]:
+                if cue not in cues:
+                    continue
+                for part in parts:  # mostly there is none, and a search takes longer
+                    if part in folded:
+                        yield cue, phrases
+                        break
+
+
+# Those phrases of each kind that share a word: of each its longest part that is plain text, and all as one pattern.
+_Phrases = dict[str, list[tuple[Cue, list[str], str]]]
 
 
 class _RequiredWords(NamedTuple):
-    """Of each phrase of a kind, a word that every text with that phrase has, or the first three letters of one."""
+    """Phrases by a word that every text with them has, or by the first three letters of one."""
 
-    words: frozenset[str]
-    prefixes: frozenset[str]
+    by_word: _Phrases
+    by_prefix: _Phrases
 
 
 @cache
-def _collect_required_words(cue: Cue, script: str) -> _RequiredWords:
-    words: set[str] = set()
-    prefixes: set[str] = set()
-    for phrase in _list_phrases(cue, script):
-        tokens = _GROUP.sub("*", phrase).split(" ")
-        literals = [token for token in tokens if _LITERAL.fullmatch(token)]
-        runs = [match[0] for token in tokens if (match := _LITERAL.match(token))]
-        starts = [run[:_PREFIX] for run in runs if len(run) > _PREFIX]
-        if literals and (not starts or len(max(literals, key=len)) > _PREFIX):
-            words.add(max(literals, key=len).rstrip(":"))
-        elif starts or (runs and phrase.startswith(runs[0])):
-            prefixes.add((starts or runs)[0][:_PREFIX])
-        else:
-            words.update(_list_first_words(phrase))
-    return _RequiredWords(frozenset(words), frozenset(prefixes))
+def _collect_phrases(script: str) -> _RequiredWords:
+    required = _RequiredWords({}, {})
+    for cue in PHRASES:
+        words: dict[str, list[str]] = {}
+        prefixes: dict[str, list[str]] = {}
+        for phrase in _list_phrases(cue, script):
+            starts, is_prefix = _find_required(phrase)
+            for start in starts:
+                (prefixes if is_prefix else words).setdefault(start, []).append(phrase)
+        for groups, table in ((words, required.by_word), (prefixes, required.by_prefix)):
+            for start, every in groups.items():
+                parts = [*map(_find_longest_part, every)]
+                table.setdefault(start, []).append((cue, parts, _guard(every)))
+    return required
+
+
+def _find_required(phrase: str) -> tuple[list[str], bool]:
+    """Return a word that every text with a phrase has, or the first letters of one; and whether it is the latter."""
+    tokens = _GROUP.sub("*", phrase).split(" ")
+    literals = [token for token in tokens if _LITERAL.fullmatch(token)]
+    runs = [match[0] for token in tokens if (match := _LITERAL.match(token))]
+    starts = [run[:_PREFIX] for run in runs if len(run) > _PREFIX]
+    if literals and (not starts or len(max(literals, key=len)) > _PREFIX):
+        return [max(literals, key=len).rstrip(":")], False
+    if starts or (runs and phrase.startswith(runs[0])):
+        return [(starts or runs)[0][:_PREFIX]], True
+    return _list_first_words(phrase), False
+
+
+def _find_longest_part(phrase: str) -> str:
+    """Return the longest part of a phrase that is plain text; empty if there is none."""
+    parts: list[str] = _PLAIN.findall(_VARIABLE.sub("*", _GROUP.sub("*", phrase)))
+    return max(parts, key=len, default="")
 
 
 def _list_first_words(phrase: str) -> list[str]:
@@ -128,10 +169,23 @@ def _list_first_words(phrase: str) -> list[str]:
 @cache
 def _pattern(cue: Cue, script: str) -> re.Pattern[str]:
     phrases = _list_phrases(cue, script)
-    if script == "unspaced":
-        return re.compile("|".join(phrases))
+    return _compile("|".join(phrases) if script == "unspaced" else _guard(phrases))
+
+
+@cache
+def _any_unspaced_pattern() -> re.Pattern[str]:
+    return re.compile("|".join(_pattern(cue, "unspaced").pattern for cue in PHRASES))
+
+
+def _guard(phrases: Iterable[str]) -> str:
+    """Return a pattern for phrases as whole words."""
     guarded = "|".join(f"{_USED_TO}{phrase}" if phrase == "used to" else phrase for phrase in phrases)
-    return re.compile(rf"(?<!\w)(?:{guarded})(?!\w)")
+    return rf"(?<!\w)(?:{guarded})(?!\w)"
+
+
+@cache
+def _compile(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
 
 
 def _list_phrases(cue: Cue, script: str) -> list[str]:

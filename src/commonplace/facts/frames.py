@@ -95,8 +95,8 @@ def _is_value(words: list[str]) -> bool:
 
 def align(older: Sequence[str], newer: Sequence[str]) -> Frame:
     """Return both statements side by side, without the words that change nothing."""
-    old = _normalize(tuple(older))
-    new = _normalize(tuple(newer))
+    old = normalize_words(tuple(older))
+    new = normalize_words(tuple(newer))
     most = min(len(old), len(new))
     start = 0
     while start < most and old[start] == new[start]:
@@ -125,7 +125,8 @@ def _is_part_of_value(word: str, text: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _normalize(words: tuple[str, ...]) -> tuple[str, ...]:
+def normalize_words(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the words of a statement as they are aligned."""
     plain = ["is" if word in ("are", "am") else word for word in words if word not in _DROPPED]
     for at in range(len(plain) - 1):
         if plain[at] == "will" and plain[at + 1] == "be":

@@ -14,6 +14,7 @@ from .words import content_stems, fold, function_words, word_set
 _LABEL = re.compile(
     r"([^\W\d_][^:：.!?\n]{0,60}?)\s*(?:\([^)]*\)\s*)?(?:[:=](?!\d)|：|\s[–—-]>?\s|→)\s*(\S.*)", re.DOTALL
 )
+_LABEL_MARKS = (":", "=", "-", "–", "—", "：", "→")  # a text without any of them has no label
 _MAX_LABEL_WORDS = 6
 _MAX_SUBJECT_WORDS = 16
 _BE = "is are am will was were isn't become becomes became"
@@ -90,9 +91,11 @@ def find_relation(words: tuple[str, ...]) -> Relation | None:
     for at, word in enumerate(words[: _MAX_SUBJECT_WORDS + 1]):
         is_clause = is_clause or word in _CLAUSE_STARTS
         kind = verbs.get(word)
+        if not kind or not at:
+            continue
         is_noun = kind != "be" and words[at + 1 : at + 2] in (("is",), ("are",), ("was",))  # `the play is …`
-        is_noun = is_noun or (kind != "be" and at > 0 and words[at - 1] in _NOUN_STARTS)
-        if kind and at and not is_noun and (kind == "be" or not is_clause):
+        is_noun = is_noun or (kind != "be" and words[at - 1] in _NOUN_STARTS)
+        if not is_noun and (kind == "be" or not is_clause):
             subject = _read_subject(words[:at])
             return Relation(kind, subject, at) if subject else None
     return None
@@ -115,7 +118,7 @@ def _read_subject(words: tuple[str, ...]) -> tuple[str, ...]:
 
 def label_of(text: str) -> str:
     """Return the label of a line like `label: value`, folded; empty for any other."""
-    match = _LABEL.match(text)
+    match = _LABEL.match(text) if any(mark in text for mark in _LABEL_MARKS) else None
     if not match or "//" in match[2][:3]:
         return ""
     words = fold(match[1]).split()

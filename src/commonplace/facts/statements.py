@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
-from ..formats.annotations import strip_annotations
+from ..formats.annotations import ANSWER_START, strip_annotations
 from ..model import Hit
 from .cues import find_cues, has_cue
 from .first_person import find_changed_states, find_states
@@ -22,7 +22,8 @@ from .links import NO_ANSWERS, Answers, find_answers, hash_words
 from .phrases import Cue
 from .relations import FIRST_PERSON, Relation, find_relation, label_of
 from .value_words import DONE, GENERIC, NEEDS, SENTIMENT_STEMS
-from .words import content_stems, fold, is_number, is_unspaced, split_words, stem
+from .word_lists import CONTRACTIONS
+from .words import content_stems, fold, is_number, is_unspaced, remove_spaces, split_words, stem
 
 MAX_STATEMENTS = 60  # of one passage
 _MAX_CHARACTERS = 400  # of a statement that says one thing
@@ -52,6 +53,7 @@ _CORRECTION_LABEL = re.compile(
 )
 _CLAUSE_END = re.compile(r"[;,.:] (?:but |and |so )?| but | [–—-] ")
 _OTHER_FEELING = re.compile("all about|no longer (?:need|plan|track)")
+_NOT_IN_A_TEXT = ("\0",)
 _CUES: tuple[Cue, ...] = (
     "change",
     "weak change",
@@ -100,23 +102,105 @@ def _find_cues(text: str) -> frozenset[str]:
 
 def split_statements(text: str, *, is_turn: bool = False) -> list[Statement]:
     """Return the statements of a passage, which may be a turn of a conversation; none of what the assistant said."""
-    speaker = ""
-    if is_turn:
-        match = _SPEAKER.match(text)
-        if not match:  # the assistant, or a later part of a very long turn
-            return []
-        speaker = match[1] or match[0]
-        text = text[match.end() :]
+    split = _split_text(text, is_turn=is_turn)
     statements: list[Statement] = []
-    for sentence, first, last in split_sentences(strip_annotations(text), _MAX_CHARACTERS):
-        clauses = _split_clauses(sentence) if "; " in sentence and not speaker else (sentence,)
-        parsed = (_parse(clause, first, last, speaker) for clause in clauses)
-        statements += (statement for statement in parsed if statement)
+    for sentence in split.sentences:
+        statements += _parse_sentence(sentence, split.speaker)
         if len(statements) >= MAX_STATEMENTS:
             break
-    for line, answers in find_answers(text).items():
+    for line, answers in find_answers(text[split.start :]).items():
         _attach(statements, line, answers)
     return statements
+
+
+StoredStatement = tuple[Statement, frozenset[int]]  # with the keys under which it is stored
+
+
+def find_statements(text: str, wanted: Sequence[Sequence[str]], *, is_turn: bool = False) -> Iterable[StoredStatement]:
+    """Return at least those statements of a passage that have everything of one of the wanted rows of texts: they are
+    looked for in the sentences, which takes less time than to parse them all."""
+    split = _split_text(text, is_turn=is_turn)
+    if ANSWER_START in text or split.has_many:
+        return map(_add_stored_keys, read_statements(text, is_turn=is_turn))
+    chosen = (sentence for sentence in split.sentences if _has_any(sentence.folded, wanted))
+    return (stored for sentence in chosen for stored in _read_stored(sentence, split.speaker))
+
+
+def _has_any(folded: str, rows: Iterable[Sequence[str]]) -> bool:
+    """Return whether a text has all of any of these rows of texts."""
+    for row in rows:
+        for each in row:
+            if each not in folded:
+                break
+        else:
+            return True
+    return False
+
+
+def _add_stored_keys(statement: Statement) -> StoredStatement:
+    return statement, frozenset(stored_keys(statement))
+
+
+class _Sentence(NamedTuple):
+    text: str
+    first_line: int
+    last_line: int
+    folded: str  # without marks of emphasis; again without spaces, if there may be characters of one word apart
+
+
+class _SplitText(NamedTuple):
+    """The sentences of a passage. `start`: where the text begins, after the name of the speaker."""
+
+    speaker: str
+    start: int
+    sentences: tuple[_Sentence, ...]
+
+    @property
+    def has_many(self) -> bool:
+        """Whether there may be more statements than are read."""
+        return sum(1 + sentence.text.count("; ") for sentence in self.sentences) > MAX_STATEMENTS
+
+
+@lru_cache(maxsize=2048)
+def _split_text(text: str, *, is_turn: bool) -> _SplitText:
+    """Return the sentences of a passage; cached, as many queries meet it."""
+    match = _SPEAKER.match(text) if is_turn else None
+    if is_turn and not match:  # the assistant, or a later part of a very long turn
+        return _SplitText("", 0, ())
+    start = match.end() if match else 0
+    sentences = split_sentences(strip_annotations(text[start:]), _MAX_CHARACTERS)
+    parsed = tuple(_Sentence(each, first, last, _fold_sentence(each)) for each, first, last in sentences)
+    return _SplitText((match[1] or match[0]) if match else "", start, parsed)
+
+
+def _fold_sentence(text: str) -> str:
+    folded = fold(_plain_text(text))
+    return folded if folded.isascii() else f"{folded}\n{remove_spaces(folded)}"
+
+
+@lru_cache(maxsize=8192)
+def _read_sentence(sentence: _Sentence, speaker: str) -> tuple[Statement, ...]:
+    """Return the statements of a sentence; cached, as many queries meet it."""
+    return tuple(_parse_sentence(sentence, speaker))
+
+
+@lru_cache(maxsize=8192)
+def _read_stored(sentence: _Sentence, speaker: str) -> tuple[StoredStatement, ...]:
+    """Return the statements of a sentence with their keys; cached, as many queries meet it."""
+    return tuple(map(_add_stored_keys, _read_sentence(sentence, speaker)))
+
+
+def _parse_sentence(sentence: _Sentence, speaker: str) -> Iterator[Statement]:
+    text = sentence.text
+    for clause in _split_clauses(text) if "; " in text and not speaker else (text,):
+        statement = _parse(clause, sentence.first_line, sentence.last_line, speaker)
+        if statement:
+            yield statement
+
+
+def list_sentences(text: str, *, is_turn: bool = False) -> Iterator[str]:
+    """Yield the sentences of a passage whose statements are read, without marks of emphasis."""
+    return (_plain_text(sentence.text) for sentence in _split_text(text, is_turn=is_turn).sentences)
 
 
 def find_statement_at(statements: Sequence[Statement], line: int) -> int | None:
@@ -180,7 +264,7 @@ def _join_wrapped(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _parse(sentence: str, first: int, last: int, speaker: str) -> Statement | None:
-    plain = _EMPHASIS.sub("", sentence).strip() if "*" in sentence or "`" in sentence or "_" in sentence else sentence
+    plain = _plain_text(sentence)
     is_question = plain.endswith(_QUESTION_MARKS)
     if is_question and speaker:
         return None
@@ -194,8 +278,14 @@ def _parse(sentence: str, first: int, last: int, speaker: str) -> Statement | No
     stems = tuple(content_stems(words))
     is_own = bool(speaker) and not FIRST_PERSON.isdisjoint(words)
     taken_back = _read_taken_back(folded) if is_own and has_cue(folded, "retraction") else ()
-    asks = is_question or any(mark in plain for mark in _QUESTION_MARKS)
+    asks = is_question or "?" in plain or (not plain.isascii() and any(mark in plain for mark in _QUESTION_MARKS))
     return Statement(plain, first, last, words, stems, relation, label, speaker, taken_back, asks)
+
+
+def _plain_text(sentence: str) -> str:
+    """Return a sentence without marks of emphasis."""
+    has_marks = "*" in sentence or "`" in sentence or "_" in sentence
+    return _EMPHASIS.sub("", sentence).strip() if has_marks else sentence
 
 
 def _read_taken_back(folded: str) -> tuple[str, ...]:
@@ -223,6 +313,20 @@ def choose_statements(statements: Sequence[Statement], asked: frozenset[str]) ->
     return [statement for statement, count in zip(statements, counts, strict=True) if count == best]
 
 
+def choose_from_text(text: str, asked: frozenset[str], *, is_turn: bool = False) -> Sequence[Statement]:
+    """Return the statements of a passage that have most stems of a query. Sentences without any are not parsed, unless
+    there are no others."""
+    split = _split_text(text, is_turn=is_turn)
+    if ANSWER_START not in text and not split.has_many and asked.isdisjoint(_changed_stems()):
+        rows = [(each,) for each in asked]
+        chosen = [sentence for sentence in split.sentences if _has_any(sentence.folded, rows)]
+        statements = [each for sentence in chosen for each in _read_sentence(sentence, split.speaker)]
+        best = choose_statements(statements, asked)
+        if best and not asked.isdisjoint(best[0].stems):
+            return best
+    return choose_statements(read_statements(text, is_turn=is_turn), asked)
+
+
 def find_lines(hit: Hit, statement: Statement) -> tuple[int, int]:
     """Return the first and the last line of a statement on its page; a turn of a session is one line there."""
     if hit.source == "session":
@@ -238,31 +342,52 @@ def fact_keys(text: str, *, is_turn: bool = False) -> list[int]:
 
 def stored_keys(statement: Statement) -> Iterator[int]:
     """Yield the keys of a statement: those of its frame, and of what it is about: more if it changes something."""
-    yield from _frame_keys(statement)
+    yield from map(_hash, _frame_keys(statement))
     for name in statement.answers.confirmed:
-        yield _hash("c", name)
+        yield _hash(("c", name))
     if statement.speaker:
-        yield from _word_keys(statement.taken_back)
+        yield from map(_hash, _word_keys(statement.taken_back))
     elif statement.may_replace:
-        yield from (_hash("h", state) for state in find_changed_states(statement.text))
-        yield from _word_keys(statement.stems)
-        yield from _topic_keys(statement.stems, _MAX_PAIR_STEMS_OF_CHANGE)
+        yield from (_hash(("h", state)) for state in find_changed_states(statement.text))
+        yield from map(_hash, _word_keys(statement.stems))
+        yield from map(_hash, _topic_keys(statement.stems, _MAX_PAIR_STEMS_OF_CHANGE))
     else:
-        yield from _topic_keys(statement.stems, _MAX_PAIR_STEMS_OF_PLAIN)
+        yield from map(_hash, _topic_keys(statement.stems, _MAX_PAIR_STEMS_OF_PLAIN))
 
 
-def lookup_keys(statement: Statement) -> Iterator[int]:
-    """Yield the keys under which newer versions of a statement are stored."""
-    yield _hash("c", hash_words(statement.words))
-    yield from _frame_keys(statement)
+FactKey = tuple[str, ...]  # its kind and, mostly, stems
+LookupKeys = dict[int, FactKey]  # by their hashes
+
+
+def lookup_keys(statement: Statement) -> LookupKeys:
+    """Return the keys under which newer versions of a statement are stored."""
+    keys: list[FactKey] = [("c", hash_words(statement.words)), *_frame_keys(statement)]
     if statement.speaker:
-        yield from _word_keys(statement.stems) if _may_be_taken_back(statement) else ()
+        keys += _word_keys(statement.stems) if _may_be_taken_back(statement) else ()
     else:
-        yield from (_hash("h", state) for state in find_states(statement.text))
-        yield from _word_keys(statement.stems) if _is_short(statement.stems) else ()
-        yield from _topic_keys(statement.stems, _MAX_PAIR_STEMS)
-    if statement.is_question or has_cue(fold(statement.text), "open"):
-        yield from (_hash("l", each) for each in statement.stems)
+        keys += (("h", state) for state in find_states(statement.text))
+        keys += _word_keys(statement.stems) if _is_short(statement.stems) else ()
+        keys += _topic_keys(statement.stems, _MAX_PAIR_STEMS)
+    if "open" in statement.cues:
+        keys += (("l", each) for each in statement.stems)
+    return {_hash(key): key for key in keys}
+
+
+def list_required(key: FactKey) -> tuple[str, ...]:
+    """Return what every text has that is stored under a key; of an answer, something that no text has."""
+    kind, *stems = key
+    if kind == "c":
+        return _NOT_IN_A_TEXT
+    if kind == "h":
+        return ()
+    return tuple(stem for stem in stems[kind == "r" :] if stem not in _changed_stems())
+
+
+@cache
+def _changed_stems() -> frozenset[str]:
+    """Return the stems that a text may have without their letters: `shall` in `shan't`, `mai` in `12 May`."""
+    words = (*CONTRACTIONS, "12 may")
+    return frozenset(stem for word in words for stem in content_stems(split_words(word)))
 
 
 def _is_short(stems: Sequence[str]) -> bool:
@@ -278,39 +403,39 @@ def _may_be_taken_back(statement: Statement) -> bool:
     return is_own and not (NEEDS.isdisjoint(words) and SENTIMENT_STEMS.isdisjoint(map(stem, words)))
 
 
-def _frame_keys(statement: Statement) -> Iterator[int]:
+def _frame_keys(statement: Statement) -> Iterator[FactKey]:
     if statement.label:
-        yield _hash("l", *sorted(content_stems(statement.label.split())))
+        yield "l", *sorted(content_stems(statement.label.split()))
     relation = statement.relation
     if relation:
-        yield _hash("r", relation.kind, *relation.subject)
+        yield "r", relation.kind, *relation.subject
     stems = [each for each in statement.stems if not is_number(each)]
     if len(stems) < len(statement.stems) and stems:
-        yield _hash("n", *stems)
+        yield "n", *stems
     is_free = not statement.speaker and not relation and not statement.label and 2 <= len(stems) <= _MAX_FRAME_STEMS
     if is_free:
-        yield _hash("f", *stems[:2])
+        yield "f", *stems[:2]
     if is_free or (relation and relation.kind in ("be", "own") and 2 < len(stems) <= _MAX_FRAME_STEMS):
-        yield _hash("e", *stems[-2:])
+        yield "e", *stems[-2:]
 
 
-def _word_keys(stems: Iterable[str]) -> list[int]:
+def _word_keys(stems: Iterable[str]) -> list[FactKey]:
     """Return a key for each stem that is not in many statements."""
     distinct = [each for each in dict.fromkeys(stems) if each not in GENERIC and not each[0].isdigit()]
-    return [_hash("s", each) for each in distinct[:_MAX_WORD_KEYS]]
+    return [("s", each) for each in distinct[:_MAX_WORD_KEYS]]
 
 
-def _topic_keys(stems: Iterable[str], most: int) -> Iterator[int]:
+def _topic_keys(stems: Iterable[str], most: int) -> Iterator[FactKey]:
     """Yield a key for each pair of stems, of the longest ones that are no numbers."""
     distinct = sorted({each for each in stems if not each[0].isdigit()})
-    for pair in combinations(sorted(sorted(distinct, key=len, reverse=True)[:most]), 2):
-        yield _hash("t", *pair)
+    for one, other in combinations(sorted(sorted(distinct, key=len, reverse=True)[:most]), 2):
+        yield "t", one, other
 
 
 def hash_key(key: str) -> int:
     """Return the key of everything that is stored under a key: blocks and records."""
-    return _hash("k", key)
+    return _hash(("k", key))
 
 
-def _hash(*parts: str) -> int:
+def _hash(parts: FactKey) -> int:
     return zlib.crc32("\0".join(parts).encode(errors="surrogatepass"))

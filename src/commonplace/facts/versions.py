@@ -13,10 +13,10 @@ from functools import lru_cache
 from itertools import pairwise
 
 from .announcements import find_announcement
-from .changes import count_alike, find_change, have_other_subjects, is_head, replaces_other
+from .changes import count_alike, find_change, have_other_subjects, is_head, replaces_other, says_change
 from .claims import read_topics
 from .cues import find_cue, has_cue
-from .frames import Frame, Link, align, judge_frame
+from .frames import Frame, Link, align, judge_frame, normalize_words
 from .links import hash_words
 from .phrases import Cue
 from .relations import FIRST_PERSON, YOU
@@ -68,6 +68,8 @@ def judge(older: Statement, newer: Statement, *, is_same_place: bool = False) ->
         return None
     if newer.answers.confirmed and hash_words(older.words) in newer.answers.confirmed:
         return Link(CONFIRMED, "marked as its successor on the page")
+    if not may_be_versions(older, newer):
+        return None
     cues = newer.cues
     if _is_rejected(older, newer) or "open" in cues or not _is_same_speaker(older, newer):
         return None
@@ -85,6 +87,15 @@ def judge(older: Statement, newer: Statement, *, is_same_place: bool = False) ->
     if not link and "change" in cues:
         link = _judge_announcement(older, newer) or _judge_move(older, newer)
     return link or _judge_claims(older, newer) or _judge_change(older, newer)
+
+
+def may_be_versions(older: Statement, newer: Statement) -> bool:
+    """Return whether a closer look may find a link: most pairs have nothing that any of the rules asks for."""
+    old = normalize_words(older.words)
+    new = normalize_words(newer.words)
+    if old[:1] == new[:1] or old[-2:] == new[-2:] or newer.taken_back or (older.label and newer.label):
+        return True
+    return _has_same_subject(older, newer) or "open" in older.cues or _may_say_change(newer) or says_change(newer)
 
 
 def _differ_in_case(frame: Frame, older: Statement, newer: Statement) -> bool:

@@ -42,11 +42,28 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFKC", text).replace("\u2019", "'").casefold()
 
 
+def remove_spaces(folded: str) -> str:
+    """Return a text without anything between words, so that the characters of scripts without spaces are adjacent."""
+    return _space_pattern().sub("", folded)
+
+
+@cache
+def _space_pattern() -> re.Pattern[str]:
+    return re.compile(rf"[^\w{_UNSPACED}{_MARKS}]+")
+
+
 def split_words(folded: str) -> list[str]:
     """Return the words of a folded text, contractions as the words that they stand for."""
     pattern = _ASCII_TOKEN if folded.isascii() else _token_pattern()
+    tokens: list[str] = pattern.findall(folded)
+    words = tokens if all(map(str.isalnum, tokens)) else _split_tokens(tokens)
+    return _mark_may(words) if "may" in words else words
+
+
+def _split_tokens(tokens: list[str]) -> list[str]:
+    """Return tokens with contractions and compounds as several words."""
     words: list[str] = []
-    for word in pattern.findall(folded):
+    for word in tokens:
         if word.isalnum():
             words.append(word)
         elif "'" in word:
@@ -55,7 +72,7 @@ def split_words(folded: str) -> list[str]:
             words.append(word)
         else:
             words += _COMPOUND.split(word)
-    return _mark_may(words) if "may" in words else words
+    return words
 
 
 def _mark_may(words: list[str]) -> list[str]:

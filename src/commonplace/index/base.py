@@ -60,6 +60,7 @@ class Candidate(NamedTuple):
     terms: bytes
     length: int
     day: int | None
+    fact_keys: frozenset[int] = frozenset()  # of those it was looked up by, which it may have
 
 
 class CorpusStats(NamedTuple):
@@ -232,7 +233,8 @@ class Retriever(Protocol):
         self, keys: Sequence[int], viewer: Viewer, limit: int, filters: Filters = EVERYTHING
     ) -> list[Candidate]:
         """Return the passages with a statement under one of these keys (see `facts/statements.py`) that the viewer may
-        see: those that share the rarest keys, newest first. Of one key at most `MAX_PASSAGES_PER_FACT_KEY` count."""
+        see, with these keys: those that share the rarest keys, newest first. Of one key at most
+        `MAX_PASSAGES_PER_FACT_KEY` count; where there are more, every passage may have it."""
         ...
 
 
@@ -369,13 +371,27 @@ def passage_fact_keys(kind: str, key: str, text: str) -> list[int]:
     return [hash_key(key), *keys] if key and kind != "skill" else keys
 
 
-def choose_by_rarity(by_key: Iterable[Sequence[int]], limit: int) -> list[int]:
-    """Return those passages that share the rarest keys, given the passages of each key."""
+PassagesByKey = Mapping[int, Sequence[int]]  # the newest passages of each key of a fact
+
+
+def choose_by_rarity(by_key: PassagesByKey, limit: int) -> list[int]:
+    """Return those passages that share the rarest keys."""
     weights: dict[int, float] = {}
-    for numbers in by_key:
+    for numbers in by_key.values():
         for number in numbers:
             weights[number] = weights.get(number, 0.0) + 1 / len(numbers)
     return sorted(weights, key=weights.__getitem__, reverse=True)[:limit]
+
+
+def add_fact_keys(candidates: Iterable[Candidate], by_key: PassagesByKey) -> Iterator[Candidate]:
+    """Yield the candidates with the keys that they may have: of a key with many passages, only some are known."""
+    frequent = [key for key, numbers in by_key.items() if len(numbers) >= MAX_PASSAGES_PER_FACT_KEY]
+    keys: dict[int, list[int]] = {}
+    for key, numbers in by_key.items():
+        for number in numbers:
+            keys.setdefault(number, []).append(key)
+    for candidate in candidates:
+        yield candidate._replace(fact_keys=frozenset((*keys[candidate.number], *frequent)))
 
 
 def sort_newest_first(candidates: Iterable[Candidate]) -> list[Candidate]:

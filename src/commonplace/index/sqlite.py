@@ -27,6 +27,7 @@ from .base import (
     Candidate,
     CorpusStats,
     Entry,
+    add_fact_keys,
     candidate_of,
     choose_by_rarity,
     digest_of,
@@ -224,7 +225,8 @@ class SqliteIndex(VectorSpaces):
         by_key: dict[int, list[int]] = {}
         for key, number in self._rows(sql, (json.dumps(list(keys)), *values, *values)):
             by_key.setdefault(key, []).append(number)
-        return sort_newest_first(self.load_candidates(choose_by_rarity(by_key.values(), limit)))
+        candidates = self.load_candidates(choose_by_rarity(by_key, limit))
+        return sort_newest_first(add_fact_keys(candidates, by_key))
 
     def preceding_text(self, number: int) -> str:
         sql = """

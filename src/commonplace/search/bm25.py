@@ -14,7 +14,7 @@ from itertools import accumulate, chain, pairwise, starmap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..index.base import BM25_B, BM25_K1, BatchQuery, Candidate, CorpusStats, Retriever
-from ..index.terms import encode_term
+from ..index.terms import encode_term, unpack_terms
 from ..index.tokenizer import QueryWord, query_language, tokenize_passage, tokenize_query
 from ..model import Query, Viewer
 from .term_counts import Bigram, count_plainly, count_with_numpy
@@ -241,11 +241,16 @@ def _group_starts(groups: Sequence[Sequence[Any]]) -> list[int]:
     return [*accumulate(map(len, groups[:-1]), initial=0)]
 
 
-def own_share(terms: QueryTerms, candidate: Candidate) -> float:
-    """Return the share of the query's words, by weight, that a passage itself has, without what is around it."""
+def has_own_share(terms: QueryTerms, candidate: Candidate, min_share: float) -> bool:
+    """Return whether a passage itself, without what is around it, has such a share of the query's words, by weight."""
+    numbers = unpack_terms(candidate.terms)
+    body = frozenset(numbers[1 : 1 + numbers[0]])  # what it says and a hint: to split the text takes much longer
+    at_most = sum(term.weight for term in terms.terms if not body.isdisjoint(map(encode_term, term.forms)))
+    if not terms.total or at_most / terms.total < min_share:
+        return False
     words = frozenset(tokenize_passage(candidate.hit.text, "").body)
     present = sum(term.weight for term in terms.terms if not words.isdisjoint(term.forms))
-    return present / terms.total if terms.total else 0.0
+    return present / terms.total >= min_share
 
 
 def match_key(terms: QueryTerms, key: str) -> float:

@@ -12,7 +12,7 @@ right.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 
@@ -150,13 +150,13 @@ def background_odds(odds: Sequence[float]) -> float:
     return _UNRELATED_ODDS + (odds[rank - 1] - _UNRELATED_ODDS) * rank / _BACKGROUND_RANK
 
 
-def weigh_evidence(matches: Sequence[Match], query: Asked) -> list[Evidence]:
-    """Return the evidence for each hit of a query."""
+def weigh_evidence(matches: Sequence[Match], query: Asked) -> Iterator[Evidence]:
+    """Yield the evidence for each hit of a query."""
     best = sorted((match.odds for match in matches), reverse=True)[:2]
     second = best[1] if len(best) > 1 else 0.0
     size = math.log(max(_MIN_PASSAGES, query.passages))
-    return [
-        Evidence(
+    for match in matches:
+        yield Evidence(
             match.odds,
             _clip_lead(match.odds - (second if match.odds == best[0] else best[0])),
             match.lexical,
@@ -168,8 +168,6 @@ def weigh_evidence(matches: Sequence[Match], query: Asked) -> list[Evidence]:
             math.log1p(match.characters),
             match.date,
         )
-        for match in matches
-    ]
 
 
 def _clip_lead(lead: float) -> float:

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 
 from ..errors import CommonplaceError
 from ..facts.cues import has_cue
-from ..facts.statements import Statement, choose_statements, find_statement_at, query_stems, read_statements
+from ..facts.statements import (
+    Statement,
+    choose_from_text,
+    choose_statements,
+    find_statement_at,
+    list_sentences,
+    query_stems,
+    read_statements,
+)
 from ..facts.words import fold
 from ..formats import frontmatter
 from ..formats.timestamps import parse_day, parse_timestamp
@@ -67,6 +75,8 @@ def _find_validity(hit: Hit, origin: Provenance, asked: frozenset[str], find_day
     if not fields and (page != ALWAYS or not may_say_validity(hit.text)):
         return page
     day = parse_day(hit.at) if hit.at else find_day(origin.at)
+    if not fields and not _says_validity(hit, day):
+        return page
 
     def read(statement: Statement) -> Validity:
         numbers = range(statement.first_line, statement.last_line + 1)
@@ -75,9 +85,18 @@ def _find_validity(hit: Hit, origin: Provenance, asked: frozenset[str], find_day
             return find_validity(statement.text, day)
         return Validity(stated.first or page.first, stated.last or page.last)
 
-    spans = map(read, choose_statements(read_statements(hit.text, is_turn=hit.source == "session"), asked))
+    spans = map(read, choose_from_text(hit.text, asked, is_turn=hit.source == "session"))
     first = next(spans, page)
     return first if all(span == first for span in spans) else page
+
+
+def _says_validity(hit: Hit, day: int | None) -> bool:
+    """Return whether any sentence of a hit may say until when it holds: that takes less time to tell than what its
+    statements are."""
+    for sentence in list_sentences(hit.text, is_turn=hit.source == "session"):
+        if may_say_validity(sentence) and ("; " in sentence or find_validity(sentence, day) != ALWAYS):
+            return True
+    return False
 
 
 def _mark(hit: Hit, validity: Validity, today: int) -> Hit:

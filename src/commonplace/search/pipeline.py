@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, tzinfo
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
 
 from ..errors import InvalidArgument, InvalidChoice, NotAvailable
@@ -334,11 +335,7 @@ def _run_dated_query(
     scale = _choose_scale(vectors, is_reranked=bool(rows) and rows[0].cross_encoder is not None)
     terms = candidates.terms
     every = weigh_evidence([_match_of(row, background, weights) for row in rows], _describe_query(terms))
-    scored = list(zip(rows, _calibrate(rows, every, scale, dates), every, strict=True))
-    if scored and scored[0][1] >= _FOUND_SCORE:
-        likely = {row.number for row in drop_unlikely(rows)}
-        scored = [hit for hit in scored if hit[0].number in likely]
-    hits = [hit for hit in scored if hit[1] >= query.min_score][: query.limit]
+    hits = _choose_hits(query, rows, _calibrate(rows, every, scale, dates))
     words = list(terms.weights)
     active = vectors.active
     return SearchResult(
@@ -352,6 +349,19 @@ def _run_dated_query(
         dates=dates,
         has_dated=has_dated,
     )
+
+
+_CalibratedHit = tuple[ScoredHit, float, Evidence]
+
+
+def _choose_hits(query: Query, rows: Sequence[ScoredHit], scored: Iterator[_CalibratedHit]) -> list[_CalibratedHit]:
+    """Return the first hits with at least the score asked for; beside one that is right, only likely ones."""
+    first = next(scored, None)
+    if first is None:
+        return []
+    likely = {row.number for row in drop_unlikely(rows)} if first[1] >= _FOUND_SCORE else None
+    every = (hit for hit in chain([first], scored) if likely is None or hit[0].number in likely)
+    return [*islice((hit for hit in every if hit[1] >= query.min_score), query.limit)]
 
 
 def _match_of(row: ScoredHit, background: float, weights: Weights) -> Match:
@@ -434,17 +444,17 @@ def explain_dates(result: SearchResult) -> dict[str, Any] | None:
 
 
 def _calibrate(
-    rows: Sequence[ScoredHit], every: Sequence[Evidence], scale: Scale, dates: QueryDates
-) -> Iterator[float]:
-    """Yield the score of each hit; none exceeds that of the hit before it, and what is of other days than those asked
-    about is well below what is of these."""
+    rows: Sequence[ScoredHit], every: Iterable[Evidence], scale: Scale, dates: QueryDates
+) -> Iterator[_CalibratedHit]:
+    """Yield each hit with its score and evidence. No score exceeds that of the hit before it, and what is of other days
+    than those asked about is well below what is of these."""
     is_dated = [bool(dates.spans) and fits_dates(row, dates) for row in rows]
     most = 1.0 if dates.has_subject or any(is_dated) else _MAX_OTHER_DAYS_SCORE
     for place, (row, evidence) in enumerate(zip(rows, every, strict=True)):
         if dates.selects_first and place and is_dated[place - 1] and not is_dated[place]:
             most *= _OTHER_DAYS_SHARE
         most = min(most, calibrate(evidence, DATES_ALONE if row.is_right_by_date else scale))
-        yield most
+        yield row, most, evidence
 
 
 def explain_result(result: SearchResult) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from ..formats.timestamps import parse_day
 from ..index.base import Candidate
 from ..model import Hit, Query
-from .bm25 import QueryTerms, bm25_scores, match_key, own_share
+from .bm25 import QueryTerms, bm25_scores, has_own_share, match_key
 from .calibration import Evidence
 from .dates import NO_DATES, QueryDates, asks_about_now, date_proximity, names_days_within
 from .words import QueryWords, is_question
@@ -120,23 +120,24 @@ def score_candidates(
     if z_scores is None or not _is_asked(query, terms) or not (likely or _is_any_similar(rows)):
         rows = [row for row in rows if row[0].number in likely]
     answers = _find_answers(rows, terms)
-    hits = [_make_scored_hit(row, answers.get(row[0].number), likely) for row in rows]
-    support = page_support((hit.hit.path, hit.odds) for hit in hits)
-    supported = [
-        hit._replace(odds=hit.odds + weights.support * support[hit.hit.path], support=support[hit.hit.path])
-        for hit in hits
-    ]
-    return _spread(sort_by_odds(supported), weights)
+    rows = [_raise_answer(row, answers.get(row[0].number)) for row in rows] if answers else rows
+    support = page_support((candidate.hit.path, odds) for candidate, _, odds in rows)
+    hits: list[ScoredHit] = []
+    for candidate, factors, odds in rows:
+        number = candidate.number
+        question = answers[number][0].hit.text if number in answers else ""
+        page = support[candidate.hit.path]
+        whole = odds + weights.support * page
+        hits.append(
+            ScoredHit(number, candidate.hit, whole, factors, page, is_likely=number in likely, question=question)
+        )
+    return _spread(sort_by_odds(hits), weights)
 
 
-def _make_scored_hit(row: _Row, question: _Row | None, likely: frozenset[int]) -> ScoredHit:
-    """Return a hit; an answer comes before its question."""
+def _raise_answer(row: _Row, question: _Row | None) -> _Row:
+    """Return a row with odds that put an answer before its question."""
     candidate, factors, odds = row
-    asked = question[0].hit.text if question else ""
-    best = max(odds, question[2] + _ANSWER_LEAD) if question else odds
-    return ScoredHit(
-        candidate.number, candidate.hit, best, factors, is_likely=candidate.number in likely, question=asked
-    )
+    return (candidate, factors, max(odds, question[2] + _ANSWER_LEAD)) if question else row
 
 
 def _find_answers(rows: Sequence[_Row], terms: QueryTerms) -> dict[int, _Row]:
@@ -149,7 +150,7 @@ def _find_answers(rows: Sequence[_Row], terms: QueryTerms) -> dict[int, _Row]:
     for row in starts.values():
         candidate, factors, _ = row
         answer = starts.get((candidate.hit.path, candidate.hit.end + 1)) if factors.question else None
-        if answer and not answer[1].question and own_share(terms, candidate) >= _MIN_ASKED_SHARE:
+        if answer and not answer[1].question and has_own_share(terms, candidate, _MIN_ASKED_SHARE):
             answers[answer[0].number] = row
     return answers
 
@@ -345,8 +346,8 @@ def drop_duplicates(rows: Iterable[ScoredHit]) -> list[ScoredHit]:
 
 def _find_edges(text: str) -> tuple[str, ...]:
     """Return how the first word of a text begins and the last one ends, which takes less time than to compare texts."""
-    first = text[:_EDGE_CHARACTERS].split()[:1]
-    last = text[-_EDGE_CHARACTERS:].split()[-1:]
+    first = text[:_EDGE_CHARACTERS].split(None, 1)[:1]
+    last = text[-_EDGE_CHARACTERS:].rsplit(None, 1)[-1:]
     return (*(word[:_MIN_SENTENCE_BYTES] for word in first), *(word[-_MIN_SENTENCE_BYTES:] for word in last))
 
 

@@ -11,11 +11,11 @@ from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
 
-from ..facts.statements import Statement, lookup_keys, split_statements
+from ..facts.statements import LookupKeys, Statement, lookup_keys, split_statements
 from ..formats.timestamps import parse_day
 from ..index.base import Candidate, Index
 from ..model import Hit, Scope, Viewer
-from .truth import FindOrigins, Place, Replacement, choose_newest, group_by_key, judge_all, keep_approved
+from .truth import FindOrigins, Place, Replacement, choose_newest, group_by_key, join_keys, judge_all, keep_approved
 
 _MAX_DATED_CANDIDATES = 200
 _MAX_UNDATED_CANDIDATES = 60
@@ -44,7 +44,7 @@ class ShownStatement(NamedTuple):
     first: int
     last: int
     statement: Statement
-    keys: tuple[int, ...]
+    keys: LookupKeys
 
 
 def list_statements(text: str) -> list[ShownStatement]:
@@ -59,9 +59,9 @@ def list_statements(text: str) -> list[ShownStatement]:
 
 
 @lru_cache(maxsize=8192)
-def _split_paragraph(text: str) -> tuple[tuple[Statement, tuple[int, ...]], ...]:
+def _split_paragraph(text: str) -> tuple[tuple[Statement, LookupKeys], ...]:
     """Return the statements of a paragraph, with the keys of their newer versions; cached, as it is shown again."""
-    return tuple((each, tuple(lookup_keys(each))) for each in split_statements(text))
+    return tuple((each, lookup_keys(each)) for each in split_statements(text))
 
 
 def find_replaced_lines(
@@ -117,13 +117,13 @@ def _find_later(index: Index, viewer: Viewer, places: Sequence[Place], earliest:
 
 
 def _find(index: Index, viewer: Viewer, places: Iterable[Place], limit: int) -> list[Candidate]:
-    keys = dict.fromkeys(key for place in places for key in place.keys)
+    keys = join_keys(places)
     return index.find_by_fact_keys([*keys][:_MAX_KEYS], viewer, limit) if keys else []
 
 
 def _judge_places(places: Sequence[Place], candidates: Sequence[Candidate]) -> Iterator[Replacement]:
     if not candidates:
         return
-    by_key = group_by_key(candidates, frozenset(key for place in places for key in place.keys))
+    by_key = group_by_key(candidates, join_keys(places))
     for place in places:
         yield from judge_all(place, by_key)

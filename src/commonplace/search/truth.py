@@ -14,16 +14,19 @@ from ..facts.cues import has_cue
 from ..facts.frames import Link
 from ..facts.links import NO_ANSWERS
 from ..facts.statements import (
+    LookupKeys,
     Statement,
-    choose_statements,
+    choose_from_text,
     find_lines,
+    find_statements,
     hash_key,
+    list_required,
     lookup_keys,
     query_stems,
     read_statements,
     stored_keys,
 )
-from ..facts.versions import CONFIRMED, judge
+from ..facts.versions import CONFIRMED, judge, may_be_versions
 from ..facts.words import fold
 from ..formats.passages import embedding_text, show_passage
 from ..formats.timestamps import parse_day
@@ -36,6 +39,7 @@ MAX_MARKED_HITS = 12  # the first hits, whose newer versions are looked for
 _MAX_CANDIDATES = 60
 _MAX_KEYS = 400
 _MAX_WHOLE_CHARACTERS = 300  # that are shown of a passage that replaces another as a whole
+_NO_KEYS: LookupKeys = {}
 _REPETITION = Link("repetition", "says the same again")
 _NO_ORIGIN = Provenance()
 _MAX_SCORE = 0.99  # of a hit that inherits the chances of those that it replaces
@@ -52,7 +56,7 @@ class Place(NamedTuple):
     number: int
     hit: Hit  # with the whole text of the passage
     statement: Statement
-    keys: tuple[int, ...] = ()
+    keys: LookupKeys = _NO_KEYS
 
 
 StatementId = tuple[int, int, str]  # the passage, the line in it, and the text of a statement
@@ -91,11 +95,12 @@ def find_replacements(
     asked = query_stems(query.text)
     places = [place for row in rows for place in _choose_statements(row.number, row.hit, asked)]
     keys = dict.fromkeys(hash_key(row.hit.key) for row in rows if _has_key(row.hit))
-    keys |= dict.fromkeys(key for place in places for key in place.keys)
+    known = join_keys(places)
+    keys |= dict.fromkeys(known)
     if not keys:
         return {}
     candidates = index.find_by_fact_keys([*keys][:_MAX_KEYS], query.viewer, _MAX_CANDIDATES, query.filters)
-    by_key = group_by_key(candidates, frozenset(keys))
+    by_key = group_by_key(candidates, known)
     pairs = [pair for row in rows if _has_key(row.hit) for pair in _find_same_key(row, candidates)]
     pairs += [pair for place in places for pair in judge_all(place, by_key)]
     if query.only_approved_versions:
@@ -138,9 +143,8 @@ def _whole(number: int, hit: Hit) -> Place:
 
 def _choose_statements(number: int, hit: Hit, asked: frozenset[str]) -> Iterator[Place]:
     """Yield the statements of a passage that have most words of the query."""
-    statements = read_statements(hit.text, is_turn=hit.source == "session")
-    for statement in choose_statements(statements, asked):
-        yield Place(number, hit, statement, tuple(lookup_keys(statement)))
+    for statement in choose_from_text(hit.text, asked, is_turn=hit.source == "session"):
+        yield Place(number, hit, statement, lookup_keys(statement))
 
 
 @lru_cache(maxsize=2048)
@@ -149,13 +153,24 @@ def read_with_keys(text: str, *, is_turn: bool) -> tuple[tuple[Statement, frozen
     return tuple((each, frozenset(stored_keys(each))) for each in read_statements(text, is_turn=is_turn))
 
 
-def group_by_key(candidates: Iterable[Candidate], keys: frozenset[int]) -> dict[int, list[Place]]:
-    """Return the statements of passages by the keys that are asked for."""
+def join_keys(places: Iterable[Place]) -> LookupKeys:
+    """Return the keys of several statements."""
+    keys: LookupKeys = {}
+    for place in places:
+        keys |= place.keys
+    return keys
+
+
+def group_by_key(candidates: Sequence[Candidate], keys: LookupKeys) -> dict[int, list[Place]]:
+    """Return the statements of passages by the keys that they were looked up by."""
     by_key: dict[int, list[Place]] = {}
+    required = {key: list_required(keys[key]) for each in candidates for key in each.fact_keys if key in keys}
     for candidate in candidates:
-        for statement, stored in read_with_keys(candidate.hit.text, is_turn=candidate.hit.source == "session"):
-            place = Place(candidate.number, candidate.hit, statement)
-            for key in keys.intersection(stored):
+        hit = candidate.hit
+        wanted = [required[key] for key in candidate.fact_keys if key in required]
+        for statement, stored in find_statements(hit.text, wanted, is_turn=hit.source == "session"):
+            place = Place(candidate.number, hit, statement)
+            for key in candidate.fact_keys & stored:
                 by_key.setdefault(key, []).append(place)
     return by_key
 
@@ -196,6 +211,8 @@ def _judge_with_any_answers(older: Place, newer: Place) -> Link | None:
 
 
 def _judge(older: Place, newer: Place, statement: Statement, newer_statement: Statement) -> Link | None:
+    if not newer_statement.answers.confirmed and not may_be_versions(statement, newer_statement):
+        return None
     is_same_place = newer.hit.path == older.hit.path or bool(older.hit.key and older.hit.key == newer.hit.key)
     return _judge_once(statement, newer_statement, is_same_place)
 

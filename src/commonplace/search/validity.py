@@ -59,6 +59,7 @@ ALWAYS = Validity()
 _MAX_CHARACTERS = 2_000  # of a text that is read
 _LATE_DAYS = 60  # how long ago a day without a year may be
 _WORD = r"\w\u0900-\u097f\u064b-\u0652"
+_WORDS = re.compile(rf"[{_WORD}]+")
 _START = rf"(?<![{_WORD}])"
 _END = rf"(?![{_WORD}])"
 _ENGLISH_VOCABULARY = Vocabulary(
@@ -121,12 +122,13 @@ def _day_in_words(day: str) -> str:
     return f"{named.day} {named:%B} {named.year}"
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=8192)
 def may_say_validity(text: str) -> bool:
     """Return whether a closer look may find a phrase in a text: most texts have no such word."""
     return _hint_pattern().search(fold_phrase(text[:_MAX_CHARACTERS])) is not None
 
 
+@lru_cache(maxsize=4096)
 def find_validity(text: str, day: int | None) -> Validity:
     """Return until when and from when on a sentence holds that was written on a day; None: only full dates count."""
     first: int | None = None
@@ -143,6 +145,8 @@ def find_validity_phrases(text: str, day: int | None) -> dict[str, Validity]:
     found: dict[str, Validity] = {}
     taken: list[tuple[int, int]] = []
     for language in _choose_languages(folded):
+        if not _names_day(folded, language):
+            continue
         past = _past_pattern(language)
         for pattern, kind in _patterns(language):
             for match in pattern.finditer(folded):
@@ -154,6 +158,20 @@ def find_validity_phrases(text: str, day: int | None) -> dict[str, Validity]:
                     taken.append(match.span())
                     found[match[0].strip()] = validity
     return found
+
+
+def _names_day(folded: str, language: str) -> bool:
+    """Return whether a text has a number or a word that some name of a day has: most texts with a hint do not."""
+    return language == "unspaced" or _day_pattern(language).search(folded) is not None
+
+
+@cache
+def _day_pattern(language: str) -> re.Pattern[str]:
+    words, vocabulary = _words_of(language)
+    units = filter(None, (vocabulary.week, vocabulary.month, vocabulary.year, *words.units.split(), *vocabulary.units))
+    names = any_of({**_months(language), **_weekdays(language)})
+    days = "|".join(names for _, names in _days_ahead(language))
+    return re.compile(f"[0-9]|{_START}(?:{names}|{days}|{fold_phrase('|'.join(units))})")
 
 
 def _is_recurring(folded: str, match: re.Match[str]) -> bool:
@@ -197,10 +215,15 @@ def _clause_before(text: str, end: int) -> str:
 
 
 def _choose_languages(folded: str) -> Iterator[str]:
-    words = frozenset(re.findall(rf"[{_WORD}]+", folded))
+    words = frozenset(_WORDS.findall(folded))
     for language, (whole, parts) in _split_hints().items():
-        if not whole.isdisjoint(words) or any(part in folded for part in parts):
+        if not whole.isdisjoint(words):
             yield language
+            continue
+        for part in parts:
+            if part in folded:
+                yield language
+                break
     if not folded.isascii() and _UNSPACED_HINT.search(folded):
         yield "unspaced"
 

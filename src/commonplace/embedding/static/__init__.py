@@ -27,7 +27,7 @@ ALTERNATE_MARK = "~"  # before a word that is listed a second time, as a word of
 
 _LENGTH_EXPONENT = 1.5  # of the weight of a token: the rarer it is, the longer its vector
 _MIN_KNOWN_SHARE = 0.5
-_MAX_CACHED_TEXTS = 2_000  # whose tokens are kept
+_MAX_CACHED_TEXTS = 6_000  # whose tokens are kept
 _SAMPLE_CHARACTERS = 400  # enough to judge a text by
 _FOREIGN_LEAN = -6  # of two words at least: one alone is taken as English
 _UPPER_LEVELS = (0.1284, 0.3881, 0.6568, 0.9424, 1.256, 1.618, 2.069, 2.733)
@@ -48,9 +48,9 @@ class Table(NamedTuple):
     def dims(self) -> int:
         return 2 * int(self.numbers.shape[1])
 
-    def rows(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+    def rows(self, ids: npt.NDArray[np.int64] | npt.NDArray[np.int32]) -> npt.NDArray[np.float32]:
         """Return the vectors of tokens before scaling."""
-        return _PAIRS[self.numbers[ids]].view(np.float32)
+        return _PAIRS.take(self.numbers.take(ids, axis=0)).view(np.float32)
 
     def sum(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
         """Return the sum of the vectors of tokens."""
@@ -68,7 +68,7 @@ class StaticModel:
         self._english_rows = english_rows or len(vocabulary)
         self._table = table
         self._alternates = _alternates(vocabulary, self.tokenizer)
-        self._cached_ids = lru_cache(_MAX_CACHED_TEXTS)(self.ids)
+        self._cached_ids = lru_cache(_MAX_CACHED_TEXTS)(self._different_ids)
 
     @classmethod
     def load(cls, path: Path = WEIGHTS) -> StaticModel:
@@ -100,6 +100,10 @@ class StaticModel:
         if lean > 0 and ids.max() >= self._english_rows:
             return np.array(self.tokenizer.ids(text, is_english=True), np.int64)
         return ids
+
+    def _different_ids(self, text: str) -> npt.NDArray[np.int32]:
+        """Return the ids of the different tokens of a text."""
+        return np.array([*{*self.ids(text).tolist()}], np.int32)
 
     def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Return one row of length 1 for each text; zeros for a text without known tokens."""
@@ -137,7 +141,9 @@ class StaticModel:
         clipped: list[float] = np.clip(scores, 0.0, 1.0).tolist()
         return clipped
 
-    def _directions(self, ids: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    def _directions(
+        self, ids: npt.NDArray[np.int64] | npt.NDArray[np.int32]
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
         """Return the vectors of tokens scaled to length 1, and their original lengths."""
         vectors = self._table.rows(ids)
         lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))

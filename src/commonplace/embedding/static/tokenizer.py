@@ -19,13 +19,14 @@ _MARKS = (
     "\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963"
 )
 _LETTER = rf"[^\W\d_{CJK}{THAI}\u0640]"
-_RUNS = re.compile(rf"([{CJK}]+)|([{THAI}]+)|{_LETTER}(?:{_LETTER}|[{_MARKS}])*|\d+")
+_RUNS = re.compile(rf"([{CJK}]+)|([{THAI}]+)|({_LETTER}(?:{_LETTER}|[{_MARKS}])*|\d+)")
 _ASCII_RUNS = re.compile(r"[a-z]+|\d+")  # for lower-case text in ASCII
 _CJK_CHARACTER = re.compile(f"[{CJK}]")
 _SEMITIC = re.compile("[\u05d0-\u05ea\u0621-\u064a]")
 _ARABIC_MARKS = re.compile("[\u0640\u064b-\u065f\u0670\u05b0-\u05c7]")
 # One letter for those that writers of Arabic and Persian exchange, and no dot of its own above a Turkish i.
 _SAME_LETTERS = str.maketrans({"أ": "ا", "إ": "ا", "آ": "ا", "ى": "ي", "ی": "ي", "ک": "ك", "\u0307": None})
+_EXCHANGED = re.compile(f"[{''.join(map(chr, _SAME_LETTERS))}]")
 _ARTICLE = "ال"
 _PREFIXES = "ובכלמשהوفلبك"  # "and", "in", "to" and the like, written as part of the word
 _THAI_WORD = re.compile(f"[{THAI}]+")
@@ -47,6 +48,7 @@ class Tokenizer:
         self._ids = dict(zip(vocabulary, range(len(vocabulary)), strict=True))
         self._english_rows = english_rows or len(vocabulary)
         self._unknown: dict[str, list[int]] = {}
+        self._unknown_english: dict[str, list[int]] = {}
 
     def id(self, token: str) -> int:
         return self._ids[token]
@@ -59,32 +61,32 @@ class Tokenizer:
         ids: list[int] = []
         get_id = self._ids.get
         if text.isascii():  # as most text is: this takes half the time
-            for word in _ASCII_RUNS.findall(text.lower()):
-                token = get_id(word)
+            words = _ASCII_RUNS.findall(text.lower())
+            split = self._english_pieces if is_english else self._pieces
+            for word, token in zip(words, map(get_id, words), strict=True):
                 if token is None:
-                    ids += self._split(word, "##", self._english_rows) if is_english else self._pieces(word)
+                    ids += split(word)
                 else:
                     ids.append(token)
             return ids
         before = ""
-        for run in _RUNS.finditer(normalize(text)):
-            word = run[0]
-            if run[1]:
-                ids += [token for token in map(get_id, word) if token is not None]
-                ids += [token for token in map(get_id, map(str.__add__, word, word[1:])) if token is not None]
-            elif run[2]:
-                ids += self._split_thai(word)
+        for cjk, thai, word in _RUNS.findall(normalize(text)):
+            if cjk:
+                ids += [token for token in map(get_id, cjk) if token is not None]
+                ids += [token for token in map(get_id, map(str.__add__, cjk, cjk[1:])) if token is not None]
+            elif thai:
+                ids += self._split_thai(thai)
             else:
                 token = get_id(word)
                 if token is not None:
                     ids.append(token)
                 elif is_english and (folded := fold(word)).isascii() and folded not in self._ids:
-                    ids += self._split(folded, "##", self._english_rows)
+                    ids += self._english_pieces(folded)
                 else:
                     ids += self._pieces(word)
-                pair = get_id(f"{before} {word}")  # Vietnamese writes its syllables apart
-                if pair is not None:
-                    ids.append(pair)
+                if before in self._first_syllables:  # Vietnamese writes its syllables apart
+                    pair = get_id(f"{before} {word}")
+                    ids += () if pair is None else (pair,)
                 before = word
         return ids
 
@@ -111,6 +113,16 @@ class Tokenizer:
                 self._unknown.clear()
             ids = self._split_word(word)
             self._unknown[word] = ids
+        return ids
+
+    def _english_pieces(self, word: str) -> list[int]:
+        """Return the tokens of an unknown word, none of them of another language; cached likewise."""
+        ids = self._unknown_english.get(word)
+        if ids is None:
+            if len(self._unknown_english) >= _MAX_CACHED_WORDS:
+                self._unknown_english.clear()
+            ids = self._split(word, "##", self._english_rows)
+            self._unknown_english[word] = ids
         return ids
 
     def _split_word(self, word: str) -> list[int]:
@@ -153,6 +165,11 @@ class Tokenizer:
         return ids
 
     @cached_property
+    def _first_syllables(self) -> frozenset[str]:
+        """Return the first words of tokens of two words."""
+        return frozenset(token.partition(" ")[0] for token in self._ids if " " in token)
+
+    @cached_property
     def _thai_lengths(self) -> dict[str, tuple[int, ...]]:
         """Return the lengths of Thai words, longest first, by their first two characters."""
         lengths: dict[str, set[int]] = {}
@@ -180,7 +197,8 @@ class Tokenizer:
 
 def normalize(text: str) -> str:
     """Return a text in the form in which words are looked up."""
-    return unicodedata.normalize("NFKC", text).lower().translate(_SAME_LETTERS)
+    lower = unicodedata.normalize("NFKC", text).lower()
+    return lower.translate(_SAME_LETTERS) if _EXCHANGED.search(lower) else lower
 
 
 def fold(word: str) -> str:

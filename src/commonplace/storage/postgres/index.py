@@ -187,18 +187,23 @@ class PostgresIndex:
               SELECT place, passages.id, row_number() OVER (PARTITION BY place ORDER BY passages.id DESC) AS rank
               FROM matches JOIN commonplace.index_passages AS passages ON passages.id = matches.id
               WHERE {OWN_ROWS} AND passages.id = ANY(ARRAY(SELECT DISTINCT id FROM matches)) AND {condition}),
-            shared AS (
+            shared AS MATERIALIZED (
               SELECT id, place, count(*) OVER (PARTITION BY place) AS passages FROM ranked WHERE rank <= %(most)s),
             rarest AS MATERIALIZED (
-              SELECT id FROM shared GROUP BY id
-              ORDER BY sum(1 / passages::float8) DESC, min(place), id DESC LIMIT %(limit)s)
-            SELECT {CANDIDATE_COLUMNS}
+              SELECT id, array_agg(place) AS places FROM shared GROUP BY id
+              ORDER BY sum(1 / passages::float8) DESC, min(place), id DESC LIMIT %(limit)s),
+            frequent AS (SELECT array_agg(DISTINCT place) AS frequent FROM shared WHERE passages >= %(most)s)
+            SELECT places || frequent, {CANDIDATE_COLUMNS}
             FROM commonplace.index_passages AS passages JOIN owners ON owners.id = passages.owner
+            JOIN rarest ON rarest.id = passages.id CROSS JOIN frequent
             WHERE passages.tenant = %(tenant)s AND passages.territory = %(index_key)s
             AND passages.id = ANY(ARRAY(SELECT id FROM rarest))"""
         with self._tables.without_snapshot():
             rows = self._tables.query(sql, values | {"limit": limit}, SEARCH_SETTINGS)
-        return sort_newest_first(map(candidate_of, rows))
+        return sort_newest_first(
+            candidate_of(tuple(row))._replace(fact_keys=frozenset(keys[place - 1] for place in places))
+            for places, *row in rows
+        )
 
     def preceding_text(self, number: int) -> str:
         sql = f"""
