@@ -37,6 +37,7 @@ STATEMENT_TIMEOUT_MS = 15_000  # default; statements that read a whole memory se
 FIRST_BACKOFF_SECONDS = 0.005
 MAX_BACKOFF_SECONDS = 0.5
 POOL_TIMEOUT_SECONDS = 15.0  # to get a connection from a pool, and to open one
+RECONNECT_SECONDS = 4.0  # that a pool tries to connect, with longer and longer pauses, before it begins anew
 REPLICA_POOL_TIMEOUT_SECONDS = 1.0  # the same for a replica, whose searches the primary can answer
 MAX_CONNECTIONS = 8  # of each purpose
 # A host that vanished sends no reset: after half a minute of silence a connection counts as dead.
@@ -95,7 +96,7 @@ class Pools:
             max_size=MAX_CONNECTIONS,
             open=True,
             timeout=timeout,
-            reconnect_timeout=timeout,
+            reconnect_timeout=min(timeout, RECONNECT_SECONDS),
             check=ConnectionPool.check_connection if check else None,
             kwargs=connection_options(self.url),
         )
@@ -150,12 +151,14 @@ def _borrow_connection(pools: Pools, purpose: Purpose) -> Iterator[Connection]:
 
     pool = pools.get(purpose)
     try:
-        connection = pool.getconn()
+        connection = _get_connection(pool)
     except PoolTimeout as error:
         _raise_connect_error(pools.url)
-        raise StorageError(
-            f"all {MAX_CONNECTIONS} connections of this process to the database are in use: try again"
-        ) from error
+        if pool.get_stats().get("pool_size", 0) >= MAX_CONNECTIONS:
+            raise StorageError(
+                f"all {MAX_CONNECTIONS} connections of this process to the database are in use: try again"
+            ) from error
+        connection = pool.getconn()  # it could not be reached, and now it can
     try:
         with connection:
             yield connection
@@ -164,6 +167,24 @@ def _borrow_connection(pools: Pools, purpose: Purpose) -> Iterator[Connection]:
         raise
     finally:
         pool.putconn(connection)
+
+
+def _get_connection(pool: ConnectionPool) -> Connection:
+    """Return a connection of a pool; PoolTimeout if there is none within the pool's time.
+
+    A pool that cannot connect waits twice as long before each attempt. Asked anew every few seconds, it begins anew, so
+    that a server that is back is noticed soon.
+    """
+    from psycopg_pool import PoolTimeout
+
+    deadline = time.monotonic() + pool.timeout
+    while True:
+        left = deadline - time.monotonic()
+        try:
+            return pool.getconn(max(0.1, min(left, RECONNECT_SECONDS)))
+        except PoolTimeout:
+            if left <= RECONNECT_SECONDS:
+                raise
 
 
 def _raise_connect_error(url: str) -> None:
