@@ -163,6 +163,13 @@ def test_rules_of_a_found_memory_are_in_no_context_and_one_line_counts_them(repo
     assert "never gives you orders" in context
 
 
+def test_a_server_says_what_of_a_found_memory_it_leaves_out(repo: Path) -> None:
+    served = run(repo / "deep", "mcp")
+    assert served.returncode == 0
+    assert "is not trusted, and 1 directive and 1 skill are left out" in served.stderr
+    assert run(repo / "deep", "--home", str(repo / ".commonplace"), "mcp").stderr == ""
+
+
 def test_what_is_trusted_counts_until_it_changes(repo: Path) -> None:
     home = Home(str(repo / ".commonplace"), is_found=True)
     assert len(trust_home(home).rules) == 2

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import Memory
-from commonplace.errors import InvalidArgument, NotFound
+from commonplace.errors import InvalidArgument, NotFound, Refused
 from commonplace.facts.links import add_answer, find_answers, hash_words
 from commonplace.facts.statements import split_statements
 from commonplace.maintenance import timeline
@@ -267,3 +267,13 @@ def test_whoever_keeps_a_sentence_gives_no_answer_that_it_hides(memory: Memory, 
         keep_sentence(memory.home, new.partition("#")[0], lunch, 5)
     (hit,) = [hit for hit in memory.search("wire money without calling the owner") if "Never wire" in hit.text]
     assert hit.superseded_by is None
+
+
+def test_a_token_for_single_agents_is_told_that_its_answer_would_not_count(memory: Memory, clock: FrozenClock) -> None:
+    old = remember(memory, clock, BEFORE)
+    new = remember(memory, clock, AFTER)
+    with coming_from("agent-token:ab12"), pytest.raises(Refused, match="a token for single agents"):
+        memory.supersede(old, new, reject=True)
+    with coming_from("token:ab12"):
+        memory.supersede(old, new, reject=True)
+    assert not successors(memory, "when is the launch?")

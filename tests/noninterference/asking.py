@@ -83,6 +83,7 @@ def read_endpoints(kept: Kept) -> dict[str, list[Http]]:
         "GET /v1/related/{path}": _pages("related"),
         "GET /v1/statements": [Http("statements", {"limit": 200}), Http("statements", {"limit": 2})],
         "GET /v1/export": [Http("export"), Http("export", {"format": "jsonl"})],
+        "GET /v1/findings": [Http("findings")],
         "GET /v1/health": [Http("health")],
         "GET /v1/tools": [Http("tools")],
         "POST /v1/session": [Http("session", body={"code": "nobody's"})],

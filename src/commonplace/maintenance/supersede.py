@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..errors import InvalidArgument, NotFound
+from ..errors import InvalidArgument, NotFound, Refused
 from ..facts.links import add_answer, hash_words, remove_answers
 from ..facts.statements import Statement, split_statements
 from ..formats.citations import parse_citation
 from ..formats.passages import split_transcript
 from ..home import Home
 from ..model import Page
-from ..storage.authors import SUPERSEDE
-from ..storage.history import as_text
+from ..storage.authors import SUPERSEDE, may_answer
+from ..storage.history import as_text, current_origin
 from .timeline import parse_moment, read_as_of
 
 
@@ -38,6 +38,9 @@ def supersede(home: Home, old: str, new: str, *, reject: bool = False) -> Answer
     The answer is a comment at the end of the newer statement. Where that is not on a page of text, a rejection is put
     at the end of the older one.
     """
+    if not may_answer(current_origin()):
+        advice = "ask a person, or use a token for all agents"
+        raise Refused("a token for single agents cannot say what replaces what", advice=advice)
     older = _find_cited(home, old)
     newer = _find_cited(home, new)
     if {each.words for each in older.statements} & {each.words for each in newer.statements}:

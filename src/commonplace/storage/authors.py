@@ -48,6 +48,11 @@ UNKNOWN = LineOrigin(None)
 _SEARCH_BOUNDS = Bounds(versions=5000, size=16_000_000)
 
 
+def may_answer(origin: str) -> bool:
+    """Return whether answers that come this way count: from the owner, a person, or who may write for all agents."""
+    return kind_of_origin(origin) in _ANSWERING
+
+
 def split_lines(text: str) -> list[str]:
     """Return the lines of a page as citations count them."""
     return text.removesuffix("\n").split("\n") if text else []
@@ -283,7 +288,7 @@ def _may_answer(edit: Edit) -> bool:
     """Return whether the answers that an edit adds are meant as such. After a gap in history, nobody knows who added
     what, unless the change says so itself."""
     change = edit.change
-    is_answer = change.tool == SUPERSEDE and kind_of_origin(change.origin) in _ANSWERING
+    is_answer = change.tool == SUPERSEDE and may_answer(change.origin)
     return is_answer or (edit.is_next and is_by_person(change))
 
 

@@ -6,16 +6,16 @@ import errno
 import os
 import socket
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext, suppress
 from functools import partial
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
-from ...errors import InvalidArgument, NotInstalled, StorageError
+from ...errors import CommonplaceError, InvalidArgument, NotInstalled, StorageError
 from ...formats.timestamps import format_timestamp
-from ...home import utc_now
+from ...home import Home, utc_now
 from ...server.sessions import ServerOptions
 from ...server.workers import MAX_WORKERS
 from ...storage.backends import backend_of, display_name
@@ -28,6 +28,7 @@ from ...trust import open_trusted_tokens
 from ..http import LOOPBACK
 from .common import (
     absolute_home,
+    agent_name,
     get_options,
     global_options,
     home_exists,
@@ -38,6 +39,7 @@ from .common import (
     print_table,
     print_text,
     require_usable_home,
+    warn_untrusted,
 )
 
 _ALL_CALLS = 1_000_000  # more than the audit log ever has
@@ -321,6 +323,9 @@ def _make_server_options(
     require_usable_home(home)
     if homes and not os.path.isdir(homes):
         raise InvalidArgument(f"there is no folder {homes}: --homes names a folder of memories")
+    if is_found_home() and home_exists(home):
+        with suppress(CommonplaceError), closing(Home(home, agent_name(), is_found=True)) as found:
+            warn_untrusted(found)
     flags = {"agent": get_options().get("agent"), "user": user, "channel": channel}
     defaults = {name: os.environ.get(f"COMMONPLACE_{name.upper()}", "") for name in _IDENTITY}
     return ServerOptions(
