@@ -73,13 +73,6 @@ class Skills:
     def visible_to(self, user: str | None) -> list[Skill]:
         return [skill for skill in self.all() if skill.is_visible_to(user)]
 
-    def parse_version(self, skill: Skill, text: str) -> Skill | None:
-        """Return a skill as another version of its page has it; None when that version is empty."""
-        if not text.strip():
-            return None
-        folder = skill.path.split("/")[-2]
-        return parse(text, self.pages, skill.path, folder)
-
     def create(self, name: str, description: str, data: dict[str, Json], owner: str, instructions: str) -> Skill:
         """Create a skill; one that exists only gets the new description."""
         require_valid_name("name", name)
