@@ -92,7 +92,7 @@ def integer(low: int, high: int) -> Schema:
 
 
 def plain_text(description: str, *, min_length: int = 0, max_length: int | None = None) -> Schema:
-    """Return the schema of text without a null character, of so many characters."""
+    """Return the schema of text without a null character, with limits for its length in characters."""
     schema: Schema = {"type": "string", "pattern": NO_NULL_CHARACTER, "description": description}
     if min_length:
         schema["minLength"] = min_length

@@ -18,7 +18,7 @@ _WEIGHTS = (
 )
 _OTHER_WEIGHT = 1.3
 _NEAR_CHARACTERS = 40  # how far before the cut the end of a line or a sentence is looked for; at least a 20th of it
-_NEAR_TOKENS = 10.0  # and no further than so many, where a script has many tokens a character
+_NEAR_TOKENS = 10.0  # the most that may lie between them, where a script has many tokens a character
 _NEAR_SHARE = 0.05
 _MAX_RULES_CHARACTERS = 60_000  # of one page, of which sentences are chosen
 _MAX_EXTRA_SENTENCES = 20

@@ -39,7 +39,7 @@ _ESCAPES = re.compile(r"(\\+)u\{([0-9a-f]{2,6})\}")
 
 @lru_cache(maxsize=4096)
 def is_hidden(char: str) -> bool:
-    """Tell whether a character has no visible shape. Whether it is needed where it stands is another question."""
+    """Tell whether a character has no visible shape. Whether the text around it needs it is another question."""
     if _IGNORABLE.match(char):
         return True
     return unicodedata.category(char) == "Cf" and not _VISIBLE_CONTROL.match(char)

@@ -227,7 +227,7 @@ def _match_rules(text: str, at: int, ranks: list[int]) -> Iterator[Candidate]:
 
 
 def _has_context(rule: Rule, text: str, at: int) -> bool:
-    """Tell whether the context of a rule is near; what `redact` writes in brackets is none."""
+    """Tell whether the context of a rule is near; what `redact` writes in brackets does not count."""
     before = text[max(0, at - _CONTEXT_CHARACTERS) : at].replace("[", "]").rpartition("]")[2]
     return not rule.context or compile_pattern(rule.context).search(before) is not None
 

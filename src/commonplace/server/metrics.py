@@ -33,7 +33,7 @@ class Request(NamedTuple):
 
 
 class _Durations:
-    """How many requests took at most so many seconds, for each bucket, and how long all took together."""
+    """A histogram: how many requests took as long as each bucket says, and how long all took together."""
 
     def __init__(self, buckets: Sequence[int] = (), total_seconds: float = 0.0) -> None:
         self.buckets = [*buckets] or [0] * (len(BUCKET_SECONDS) + 1)

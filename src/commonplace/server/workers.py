@@ -28,8 +28,10 @@ Report = Callable[[str], None]
 
 
 def run_workers(count: int, work: Work, report: Report) -> int:
-    """Run so many workers until a signal ends all of them, and return that. Raises StorageError if they do not get to
-    work."""
+    """Run `count` workers until a signal ends all of them, and return the signal.
+
+    Raises StorageError if they end as soon as they start.
+    """
     if not CAN_FORK:
         raise InvalidArgument("this system cannot fork, which --workers needs: leave it out")
     return _Supervisor(work, report).run(count)

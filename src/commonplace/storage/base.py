@@ -187,11 +187,11 @@ class HistoryStore(Protocol):
         ...
 
     def versions(self, path: str, newest: int | None = None) -> Versions:
-        """Return every readable version of a page, or only the newest so many; oldest first."""
+        """Return every readable version of a page, or only the `newest`, oldest first."""
         ...
 
     def lines(self, path: str, newest: int) -> list[Line]:
-        """Return the newest so many changes of a page as they are stored, and those before that they are deltas of."""
+        """Return the `newest` changes of a page as they are stored, and those before that they are deltas of."""
         ...
 
     def stamps(self, paths: Sequence[str]) -> dict[str, str]:
@@ -223,7 +223,7 @@ class Transcript(Protocol):
     """A file of JSON lines that grows at its end: the turns of a session."""
 
     def items(self, last: int | None = None) -> list[Any]:
-        """Return all items, or the last so many, oldest first."""
+        """Return all items, or only the `last`, oldest first."""
         ...
 
     def add(self, items: Iterable[Any]) -> None:

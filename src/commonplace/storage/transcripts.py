@@ -47,7 +47,7 @@ def _parse_value(line: bytes) -> tuple[bool, Any]:
 
 
 def read_last(source: Reader, last: int | None) -> list[Any]:
-    """Return all items, or the last so many, oldest first."""
+    """Return all items, or only the `last`, oldest first."""
     return [*islice((item.value for item in iterate_backwards(source)), last)][::-1]
 
 

@@ -183,7 +183,7 @@ def restore_command(home: Home, path: str, change: Change) -> str:
 
 
 def format_everyone_option(home: Home, path: str) -> str:
-    """Commands for history show an agent its own pages unless they are told to show everyone's."""
+    """Return the option without which commands for history do not show a page; empty for one the agent may see."""
     place = home.layout.place(path)
     return "" if place is None or home.visibility.may_see(place) else " --everyone"
 

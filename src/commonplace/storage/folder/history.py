@@ -167,7 +167,7 @@ class FolderHistory:
         return None if version == ABSENT else find_version(self._lines(path), version, path)
 
     def versions(self, path: str, newest: int | None = None) -> Versions:
-        """Return every readable version of a page, or only the newest so many; oldest first."""
+        """Return every readable version of a page, or only the `newest`, oldest first."""
         lines = self._lines(path)
         return list(replay(lines)) if newest is None else list(replay(newest_lines(lines, newest)))[-newest:]
 

@@ -31,7 +31,7 @@ class FolderTranscript:
         self.path = path
 
     def items(self, last: int | None = None) -> list[Any]:
-        """Return all items, or the last so many, oldest first."""
+        """Return all items, or only the `last`, oldest first."""
         with (
             storage_errors(self.path),
             suppress(FileNotFoundError),

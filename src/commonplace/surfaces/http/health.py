@@ -50,8 +50,8 @@ def get_health(request: ApiRequest) -> dict[str, Any]:
 
 
 def get_findings(request: ApiRequest) -> dict[str, Any]:
-    """Return what doctor finds, as far as this agent may know of it. A caller who may be only some agents is told
-    nothing of files that hold other agents' pages too."""
+    """Return what doctor finds, as far as this agent may know of it. A caller for single agents learns
+    nothing of files that hold other agents' pages, too."""
     home = request.home
     try:
         report = examine(

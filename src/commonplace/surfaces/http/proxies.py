@@ -29,8 +29,10 @@ class ForwardedAddresses:
 
 
 def _check_header(headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """Return the headers with those of the forwarded addresses that come after the last one that is none: a proxy adds
-    at the end, so who wrote what is before them is not known."""
+    """Return the headers, with forwarded addresses only as far as all of them, from the last one backwards, are valid.
+
+    A proxy adds its own at the end: who wrote something before an invalid one is not known.
+    """
     values = [value for name, value in headers if name == _HEADER]
     if not values:
         return [*headers]

@@ -145,7 +145,7 @@ def _sentence_with(text: str, pattern: re.Pattern[str]) -> str:
 
 
 def _find_neighbour_days(home: Home, path: str) -> Row:
-    """Return the daily pages before and after a daily page; neither, if the page is none."""
+    """Return the daily pages before and after a daily page; None for any other page."""
     layout = home.layout
     if not layout.day_of(home.agent, path):
         return {"previous": None, "next": None}

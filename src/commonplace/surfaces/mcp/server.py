@@ -94,7 +94,7 @@ class McpServer:
     def __init__(self, service: MemoryService) -> None:
         self.service = service
         self.subscriptions = resources.Subscriptions(service.watchers)
-        # The next request of a session may reach another worker, which knows nothing of it: so there are none.
+        # With several workers there are no sessions: the next request may reach a worker that does not know it.
         self._has_sessions = not service.options.worker_state
         self.server = _Server(
             "commonplace",
@@ -118,7 +118,7 @@ class McpServer:
         self.server.add_request_handler("server/discover", types.RequestParams, self._discover)
 
     def _introduce(self, grant: Grant) -> str:
-        """Return what a client is told first: which of the tools that it may call are for what."""
+        """Return what a client reads first: what each of the tools that it may call is for."""
         tools = name_tools(self.service.options.toolsets, self.service.unavailable_toolsets())
         served = [tool for tool in tools if tool.reads_only or grant.may_write]
         return introduce_server(served, reads_only=not grant.may_write)
