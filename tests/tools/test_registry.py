@@ -130,6 +130,17 @@ def test_a_channel_lists_its_keys_and_categories_and_can_be_purged(memory: Memor
     assert do(memory, "listChannels")["channels"] == []
 
 
+def test_a_list_of_very_much_is_bounded_and_says_how_to_see_the_rest(memory: Memory) -> None:
+    for number in range(50):
+        memory.call("MemoryTool", {"op": "setGlobal", "key": f"k{number}", "value": {"long": "x" * 10_000}})
+    reply = memory.call("MemoryTool", {"op": "listGlobal"})
+    assert len(json.dumps(reply)) < 405_000
+    assert len(reply["results"]) > 30
+    assert f"{50 - len(reply['results'])} more are left out: k" in reply["warning"]
+    assert "list one category; getGlobal reads one whole" in reply["warning"]
+    assert "at most 400,000 characters" in reply["warning"]
+
+
 def test_lists_can_be_narrowed_to_a_category(memory: Memory) -> None:
     do(memory, "setGlobal", key="a", value=1, category="Odd Name!")
     do(memory, "setGlobal", key="b", value=2)

@@ -1,4 +1,4 @@
-"""Pages split into passages, the unit of search: whole blocks, entries and paragraphs, with their line numbers.
+"""Pages split into passages, the unit of search: blocks, entries, items of lists and paragraphs, with their lines.
 
 The `text` of a passage is exactly its lines of the page, so that reading those lines gives the hit back; only a line
 that is far too long becomes several passages. What the lines do not say but a search may ask for (the key, the headings
@@ -18,7 +18,9 @@ from ..model import Block, Passage, Record, Skill
 from . import blocks, frontmatter, records
 from .annotations import is_annotation_line, strip_annotations
 from .daily import find_moment, is_day_or_time
+from .lists import find_lists, is_heading_or_intro
 from .structure import DAY_HEADING_PATTERN, ENTRY_HEADING_PATTERN, FOOTER_START, LineCounter, Mark, find_marks
+from .tags import find_inline_tags, read_page_tags
 from .timestamps import parse_day
 from .transcripts import parse_turns
 
@@ -33,27 +35,41 @@ MAX_TURN_CHARS = 1_000_000  # of one turn that are searched
 _MAX_HINT_CHARS = 2_000  # that every passage of a page repeats: a long title would cost its length for each of them
 
 
-def split_page(text: str, name: str = "") -> list[Passage]:
-    """Return the passages of a handwritten, daily or summary page called `name`."""
+def split_page(text: str, name: str = "", *, by_item: bool = True) -> list[Passage]:
+    """Return the passages of a handwritten, daily or summary page called `name`; with `by_item`, a list of facts has
+    one for each of its items."""
     lines = text.split("\n")
     passages: list[Passage] = []
     headings: list[Mark] = []  # those above the current line, outermost first
-    line = frontmatter.split(text)[0].count("\n") + 1
+    head = frontmatter.split(text)[0]
+    page_tags = read_page_tags(head)
+    line = head.count("\n") + 1
     end = len(lines) + 1
     for first, after, landmark in chain(_landmarks(text), [(end, end, None)]):
         titles = [mark.title for mark in headings]
-        hint = " ".join([name, *titles]).strip()[:_MAX_HINT_CHARS]
+        hint = " ".join([name, *titles, *page_tags]).strip()[:_MAX_HINT_CHARS]
         lead = " ".join(title for title in titles if not is_day_or_time(title))[:_MAX_HINT_CHARS]
         at = find_moment(name, titles)
-        passages += (part._replace(hint=hint, lead=lead, at=at) for part in _split_lines(lines, line, first - 1))
+        split = _split_by_item if by_item else _split_lines
+        passages += (
+            part._replace(hint=f"{hint} {part.hint}".strip(), lead=f"{lead} {part.lead}".strip(), at=at)
+            for part in split(lines, line, first - 1)
+        )
         if isinstance(landmark, Block):
-            passages += _split_block(lines, landmark, name)
+            passages += _split_block(lines, landmark, name, by_item=by_item)
         elif landmark:
             headings = [*(mark for mark in headings if mark.level < landmark.level), landmark]
         line = after
         if len(passages) > MAX_PASSAGES:
             break  # one more than a page may have: the caller says so
-    return passages
+    return (
+        [part._replace(tags=_join_tags(part, page_tags)) for part in passages] if "#" in text or page_tags else passages
+    )
+
+
+def _join_tags(part: Passage, page_tags: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the tags of a passage: its block's own, those of the page, and those in its text."""
+    return tuple(dict.fromkeys([*part.tags, *page_tags, *find_inline_tags(part.text)]))
 
 
 def embedding_text(lead: str, text: str) -> str:
@@ -88,10 +104,20 @@ def _landmarks(text: str) -> Iterator[tuple[int, int, Block | Mark]]:
             yield line, line, mark
 
 
-def _split_block(lines: list[str], block: Block, name: str) -> Iterator[Passage]:
-    parts = _split_lines(lines, block.first_line, block.last_line)
+def _split_block(lines: list[str], block: Block, name: str, *, by_item: bool) -> Iterator[Passage]:
+    """Return the passages of a block. One without a footer is a heading with its text, in which lists are cut."""
+    if by_item and not block.at:
+        parts = [_add_title(part, block) for part in _split_by_item(lines, block.first_line, block.last_line)]
+    else:
+        parts = _split_lines(lines, block.first_line, block.last_line)
     hint = f"{name} {' '.join(block.tags)}".strip()
     return (part._replace(key=block.key, tags=block.tags, at=block.at) for part in _add_hint(parts, hint))
+
+
+def _add_title(part: Passage, block: Block) -> Passage:
+    if part.start == block.first_line:  # it has the heading itself
+        return part
+    return part._replace(hint=f"{block.key} {part.hint}".strip(), lead=f"{block.key} {part.lead}".strip())
 
 
 def _add_hint(parts: Iterable[Passage], hint: str) -> Iterator[Passage]:
@@ -122,7 +148,9 @@ def _to_words(key: str) -> str:
 def split_skill(text: str, skill: Skill) -> list[Passage]:
     """Return the passages of a skill, also found by its name, description and data; at least one."""
     data = json.dumps(skill.data, ensure_ascii=False) if skill.data else ""
-    parts = split_page(text) or _split_long(Passage(1, text.count("\n") or 1, _without_pins(text.removesuffix("\n"))))
+    parts = split_page(text, by_item=False) or _split_long(
+        Passage(1, text.count("\n") or 1, _without_pins(text.removesuffix("\n")))
+    )
     hint = f"{skill.name} {skill.description} {data}"
     lead = f"{_to_words(skill.name)} {skill.description}"[:_MAX_HINT_CHARS]
     return [part._replace(lead=lead, key=skill.name, at=skill.updated_at) for part in _add_hint(parts, hint)]
@@ -165,6 +193,23 @@ def _day_in_words(at: str) -> str:
     ordinal = parse_day(at)
     day = date.fromordinal(ordinal) if ordinal else None
     return f"{day.day} {day:%B %Y}" if day else ""
+
+
+def _split_by_item(lines: list[str], first: int, last: int) -> list[Passage]:
+    """Return lines `first` to `last` as passages, of which each item of a list of facts is one.
+
+    Headings and lines that only announce a list are found by the hints of its items.
+    """
+    last = min(last, len(lines))
+    passages: list[Passage] = []
+    line = first
+    for found in find_lists(lines, first, last):
+        if not all(is_heading_or_intro(text) for text in lines[line - 1 : found.first - 1]):
+            passages += _split_lines(lines, line, found.first - 1)
+        for item in found.items:
+            passages += (part._replace(hint=found.context, lead=found.context) for part in _split_lines(lines, *item))
+        line = found.last + 1
+    return [*passages, *_split_lines(lines, line, last)]
 
 
 def _split_lines(lines: list[str], first: int, last: int) -> list[Passage]:

@@ -13,7 +13,9 @@ MAX_REPLY_CHARACTERS = 24_000
 ROWS_CHARACTERS = 22_000  # of the rows of a reply; the rest is for what is around them
 # Of a reply that lists what was asked for by name, or as many hits as were asked for.
 LIST_CHARACTERS = 10_000_000
+RECORDS_CHARACTERS = 400_000  # of a reply that lists all records or skills there are: some thousands
 _MIN_SHARE_CHARACTERS = 400  # less of a row is not worth showing
+_MIN_ROOM_LEFT = 4  # a row that cannot be cut takes at most one part in so many of what is left
 _MAX_NAMES = 10
 _MAX_NAME_CHARACTERS = 60
 
@@ -51,6 +53,8 @@ def fit_rows(
     missing: list[Row] = []
     for row in rows:
         shortened = row if id(row) in exempt or sizes[id(row)] <= share else _cut_row(row, text_field, share)
+        if shortened is None and sizes[id(row)] <= room / _MIN_ROOM_LEFT:
+            shortened = row  # it cannot be cut, and leaves enough for others
         cost = 0 if id(row) in exempt else _size(shortened)
         if shortened is None or cost > room:
             missing.append(row)
@@ -58,7 +62,8 @@ def fit_rows(
         room -= cost
         fitted.append(shortened)
     cut = [row for row in fitted if id(row) not in sizes]
-    return FittedRows(fitted, _describe(_names(cut, name_field), _names(missing, name_field), advice))
+    most = MAX_REPLY_CHARACTERS if limit == ROWS_CHARACTERS else limit
+    return FittedRows(fitted, _describe(_names(cut, name_field), _names(missing, name_field), advice, most))
 
 
 def _names(rows: list[Row], field: str) -> list[str]:
@@ -136,13 +141,13 @@ def _cut_row(row: Row, text_field: str, share: int) -> Row | None:
     return None
 
 
-def _describe(cut: list[str], left_out: list[str], advice: str) -> str:
+def _describe(cut: list[str], left_out: list[str], advice: str, most: int) -> str:
     sentences = []
     if cut:
         sentences.append(f"only the start is shown of {_join_names(cut)}")
     if left_out:
         sentences.append(f"{len(left_out):,} more are left out: {_join_names(left_out)}")
-    return f"{'; '.join(sentences)} (a reply has at most {MAX_REPLY_CHARACTERS:,} characters): {advice}"
+    return f"{'; '.join(sentences)} (a reply has at most {most:,} characters): {advice}"
 
 
 def _join_names(names: list[str]) -> str:

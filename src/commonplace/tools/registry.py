@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 from ..errors import CommonplaceError, InvalidArgument, MissingArgument, NotFound, UnknownOperation
 from ..formats.timestamps import sort_key
-from ..framing.limits import LIST_CHARACTERS, ROWS_CHARACTERS, fit_names, fit_rows
+from ..framing.limits import RECORDS_CHARACTERS, fit_names, fit_rows
 from ..home import Home
 from ..model import Json, Record, Skill
 from ..schema import one_of
@@ -365,15 +365,20 @@ def _newest_of_each_key(records: Iterable[Record]) -> list[Record]:
 def _records_reply(records: Iterable[Record], warnings: Iterable[str], read_op: str, query: str | None = None) -> Reply:
     """Return records as far as they fit into a reply; the one whose key is the query comes whole."""
     rows = [_record_row(record) for record in records]
-    limit = LIST_CHARACTERS if query is None else ROWS_CHARACTERS
-    results, cut = fit_rows(rows, "value", f"{read_op} reads one whole", whole=query, limit=limit)
+    if query is None:
+        advice = f"search for some, or list one category; {read_op} reads one whole"
+        results, cut = fit_rows(rows, "value", advice, limit=RECORDS_CHARACTERS)
+    else:
+        results, cut = fit_rows(rows, "value", f"{read_op} reads one whole", whole=query)
     return with_warning({"success": True, "results": results}, cut, *warnings)
 
 
 def _skills_reply(found: Iterable[Skill]) -> Reply:
     listed = list(found)
     rows = [_skill_row(skill) for skill in listed]
-    skills, cut = fit_rows(rows, "instructions", "getSkill reads one whole", name_field="name", limit=LIST_CHARACTERS)
+    skills, cut = fit_rows(
+        rows, "instructions", "getSkill reads one whole", name_field="name", limit=RECORDS_CHARACTERS
+    )
     return with_warning({"success": True, "skills": skills}, cut, *(skill.warning for skill in listed))
 
 
