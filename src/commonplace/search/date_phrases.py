@@ -132,7 +132,8 @@ SPANISH = Vocabulary(
 PORTUGUESE = Vocabulary(
     "portuguese",
     "",
-    "hoje ontem manha tarde noite semana mes ano dia feira sabado domingo eiro marco abril maio junho julho agosto bro",
+    "hoje ontem manha tarde noite semana mes ano dia feira segunda terca quarta quinta sexta sabado domingo eiro marco "
+    "abril maio junho julho agosto bro",
     {
         0: "hoje | esta manha | esta tarde | esta noite",
         -2: "anteontem | antes de ontem",
@@ -150,18 +151,20 @@ PORTUGUESE = Vocabulary(
     ("dias?", "semanas?", "mes(?:es)?", "anos?"),
     "um/uma dois/duas tres quatro cinco seis sete oito nove dez",
     "janeiro fevereiro marco abril maio junho julho agosto setembro outubro novembro dezembro",
-    "segunda-feira terca-feira quarta-feira quinta-feira sexta-feira sabado domingo",
-    "(?:na|no|na ultima|no ultimo) {weekday}",
+    "segunda-feira/segunda terca-feira/terca quarta-feira/quarta quinta-feira/quinta sexta-feira/sexta sabado domingo",
+    # `na segunda` also means `in the second`, unless the sentence ends with it.
+    "(?:na |no |n?a ultima |n?o ultimo )?{weekday} passad[oa] | (?:na|no|na ultima|no ultimo) {weekday}"
+    r"(?:(?<=feira)|(?<=sabado)|(?<=domingo)|(?=\s*(?:[?!.,;]|$)))",
     "(?:em |no dia |dia )?{day} de {month}",
     "(?:em|durante) {month}",
 )
 ITALIAN = Vocabulary(
     "italian",
     "",
-    "oggi stama stasera ieri domani settiman mes ann giorn lunedi martedi mercoledi giovedi venerdi sabato domenica "
-    "aio marzo aprile maggio giugno luglio agosto bre",
+    "oggi stama mattina stasera ieri domani settiman mes ann giorn lunedi martedi mercoledi giovedi venerdi sabato "
+    "domenica aio marzo aprile maggio giugno luglio agosto bre",
     {
-        0: "oggi | stamattina | stamani | stasera",
+        0: "oggi | stamattina | stamani | stasera | questa mattina | questa sera",
         -2: "l'altro ieri | avantieri | ieri l'altro",
         -1: "ieri(?: sera)?",
         1: "domani",
@@ -178,7 +181,7 @@ ITALIAN = Vocabulary(
     "un/una/uno due tre quattro cinque sei sette otto nove dieci",
     "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
     "lunedi martedi mercoledi giovedi venerdi sabato domenica",
-    "{weekday} scors[oa]",
+    "{weekday} (?:scors|passat)[oa] | l[oa] scors[oa] {weekday}",
     "(?:il )?{day} {month}",
     "(?:a|in|nel mese di) {month}",
 )
@@ -232,7 +235,7 @@ ARABIC = Vocabulary(
         0: "اليوم | هذا الصباح | هذا المساء",
         -2: "أول (?:من )?أمس",
         -1: "أمس | البارحة | مبارح",
-        1: "غدا",
+        1: "غدا|غد\u064bا|غدا\u064b",
         2: "بعد غد",
     },
     "الأسبوع",
@@ -247,12 +250,31 @@ ARABIC = Vocabulary(
     "يناير/كانون_الثاني فبراير/شباط مارس/آذار أبريل/نيسان مايو/أيار يونيو/حزيران يوليو/تموز أغسطس/آب سبتمبر/أيلول "
     "أكتوبر/تشرين_الأول نوفمبر/تشرين_الثاني ديسمبر/كانون_الأول",
     "الاثنين الثلاثاء الأربعاء الخميس الجمعة السبت الأحد",
-    "يوم {weekday} | {weekday} الماضي",
+    "(?:يوم )?{weekday} (?:الماضية|الماضي) | يوم {weekday}",
     "{day} {month}",
     "(?:في|خلال|في شهر) {month}",
 )
 _ALL = (GERMAN, FRENCH, SPANISH, PORTUGUESE, ITALIAN, RUSSIAN, HINDI, ARABIC)
 VOCABULARIES = {vocabulary.language: vocabulary for vocabulary in _ALL}
+# How a year is named, `{year}`.
+IN_YEAR = {
+    "german": "(?:im jahre?|anno|in) {year}",
+    "french": "(?:en|pendant|durant)(?: l'an(?:nee)?)? {year}",
+    "spanish": "(?:en|durante)(?: el ano)? {year}",
+    "portuguese": "(?:em|durante|no ano de) {year}",
+    "italian": "(?:nel|nell'anno|durante il) {year}",
+    "russian": r"(?:в|за) {year} (?:году|год|г\.?) | в {year}(?=\s*(?:[?!.,;]|$))",
+    "hindi": "{year} (?:में|के दौरान)",
+    "arabic": "(?:في|خلال)(?: (?:عام|سنة|العام))? {year}",
+}
+# Words of one language alone, by which a short phrase is recognised.
+OWN_WORDS = {
+    "german": "gestern vorgestern heute ubermorgen letzte letzten letztes letzter vorige voriges vergangene",
+    "french": "aujourd demain derniere dernier prochaine prochain",
+    "spanish": "ayer anteayer anoche hoy pasado pasada",
+    "portuguese": "ontem anteontem hoje amanha passado passada neste nesta vem",
+    "italian": "ieri oggi domani dopodomani scorso scorsa stamattina stasera",
+}
 # In Arabic, two days (weeks, months, years) are one word.
 ARABIC_DUALS = {"day": "يومين", "week": "أسبوعين", "month": "شهرين", "year": "سنتين|عامين"}
 # A text names days as seen from its own only if it has one of these.

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from calendar import monthrange
+from calendar import isleap, monthrange
 from collections.abc import Callable, Iterable, Iterator
 from datetime import date
 from functools import cache
 from typing import NamedTuple
 
 from ..formats.timestamps import MONTHS
-from .date_phrases import ARABIC_DUALS, VOCABULARIES, Vocabulary, fold_phrase
+from .date_phrases import ARABIC_DUALS, IN_YEAR, OWN_WORDS, VOCABULARIES, Vocabulary, fold_phrase
 from .open_ranges import Direction, lead_pattern, trail_pattern
 from .words import guess_languages
 
@@ -21,6 +21,9 @@ _ENGLISH_NUMBERS = "a/an/one two/couple_of/a_couple_of three/few/a_few four five
 _CHINESE_NUMBERS = "一 二/两/兩 三 四 五 六 七 八 九 十 十一 十二"
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _CHINESE_WEEKDAYS = "一二三四五六日"
+_JAPANESE_WEEKDAYS = "月火水木金土日"
+_KOREAN_WEEKDAYS = "월화수목금토일"
+_CHINESE_DIGITS = "〇一二三四五六七八九"
 # Every English way to name a day contains one of these; a text without any of them names none.
 _HINTS = (
     *"0123456789",
@@ -42,6 +45,7 @@ _START = rf"(?<![{_WORD}])"
 _END = rf"(?![{_WORD}])"
 _NOT_OF = r"(?! (?:of|des|du|del|de cada|de chaque|von jede|dell|каждого) )"
 _YEAR = r"(?P<year>[0-9]{4})"
+_PLAIN_YEAR = r"(?P<year>(?:19|20)[0-9]{2})"
 _DAY = r"(?P<day>[0-9]{1,2})"
 
 
@@ -107,10 +111,39 @@ def _read_month_of(months: dict[str, int]) -> _Read:
     def read(match: re.Match[str], today: date) -> Span | None:
         """Return a month, or a day of it. Without a year it is the latest month of that name."""
         month = months.get(match["month"]) or int(match["month"])
-        year = int(match["year"]) if match["year"] else today.year - (month > today.month)
-        return _day_or_month(year, month, match.groupdict().get("day"))
+        day = match.groupdict().get("day")
+        year = int(match["year"]) if match["year"] else _latest_year(today, month, day)
+        return _day_or_month(year, month, day)
 
     return read
+
+
+def _latest_year(today: date, month: int, day: str | None) -> int:
+    """Return the latest year that had a month, or a day of it: not every year has a 29 February."""
+    year = today.year - (month > today.month)
+    while month == 2 and day == "29" and not isleap(year) and year > 1:
+        year -= 1
+    return year
+
+
+def _read_day_and_number(match: re.Match[str], today: date) -> Span | None:
+    """Return the latest day that is written as `21.10.`."""
+    month = int(match["number"])
+    return _day_or_month(_latest_year(today, month, match["day"]), month, match["day"])
+
+
+def _read_slashes(match: re.Match[str], _: date) -> Span | None:
+    """Return the day of `21/10/2025` or `10/21/2025`; None for `5/6/2025`, which means two days."""
+    first = int(match["day"])
+    second = int(match["number"])
+    if first <= 12 and second <= 12 and first != second:
+        return None
+    month, day = (second, first) if second <= 12 else (first, second)
+    try:
+        ordinal = date(int(match["year"]), month, day).toordinal()
+    except ValueError:
+        return None
+    return Span(ordinal, ordinal)
 
 
 def _read_numeric(match: re.Match[str], _: date) -> Span | None:
@@ -187,10 +220,25 @@ def _read_weekday_of(weekdays: dict[str, int]) -> _Read:
     return read
 
 
-def _read_weekday_of_last_week(match: re.Match[str], today: date) -> Span:
-    monday = today.toordinal() - today.weekday() - 7
-    day = max(1, monday + _CHINESE_WEEKDAYS.index(match["weekday"].replace("天", "日")))
-    return Span(day, day)
+def _read_weekday_of_last_week(names: str) -> _Read:
+    """Return a reader of the weekday that a character names, in the calendar week before."""
+
+    def read(match: re.Match[str], today: date) -> Span:
+        monday = today.toordinal() - today.weekday() - 7
+        day = max(1, monday + names.index(match["weekday"].replace("天", "日")))
+        return Span(day, day)
+
+    return read
+
+
+def _read_chinese_day(match: re.Match[str], today: date) -> Span | None:
+    """Return the day of a date in Chinese numerals: 二〇二五年十月二十一日."""
+    month = number_words(_CHINESE_NUMBERS)[match["month"]]
+    tens, ten, ones = match["day"].rpartition("十")
+    day = 10 * (_CHINESE_DIGITS.index(tens) if tens else 1) * bool(ten) + (_CHINESE_DIGITS.index(ones) if ones else 0)
+    digits = [str(_CHINESE_DIGITS.index(digit.replace("零", "〇"))) for digit in match["year"] or ""]
+    year = int("".join(digits)) if digits else _latest_year(today, month, str(day))
+    return _day_or_month(year, month, str(day))
 
 
 def _read_day(offset: int) -> _Read:
@@ -228,15 +276,22 @@ def choose_languages(folded: str) -> list[str]:
         if vocabulary.script:
             is_likely = not folded.isascii() and re.search(f"[{vocabulary.script}]", folded) is not None
         else:
-            is_known = not languages or language in languages or _has_month(words, vocabulary)
-            is_likely = is_known and any(hint in folded for hint in vocabulary.hints.split())
+            is_known = not languages or language in languages or _has_own_word(words, vocabulary)
+            has_hint = any(hint in folded for hint in vocabulary.hints.split())
+            is_likely = is_known and (has_hint or (language in languages and _has_year(folded)))
         if is_likely:
             chosen.append(language)
     return chosen
 
 
-def _has_month(words: list[str], vocabulary: Vocabulary) -> bool:
-    return any(len(word) > _SHORT_MONTH_CHARACTERS and word in number_words(vocabulary.months) for word in words)
+def _has_own_word(words: list[str], vocabulary: Vocabulary) -> bool:
+    own = OWN_WORDS.get(vocabulary.language, "").split()
+    months = number_words(vocabulary.months)
+    return any(word in own or (len(word) > _SHORT_MONTH_CHARACTERS and word in months) for word in words)
+
+
+def _has_year(folded: str) -> bool:
+    return re.search(_PLAIN_YEAR, folded) is not None
 
 
 def choose_readers(languages: Iterable[str]) -> Iterator[_Reader]:
@@ -261,6 +316,12 @@ def _english_readers() -> tuple[_Reader, ...]:
     raw: tuple[_RawReader, ...] = (
         (rf"(?<![0-9]){_YEAR}[-/.](?P<number>[0-9]{{1,2}})[-/.]{_DAY}(?![0-9])", _read_numeric, False),
         (rf"(?<![0-9.]){_DAY}\.(?P<number>[0-9]{{1,2}})\.{_YEAR}(?![0-9])", _read_numeric, False),
+        (rf"(?<![0-9/]){_DAY}/(?P<number>[0-9]{{1,2}})/{_YEAR}(?![0-9/])", _read_slashes, False),
+        (
+            rf"{_START}(?:am|vom|zum|seit dem|bis zum|ab dem) {_DAY}\.(?P<number>[0-9]{{1,2}})\.(?![0-9])",
+            _read_day_and_number,
+            False,
+        ),
         (rf"{_START}(?:the )?day before yesterday(?:'s)?{_END}", _read_day(-2), True),
         (rf"{_START}yesterday(?:'s)?(?: (?:morning|afternoon|evening))?{_END}", _read_day(-1), True),
         (
@@ -270,6 +331,7 @@ def _english_readers() -> tuple[_Reader, ...]:
             True,
         ),
         (rf"{_START}last night{_END}", _read_last_night, True),
+        (rf"{_START}(?:the )?day after tomorrow{_END}", _read_day(2), True),
         (rf"{_START}tomorrow{_END}", _read_day(1), True),
         (rf"{_START}{amount} {units} ago{_END}", _read_ago_of(numbers), True),
         (
@@ -314,16 +376,28 @@ def _unspaced_readers() -> tuple[_Reader, ...]:
         (r"(?<![之以目从])前天|一昨日|おととい|그저께|그제", _read_day(-2), True),
         (r"昨天|昨日|きのう|昨晚|昨夜|어제", _read_day(-1), True),
         (r"今天|今日|本日|今早|今晚|今朝|今夜|きょう|오늘", _read_day(0), True),
+        (r"(?<![以今然之最往先])[后後]天|明後日|あさって|모레", _read_day(2), True),
         (r"明天|明日|あした|내일", _read_day(1), True),
         (rf"{amount}{counted}(?:之|以)?前", _read_ago_of(numbers), True),
         (rf"(?P<amount>[0-9]{{1,3}})\s?{korean}\s?전", _read_ago_of(numbers), True),
         (r"上(?:个|個)?(?:周|週)末|先週末|지난\s?주말", _read_weekend, True),
-        (rf"(?<![早晚马馬以])上(?:个|個)?{weeks}(?P<weekday>[一二三四五六日天])", _read_weekday_of_last_week, True),
+        (
+            rf"(?<![早晚马馬以])上(?:个|個)?{weeks}(?P<weekday>[一二三四五六日天])",
+            _read_weekday_of_last_week(_CHINESE_WEEKDAYS),
+            True,
+        ),
+        (r"先週の?(?P<weekday>[月火水木金土日])曜日?", _read_weekday_of_last_week(_JAPANESE_WEEKDAYS), True),
+        (r"지난\s?주\s?(?P<weekday>[월화수목금토일])요일", _read_weekday_of_last_week(_KOREAN_WEEKDAYS), True),
         (rf"(?:(?<![早晚马馬以])上(?:个|個)?|先|지난)\s?{unit}", _read_unit(-1), True),
         (r"(?P<year>去年|昨年|작년|지난해)", _read_unit(-1), True),
         (r"(?P<year>今年|올해)", _read_unit(0), True),
         (rf"(?:这个?|這個?|(?<!日)本|今|이번)\s?{unit}", _read_unit(0), True),
         (rf"(?:下(?:个|個)?|来|來|다음)\s?{unit}", _read_unit(1), True),
+        (
+            rf"(?:(?P<year>[〇零一二三四五六七八九]{{4}})年)?(?P<month>{number})月(?P<day>[一二三]?十?[一二三四五六七八九]?)(?<=[一-十])[日号號]",
+            _read_chinese_day,
+            False,
+        ),
         (
             rf"(?:(?P<year>[0-9]{{4}})[年년]\s?)?(?P<month>[0-9]{{1,2}}|{number})[月월](?:\s?{_DAY}[日号號일])?",
             _read_month_of(numbers),
@@ -353,6 +427,7 @@ def _vocabulary_readers(language: str) -> tuple[_Reader, ...]:
         "weekday": f"(?P<weekday>{any_of(weekdays)})",
         "month": f"(?P<month>{any_of(months)})",
         "day": _DAY,
+        "year": _PLAIN_YEAR,
     }
     of_year = rf"(?:,? (?:de |del |di |года? )?{_YEAR})?"
     raw: list[_RawReader] = []
@@ -377,6 +452,8 @@ def _vocabulary_readers(language: str) -> tuple[_Reader, ...]:
     if trails := trail_pattern(language):
         raw.append((f"{_START}{parts['month']}{of_year} (?P<trail>{trails}){_END}", _read_month_of(months), False))
     add(words.in_month, _read_month_of(months), is_relative=False, tail=of_year)
+    raw.append((f"{_START}{parts['month']}(?: de| del| di)? {_YEAR}{_END}", _read_month_of(months), False))
+    add(IN_YEAR[language], _read_year, is_relative=False)
     return _compile(raw)
 
 
