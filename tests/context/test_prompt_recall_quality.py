@@ -194,7 +194,7 @@ def test_recall_on_other_prompts_gets_no_worse(tmp_path: Path) -> None:
 def test_recall_over_three_memories_is_silent_where_it_cannot_help(tmp_path: Path) -> None:
     figures = measure_memories(tmp_path)
     assert figures.right >= 23
-    assert figures.beside <= 7
+    assert figures.beside <= 8
     assert figures.unrelated <= 0.05 * len(UNANSWERABLE) * len(STORIES)
 
 
