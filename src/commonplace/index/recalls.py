@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import NamedTuple
 
-from ..storage.files import APPEND_FLAGS
+from ..storage.files import append_to_log
 
 _PREFIX = "recalled"  # of the names of all logs
 _MAX_LOG_BYTES = 2_000_000
@@ -65,14 +65,7 @@ def log_recall(folder: str, agent: str, paths: Iterable[str], at: str) -> None:
     line = json.dumps({"at": at, "agent": agent, "paths": pages}, ensure_ascii=False, separators=(",", ":"))
     current, earlier = (os.path.join(folder, name) for name in log_files(agent))
     with suppress(OSError, UnicodeError):
-        handle = os.open(current, APPEND_FLAGS, 0o600)
-        try:
-            os.write(handle, f"{line}\n".encode())
-            full = os.fstat(handle).st_size > _MAX_LOG_BYTES
-        finally:
-            os.close(handle)
-        if full:
-            os.replace(current, earlier)
+        append_to_log(current, earlier, line, _MAX_LOG_BYTES)
 
 
 def read_recalls(folder: str, agent: str) -> Recalls:

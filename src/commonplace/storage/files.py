@@ -323,6 +323,21 @@ def write_all(handle: int, data: bytes) -> None:
         view = view[os.write(handle, view) :]
 
 
+def append_to_log(path: str, earlier_path: str, line: str, max_bytes: int) -> None:
+    """Append a line to a private log that may be lost, without waiting for the disk. A full one becomes the earlier.
+
+    Lines are appended whole, also by several processes at once.
+    """
+    handle = os.open(path, APPEND_FLAGS, PRIVATE_FILE_MODE)
+    try:
+        os.write(handle, f"{line}\n".encode())
+        is_full = os.fstat(handle).st_size > max_bytes
+    finally:
+        os.close(handle)
+    if is_full:
+        os.replace(path, earlier_path)
+
+
 def _copy_mode(handle: int, file_path: str, dir_fd: int | None) -> None:
     """Keep the permissions of the file to be replaced: one that a person opened to others stays open to them."""
     with suppress(OSError, AttributeError):

@@ -16,7 +16,7 @@ from itertools import groupby
 from threading import Lock
 from typing import Any, NamedTuple
 
-from .files import APPEND_FLAGS, PRIVATE_FILE_MODE, make_folders
+from .files import append_to_log, make_folders
 from .history import version_of
 
 _PREFIX = "given"  # of the names of all logs
@@ -125,14 +125,7 @@ class ReadingLog:
         line = json.dumps(fields | {"lines": _format_runs(reading.lines)}, ensure_ascii=False, separators=(",", ":"))
         with suppress(OSError, UnicodeError):
             make_folders(self._folder)
-            handle = os.open(self._current, APPEND_FLAGS, PRIVATE_FILE_MODE)
-            try:
-                os.write(handle, f"{line}\n".encode())
-                is_full = os.fstat(handle).st_size > _MAX_LOG_BYTES
-            finally:
-                os.close(handle)
-            if is_full:
-                os.replace(self._current, self._earlier)
+            append_to_log(self._current, self._earlier, line, _MAX_LOG_BYTES)
 
     def find(self, path: str) -> Reading | None:
         """Return the last reading of a page in this conversation."""
