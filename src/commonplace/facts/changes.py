@@ -120,14 +120,14 @@ def _find_same_frame(older: Statement, newer: Statement) -> frozenset[str]:
     plain = read_plain_words(older.text)
     for text in (newer.text, *split_clauses(newer.text)):
         frame = align(plain, read_plain_words(text))
+        shared = [*frame.prefix, *frame.suffix]
+        if not frame.prefix or len(shared) < max(_MIN_FRAME_WORDS, len(frame.older)):
+            continue
         if not frame.older or not frame.newer or differs_in_subject(frame):
             continue
-        shared = [*frame.prefix, *frame.suffix]
         topics = find_topics(shared)
-        if not (_is_filled(frame.older) and _is_filled(frame.newer)):
-            continue
         is_short = max(len(frame.older), len(frame.newer)) <= _max_value(topics)
-        if topics and is_short and len(shared) >= max(_MIN_FRAME_WORDS, len(frame.older)) and frame.prefix:
+        if topics and is_short and _is_filled(frame.older) and _is_filled(frame.newer):
             return topics
     return frozenset()
 

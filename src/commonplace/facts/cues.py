@@ -38,9 +38,11 @@ def find_cue(folded: str, cue: Cue) -> str:
     return ""
 
 
-def mark_cues(folded: str, cues: Iterable[Cue], mark: str) -> str:
+def mark_cues(folded: str, cues: Collection[Cue], mark: str) -> str:
     """Return a folded text with a mark for the first and the last word of each phrase: what is between them stays."""
-    for cue in cues:
+    possible = {cue for cue, _ in _find_possible(folded, cues)}
+    has_unspaced = not folded.isascii() and _any_unspaced_pattern().search(folded) is not None
+    for cue in cues if has_unspaced else [cue for cue in cues if cue in possible]:
         for pattern in _choose_patterns(folded, cue):
             folded = pattern.sub(partial(_mark_phrase, mark), folded)
     return folded
@@ -84,12 +86,18 @@ def is_english(text: str) -> bool:
     return _guess_language(fold(text)) == "english"
 
 
+@lru_cache(maxsize=4096)  # a statement is compared with many
 def _guess_language(folded: str) -> str:
     words = _find_words(folded)
     if not words.isdisjoint(_ENGLISH_WORDS):
         return "english"
-    others = function_words() - frozenset(FUNCTION_WORDS["english"].split())
-    return "" if folded.isascii() and words.isdisjoint(others) else "other"
+    return "" if folded.isascii() and words.isdisjoint(_other_function_words()) else "other"
+
+
+@cache
+def _other_function_words() -> frozenset[str]:
+    """Return the function words of other languages than English."""
+    return function_words() - frozenset(FUNCTION_WORDS["english"].split())
 
 
 @lru_cache(maxsize=1024)
