@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from .languages import ENGLISH
@@ -136,11 +136,7 @@ def _pairs(run: str) -> list[str]:
 
 def find_highlights(text: str, query: str) -> list[Span]:
     """Return where words of a query are in a text, as character offsets. Adjacent and overlapping spans are merged."""
-    language = query_language(query)
-    words = tokenize_query(query, language)
-    content_words = [word for word in words if not word.is_function_word] or words
-    forms = frozenset(form for word in content_words for form in word.forms)
-    languages = tuple(dict.fromkeys((ENGLISH, language)))
+    forms, languages = _list_forms(query)
     marks: list[Span] = []
     for start, end in _find_words(text, forms, languages):
         if marks and start <= marks[-1][1]:
@@ -148,6 +144,16 @@ def find_highlights(text: str, query: str) -> list[Span]:
         elif len(marks) < _MAX_MARKS:
             marks.append((start, end))
     return marks
+
+
+@lru_cache(maxsize=16)  # every hit of a query asks for them
+def _list_forms(query: str) -> tuple[frozenset[str], tuple[str, ...]]:
+    """Return the forms of the words of a query, and the languages they may be of."""
+    language = query_language(query)
+    words = tokenize_query(query, language)
+    content_words = [word for word in words if not word.is_function_word] or words
+    forms = frozenset(form for word in content_words for form in word.forms)
+    return forms, tuple(dict.fromkeys((ENGLISH, language)))
 
 
 def to_utf16(text: str, spans: list[Span]) -> list[Span]:
@@ -161,6 +167,12 @@ def to_utf16(text: str, spans: list[Span]) -> list[Span]:
 
 
 def _find_words(text: str, words: frozenset[str], languages: tuple[str, ...]) -> Iterator[Span]:
+    if text.isascii() and languages == (ENGLISH,):
+        letters = {word[0] for word in words}  # an English stem begins as its word does
+        for run in _ASCII_WORD.finditer(text.lower()):
+            if run[0][0] in letters and stem(run[0]) in words:
+                yield run.span()
+        return
     for run in _highlight_pattern().finditer(text):
         start = run.start()
         if not _is_unspaced(run[0][0]):

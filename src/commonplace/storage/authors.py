@@ -24,7 +24,7 @@ SUPERSEDE = "supersede"  # the tool of an answer about what replaces what
 KEEP = "keep"  # the tool of an approval of some lines by a person
 _PERSON = "person"
 _ANSWERING = frozenset(("", _PERSON, "token"))
-_MAX_CACHED_PAGES = 2000
+_MAX_CACHED_PAGES = 4000  # the pages that were opened first are dropped first
 _JOIN = "; "
 _LINES = re.compile(r"lines (\d{1,9}) to (\d{1,9}) of ([0-9a-f]+)")
 Span = tuple[str, int, int]  # a path, a first line and a last one, counted from 1
@@ -226,8 +226,8 @@ class Authors:
         page = _Page()
         with suppress(CommonplaceError, OSError):
             page = self._blame(path)
-        if len(self._cache) >= _MAX_CACHED_PAGES:
-            self._cache.clear()
+        while len(self._cache) >= _MAX_CACHED_PAGES:
+            self._cache.pop(next(iter(self._cache), ""), None)
         self._cache[path] = (stamp, page)
         return page
 
