@@ -19,6 +19,7 @@ _LITERAL = re.compile(r"[\w'ऀ-ॣ०-෿]+:?")
 _FIRST_GROUP = re.compile(r"\(\?:([^()]*)\)")
 _GROUP = re.compile(r"\(\?[:<!][^()]*(?:\([^()]*\)[^()]*)*\)(?:\{[^}]*\}|[?*+])?|.\?")
 _ENGLISH_WORDS = word_set("the is are of and my our we i it's i'm with for it at from by this that be to their his")
+_SIMPLE = re.compile(r"(?P<plain>[\w' :ऀ-ॣ०-෿]+?)(?P<ending>\\[wS][*+])?")
 _VARIABLE = re.compile(r"(?:\[[^\]]*\]|\\\w)(?:\{[^}]*\}|[?*+])?")
 _PLAIN = re.compile(r"[\w' :ऀ-ॣ०-෿]+")
 _PREFIX = 3  # letters of a word that phrases with inflections are asked for first
@@ -150,6 +151,11 @@ def _collect_phrases(script: str) -> _RequiredWords:
 
 def _find_required(phrase: str) -> tuple[list[str], bool]:
     """Return a word that every text with a phrase has, or the first letters of one; and whether it is the latter."""
+    simple = _SIMPLE.fullmatch(phrase)  # as most are
+    if simple and not simple["ending"]:
+        return [max(phrase.split(" "), key=len).rstrip(":")], False
+    if simple and " " not in phrase:
+        return [simple["plain"][:_PREFIX]], True
     tokens = _GROUP.sub("*", phrase).split(" ")
     literals = [token for token in tokens if _LITERAL.fullmatch(token)]
     runs = [match[0] for token in tokens if (match := _LITERAL.match(token))]
@@ -163,6 +169,8 @@ def _find_required(phrase: str) -> tuple[list[str], bool]:
 
 def _find_longest_part(phrase: str) -> str:
     """Return the longest part of a phrase that is plain text; empty if there is none."""
+    if simple := _SIMPLE.fullmatch(phrase):
+        return simple["plain"]
     parts: list[str] = _PLAIN.findall(_VARIABLE.sub("*", _GROUP.sub("*", phrase)))
     return max(parts, key=len, default="")
 
