@@ -55,3 +55,14 @@ def test_a_value_is_edited_in_its_row_and_taken_back(look: Look, home: Path) -> 
     assert file.read_text() == before
     expect(page.get_by_role("button", name="Edit budget_2026")).to_have_count(0)  # JSON is edited on its page
     assert look.errors == []
+
+
+def test_a_table_that_is_wider_than_a_phone_says_so_at_its_edge(chromium: Any, site: str) -> None:
+    with Look.at(chromium, site, viewport={"width": 390, "height": 844}) as look:
+        page = look.go("#/browse/globals")
+        table = page.locator("main .scroll").first
+        expect(table).to_contain_text("colour")
+        assert table.evaluate("it => it.scrollWidth > it.clientWidth")
+        attached = table.evaluate("it => getComputedStyle(it).backgroundAttachment")
+        assert attached == "local, local, scroll, scroll"  # covers that scroll away, and shadows that stay
+        assert look.errors == []
