@@ -339,6 +339,8 @@ def run(options: argparse.Namespace, folder: Path) -> bool:
     show("bare", bare, bare)
     mixes = {"reads": {"read": 1}, "searches": {"search": 1}}
     mixes["mixed"] = {"read": 50, "search": 25, "write": 20, "shared": 5}
+    if options.only:
+        mixes = {options.only: mixes[options.only]}
     wrong: Counter[str] = Counter()
     lost = 0
     with start("commonplace", folder, options.workers, options.cores) as server:
@@ -367,6 +369,7 @@ def main() -> None:
     parser.add_argument("--passages", type=int, default=10_000)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--cores", default="", help="the cores that the server may use, such as 0,1; default: all")
+    parser.add_argument("--only", choices=[*BARS], help="measure one of them, such as mixed over ten minutes")
     parser.add_argument("--bare", action="store_true", help="be the bare application")
     options = parser.parse_args()
     if options.bare:

@@ -8,6 +8,7 @@ older one; what was broken or under way is settled.
 from __future__ import annotations
 
 from collections.abc import Set
+from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
@@ -50,7 +51,7 @@ class Change(NamedTuple):
 
 def find_change(older: Statement, newer: Statement) -> Change | None:
     """Return how a newer note says that what the older one says has changed; None if it does not."""
-    if not _may_be_replaced(older) or not YOU.isdisjoint(newer.words):
+    if not says_change(newer) or not _may_be_replaced(older) or not YOU.isdisjoint(newer.words):
         return None
     if "tentative" in newer.cues or not have_one_language(older.text, newer.text) or have_other_subjects(older, newer):
         return None
@@ -72,8 +73,10 @@ def find_change(older: Statement, newer: Statement) -> Change | None:
     return Change("correction", "says that it changed", _show(about)) if about else None
 
 
+@lru_cache(maxsize=1024)
 def says_change(newer: Statement) -> bool:
-    """Return whether a note has any of the words of change that `find_change` asks for."""
+    """Return whether a note has any of the words of change that `find_change` asks for; cached, as it is compared with
+    many."""
     if not newer.cues.isdisjoint(_CHANGES):
         return True
     return bool(find_replaced(newer.text)) or has_cue(fold(newer.text), "hint")
