@@ -48,6 +48,13 @@ VERSIONS = [
     ("We're building a desktop app.", "Scrapped the desktop app.", "retraction"),
     ("Undecided on the colour of the hall.", "Going with white for the hall.", "answer"),
     ("Her exam is on 4 June.", "I got it wrong, her exam is on 6 June.", "correction"),
+    ("Gas bill runs about 40 a month.", "gas bill jumped to 55", "correction"),
+    ("Passes are in the drawer.", "I put the passes in the safe.", "correction"),
+    ("Olaf takes care of the garden.", "Ines takes care of the garden now.", "correction"),
+    ("Backups run on Sunday.", "Per the cron file, backups run on Saturday.", "correction"),
+    ("The heating isn't working.", "The heating is fixed.", "correction"),
+    ("Otto eats no meat.", "Otto eats meat again.", "correction"),
+    ("There's a bonus for referrals.", "The referral bonus has been scrapped.", "retraction"),
 ]
 IN_OTHER_LANGUAGES = [
     ("小王的生日是5月3日。", "我记错了,小王的生日是5月13日。"),
@@ -70,6 +77,11 @@ IN_OTHER_LANGUAGES = [
     ("資料はDropboxに置いています。", "資料はGoogleドライブに移しました。"),
     ("موعد الحفل 5 مايو.", "تأجل الحفل إلى 19 مايو."),
     ("परीक्षा 5 मई को है।", "परीक्षा 19 मई तक टल गई है।"),
+    ("Die Räder stehen im Keller.", "Die Räder stehen jetzt in der Garage."),
+    ("Herr Braun betreut das Projekt.", "Das Projekt betreut nun Frau Keller."),
+    ("Поезд в 7:45.", "Поезд не в 7:45, а в 8:45."),
+    ("他是广东人。", "他不是广东人,是广西人。"),
+    ("エレベーターが故障中です。", "エレベーターが直りました。"),
 ]
 TWO_FACTS = [
     ("I like mango lassi.", "I like ginger tea."),
@@ -107,6 +119,11 @@ TWO_FACTS = [
     ("Staging is on Hetzner.", "Staging is down."),
     ("Ticket OPS-12 was closed.", "Ticket OPS-15 was reopened."),
     ("Leo plays football.", "Leo plays football and started swimming."),
+    ("Room A seats 20.", "Room B was extended to 40 seats."),
+    ("El coche de Ana es rojo.", "El coche de Luis ahora es azul."),
+    ("Booked a table for 4 at Luigi's.", "Booked a table for 6 at Mario's."),
+    ("Cancelled the gym trial.", "Cancelled the magazine trial."),
+    ("兄は会社員です。", "弟は今は会社員です。"),
 ]
 
 
@@ -187,3 +204,27 @@ def test_what_is_true_side_by_side_is_no_version(first: str, second: str) -> Non
     (older,) = split_statements(first)
     (newer,) = split_statements(second)
     assert judge(older, newer) is None
+
+
+def test_liking_is_taken_back_by_who_liked_it_and_disliking_by_who_did_not() -> None:
+    disliked = read("user: I'm really not a fan of Eastern Europe.", is_turn=True)
+    liked = read("user: I absolutely love Eastern Europe.", is_turn=True)
+    used_to_like = read("user: I used to like Eastern Europe, but not any more.", is_turn=True)
+    used_to_dislike = read("user: I used to dislike Eastern Europe, but now I love it.", is_turn=True)
+    assert judge(liked, used_to_like)
+    assert judge(disliked, used_to_dislike)
+    assert judge(liked, used_to_dislike) is None
+    assert judge(disliked, used_to_like) is None
+
+
+def test_one_kind_of_a_thing_is_not_taken_back_by_another() -> None:
+    newer = read("user: I used to love jazz music, but I'm not into it any more.", is_turn=True)
+    assert judge(read("user: I really like jazz music.", is_turn=True), newer)
+    assert judge(read("user: I really like folk music.", is_turn=True), newer) is None
+
+
+def test_what_was_to_be_done_is_taken_back_when_it_is_finished() -> None:
+    newer = read('user: I actually completed "Update wardrobe" from my personal tasks.', is_turn=True)
+    assert judge(read("user: I need to update my wardrobe soon.", is_turn=True), newer)
+    finished = read("user: I just finished the novel and I liked reading it.", is_turn=True)
+    assert judge(read("user: I like reading about modernism.", is_turn=True), finished) is None

@@ -7,7 +7,8 @@ older one; what was broken or under way is settled.
 
 from __future__ import annotations
 
-from collections.abc import Set
+import re
+from collections.abc import Iterable, Set
 from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
@@ -19,8 +20,8 @@ from .frames import align, differs_in_subject
 from .relations import FIRST_PERSON, YOU
 from .replaced import find_replaced
 from .statements import Statement
-from .value_words import EVENT_WORDS, ROLES
-from .words import fold, is_number, is_unspaced, word_set
+from .value_words import CHARGES, EVENT_WORDS, NAMING, NEGATIONS, PLANS, ROLES
+from .words import fold, is_number, is_unspaced, stem, word_set
 
 _MIN_SHARE_OF_NEWER = 0.2
 _MIN_SHARE_OF_UNSPACED = 0.1  # of the pairs of characters
@@ -29,6 +30,7 @@ _MIN_SHARE_OF_UNSPACED_HEAD = 0.3
 _MAX_VALUE_WORDS = 4
 _MAX_UNSPACED_VALUE = 10
 _MIN_FRAME_WORDS = 2
+_MIN_DENIED_TOPICS = 2
 _MAX_TOPICS_OF_PLAN = 4  # of what a single word takes back
 _TOOLS = frozenset(("use", "uses", "using", "with", "by", "via", "called", "named"))  # a value follows
 _OURS = word_set(
@@ -38,7 +40,10 @@ _OURS = word_set(
     """
 )
 _CHANGES = frozenset(("change", "weak change", "retraction", "resolution"))
-_VAGUE_STARTS = frozenset(("it", "this", "that", "these", "those", "there", "they", "he", "she"))
+_PLAN_STEMS = frozenset(map(stem, PLANS))
+_SAYS_CHANGE: frozenset[str] = frozenset(("change", "weak change", "retraction"))
+_VAGUE_STARTS = frozenset(("it", "this", "that", "these", "those", "they", "he", "she"))
+_LETTER = re.compile(r"(?<=[^\W\d_] )[A-HJ-Z](?![\w'.])")
 
 
 class Change(NamedTuple):
@@ -53,9 +58,13 @@ def find_change(older: Statement, newer: Statement) -> Change | None:
     """Return how a newer note says that what the older one says has changed; None if it does not."""
     if not says_change(newer) or not _may_be_replaced(older) or not YOU.isdisjoint(newer.words):
         return None
-    if "tentative" in newer.cues or not have_one_language(older.text, newer.text) or have_other_subjects(older, newer):
+    if "tentative" in newer.cues or not have_one_language(older.text, newer.text):
         return None
     cues = newer.cues
+    if not cues.isdisjoint(_SAYS_CHANGE) and (about := _find_same_role(older, newer)):
+        return Change("correction", "says that it changed", _show(about))
+    if have_other_subjects(older, newer):
+        return None
     if "change" in cues and (states := find_states(older.text) & find_changed_states(newer.text)):
         return Change("correction", "says that it changed", _show(states))
     replaced = find_replaced(newer.text)
@@ -67,19 +76,54 @@ def find_change(older: Statement, newer: Statement) -> Change | None:
         return Change("retraction", "takes it back", _show(about))
     if "resolution" in cues and (about := _find_settled(older, newer)):
         return Change("correction", "says that it is settled", _show(about))
-    if cues.isdisjoint(("change", "weak change", "retraction")) and not has_cue(fold(newer.text), "hint"):
+    if about := _find_denied(older, newer) or _find_renamed(older, newer):
+        return Change("correction", "says that it changed", _show(about))
+    is_weak = cues.isdisjoint(("change", "retraction"))
+    if is_weak and set(older.stems) <= set(newer.stems):
         return None
-    about = _find_same_thing(older, newer) or _find_same_frame(older, newer) or _find_same_role(older, newer)
+    if is_weak and not _may_hint(newer):
+        about = _find_same_frame(older, newer, split_clauses(newer.text)[1:])
+    else:
+        about = _find_same_thing(older, newer) or _find_same_frame(
+            older, newer, (newer.text, *split_clauses(newer.text))
+        )
     return Change("correction", "says that it changed", _show(about)) if about else None
 
 
 @lru_cache(maxsize=1024)
 def says_change(newer: Statement) -> bool:
-    """Return whether a note has any of the words of change that `find_change` asks for; cached, as it is compared with
-    many."""
-    if not newer.cues.isdisjoint(_CHANGES):
+    """Return whether a note has anything that `find_change` asks for: words of change, or the form of one; cached, as it
+    is compared with many."""
+    if not newer.cues.isdisjoint(_CHANGES) or not NEGATIONS.isdisjoint(newer.words):
         return True
-    return bool(find_replaced(newer.text)) or has_cue(fold(newer.text), "hint")
+    return len(split_clauses(newer.text)) > 1 or bool(find_replaced(newer.text)) or _may_hint(newer)
+
+
+def _may_hint(newer: Statement) -> bool:
+    """Return whether a note may tell of a change: by a word that means it beside the same subject, or by its goal."""
+    if "weak change" in newer.cues or has_cue(fold(newer.text), "hint"):
+        return True
+    return any(claim.goal and claim.numbers for claim in read_claims(newer.text))
+
+
+def _find_denied(older: Statement, newer: Statement) -> frozenset[str]:
+    """Return what both notes are about, if one of them denies what the other says, and they have no other words."""
+    if NEGATIONS.isdisjoint(older.words) == NEGATIONS.isdisjoint(newer.words):
+        return frozenset()
+    topics = read_topics(older.text)
+    return topics if len(topics) >= _MIN_DENIED_TOPICS and topics == read_topics(newer.text) else frozenset()
+
+
+def _find_renamed(older: Statement, newer: Statement) -> frozenset[str]:
+    """Return the old name of something, if the newer note is about that name, and says what it is called now."""
+    if NAMING.isdisjoint(older.words) or NAMING.isdisjoint(newer.words) or newer.cues.isdisjoint(_SAYS_CHANGE):
+        return frozenset()
+    for claim in read_claims(older.text)[:1]:
+        for change in read_claims(newer.text)[:1]:
+            old = change.heads[0] & claim.value
+            if claim.is_closed and old and not change.heads[0] & claim.heads[0] and _has_name(older.text, old):
+                return old
+    return frozenset()
 
 
 def _has_as_value(older: Statement, replaced: frozenset[str]) -> bool:
@@ -105,7 +149,7 @@ def _may_be_replaced(older: Statement) -> bool:
 
 def _find_same_thing(older: Statement, newer: Statement) -> frozenset[str]:
     """Return what both notes are about, if the newer one gives it another value of the same kind."""
-    if "tentative" in older.cues:
+    if "tentative" in older.cues or older.words[0].endswith("ed"):  # `booked a table` happened once
         return frozenset()
     for claim in read_claims(older.text)[:1]:
         for change in read_claims(newer.text):
@@ -116,12 +160,12 @@ def _find_same_thing(older: Statement, newer: Statement) -> frozenset[str]:
     return frozenset()
 
 
-def _find_same_frame(older: Statement, newer: Statement) -> frozenset[str]:
-    """Return what both notes say alike, if but for the words of change they differ in one short span."""
-    if "tentative" in older.cues:
+def _find_same_frame(older: Statement, newer: Statement, clauses: Iterable[str]) -> frozenset[str]:
+    """Return what both notes say alike, if a clause differs in one short span but for the words of change."""
+    if "tentative" in older.cues or "addition" in newer.cues:
         return frozenset()
     plain = read_plain_words(older.text)
-    for text in (newer.text, *split_clauses(newer.text)):
+    for text in clauses:
         frame = align(plain, read_plain_words(text))
         shared = [*frame.prefix, *frame.suffix]
         if not frame.prefix or len(shared) < max(_MIN_FRAME_WORDS, len(frame.older)):
@@ -129,8 +173,9 @@ def _find_same_frame(older: Statement, newer: Statement) -> frozenset[str]:
         if not frame.older or not frame.newer or differs_in_subject(frame):
             continue
         topics = find_topics(shared)
+        is_one_span = set(frame.older).isdisjoint(frame.newer)
         is_short = max(len(frame.older), len(frame.newer)) <= _max_value(topics)
-        if topics and is_short and _is_filled(frame.older) and _is_filled(frame.newer):
+        if topics and is_one_span and is_short and _is_filled(frame.older) and _is_filled(frame.newer):
             return topics
     return frozenset()
 
@@ -150,12 +195,21 @@ def _match_heads(older: Claim, newer: Claim, statement: Statement) -> frozenset[
     head = older.heads[0]
     for named in newer.heads:
         is_longer = named > head and named <= set(statement.stems) and not older.value <= named
-        if named == head or is_longer:
+        if named == head or is_longer or _adds_verb(head, named, newer):
             return head
         is_part = named < head and len(named) >= _min_share(head) * len(head)
         if is_part and older.units == newer.units and "" not in older.units and older.units:
             return named
     return frozenset()
+
+
+def _adds_verb(head: frozenset[str], named: frozenset[str], newer: Claim) -> bool:
+    """Return whether the newer claim has one more word, before what something changed to: `water bill jumped to 55`."""
+    added = named - head
+    if newer.numbers and len(added) == len(head - named) == 1 and len(head & named) > 1:  # `holds 30`, `fits 45`
+        return True
+    is_plan = bool(added) and added <= _PLAN_STEMS  # `the dentist's appointment`
+    return named > head and (is_plan or (len(added) == 1 and bool(newer.goal or newer.numbers)))
 
 
 def have_other_subjects(older: Statement, newer: Statement) -> bool:
@@ -164,10 +218,16 @@ def have_other_subjects(older: Statement, newer: Statement) -> bool:
     second = next(iter(read_claims(newer.text)), None)
     if not first or not second or not first.is_closed or not second.is_closed:
         return False
-    if first.heads[0].isdisjoint(newer.stems) and second.heads[0].isdisjoint(older.stems):
+    letters = [_LETTER.findall(each.text) for each in (older, newer)]
+    if all(letters) and letters[0] != letters[1]:  # `room A`, `room B`
         return True
-    numbers = [head[0] - other[0] for head, other in ((first.heads, second.heads), (second.heads, first.heads))]
-    return all(numbers) and all(is_number(each) for each in numbers[0] | numbers[1])  # `room 4`, `room 5`
+    if first.heads[0] == second.heads[0]:
+        return False
+    if _is_unspaced(first.heads[0] | second.heads[0]):
+        pairs = ((first.heads[0], newer.text), (second.heads[0], older.text))
+        return not any(each in text for head, text in pairs for each in head)
+    added = [first.heads[0].difference(newer.stems), second.heads[0].difference(older.stems)]
+    return all(added)  # `room 4`, `room 5`; `Ana's car`, `Tom's car`
 
 
 def replaces_other(older: Statement, newer: Statement) -> bool:
@@ -213,7 +273,14 @@ def _find_same_role(older: Statement, newer: Statement) -> frozenset[str]:
     """Return the role that one has after another: `Victor is our landlord`, `our landlord is Mrs. Chen now`."""
     for claim in read_claims(older.text)[:1]:
         is_ours = not (_OURS.isdisjoint(older.words) or _OURS.isdisjoint(newer.words))  # `our vet`
-        sides = [side for side in (claim.heads[0], claim.value) if len(side) > 1 or is_ours or side & ROLES]
+        is_charge = not (CHARGES.isdisjoint(older.words) or CHARGES.isdisjoint(newer.words))
+        if not is_charge and have_other_subjects(older, newer):
+            continue
+        sides = [
+            side
+            for side in (claim.heads[0], claim.value)
+            if len(side) > 1 or (side and (is_ours or is_charge)) or side & ROLES
+        ]
         for change in read_claims(newer.text) if sides else ():
             for role in (change.heads[0], change.value):
                 holder = {*change.heads[0], *change.value} - role

@@ -15,46 +15,51 @@ from .cues import mark_cues
 from .phrases import Cue
 from .relations import list_verbs
 from .value_words import GOALS, NO_TOPICS, PLACE_PREPOSITIONS, PLANS
-from .words import content_stems, fold, is_amount, split_words, word_set
+from .words import content_stems, fold, function_words, is_amount, is_unspaced, split_words, word_set
 
 _MAX_HEADS = 3
 _CUT = "|"
 _COLON = "="
 _LABEL = re.compile(r"([^:：.!?,;\n]{2,40})[:：]\s+(\S[^,;]*)")
 _CHANGES: tuple[Cue, ...] = ("change", "weak change", "retraction", "decision", "resolution", "hint")
-_CLAUSE_END = re.compile(r"(?:[,;:]|\s[–—-])\s+|[、，；：。]|\s*\((?=\w)|\)\s*|\.\s+(?=\S)")
-_TOPIC_MARKS = word_set("は が を 是 在 由 叫 用 放 存 住 أصبح هو هي")
+_CLAUSE_END = re.compile(r"(?:[,;:]|\s[–—-])\s+|[、，；：。،؛]\s*|\s*\((?=\w)|\)\s*|(?<=[^\W\d_]{2})\.\s+(?=\S)")
+_TOPIC_MARKS = word_set("は が を 归 是 在 由 叫 用 放 存 住 أصبح هو هي")
 _ENGLISH = re.compile(r"\b(?:the|is|are|was|we|my|our|i|of|for|and)\b", re.IGNORECASE)
 _ROMANCE_GOAL = re.compile(r"\ba (?=[A-ZÁÉÍÓÚÂÊÔ])")  # `pasamos los archivos a Drive`; in English, `a` is an article
 _PRONOUNS = word_set(
     """
     i we you he she they it this that these those there who what which everyone someone yo nosotros ella ellos je j il
-    elle nous vous ils elles on eu ele ela nós eles ich wir er sie es ihr man я мы он она они вы ты मैं हम वह वे यह أنا
-    نحن
+    elle nous vous ils elles on eu ele ela nós eles ich wir er sie es ihr man 私 俺 僕 我 я мы он она они вы ты मैं हम
+    वह वे यह أنا نحن
     """
 )
 # Verbs and auxiliaries beside those of relations: what is before them is what a clause is about.
 _VERBS = word_set(
     """
-    has have had can should must may might would shall need needs gets get got been being do does did go goes going
+    has have had can should must may might would shall need needs gets get got been being go goes going
     come comes came live lives sit sits lie lies keep keeps ship ships return returns read reads follow follows require
     requires target targets charge charges work works happen happens belong belongs took takes take
     läuft laufen steht stehen findet finden kommt kommen geht gehen befindet befinden kümmert betreut macht machen
     wurde wurden hat haben gibt soll sollen muss kann startet fährt öffnet schließt gilt
-    trouve trouvent tient tiendra tourne tournent aura auront a ont peut doit gère gèrent utilise utilisent ouvre ferme
+    trouve trouvent tient tiendra tourne tournent aura auront ont peut doit gère gèrent utilise utilisent ouvre ferme
     part arrive coûte fait font passe marche fonctionne
     queda quedan encuentra corre corren está están tiene tienen debe puede sale llega abre cierra lleva lleva usa
     fica ficam roda rodam tem têm deve pode sai chega abre fecha cuida cuidam usa usam foi foram
     лежит лежат хранится хранятся находится находятся стоит стоят проходит работает работают отвечает отвечают ведет
     ведёт занимается есть был была было были будет будут начинается идет идёт едет
     होती होता होते होगी होगा है हैं था थी थे रहता रहती रहते देखता देखती देखते हूँ
-    يكون تكون كان كانت يعمل تعمل يقع تقع يبدأ تبدأ محفوظة محفوظ
+    يعيش تعيش يسكن تسكن يستخدم تستخدم يكون تكون كان كانت يعمل تعمل يقع تقع يبدأ تبدأ محفوظة محفوظ
     """
 )
 _CLOCK_WORDS = word_set("am pm oclock uhr h noon midnight horas heures часов बजे 点 時")
 _MONEY_WORDS = word_set("euro euros eur dollar dollars usd pounds gbp reais pesos рублей руб 元 円 k")
 _DATE_WORDS = word_set("月 日")
 _DATE = re.compile(r"\d{1,2}(?:st|nd|rd|th)|\d{4}-\d\d-\d\d|\d{1,2}\.\d{1,2}\.(?:\d+)?|\d{1,2}/\d{1,2}(?:/\d+)?")
+_LASTING_GOALS = word_set("в на à au aux auf by with に 为")  # also said of where something is
+# The first word in lower case after the noun of a German subject.
+_GERMAN_VERB = re.compile(
+    r"^((?:Der|Die|Das|Den|Unsere?|Meine?) (?:[a-zäöüß]+ )?[A-ZÄÖÜ][\w-]+) [a-zäöüß]+(?:t|en)(?= )"
+)
 _QUOTES = '"“”«»「」『』`‘'
 
 
@@ -65,6 +70,7 @@ class Claim(NamedTuple):
     value: frozenset[str]
     numbers: frozenset[str]
     units: frozenset[str]  # what its numbers count or tell: `date`, `clock`, `money`, or the word after it
+    goal: str  # the word after the first head, if it says to what something changed
     is_closed: bool  # the first head is a subject: it begins the clause, and a verb or a number follows
     has_place: bool  # the value is a place, a name, or what is reached by a preposition
 
@@ -104,7 +110,7 @@ def read_plain_words(text: str) -> tuple[str, ...]:
 
 
 def _read_claim(clause: str) -> Claim:
-    plain = clause if _ENGLISH.search(clause) else _ROMANCE_GOAL.sub("al ", clause)
+    plain = clause if _ENGLISH.search(clause) else _ROMANCE_GOAL.sub("al ", _GERMAN_VERB.sub(rf"\1 {_CUT} ", clause))
     heads: list[frozenset[str]] = []
     value: list[str] = []
     closer = ""
@@ -115,13 +121,32 @@ def _read_claim(clause: str) -> Claim:
             closer = closer or opener
             value += [opener, *words] if opener != _CUT else words
         is_value = is_value or (bool(heads) and opener != _CUT) or opener in GOALS
-        topics = find_topics(words) if heads or _PRONOUNS.isdisjoint(words) else frozenset()
+        named = words if heads else _strip_pronouns(words)
+        topics = find_topics(named)
         if topics and not is_value and len(heads) < _MAX_HEADS:
             is_subject = is_subject or (not heads and opener in ("", _CUT))
             heads.append(topics)
+            if opener == _CUT and (short := _read_object(words)):
+                heads.append(find_topics(words[:short]))
+                value += words[short:]
     numbers = frozenset(filter(is_amount, value))
-    is_closed = is_subject and bool(closer) and closer not in GOALS
-    return Claim(tuple(heads), find_topics(value), numbers, _find_units(value), is_closed, _has_place(clause, value))
+    is_lasting = closer in _LASTING_GOALS and bool(value[1:2]) and is_amount(value[1])  # `the train is at 7:45`
+    is_closed = is_subject and bool(closer) and (closer not in GOALS or is_lasting)
+    goal = closer if closer in GOALS else ""
+    said = find_topics([word for word in value if word not in _all_verbs()])
+    return Claim(tuple(heads), said, numbers, _find_units(value), goal, is_closed, _has_place(clause, value))
+
+
+def _strip_pronouns(words: list[str]) -> list[str]:
+    """Return what names a subject: nothing beside `I` or `they`, but in `我们的房东` the rest."""
+    if _PRONOUNS.isdisjoint(words):
+        return words
+    return [word for word in words if is_unspaced(word) and word not in _PRONOUNS]
+
+
+def _read_object(words: list[str]) -> int:
+    """Return where what follows an object begins (`put the passports in the safe`); 0 if nothing does."""
+    return next((at for at, word in enumerate(words) if word in PLACE_PREPOSITIONS and at), 0)
 
 
 def _cut(marked: str) -> list[tuple[str, list[str]]]:
@@ -179,8 +204,23 @@ def _name_unit(before: str, after: str) -> str:
 
 
 def find_topics(words: list[str]) -> frozenset[str]:
-    """Return the stems of words that say what a note is about."""
-    return frozenset(content_stems([word for word in words if word not in NO_TOPICS]))
+    """Return the stems of words that say what a note is about; a single character counts where it is all there is."""
+    plain = [word for word in words if word not in NO_TOPICS]
+    stems = content_stems(plain)
+    if not stems or not all(map(str.isascii, plain)):
+        stems += _find_single_characters(plain, is_only=not stems)
+    return frozenset(stems)
+
+
+def _find_single_characters(words: list[str], *, is_only: bool) -> list[str]:
+    """Return the characters of Chinese or Japanese that are words: after one of another script, or the only ones."""
+    skipped = function_words()
+    pairs = zip(("", *words), words, strict=False)
+    return [
+        word
+        for before, word in pairs
+        if is_unspaced(word) and word not in skipped and (is_only or (before.isalpha() and not is_unspaced(before)))
+    ]
 
 
 def _has_place(clause: str, value: list[str]) -> bool:

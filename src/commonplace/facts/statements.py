@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from ..formats.annotations import ANSWER_START, strip_annotations
 from ..model import Hit
+from .claims import read_claims, split_clauses
 from .cues import find_cues, has_cue
 from .first_person import find_changed_states, find_states
 from .links import NO_ANSWERS, Answers, find_answers, hash_words
@@ -35,6 +36,8 @@ _MAX_PAIR_STEMS_OF_PLAIN = 3  # of a statement that does not say that something 
 _MAX_FRAME_STEMS = 10
 _MAX_SHORT_STEMS = 5  # of a statement that a single word may tell of
 _MAX_SHORT_PAIRS = 14  # of characters, in a script without spaces
+_MAX_HINT_CHARACTERS = 80  # of a note that tells of a change without saying so
+_MAX_HEAD_KEYS = 6
 _WRAPPED_CHARACTERS = 60  # a line of at least so many goes on in the next one, unless it ends a sentence
 _SPEAKER = re.compile(r"(?:user|human)(?: \(([^)\n]*)\))?: ")
 _BULLET = re.compile(r"\s*(?:[-*+•>]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
@@ -52,7 +55,9 @@ _CORRECTION_LABEL = re.compile(
     r"korrektur|поправка|ошибся|ошиблась|исправление|تصحيح|訂正|更正|correção|fechado)\s*[:,–—-]\s*"
 )
 _CLAUSE_END = re.compile(r"[;,.:] (?:but |and |so )?| but | [–—-] ")
-_OTHER_FEELING = re.compile("all about|no longer (?:need|plan|track)")
+_COMPLETED = re.compile(r"\b(?:completed|finished)\b")  # what was to be done
+_THIRD_PERSON = frozenset(("he", "him", "his", "she", "her", "they", "them", "their", "it"))
+_OTHER_FEELING = re.compile("all about|used to (?:think|find)|no longer (?:need|plan|track)")
 _NOT_IN_A_TEXT = ("\0",)
 _CUES: tuple[Cue, ...] = (
     "change",
@@ -277,7 +282,7 @@ def _parse(sentence: str, first: int, last: int, speaker: str) -> Statement | No
     relation = find_relation(words)
     stems = tuple(content_stems(words))
     is_own = bool(speaker) and not FIRST_PERSON.isdisjoint(words)
-    taken_back = _read_taken_back(folded) if is_own and has_cue(folded, "retraction") else ()
+    taken_back = _read_taken_back(folded) if is_own and _takes_back(folded) else ()
     asks = is_question or "?" in plain or (not plain.isascii() and any(mark in plain for mark in _QUESTION_MARKS))
     return Statement(plain, first, last, words, stems, relation, label, speaker, taken_back, asks)
 
@@ -288,12 +293,19 @@ def _plain_text(sentence: str) -> str:
     return _EMPHASIS.sub("", sentence).strip() if has_marks else sentence
 
 
+def _takes_back(folded: str) -> bool:
+    return has_cue(folded, "retraction") or _COMPLETED.search(folded) is not None
+
+
 def _read_taken_back(folded: str) -> tuple[str, ...]:
     """Return what the clauses are about from the first to the last one that takes something back."""
     clauses = _CLAUSE_END.split(folded)
     marked = [number for number, clause in enumerate(clauses) if has_cue(clause, "retraction")]
     is_whole = not marked or " list" in folded  # of what is to be done
-    clause = folded if is_whole else " ".join(clauses[marked[0] : marked[-1] + 1])
+    first = marked[0] if marked else 0
+    if first and not _THIRD_PERSON.isdisjoint(split_words(clauses[first])):  # `… of her; I used to like her films`
+        first -= 1
+    clause = folded if is_whole else " ".join(clauses[first : marked[-1] + 1])
     words = split_words(clause)
     if DONE.isdisjoint(words) and not _OTHER_FEELING.search(clause) and SENTIMENT_STEMS.isdisjoint(map(stem, words)):
         return ()
@@ -353,6 +365,15 @@ def stored_keys(statement: Statement) -> Iterator[int]:
         yield from map(_hash, _topic_keys(statement.stems, _MAX_PAIR_STEMS_OF_CHANGE))
     else:
         yield from map(_hash, _topic_keys(statement.stems, _MAX_PAIR_STEMS_OF_PLAIN))
+        yield from map(_hash, _word_keys(_find_heads(statement.text)))
+
+
+def _find_heads(text: str) -> list[str]:
+    """Return what a note is about that may tell of a change by its form: a goal, a clause before it, or a hint."""
+    if len(text) > _MAX_HINT_CHARACTERS or not (has_cue(fold(text), "hint") or len(split_clauses(text)) > 1):
+        return []
+    heads = {each for claim in read_claims(text) for each in claim.heads[0]}
+    return sorted(heads)[:_MAX_HEAD_KEYS]
 
 
 FactKey = tuple[str, ...]  # its kind and, mostly, stems

@@ -14,8 +14,8 @@ PREPOSITIONS = word_set(
 # What stands before the new value of what changed: `moved to`, `verlegt auf`, `passé à`.
 GOALS = word_set(
     """
-    to until till into onto with by nach auf zu zum zur bis à au aux vers par jusqu al hasta por para pra ao até pelo
-    pela в на до к إلى الى حتى तक に へ 到 为 成 至 给
+    to until till into onto nach auf zu zum zur bis à au aux vers jusqu al hasta para pra ao até в на до к إلى الى حتى
+    तक に へ 到 为 成 至 给
     """
 )
 # What stands before a place, a tool or a person in a value.
@@ -102,8 +102,40 @@ _SENTIMENTS = word_set(
 )
 SENTIMENT_STEMS = frozenset(map(stem, _SENTIMENTS))
 NEEDS = word_set("need needs todo remind reminds schedule must have")  # what is to be done
-DONE = word_set("list track remove removed longer")  # said of what need not be done any more
+DONE = word_set("list track remove removed longer completed finished")  # said of what need not be done any more
+# What things that people like have in common: `90s music` and `jazz music` are not the same.
+KINDS_OF_THINGS = frozenset(
+    map(
+        stem,
+        word_set(
+            "music movie movies film films book books climate climates genre genres style destination travel food show "
+            "shows song songs game games sport sports series place places weather city cities country countries art"
+        ),
+    )
+)
 NO_FEELING = word_set("feel feels feeling felt sound sounds look looks seem seems would just more things something")
+# What somebody does who is in charge: another name before the same words is another person in charge.
+CHARGES = word_set(
+    """
+    own owns owned lead leads leading manage manages managed handle handles maintain maintains care responsible charge
+    approve approves approved runs oversee oversees looks betreut betreuen kümmert zuständig verantwortlich leitet gère
+    responsable lleva encarga gestiona dirige cuida responsável gerencia отвечает ведёт ведет занимается руководит देखता
+    देखती देखते संभालता संभालती ज़िम्मेदार مسؤول مسؤولة المسؤول المسؤولة يدير تدير teaches teacher clés key keys llaves chave
+    chaves ключи चाबी مفاتيح المفاتيح
+    """
+)
+NAMING = word_set(
+    """
+    name named names call called calls codename title titled renamed publish published heißt heissen nennt nennen name
+    appelle appelons nom llama llamamos nombre chama chamamos nome зовут называется назвали имя नाम اسم اسمه اسمها
+    """
+)
+NEGATIONS = word_set(
+    """
+    not no never none without kein keine keinen keiner nicht nie pas jamais sans ni nunca jamás não nunca sem не нет без
+    никогда नहीं मत बिना لا لم لن ليس ليست بدون
+    """
+)
 # Labels that tell nothing of what follows, and may come again.
 FREE_LABELS = frozenset(
     stem(word)
@@ -153,6 +185,6 @@ PLANS = word_set(
     trip plan plans visit class classes course membership subscription project event meeting thing reise plan kurs
     mitgliedschaft abo urlaub voyage plan cours abonnement séjour viaje plan clases clase curso suscripción viagem plano
     aula aulas curso assinatura поездка поездку план курс подписка подписку यात्रा प्लान योजना السفر رحلة خطة 旅行 計画
-    计划 行程
+    计划 行程 appointment booking termin rendez vous cita consulta встреча موعد अपॉइंटमेंट 预约 予約
     """
 )

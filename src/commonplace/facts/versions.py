@@ -8,7 +8,7 @@ the newer statement has to say that something changed, and to be about the same 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
 
@@ -16,6 +16,7 @@ from .announcements import find_announcement
 from .changes import count_alike, find_change, have_other_subjects, is_head, replaces_other, says_change
 from .claims import read_topics
 from .cues import find_cue, has_cue
+from .feelings import find_taken_back
 from .frames import Frame, Link, align, judge_frame, normalize_words
 from .links import hash_words
 from .phrases import Cue
@@ -24,16 +25,12 @@ from .statements import CHANGES, Statement
 from .value_words import (
     CASE_PREPOSITIONS,
     CONTEXT_LABELS,
-    DONE,
     EVENT_WORDS,
     FREE_LABELS,
     GENERIC,
-    NEEDS,
-    NO_FEELING,
     PREPOSITIONS,
-    SENTIMENT_STEMS,
 )
-from .words import content_stems, fold, is_number, split_words, stem, word_set
+from .words import content_stems, find_names, fold, is_number, split_words, stem, word_set
 
 CONFIRMED = "confirmed"  # the kind of a link that a person made
 # Of what the older statement is about, which the newer one has to name.
@@ -41,11 +38,8 @@ _MIN_SHARES = {"strong": 0.4, "weak": 0.6, "subject": 0.7, "number": 0.75, "answ
 _MIN_SHARE_OF_ONE = 0.75  # of what the older is about, if both have one word in common
 _MIN_SHARE_OF_NEWER = 0.27  # of its words, since a long sentence shares some with any
 _MIN_SHARE_OF_NUMBERS = 0.4  # of what the newer is about, if a number changed
-_MIN_SHARE_OF_CLAUSE = 0.5  # of what a speaker takes back
 _MIN_SHARE_OF_SUBJECT = 0.5  # of what both are about, if the newer says that a date or a number changed
 _MAX_SUBJECT_TOPICS = 3
-_MAX_OBJECT_DISTANCE = 4  # words from `like` to what is liked
-_MAX_NAME_DISTANCE = 9
 _MIN_STORY_STEMS = 4  # of a text after a label that is more than a value
 _MAX_DECISION_STEMS = 6
 _NAME_WEIGHT = 2.0
@@ -56,7 +50,6 @@ _ARTICLES = word_set("a an the any der die das ein eine le la les un une el los 
 _ARROWS = ("→", "->", "=>")
 _ARROW = re.compile(rf"(\S+)\s*(?:{'|'.join(_ARROWS)})\s*\S+")
 _SAYS_CHANGE: frozenset[str] = frozenset(("change", "weak change", "retraction"))
-_LATER_WORD = re.compile(r"(?<=[\w,;:)'’] )[^\W\d_][\w'’.-]*")
 
 
 def judge(older: Statement, newer: Statement, *, is_same_place: bool = False) -> Link | None:
@@ -110,7 +103,7 @@ def _differ_in_case(frame: Frame, older: Statement, newer: Statement) -> bool:
 def _gives_value(value: list[str], case: list[str], text: str) -> bool:
     """Return whether there is a number or a name before the case in which it holds."""
     words = value[: len(value) - len(case)]
-    return any(is_number(word) or word in _names(text) for word in words)
+    return any(is_number(word) or word in find_names(text) for word in words)
 
 
 def _read_case(value: list[str]) -> list[str]:
@@ -175,7 +168,7 @@ def _judge_relation(older: Statement, newer: Statement) -> Link | None:
 def _is_place(statement: Statement, at: int) -> bool:
     """Return whether the verb is followed by a preposition and a name."""
     words = statement.words[at + 1 : at + 4]
-    names = set(_names(statement.text))
+    names = set(find_names(statement.text))
     return any(word in PREPOSITIONS and after in names for word, after in pairwise(words))
 
 
@@ -221,7 +214,7 @@ def _weigh_shared(older: Statement, newer: Statement) -> tuple[set[str], float]:
 @lru_cache(maxsize=4096)
 def _weigh_stems(text: str, stems: tuple[str, ...]) -> dict[str, float]:
     """Return how much each stem of a statement says of what it is about; cached, as it is compared with many."""
-    names = {stem(word) for word in _names(text)}
+    names = {stem(word) for word in find_names(text)}
     return {each: _weigh(each, names) for each in stems if not each[0].isdigit()}
 
 
@@ -229,12 +222,6 @@ def _weigh(each: str, names: set[str]) -> float:
     if each in GENERIC or is_number(each):
         return _GENERIC_WEIGHT
     return _NAME_WEIGHT if each in names else 1.0
-
-
-@lru_cache(maxsize=4096)
-def _names(text: str) -> Sequence[str]:
-    """Return the words within a text that begin with a capital letter."""
-    return [word for name in _LATER_WORD.findall(text) if name[0].isupper() for word in split_words(fold(name))]
 
 
 def _judge_announcement(older: Statement, newer: Statement) -> Link | None:
@@ -295,7 +282,7 @@ def _judge_change(older: Statement, newer: Statement) -> Link | None:
         return None
     if not is_enough or len(shared) < _MIN_SHARE_OF_NEWER * len(set(newer.stems)):
         return None
-    if "retraction" in newer.cues and share >= _MIN_SHARES["strong"]:
+    if _says_change(older, newer, "retraction") and share >= _MIN_SHARES["strong"]:
         return Link("retraction", "takes it back", about)
     is_strong = _says_change(older, newer, "change") or _denies(older, newer)
     is_weak = (
@@ -314,7 +301,7 @@ def _gives_new_value(older: Statement, newer: Statement) -> bool:
         return False
     is_cased = any(letter.islower() for letter in newer.text)
     return not is_cased or any(
-        is_number(word) or word in _names(newer.text) for word in set(newer.words) - set(older.words)
+        is_number(word) or word in find_names(newer.text) for word in set(newer.words) - set(older.words)
     )
 
 
@@ -384,24 +371,5 @@ def _names_subject(older: Statement, newer: Statement) -> bool:
 
 def _judge_taking_back(older: Statement, newer: Statement) -> Link | None:
     """Return a link where a speaker takes back what they said: `I used to like it, but not any more`."""
-    if not newer.taken_back or older.speaker != newer.speaker or FIRST_PERSON.isdisjoint(older.words):
-        return None
-    clause = set(newer.taken_back)
-    shared = clause.intersection(older.stems)
-    names = {stem(word) for word in _names(older.text)} & shared
-    if names & _liked_stems(older.words, _MAX_NAME_DISTANCE):
-        return Link("retraction", "takes it back", " ".join(sorted(shared)))
-    if not shared or len(shared) < _MIN_SHARE_OF_CLAUSE * len(clause):
-        return None
-    is_done = not NEEDS.isdisjoint(older.words) and not DONE.isdisjoint(newer.words)
-    is_clear = len(shared) >= 2 and (is_done or len(names) >= 2)
-    if not is_clear and not _liked_stems(older.words, _MAX_OBJECT_DISTANCE) & shared:
-        return None
-    return Link("retraction", "takes it back", " ".join(sorted(shared)))
-
-
-def _liked_stems(words: Sequence[str], distance: int) -> set[str]:
-    """Return the stems shortly after a word that says what somebody likes or dislikes."""
-    pairs = enumerate(zip(("", *words), words, strict=False))
-    places = [at for at, (before, word) in pairs if stem(word) in SENTIMENT_STEMS and before not in NO_FEELING]
-    return {stem(word) for at in places for word in words[at + 1 : at + 1 + distance]}
+    about = find_taken_back(older, newer)
+    return Link("retraction", "takes it back", " ".join(sorted(about))) if about else None

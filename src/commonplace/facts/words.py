@@ -18,6 +18,7 @@ _COMPOUND = re.compile("[-./:@,]")
 _STEM_CHARACTERS = 5
 _MIN_INFLECTED_CHARACTERS = 4
 _MIN_BASE_CHARACTERS = 3
+_LATER_WORD = re.compile(r"(?<=[\w,;:)'’] )[^\W\d_][\w'’.-]*")
 _FREQUENCIES = frozenset(("daily", "weekly", "biweekly", "monthly", "quarterly", "yearly"))
 _BEFORE_MONTH = frozenset(("in", "of", "by", "until", "till", "since", "from", "early", "late", "mid", "next", "last"))
 _ARABIC_ARTICLE = re.compile("^(?:و|ب|ك|ف)?ال(?=..)|^لل(?=..)")
@@ -163,3 +164,9 @@ def content_stems(words: list[str] | tuple[str, ...]) -> list[str]:
         if word not in skipped:
             stems.append(stem(word))
     return stems
+
+
+@lru_cache(maxsize=4096)
+def find_names(text: str) -> list[str]:
+    """Return the words within a text that begin with a capital letter."""
+    return [word for name in _LATER_WORD.findall(text) if name[0].isupper() for word in split_words(fold(name))]
