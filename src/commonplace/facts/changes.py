@@ -13,7 +13,15 @@ from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
-from .claims import Claim, find_topics, read_claims, read_plain_words, read_topics, split_clauses
+from .claims import (
+    Claim,
+    find_topics,
+    read_claims,
+    read_first_claim,
+    read_plain_words,
+    read_topics,
+    split_clauses,
+)
 from .cues import has_cue, have_one_language, is_english
 from .first_person import find_changed_states, find_states
 from .frames import align, differs_in_subject
@@ -92,8 +100,8 @@ def find_change(older: Statement, newer: Statement) -> Change | None:
 
 @lru_cache(maxsize=1024)
 def says_change(newer: Statement) -> bool:
-    """Return whether a note has anything that `find_change` asks for: words of change, or the form of one; cached, as it
-    is compared with many."""
+    """Return whether a note has anything that `find_change` asks for: words of change, or the form of one; cached, as
+    it is compared with many."""
     if not newer.cues.isdisjoint(_CHANGES) or not NEGATIONS.isdisjoint(newer.words):
         return True
     return len(split_clauses(newer.text)) > 1 or bool(find_replaced(newer.text)) or _may_hint(newer)
@@ -128,7 +136,7 @@ def _find_renamed(older: Statement, newer: Statement) -> frozenset[str]:
 
 def _has_as_value(older: Statement, replaced: frozenset[str]) -> bool:
     """Return whether what was replaced is the value of a note: a name, or beside something else that both have."""
-    claims = read_claims(older.text)[:1]
+    claims = read_first_claim(older.text)
     if not replaced <= set(older.stems) or any(claim.is_closed and replaced & claim.heads[0] for claim in claims):
         return False
     if all(map(is_number, replaced)):
@@ -151,8 +159,8 @@ def _find_same_thing(older: Statement, newer: Statement) -> frozenset[str]:
     """Return what both notes are about, if the newer one gives it another value of the same kind."""
     if "tentative" in older.cues or older.words[0].endswith("ed"):  # `booked a table` happened once
         return frozenset()
-    for claim in read_claims(older.text)[:1]:
-        for change in read_claims(newer.text):
+    for claim in read_first_claim(older.text):
+        for change in read_claims(newer.text) if claim.is_closed else ():
             head = _match_heads(claim, change, older)
             min_share = _MIN_SHARE_OF_UNSPACED if _is_unspaced(head) else _MIN_SHARE_OF_NEWER
             if head and len(head) >= min_share * len(set(newer.stems)):
@@ -214,8 +222,8 @@ def _adds_verb(head: frozenset[str], named: frozenset[str], newer: Claim) -> boo
 
 def have_other_subjects(older: Statement, newer: Statement) -> bool:
     """Return whether two notes name what they are about, and neither mentions that of the other."""
-    first = next(iter(read_claims(older.text)), None)
-    second = next(iter(read_claims(newer.text)), None)
+    first = next(iter(read_first_claim(older.text)), None)
+    second = next(iter(read_first_claim(newer.text)), None)
     if not first or not second or not first.is_closed or not second.is_closed:
         return False
     letters = [_LETTER.findall(each.text) for each in (older, newer)]
@@ -271,7 +279,7 @@ def count_alike(older: Statement, newer: Statement) -> bool:
 
 def _find_same_role(older: Statement, newer: Statement) -> frozenset[str]:
     """Return the role that one has after another: `Victor is our landlord`, `our landlord is Mrs. Chen now`."""
-    for claim in read_claims(older.text)[:1]:
+    for claim in read_first_claim(older.text):
         is_ours = not (_OURS.isdisjoint(older.words) or _OURS.isdisjoint(newer.words))  # `our vet`
         is_charge = not (CHARGES.isdisjoint(older.words) or CHARGES.isdisjoint(newer.words))
         if not is_charge and have_other_subjects(older, newer):

@@ -8,7 +8,9 @@ pieces in front are its heads; what follows is the value.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache, lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 from .cues import mark_cues
@@ -78,11 +80,22 @@ class Claim(NamedTuple):
 @lru_cache(maxsize=4096)
 def read_claims(text: str) -> tuple[Claim, ...]:
     """Return what the clauses of a note say; those without a head are left out."""
-    clauses = split_clauses(text)
+    return tuple(_iterate_claims(text))
+
+
+@lru_cache(maxsize=4096)
+def read_first_claim(text: str) -> tuple[Claim, ...]:
+    """Return the first of the claims of a note, if it has any; cached, as a note is compared with many."""
+    return tuple(islice(_iterate_claims(text), 1))
+
+
+def _iterate_claims(text: str) -> Iterator[Claim]:
     label = _LABEL.match(text)
     labelled = (f"{label[1]} {_COLON} {label[2]}",) if label else ()
-    claims = [_read_claim(clause) for clause in (*labelled, *clauses)]
-    return tuple(claim for claim in claims if claim.heads)
+    for clause in (*labelled, *split_clauses(text)):
+        claim = _read_claim(clause)
+        if claim.heads:
+            yield claim
 
 
 @lru_cache(maxsize=4096)
