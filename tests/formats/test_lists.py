@@ -130,3 +130,14 @@ def test_passages_are_lines_of_the_page_in_order_and_every_word_is_found(page: s
         last = passage.end
     found = re.findall(r"\w+", " ".join(map(words_to_index, passages)))
     assert set(re.findall(r"\w+", page)) <= set(found)
+
+
+def test_a_result_says_under_which_headings_its_item_is(memory: Memory) -> None:
+    former = "\n".join(f"- {each}" for each in PEOPLE)
+    memory.call("update_world", {"topic": "people", "content": f"# People\n\nWe are few.\n\n## Former\n\n{former}\n"})
+    (first, *_) = memory.call("memory_search", {"query": "who is a pilot?"})["results"]
+    assert (first["text"], first["heading"]) == ("- Dev: pilot, lives in Pune", "People > Former")
+    (whole, *_) = memory.call("memory_search", {"query": "We are few"})["results"]
+    assert "heading" not in whole
+    context = memory.context(query="who is a pilot?", budget=400).text
+    assert 'under "People > Former"' in context

@@ -21,6 +21,7 @@ from ..framing import quote_line, quote_name
 from ..home import Home
 from ..instructions import Rule, read_rule
 from ..model import Hit, Record
+from ..search.headings import find_headings
 from ..search.marks import describe_marks
 from ..storage.records import INJECTED, read_record, read_text
 from .approval import choose_approved
@@ -243,9 +244,8 @@ def recalled_memory(home: Home, request: ContextRequest) -> Section | None:
             break
     curated = [hit for hit in allowed if hit.path in shown_whole][:_MAX_HITS]  # in case those pages are cut
     hits = [hit for hit in allowed if hit in elsewhere or hit in curated]
-    items = [
-        _hit_item(hit, at, number) for number, (hit, at) in enumerate(zip(hits, _find_dates(home, hits), strict=True))
-    ]
+    origins = zip(hits, _find_dates(home, hits), find_headings(home.storage, hits), strict=True)
+    items = [_hit_item(hit, at, heading, number) for number, (hit, at, heading) in enumerate(origins)]
     warnings = result.warnings if result.stale or result.fallback else ()
     left_out = tuple(Cut(hit.citation, 0, _why_left_out(hit)) for hit in likely if hit not in allowed)[:_MAX_HITS]
     if not items and not warnings and not left_out:
@@ -275,9 +275,10 @@ def _find_dates(home: Home, hits: Sequence[Hit]) -> list[str]:
     return [(hit.at or written[hit])[:10] for hit in hits]
 
 
-def _hit_item(hit: Hit, at: str, number: int) -> TextItem:
+def _hit_item(hit: Hit, at: str, heading: str, number: int) -> TextItem:
     key = f"key {quote_name(hit.key)}" if hit.key and hit.key not in hit.path else ""
-    about = [hit.citation, key, at, f"by {hit.author}" if hit.author else "", f"score {hit.score:.2f}"]
+    under = f"under {quote_name(heading)}" if heading else ""
+    about = [hit.citation, key, under, at, f"by {hit.author}" if hit.author else "", f"score {hit.score:.2f}"]
     about += [describe_version(hit), describe_marks(hit)]
     label = ", ".join(words for words in about if words)
     return TextItem(hit.text, hit.path, hit.start, label, rank=(number, ""))

@@ -72,6 +72,16 @@ def _join_tags(part: Passage, page_tags: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*part.tags, *page_tags, *find_inline_tags(part.text)]))
 
 
+def titles_above(text: str, line: int) -> list[str]:
+    """Return the headings above a line of a page, outermost first, without those that are days or times."""
+    count = LineCounter(text)
+    above: list[Mark] = []
+    for mark in find_marks(text):
+        if mark.kind == "heading" and not mark.fenced and count.line(mark.start) <= line:
+            above = [*(each for each in above if each.level < mark.level), mark]
+    return [mark.title for mark in above if mark.title and not is_day_or_time(mark.title)]
+
+
 def embedding_text(lead: str, text: str) -> str:
     """Return what is embedded for a passage: the headings above it, and its lines without timestamps and footers."""
     has_comment = "<!--" in text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..errors import CommonplaceError, NotAvailable, OtherAgentsPage, PageNotFound, Refused
@@ -13,6 +13,7 @@ from ..framing.limits import LIST_CHARACTERS, fit_rows
 from ..home import Home, modified_timestamp
 from ..model import Hit, Page, Successor
 from ..schema import AtLeast, Clamp
+from ..search.headings import find_headings
 from ..storage.base import ABSENT
 from ..storage.readings import Reading, read_lines
 from .define import Answer, Maybe, Reply, Tool, toolset, with_warning
@@ -43,6 +44,7 @@ _HIT = Answer(
     citation=str,
     scope=str,
     key=Maybe(str),
+    heading=Maybe(str),
     tags=Maybe([str]),
     at=Maybe(str),
     author=Maybe(str),
@@ -88,12 +90,15 @@ def memory_search(
     """
     common = {"scope": scope, "channel": channel, "tags": tags, "since": since, "until": until}
     filters = home.parse_filters(**common, source=source, path=path, author=author, as_of=as_of or None)
-    return search_reply(home.search(query, maxResults, minScore, filters=filters))
+    result = home.search(query, maxResults, minScore, filters=filters)
+    return search_reply(result, find_headings(home.storage, result.hits))
 
 
-def search_reply(result: SearchResult) -> Reply:
-    """Return what a search found, as the tool answers."""
+def search_reply(result: SearchResult, headings: Sequence[str] = ()) -> Reply:
+    """Return what a search found, as the tool answers; `headings` of each hit, if they were looked for."""
     rows = [{**hit_row(hit), "text": show_hidden(hit.text)} for hit in result.hits]
+    for row, heading in zip(rows, headings, strict=False):
+        row |= {"heading": show_hidden(heading)} if heading else {}
     results, cut = fit_rows(rows, "text", "memory_get reads their lines", name_field="citation", limit=LIST_CHARACTERS)
     reply: Reply = {
         "results": results,
