@@ -115,19 +115,24 @@ def test_a_token_that_asks_too_often_waits(tmp_path: Path) -> None:
 
 
 def test_tokens_of_two_memories_with_the_same_name_wait_apart(tmp_path: Path) -> None:
-    """Whoever owns a memory names its tokens: nobody uses up what a token of another memory may ask."""
+    """Whoever owns a memory names its tokens: nobody uses up what a token of another memory may do."""
     secrets = {}
     for name in ("ours", "theirs"):
         Memory(tmp_path / "homes" / name).call("remember", {"content": "The sea is blue."})
-        secrets[name] = _token(tmp_path / "homes" / name, "read")
+        secrets[name] = _token(tmp_path / "homes" / name, "write")
         file = tmp_path / "homes" / name / ".access/tokens.json"
         text = file.read_text()
         file.write_text(text.replace(json.loads(text)["tokens"][0]["id"], "twin"))
-    with api(tmp_path / "own", homes=str(tmp_path / "homes"), requests_per_minute=2) as caller:
-        ours = caller.as_(secrets["ours"], home="ours")
-        theirs = caller.as_(secrets["theirs"], home="theirs")
-        assert [ours.send("GET", "openapi.json").status_code for _ in range(3)] == [200, 200, 429]
-        assert theirs.send("GET", "openapi.json").status_code == 200
+    more = {"homes": str(tmp_path / "homes"), "requests_per_minute": 3, "writes_per_day": 1}
+    with api(tmp_path / "own", **more) as caller:
+
+        def write(name: str) -> int:
+            body = {"content": "It is deep."}
+            return caller.as_(secrets[name], home=name).send("POST", "tools/remember", json=body).status_code
+
+        assert [write("ours") for _ in range(4)] == [200, 429, 429, 429]
+        assert caller.as_(secrets["ours"], home="ours").send("GET", "openapi.json").status_code == 429
+        assert write("theirs") == 200
 
 
 def test_a_bucket_refills_with_time() -> None:

@@ -69,7 +69,7 @@ class Dispatcher:
         outcome: Outcome = "abandoned"
         try:
             self._limit_rate(call.grant)
-            quota = self.service.quotas.apply(call.grant.token)
+            quota = self.service.quotas.apply(call.grant.bucket)
             with span(call.operation), coming_from(call.grant.origin), quota:
                 response = await self._run(endpoint, request, call)
             outcome = "ok" if response.status_code < 400 else "error"

@@ -138,7 +138,7 @@ class McpServer:
             began = time.perf_counter()
             try:
                 self._limit_rate(_grant_of(context))
-                quota = self.service.quotas.apply(_grant_of(context).token)
+                quota = self.service.quotas.apply(_grant_of(context).bucket)
                 with span(operation or self._name_tool(params)), coming_from(_grant_of(context).origin), quota:
                     result = await handler(context, params)
                 outcome = "error" if getattr(result, "is_error", False) else "ok"
