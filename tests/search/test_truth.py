@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from commonplace import Memory
+from commonplace.maintenance.doubts import list_doubts
 from commonplace.model import Hit
+from commonplace.search import truth
 
 
 class Diary:
@@ -167,3 +169,18 @@ def test_what_is_true_in_a_channel_replaces_nothing_outside_of_it(diary: Diary) 
         diary.now += timedelta(days=1)
     marked = {hit.text: hit.superseded_by.text for hit in diary.search("prompt file") if hit.superseded_by}
     assert marked == {"The prompt file is lib/prompt.py.": "The prompt file is lib/prompts.py."}
+
+
+def test_a_page_that_says_the_same_of_many_values_takes_no_time_and_hides_nothing(diary: Diary, home: Path) -> None:
+    diary.note("The gate code is 4711.")
+    diary.note("The gate code is 0815.")
+    lines = "".join(f"The launch is on {number % 28 + 1} November {number}.\n\n" for number in range(400))
+    (home / "memory/launches.md").parent.mkdir(parents=True, exist_ok=True)
+    (home / "memory/launches.md").write_text(f"# Launches\n\n{lines}")
+    truth._judge_once.cache_clear()
+    assert diary.memory.search("when is the launch in November?")
+    replaced = [hit for hit in diary.memory.search("what is the gate code?") if hit.superseded_by]
+    assert ["4711" in hit.text for hit in replaced] == [True]
+    assert "0815" in diary.memory.context(query="what is the gate code?").text
+    list_doubts(diary.memory.home)
+    assert truth._judge_once.cache_info().misses < 4 * truth._MAX_COMPARISONS  # of 160,000 pairs, many times

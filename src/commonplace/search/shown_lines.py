@@ -15,7 +15,7 @@ from ..facts.statements import LookupKeys, Statement, lookup_keys, split_stateme
 from ..formats.timestamps import parse_day
 from ..index.base import Candidate, Index
 from ..model import Hit, Scope, Viewer
-from .truth import FindOrigins, Place, Replacement, choose_newest, group_by_key, join_keys, judge_all, keep_approved
+from .truth import FindOrigins, Place, Replacement, choose_newest, group_by_key, join_keys, judge_places, keep_approved
 
 _MAX_DATED_CANDIDATES = 200
 _MAX_UNDATED_CANDIDATES = 60
@@ -125,5 +125,4 @@ def _judge_places(places: Sequence[Place], candidates: Sequence[Candidate]) -> I
     if not candidates:
         return
     by_key = group_by_key(candidates, join_keys(places))
-    for place in places:
-        yield from judge_all(place, by_key)
+    yield from judge_places(places, by_key)

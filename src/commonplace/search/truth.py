@@ -38,6 +38,9 @@ from .scoring import Factors, ScoredHit
 MAX_MARKED_HITS = 12  # the first hits, whose newer versions are looked for
 _MAX_CANDIDATES = 60
 _MAX_KEYS = 400
+_MAX_VERSIONS = 100  # statements with the same key that are looked at
+_MAX_COMPARISONS = 10_000  # of statements with others, for one answer
+_MIN_COMPARISONS = 4  # of each statement
 _MAX_WHOLE_CHARACTERS = 300  # that are shown of a passage that replaces another as a whole
 _NO_KEYS: LookupKeys = {}
 _REPETITION = Link("repetition", "says the same again")
@@ -102,7 +105,7 @@ def find_replacements(
     candidates = index.find_by_fact_keys([*keys][:_MAX_KEYS], query.viewer, _MAX_CANDIDATES, query.filters)
     by_key = group_by_key(candidates, known)
     pairs = [pair for row in rows if _has_key(row.hit) for pair in _find_same_key(row, candidates)]
-    pairs += [pair for place in places for pair in judge_all(place, by_key)]
+    pairs += judge_places(places, by_key)
     if query.only_approved_versions:
         pairs = keep_approved(pairs, find_origins)
     return _join_statements(_choose_latest(pairs, find_origins), places)
@@ -172,10 +175,27 @@ def group_by_key(candidates: Sequence[Candidate], keys: LookupKeys) -> dict[int,
             place = Place(candidate.number, hit, statement)
             for key in candidate.fact_keys & stored:
                 by_key.setdefault(key, []).append(place)
-    return by_key
+    return {key: _keep_latest(alike, _MAX_VERSIONS) for key, alike in by_key.items()}
 
 
-def judge_all(place: Place, by_key: dict[int, list[Place]]) -> Iterator[Replacement]:
+def _keep_latest(places: list[Place], limit: int) -> list[Place]:
+    """Return the statements that were made last, of many: a page may say the same of a thousand values."""
+    return places if len(places) <= limit else sorted(places, key=_order_by_date)[-limit:]
+
+
+def _order_by_date(place: Place) -> tuple[str, str, int]:
+    return _date_of(place.hit), place.hit.path, place.hit.start + place.statement.first_line
+
+
+def judge_places(places: Sequence[Place], by_key: dict[int, list[Place]]) -> Iterator[Replacement]:
+    """Yield what may replace each of the statements. However many there are, each is compared with some others, so that
+    a text that repeats itself takes no time from the rest, and hides nothing of it."""
+    limit = max(_MIN_COMPARISONS, _MAX_COMPARISONS // max(1, len(places)))
+    for place in places:
+        yield from _judge_all(place, by_key, limit)
+
+
+def _judge_all(place: Place, by_key: dict[int, list[Place]], limit: int) -> Iterator[Replacement]:
     """Yield what may replace a statement, whichever of both is newer; if anything may, also what repeats it."""
     others = {
         identify(other): other
@@ -183,14 +203,15 @@ def judge_all(place: Place, by_key: dict[int, list[Place]]) -> Iterator[Replacem
         for other in by_key.get(key, ())
         if other.number != place.number and place.hit.scope.shares_facts_with(other.hit.scope)
     }
+    latest = _keep_latest([*others.values()], limit)
     is_replaced = False
-    for other in others.values():
+    for other in latest:
         if _is_certainly_older(other, place):
             continue
         if link := _judge_with_any_answers(place, other):
             is_replaced = True
             yield Replacement(place, other, link)
-    repeated = [other for other in others.values() if is_replaced and other.statement.words == place.statement.words]
+    repeated = [other for other in latest if is_replaced and other.statement.words == place.statement.words]
     yield from (Replacement(place, other, _REPETITION) for other in repeated)
 
 
