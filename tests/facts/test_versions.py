@@ -223,6 +223,11 @@ def test_one_kind_of_a_thing_is_not_taken_back_by_another() -> None:
     assert judge(read("user: I really like folk music.", is_turn=True), newer) is None
 
 
+def test_a_decade_is_the_same_in_long_and_short() -> None:
+    newer = read("user: I used to really like 80s music, but I've gone off it.", is_turn=True)
+    assert judge(read("user: I've always been a big fan of 1980s music.", is_turn=True), newer)
+
+
 def test_what_was_to_be_done_is_taken_back_when_it_is_finished() -> None:
     newer = read('user: I actually completed "Update wardrobe" from my personal tasks.', is_turn=True)
     assert judge(read("user: I need to update my wardrobe soon.", is_turn=True), newer)

@@ -19,6 +19,7 @@ _STEM_CHARACTERS = 5
 _MIN_INFLECTED_CHARACTERS = 4
 _MIN_BASE_CHARACTERS = 3
 _LATER_WORD = re.compile(r"(?<=[\w,;:)'’] )[^\W\d_][\w'’.-]*")
+_DECADE = re.compile("(?:19|20)[0-9]0s")  # `1980s`, `80s`
 _FREQUENCIES = frozenset(("daily", "weekly", "biweekly", "monthly", "quarterly", "yearly"))
 _BEFORE_MONTH = frozenset(("in", "of", "by", "until", "till", "since", "from", "early", "late", "mid", "next", "last"))
 _ARABIC_ARTICLE = re.compile("^(?:و|ب|ك|ف)?ال(?=..)|^لل(?=..)")
@@ -132,7 +133,7 @@ def is_amount(word: str) -> bool:
 def stem(word: str) -> str:
     """Return the beginning of a word without an English ending: inflections mostly share it."""
     if not word.isalpha() or len(word) < _MIN_INFLECTED_CHARACTERS:
-        return word
+        return word[2:] if _DECADE.fullmatch(word) else word
     if word in _date_words():
         return singular if (singular := word.removesuffix("s")) in _date_words() else word
     if "\u0600" <= word[0] <= "\u06ff":

@@ -19,6 +19,7 @@ from ..storage.base import ABSENT, HistoryStore, Retention
 from ..storage.history import Change, as_text, require_one
 from ..storage.merge import merge
 from ..storage.names import file_name
+from .replaced_lines import find_replaced_lines
 
 _UNDO_ADVICE = "take the later changes back first, or `commonplace restore` the page as it was at a time"
 _BLAME_BOUNDS = Bounds(versions=5000, size=100_000_000)
@@ -318,10 +319,14 @@ class BlameLine(NamedTuple):
     change: str
     session: str
     why: str
+    was: str = ""  # the earlier version of the same fact that the line replaced
 
 
-def blame_page(home: Home, path: str, *, everyone: bool = False) -> list[BlameLine]:
-    """Return the lines of a page as it is now; PageNotFound when it was removed. Sessions come without secrets."""
+def blame_page(home: Home, path: str, *, everyone: bool = False, with_earlier: bool = False) -> list[BlameLine]:
+    """Return the lines of a page as it is now; PageNotFound when it was removed. Sessions come without secrets.
+
+    `with_earlier`: also what a line said before, which takes reading earlier versions.
+    """
     path = require_history(home, path, everyone=everyone)
     history = home.storage.history.lines(path, _BLAME_BOUNDS.versions)
     if not history or history[-1].change.version == ABSENT:
@@ -330,12 +335,16 @@ def blame_page(home: Home, path: str, *, everyone: bool = False) -> list[BlameLi
     is_session = place is not None and place.kind == "session"
     lines = split_lines(as_text(home.storage.history.read_version(path, history[-1].change.version)))
     texts = render_lines(lines) if is_session else lines
-    numbered = enumerate(zip(texts, blame(history, _BLAME_BOUNDS), strict=True), start=1)
-    return [_make_line(number, text, origin) for number, (text, origin) in numbered]
+    origins = blame(history, _BLAME_BOUNDS)
+    changes = [origin.change for origin in origins]
+    has_earlier = with_earlier and not is_session
+    said = find_replaced_lines(home.storage.history, path, lines, changes) if has_earlier else {}
+    numbered = enumerate(zip(texts, origins, strict=True), start=1)
+    return [_make_line(number, text, origin, said.get(number, "")) for number, (text, origin) in numbered]
 
 
-def _make_line(number: int, text: str, origin: LineOrigin) -> BlameLine:
+def _make_line(number: int, text: str, origin: LineOrigin, was: str) -> BlameLine:
     change = origin.change
     if change is None:
         return BlameLine(number, text, "", "", "", "", "")
-    return BlameLine(number, text, change.by, change.at, change.id, change.session, change.why)
+    return BlameLine(number, text, change.by, change.at, change.id, change.session, change.why, was)

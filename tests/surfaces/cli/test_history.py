@@ -51,6 +51,17 @@ def test_the_log_of_a_key_shows_only_what_changed_it(shell: Shell) -> None:
     assert len(ids(shell, "plan")) == 1
 
 
+def test_blame_shows_what_a_line_said_before_it_was_changed(shell: Shell) -> None:
+    for day, owner in (("12", "Anna"), ("26", "Anna")):
+        call = f'{{"topic": "release", "content": "Deadline: {day} November\\nOwner: {owner}\\n"}}'
+        shell.ok("call", "update_world", call)
+    path = "memory/world/release.md"
+    lines = {line["text"]: line["was"] for line in shell.json("--json", "blame", path)["lines"]}
+    assert lines["Deadline: 26 November"] == "Deadline: 12 November"
+    assert lines["Owner: Anna"] == ""
+    assert "Deadline: 26 November (was: Deadline: 12 November)" in shell.ok("blame", path)
+
+
 def test_blame_shows_who_wrote_each_line_and_in_which_change(shell: Shell) -> None:
     page = shell.folder / ".commonplace" / PAGE
     page.write_text(page.read_text() + "\nWhite tea.\n")

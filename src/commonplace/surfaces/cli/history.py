@@ -63,11 +63,11 @@ def _describe(change: Change) -> str:
 @everyone_option
 @global_options
 def blame_command(page: str, everyone: bool) -> None:
-    """Show who wrote each line of PAGE, and when. A line that is older than its history names nobody."""
+    """Show who wrote each line of PAGE, when, and what it said before. A line older than its history names nobody."""
     from ...maintenance.timeline import blame_page
 
     home = open_memory().home
-    lines = blame_page(home, page, everyone=everyone)
+    lines = blame_page(home, page, everyone=everyone, with_earlier=True)
     reply = {"path": page.removeprefix("./"), "lines": [line._asdict() for line in lines]}
     rows = [_blame_row(home, line) for line in lines]
     headers = ["change", "when", "by", "line", "text"]
@@ -76,7 +76,9 @@ def blame_command(page: str, everyone: bool) -> None:
 
 def _blame_row(home: Home, line: BlameLine) -> list[str]:
     when = timeline.format_local_time(home, line.at) if line.at else ""
-    return [line.change, when, line.author or "?", str(line.number), " ".join(line.text.split("\n"))]
+    text = " ".join(line.text.split("\n"))
+    shown = f"{text} (was: {line.was})" if line.was else text
+    return [line.change, when, line.author or "?", str(line.number), shown]
 
 
 class _Comparison(NamedTuple):
