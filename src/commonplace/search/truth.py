@@ -105,7 +105,7 @@ def find_replacements(
     candidates = index.find_by_fact_keys([*keys][:_MAX_KEYS], query.viewer, _MAX_CANDIDATES, query.filters)
     by_key = group_by_key(candidates, known)
     pairs = [pair for row in rows if _has_key(row.hit) for pair in _find_same_key(row, candidates)]
-    pairs += judge_places(places, by_key)
+    pairs += judge_places(places, by_key, find_origins)
     if query.only_approved_versions:
         pairs = keep_approved(pairs, find_origins)
     return _join_statements(_choose_latest(pairs, find_origins), places)
@@ -187,23 +187,46 @@ def _order_by_date(place: Place) -> tuple[str, str, int]:
     return _date_of(place.hit), place.hit.path, place.hit.start + place.statement.first_line
 
 
-def judge_places(places: Sequence[Place], by_key: dict[int, list[Place]]) -> Iterator[Replacement]:
+def judge_places(
+    places: Sequence[Place], by_key: dict[int, list[Place]], find_origins: FindOrigins | None = None
+) -> Iterator[Replacement]:
     """Yield what may replace each of the statements. However many there are, each is compared with some others, so that
-    a text that repeats itself takes no time from the rest, and hides nothing of it."""
+    a text that repeats itself takes no time from the rest, and hides nothing of it. With `find_origins`, nothing is
+    yielded of a statement that has no newer one beside it."""
     limit = max(_MIN_COMPARISONS, _MAX_COMPARISONS // max(1, len(places)))
-    for place in places:
-        yield from _judge_all(place, by_key, limit)
+    compared = [(place, _find_others(place, by_key, limit)) for place in places]
+    for place, others in _keep_replaceable(compared, find_origins) if find_origins else compared:
+        yield from _judge_all(place, others)
 
 
-def _judge_all(place: Place, by_key: dict[int, list[Place]], limit: int) -> Iterator[Replacement]:
-    """Yield what may replace a statement, whichever of both is newer; if anything may, also what repeats it."""
+_Compared = tuple[Place, list[Place]]  # a statement, and those that share a key with it
+
+
+def _find_others(place: Place, by_key: dict[int, list[Place]], limit: int) -> list[Place]:
+    """Return the latest statements of other passages that share a key with one."""
     others = {
         identify(other): other
         for key in place.keys
         for other in by_key.get(key, ())
         if other.number != place.number and place.hit.scope.shares_facts_with(other.hit.scope)
     }
-    latest = _keep_latest([*others.values()], limit)
+    return _keep_latest([*others.values()], limit)
+
+
+def _keep_replaceable(compared: Sequence[_Compared], find_origins: FindOrigins) -> Iterator[_Compared]:
+    """Yield the statements beside which there is a newer one, or one that names what it replaces: to compare dates
+    takes less time than to compare what they say."""
+    hits = {each.hit.citation: each.hit for place, others in compared if others for each in (place, *others)}
+    edited = {citation: hit for citation, hit in hits.items() if _may_be_edited(hit)}
+    origins = dict(zip(edited, find_origins(list(edited.values())), strict=True)) if edited else {}
+    for place, others in compared:
+        moment = _find_moment(place, origins)
+        if any(each.statement.answers.confirmed or _is_newer(moment, _find_moment(each, origins)) for each in others):
+            yield place, others
+
+
+def _judge_all(place: Place, latest: Sequence[Place]) -> Iterator[Replacement]:
+    """Yield what may replace a statement, whichever of both is newer; if anything may, also what repeats it."""
     is_replaced = False
     for other in latest:
         if _is_certainly_older(other, place):
