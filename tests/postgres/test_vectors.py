@@ -12,6 +12,7 @@ import pytest
 from commonplace import Memory
 from commonplace.errors import StorageError
 from commonplace.index.embedding_service import embed_batch
+from commonplace.model import EVERYTHING, Viewer
 from commonplace.storage.postgres import vectors as vectors_module
 from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.index import PostgresIndex
@@ -56,6 +57,25 @@ def test_a_large_space_gets_an_index_once(large: PostgresIndex) -> None:
     assert large.build_ann_index(space)
     assert indexes(large) == made
     assert not large.build_ann_index("another space")
+
+
+def test_what_is_written_later_is_in_the_index_and_what_is_removed_is_not(large: PostgresIndex) -> None:
+    tiny = TinyEmbedder()
+    assert large.build_ann_index(tiny.space)
+    made = indexes(large)
+    write(large, [entry("memory/later.md", "zebra")])
+    while embed_batch(large, tiny, 100):
+        pass
+    asked = tiny.embed_query("zebra")
+    near = large.nearest(tiny.space, asked, Viewer("main"), EVERYTHING, 1)
+    assert [each.hit.path for each in large.load_candidates([number for number, _ in near])] == ["memory/later.md"]
+    with large.write_transaction():
+        large.apply([], ["memory/later.md"])
+    near = large.nearest(tiny.space, asked, Viewer("main"), EVERYTHING, 5)
+    paths = {each.hit.path for each in large.load_candidates([number for number, _ in near])}
+    assert len(paths) == 5
+    assert "memory/later.md" not in paths
+    assert indexes(large) == made  # nobody built it again
 
 
 def test_an_index_that_was_not_finished_is_rebuilt(large: PostgresIndex, url: str) -> None:
