@@ -245,3 +245,12 @@ def test_every_backend_recalls_alike() -> None:
         memory.call("remember", {"content": TEA})
         assert TEA in str(memory.recall_for(ASK_TEA))
         assert str(memory.recall_for(ASK_TEA)) == ""
+
+
+def test_a_heading_alone_is_not_recalled(memory: Memory) -> None:
+    page = "# Servers\n\n- Region: eu-central-1\n- Deploy days: Wednesday only, 09:00 UTC\n"
+    memory.call("update_world", {"topic": "servers", "content": page})
+    memory.context(budget=2000)
+    assert str(memory.recall_for("what are the deploy days of the servers?")) == ""
+    fresh = str(memory.recall_for("what are the deploy days of the servers?", session="another"))
+    assert "Wednesday only" in fresh

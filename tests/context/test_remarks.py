@@ -158,3 +158,38 @@ def test_a_context_again_says_the_same_and_a_new_note_changes_it(memory: Memory,
     assert memory.context().text == before
     memory.call("remember", {"content": NEW})
     assert "no longer" in memory.context().text
+
+
+API = "# API gateway\n\n- Port: 8080\n- Team: Platform\n- Timeout: 30 s\n"
+ASK_TIMEOUT = "what is the timeout of the API gateway?"
+
+
+def test_an_edit_by_hand_is_known_to_the_next_context_though_nobody_searched(home: Path, clock: FrozenClock) -> None:
+    with Memory(home, clock=clock) as memory:
+        memory.call("remember", {"content": OLD})
+        memory.search("anything")
+    clock.advance(days=2)
+    page = home / "memory/world/release.md"
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text(f"# Release\n\n- {NEW}\n")
+    with Memory(home, clock=clock) as memory:
+        assert line_of(memory.context().text, OLD).startswith(f'[no longer; now: "{NEW}" (memory/world/release.md')
+
+
+def test_what_is_recalled_has_no_line_that_was_replaced(memory: Memory, clock: FrozenClock) -> None:
+    memory.call("update_world", {"topic": "api", "content": API})
+    remember_later(memory, clock, "The port is now 9090.")
+    recalled = str(memory.context(query=ASK_TIMEOUT)).partition("## Recalled Memory")[2]
+    assert "- Team: Platform\n- Timeout: 30 s" in recalled
+    assert "8080" not in recalled
+    recall = str(memory.recall_for(ASK_TIMEOUT, session="another"))
+    assert "Timeout: 30 s" in recall
+    assert "8080" not in recall
+
+
+def test_what_is_asked_about_is_said_together_with_what_replaced_it(memory: Memory, clock: FrozenClock) -> None:
+    memory.call("update_world", {"topic": "api", "content": API})
+    remember_later(memory, clock, "The port is now 9090.")
+    recall = str(memory.recall_for("which port does the API gateway have?", session="another"))
+    assert "9090" in recall
+    assert "8080" not in recall or 'no longer: "Port: 8080"' in recall

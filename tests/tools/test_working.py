@@ -213,6 +213,13 @@ def test_keys_that_look_like_the_fixed_pages_are_their_own_notes(memory: Memory,
     )
 
 
+def test_the_age_of_a_handoff_is_counted_in_calendar_days(memory: Memory, clock: FrozenClock) -> None:
+    memory.call("write_session_handoff", {"content": "Next: load test."})
+    for hours, age in ((23, "23 hours ago"), (24.5, "2 days ago")):
+        clock.advance(hours=hours)
+        assert f"Left by your last session, {age}." in str(memory.context())
+
+
 def test_the_handoff_overwrites_and_comes_first_until_it_is_replaced(memory: Memory, clock: FrozenClock) -> None:
     assert memory.call("write_session_handoff", {"content": "the old one"})["message"]
     memory.call("write_session_handoff", {"content": "second"})

@@ -18,13 +18,14 @@ from ..index.conversations import Conversation
 from ..index.recalls import without_recalls
 from ..index.stemmer import detect_language
 from ..index.tokenizer import fold, tokenize_query
-from ..model import Hit, Viewer
+from ..model import Hit
 from ..schema import TEXT, Schema, check
 from ..search.marks import describe_marks
 from ..search.words import is_question
 from ..storage.names import file_name
 from . import Context
-from .superseded import describe_version, leave_out_superseded
+from .remarks import make_viewer
+from .superseded import describe_version, leave_out_replaced_lines, leave_out_superseded
 
 if TYPE_CHECKING:
     from ..search.pipeline import SearchResult
@@ -95,6 +96,7 @@ def recall_for(
         hits = [hit for hit in hits if _defines(hit, term)]
     hits = leave_out_superseded(_prefer_answers(hits))
     hits = _date_hits(home, _choose_likely(query, hits, result))
+    hits = leave_out_replaced_lines(home, make_viewer(home, channel, user), hits)
     words = [form for word in tokenize_query(query) if not word.is_function_word for form in word.forms]
     days = "" if result.dates.has_content else " ".join(result.dates.phrases)
     recall = _choose(hits, words, budget, conversation, days)
@@ -155,7 +157,7 @@ def _search(home: Home, query: str, user: str | None, channel: str | None) -> Se
 
     Where a prompt asks for all that is of some days, all of it is counted.
     """
-    viewer = Viewer(home.layout.agent_name(home.agent), home.search_settings.extra_paths, True, channel, user)
+    viewer = make_viewer(home, channel, user)
     with without_recalls():
         result = home.search(query, _MAX_HITS, 0.0, viewer=viewer)
         if result.dates.has_content or len(result.hits) < _MAX_HITS:
@@ -256,8 +258,12 @@ def _describe_rest(days: str, more: int, total: int) -> str:
 def _make_line(hit: Hit, words: list[str], conversation: Conversation, size: int) -> RecallLine | None:
     """Return a hit as one line of about this size at most; None if all that it would say was given."""
     answer = hit.text.removeprefix(f"{hit.question}\n") if hit.question else hit.text
-    lines = [_HEADING.sub("", line).strip() for line in embedding_text("", answer).split("\n") if line.strip()]
+    every_line = [line for line in embedding_text("", answer).split("\n") if line.strip()]
+    lines = [_HEADING.sub("", line).strip() for line in every_line]
+    headings = {_HEADING.sub("", line).strip() for line in every_line if _HEADING.match(line)}
     new = [line for line in lines if not _is_given(hit, line, conversation)]
+    if headings.issuperset(new) and not headings.issuperset(lines):  # all that a heading is about was given
+        return None
     parts = [part for part in _excerpt(new, words, size) if not _is_given(hit, part, conversation)]
     if not parts:
         return None

@@ -16,12 +16,11 @@ from ..formats.annotations import strip_annotations
 from ..formats.timestamps import parse_timestamp
 from ..framing import quote_line
 from ..home import Home
-from ..index.base import Index
-from ..model import Hit, Successor, Viewer
+from ..model import Successor, Viewer
 from ..search.marks import read_pinned
 from ..search.pins import PinCheck, find_pins, find_placed_pins
-from ..search.shown_lines import ShownText, find_replaced_lines, list_statements
-from ..search.truth import Replacement, describe_successor
+from ..search.shown_lines import ShownText, list_statements
+from ..search.truth import describe_successor
 from ..search.validity import ALWAYS, Validity, describe_validity, find_validity, may_say_validity
 from ..search.validity_fields import find_line_fields, is_field
 from ..storage.authors import Provenance
@@ -29,6 +28,7 @@ from .budget import Section
 from .entries import DayItem
 from .items import Item, TextItem
 from .memory_map import MapItem
+from .superseded import find_replaced
 
 _MAX_CHARACTERS = 160  # of a statement that is quoted in a remark
 _LIST_MARK = re.compile(r"\s*(?:(?:[-*+•>]|\d{1,3}[.)]|#{1,6})\s+)*(?:\[[ xX]\]\s+)?")
@@ -108,16 +108,7 @@ def _write(text: str, remarks: Remarks) -> str:
 def _add_versions(
     home: Home, viewer: Viewer, texts: Sequence[ShownText], remarks: Sequence[Remarks], *, only_approved: bool
 ) -> None:
-    if not home.search_settings.enabled:
-        return
-
-    def find_origins(hits: Sequence[Hit]) -> list[Provenance]:
-        return home.authors.find([(hit.path, hit.start, hit.end) for hit in hits])
-
-    def find(index: Index) -> dict[int, list[Replacement]]:
-        return find_replaced_lines(index, viewer, texts, find_origins, only_approved=only_approved)
-
-    for number, replacements in (home.index.peek(find) or {}).items():
+    for number, replacements in find_replaced(home, viewer, texts, only_approved=only_approved).items():
         for each in replacements:
             line = each.older.statement.first_line
             is_whole = _is_alone(texts[number].text, line)

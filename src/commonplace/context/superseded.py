@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..formats.passages import embedding_text
-from ..model import Hit
+from ..home import Home
+from ..index.handle import IndexView
+from ..model import Hit, Viewer
+from ..search.shown_lines import ShownText, find_replaced_lines, list_statements
+from ..search.truth import Replacement
+from ..storage.authors import Provenance
 
 _MOST_OF_PASSAGE = 0.6  # a fact of this share of a passage is all that the passage says
 _MAX_CHARACTERS = 160  # of a fact that is named beside the one that replaced it
@@ -27,6 +32,48 @@ def says_nothing_else(hit: Hit) -> bool:
 def _holds_newer(hit: Hit, older: Hit) -> bool:
     newer = older.superseded_by
     return newer is not None and newer.path == hit.path and hit.start <= newer.start <= hit.end
+
+
+def find_replaced(
+    home: Home, viewer: Viewer, texts: Sequence[ShownText], *, only_approved: bool = False
+) -> dict[int, list[Replacement]]:
+    """Return what replaced statements of texts, by the number of the text; nothing where search is off."""
+    if not texts or not home.search_settings.enabled:
+        return {}
+
+    def find_origins(hits: Sequence[Hit]) -> list[Provenance]:
+        return home.authors.find([(hit.path, hit.start, hit.end) for hit in hits])
+
+    def find(view: IndexView) -> dict[int, list[Replacement]]:
+        return find_replaced_lines(view.index, viewer, texts, find_origins, only_approved=only_approved)
+
+    return home.index.query(find)
+
+
+def leave_out_replaced_lines(
+    home: Home, viewer: Viewer, hits: Sequence[Hit], *, only_approved: bool = False
+) -> list[Hit]:
+    """Return hits without the lines that something replaced, beside those that the query asks for."""
+    whole = [hit for hit in hits if hit.source != "session" and hit.text.count("\n") == hit.end - hit.start]
+    texts = [ShownText(hit.path, hit.start, hit.text) for hit in whole]
+    replaced = find_replaced(home, viewer, texts, only_approved=only_approved)
+    shortened = {whole[number]: _drop_lines(whole[number], pairs) for number, pairs in replaced.items()}
+    return [shortened.get(hit, hit) for hit in hits]
+
+
+def _drop_lines(hit: Hit, pairs: Sequence[Replacement]) -> Hit:
+    """Return a hit without the lines that say nothing but what was replaced; as it is, if no other is left."""
+    was = hit.superseded_by.was if hit.superseded_by else ""
+    replaced = {(pair.older.statement.first_line, pair.older.statement.text) for pair in pairs}
+    statements = list_statements(hit.text)
+    current = [each for each in statements if (each.first, each.statement.text) not in replaced]
+    shown = {line for each in current for line in range(each.first, each.last + 1)}
+    old = [each for each in statements if each not in current and each.statement.text != was]
+    dropped = {line for each in old for line in range(each.first, each.last + 1)} - shown
+    if not current or not dropped:
+        return hit
+    lines = [line for number, line in enumerate(hit.text.split("\n")) if number not in dropped]
+    return hit._replace(text="\n".join(lines))
 
 
 def describe_version(hit: Hit) -> str:
