@@ -66,11 +66,11 @@ def test_the_newest_entry_stays_after_short_ones_in_another_script(home: Path, s
 
 
 def test_newest_entries_are_whole_where_not_all_fit(home: Path) -> None:
-    entries = [f"entry {number}: {SENTENCES['English'] * 3}end {number}." for number in range(40)]
+    entries = [f"entry {number}: {SENTENCES['English'] * 3}Ann sent parcel {number}." for number in range(40)]
     write_day(home, entries)
     text = make_context(home, 1500)
     numbers = shown_numbers(text)
-    assert [number for number in numbers if f"end {number}." in text][-len(numbers) + 1 :] == numbers[1:]
+    assert [number for number in numbers if f"parcel {number}." in text][-len(numbers) + 1 :] == numbers[1:]
     assert len(numbers) > 10
 
 

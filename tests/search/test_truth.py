@@ -184,3 +184,19 @@ def test_a_page_that_says_the_same_of_many_values_takes_no_time_and_hides_nothin
     assert "0815" in diary.memory.context(query="what is the gate code?").text
     list_doubts(diary.memory.home)
     assert truth._judge_once.cache_info().misses < 4 * truth._MAX_COMPARISONS  # of 160,000 pairs, many times
+
+
+def test_of_two_values_of_one_day_under_one_key_the_later_one_holds(diary: Diary) -> None:
+    def at(minute: int) -> None:
+        diary.now = datetime(2026, 3, 10, 9, minute, tzinfo=UTC)
+
+    diary.memory.call("memory_write", {"key": "deploy-host", "content": "host-a.example"}, "notes")
+    at(6)
+    diary.memory.call("memory_update", {"key": "deploy-host", "content": "host-b.example"}, "notes")
+    at(15)
+    diary.memory.call("write_memory", {"key": "deploy-host", "content": "host-c.example"})
+    newer, older = diary.search("deploy host", limit=2)
+    assert "host-c" in newer.text
+    assert newer.superseded_by is None
+    assert "host-b" in older.text
+    assert older.superseded_by is not None

@@ -178,7 +178,7 @@ def _judge_number(older: Statement, newer: Statement) -> Link | None:
         return None
     old_numbers = set(filter(is_number, older.words))
     new_numbers = set(filter(is_number, newer.words))
-    if not old_numbers or not new_numbers or old_numbers <= new_numbers or _is_event(older) or _is_event(newer):
+    if old_numbers <= new_numbers or new_numbers <= old_numbers or _is_event(older) or _is_event(newer):
         return None
     shared, share = _weigh_shared(older, newer)
     shared = {each for each in shared if not is_number(each)}

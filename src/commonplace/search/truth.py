@@ -367,7 +367,8 @@ def _is_newer(older: _Moment, newer: _Moment) -> bool:
     if first != second:
         return first < second
     if older.is_edited != newer.is_edited:
-        return newer.is_edited
+        are_moments = older.at.endswith("Z") and newer.at.endswith("Z")  # an entry says its time in the home's zone
+        return older.at < newer.at if are_moments else newer.is_edited
     if older.hit.path == newer.hit.path and not newer.is_edited:
         return bool(older.hit.at and newer.hit.at) and older.hit.start < newer.hit.start
     has_times = older.at[10:11] == "T" and newer.at[10:11] == "T"
