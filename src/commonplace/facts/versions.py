@@ -16,6 +16,7 @@ from .announcements import find_announcement
 from .changes import count_alike, find_change, have_other_subjects, is_head, replaces_other, says_change
 from .claims import read_topics
 from .cues import find_cue, has_cue
+from .distinctions import are_told_apart
 from .feelings import find_taken_back
 from .frames import Frame, Link, align, judge_frame, normalize_words
 from .links import hash_words
@@ -67,7 +68,9 @@ def judge(older: Statement, newer: Statement, *, is_same_place: bool = False) ->
     if _is_rejected(older, newer) or "open" in cues or not _is_same_speaker(older, newer):
         return None
     says_so = "change" in cues or "retraction" in cues
-    if not says_so and ("tentative" in cues or "addition" in cues):
+    if (not says_so and "tentative" in cues) or ("addition" in cues and "retraction" not in cues):
+        return None
+    if are_told_apart(older, newer):
         return None
     frame = align(older.words, newer.words)
     if older.speaker or newer.speaker:  # people repeat themselves when they talk: only frames, and what is taken back

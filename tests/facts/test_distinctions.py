@@ -1,0 +1,54 @@
+"""What only looks like a newer version of a fact replaces nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from commonplace.facts.statements import split_statements
+from commonplace.facts.versions import judge
+
+APART = [
+    # Another subject.
+    ("The customer Acme pays 500 EUR a month.", "The customer Globex now pays 700 EUR a month."),
+    ("The test suite has 412 tests.", "The e2e suite now has 38 tests."),
+    ("Die Praxis von Dr. Klein ist in der Marktstraße 3.", "Die Praxis von Dr. Groß ist jetzt in der Bahnhofstraße 9."),
+    ("El coche de Ana es rojo.", "El coche de Luis ahora es azul."),
+    ("Rent for the office is 3,000 EUR.", "Rent for the warehouse rose to 1,200 EUR."),
+    # A part of it, or a whole of which it is a part.
+    ("The API runs on port 8080.", "The admin API now runs on port 9090."),
+    ("The backup runs at 02:00.", "The backup of the wiki now runs at 03:00."),
+    ("The launch party is on 27 November.", "The launch moved to 30 November."),
+    # Nothing changed, or not for good.
+    ("We use Python 3.11.", "Upgrade to Python 3.12 was rejected for now."),
+    ("Redis: 7.0", "Redis upgrade to 7.2 postponed, to be done after Black Friday."),
+    ("Team lunch is every Thursday at Roma.", "This week team lunch is on Wednesday instead."),
+    ("Priya is the product owner of Falcon.", "Priya is now also product owner of Hawk."),
+    # Something else is taken back.
+    ("Paul likes tea.", "Paul no longer likes coffee."),
+    ("We use feature flags for releases.", "We no longer use feature flags for experiments."),
+]
+VERSIONS = [
+    ("The API rate limit is 100 requests per minute.", "The rate limit is now 250 requests per minute."),
+    ("The port is 8080.", "The new port is 9090."),
+    ("The bug is in the parser.", "Turns out the bug is in the lexer."),
+    ("The client's budget is 50k.", "I misheard, the client's budget is 15k."),
+    ("La reunión es los lunes a las 10.", "A partir de ahora la reunión es los miércoles a las 11."),
+    ("Elternabend am 8.10. um 19 Uhr", "Elternabend verschoben auf 15.10., 19 Uhr"),
+    ("The launch is on 12 November.", "The launch was postponed to 26 November."),
+    ("Ubuntu 20.04 is our base image.", "The base image is Ubuntu 24.04 since this week."),
+    ("Paul likes coffee.", "Paul no longer likes coffee."),
+]
+
+
+def is_replaced(older: str, newer: str) -> bool:
+    return any(judge(old, new) for old in split_statements(older) for new in split_statements(newer))
+
+
+@pytest.mark.parametrize(("older", "newer"), APART)
+def test_what_only_looks_alike_replaces_nothing(older: str, newer: str) -> None:
+    assert not is_replaced(older, newer)
+
+
+@pytest.mark.parametrize(("older", "newer"), VERSIONS)
+def test_what_tells_statements_apart_leaves_true_versions_alone(older: str, newer: str) -> None:
+    assert is_replaced(older, newer)
