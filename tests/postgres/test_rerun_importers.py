@@ -10,8 +10,8 @@ pytestmark = pytest.mark.slow
 MODULES = tuple(
     f"importers.test_{name}"
     for name in (
-        "engine", "chats", "claude_code", "databases", "duragent_sessions", "homes", "hostile", "knowledge_graph", "mem0",
-        "neighbours", "vault",
+        "engine", "chatgpt_and_claude", "claude_code", "databases", "duragent_sessions", "homes", "hostile", "knowledge_graph", "mem0",
+        "importers", "vault",
     )
 )  # fmt: skip
 HALF = "an import into a database is not done by half"

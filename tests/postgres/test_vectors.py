@@ -117,7 +117,7 @@ def test_a_user_who_does_not_own_the_tables_makes_none_and_is_told_so(
     assert [build_hnsw_index(database, each) for each in large_spaces(database)] == [False]
     assert not PostgresIndex(database, "home").build_ann_index(TinyEmbedder().space)
     with pytest.raises(StorageError, match="only the owner of the tables"):
-        db._quicken(of_tenant(guest, "acme"))
+        db._build_vector_indexes(of_tenant(guest, "acme"))
     database.close()
 
 

@@ -363,11 +363,12 @@ def _newest_of_each_key(records: Iterable[Record]) -> list[Record]:
 
 
 def _records_reply(records: Iterable[Record], warnings: Iterable[str], read_op: str, query: str | None = None) -> Reply:
-    """Return records as far as they fit into a reply; the one whose key is the query comes whole."""
+    """Return records as far as they fit into a reply; a single one, or the one whose key is the query, comes whole."""
     rows = [_record_row(record) for record in records]
     if query is None:
         advice = f"search for some, or list one category; {read_op} reads one whole"
-        results, cut = fit_rows(rows, "value", advice, limit=RECORDS_CHARACTERS)
+        only = rows[0]["key"] if len(rows) == 1 else None
+        results, cut = fit_rows(rows, "value", advice, whole=only, limit=RECORDS_CHARACTERS)
     else:
         results, cut = fit_rows(rows, "value", f"{read_op} reads one whole", whole=query)
     return with_warning({"success": True, "results": results}, cut, *warnings)
