@@ -28,9 +28,8 @@ from .budget import Section
 from .entries import DayItem
 from .items import Item, TextItem
 from .memory_map import MapItem
-from .superseded import find_replaced
+from .superseded import find_replaced, shorten
 
-_MAX_CHARACTERS = 160  # of a statement that is quoted in a remark
 _LIST_MARK = re.compile(r"\s*(?:(?:[-*+•>]|\d{1,3}[.)]|#{1,6})\s+)*(?:\[[ xX]\]\s+)?")
 _ANY_DAY = date(2026, 1, 1).toordinal()
 Remarks = dict[int, list[str]]  # by the line of a text, counted from 0
@@ -121,14 +120,9 @@ def _is_alone(text: str, line: int) -> bool:
 
 def _describe(newer: Successor, *, is_whole: bool) -> str:
     """Return what replaced a statement; which one, where its line has several."""
-    text = f'"{_shorten(newer.text)}" ({newer.citation})'
-    was = "" if is_whole else f': "{_shorten(newer.was)}"'
+    text = f'"{shorten(newer.text)}" ({newer.citation})'
+    was = "" if is_whole else f': "{shorten(newer.was)}"'
     return f"answered{was}: {text}" if newer.kind == "answer" else f"no longer{was}; now: {text}"
-
-
-def _shorten(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _MAX_CHARACTERS else f"{line[:_MAX_CHARACTERS].rstrip()} …"
 
 
 # What is over, and what changed since.

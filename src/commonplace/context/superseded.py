@@ -81,9 +81,10 @@ def describe_version(hit: Hit) -> str:
     newer = hit.superseded_by
     if not newer:
         return ""
-    return f'no longer: "{_shorten(newer.was)}"; now: "{_shorten(newer.text)}" ({newer.citation})'
+    return f'no longer: "{shorten(newer.was)}"; now: "{shorten(newer.text)}" ({newer.citation})'
 
 
-def _shorten(text: str) -> str:
+def shorten(text: str) -> str:
+    """Return a fact as it is named beside the one that replaced it: in one line, cut where it is long."""
     line = " ".join(text.split())
     return line if len(line) <= _MAX_CHARACTERS else f"{line[:_MAX_CHARACTERS].rstrip()} …"

@@ -43,7 +43,7 @@ class Quotas:
     def count_write(self, token: str) -> None:
         seconds = self._writes.seconds_to_wait(token)
         if seconds:
-            raise _exceeded(f"{self._writes_per_day:,} writes a day", seconds)
+            raise _make_error(f"{self._writes_per_day:,} writes a day", seconds)
 
     def count_bytes(self, token: str, size: int) -> None:
         if self._bytes_per_day and size > self._bytes_per_day:
@@ -51,7 +51,7 @@ class Quotas:
             raise QuotaExceeded(problem, advice="write less, or ask whoever runs the server")
         seconds = self._bytes.seconds_to_wait(token, size)
         if seconds:
-            raise _exceeded(f"{self._bytes_per_day:,} bytes a day", seconds)
+            raise _make_error(f"{self._bytes_per_day:,} bytes a day", seconds)
 
 
 class _TokenQuota:
@@ -68,6 +68,6 @@ class _TokenQuota:
         self._quotas.count_bytes(self._token, size)
 
 
-def _exceeded(quota: str, seconds: float) -> QuotaExceeded:
+def _make_error(quota: str, seconds: float) -> QuotaExceeded:
     wait = max(1, math.ceil(seconds))
     return QuotaExceeded(f"this token has used up its {quota}", retry_seconds=wait, advice=f"wait {wait} s")
