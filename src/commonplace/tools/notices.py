@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from ..facts.frames import Link
 from ..facts.links import NO_ANSWERS, Answers
-from ..facts.statements import CHANGES, Statement, find_lines, hash_key, lookup_keys, split_statements
+from ..facts.statements import CHANGES, LookupKeys, Statement, find_lines, hash_key, lookup_keys, split_statements
 from ..facts.versions import judge
 from ..formats import blocks, frontmatter
 from ..formats.records import find_value_line, parse_record
@@ -113,7 +113,7 @@ class _Written(NamedTuple):
     path: str
     line: int
     statement: Statement
-    keys: frozenset[int]  # under which older versions of it are stored
+    keys: LookupKeys  # under which older versions of it are stored
     is_in_channel: bool = False
 
 
@@ -140,8 +140,7 @@ def _new_statements(edit: _PlacedEdit) -> list[_Written]:
     first = edit.after.count("\n") - added.count("\n") + 1
     statements = [each._replace(answers=NO_ANSWERS) for each in split_statements(added)[:_MAX_STATEMENTS]]
     return [
-        _Written(edit.path, first + each.first_line, each, frozenset(lookup_keys(each)), edit.is_in_channel)
-        for each in statements
+        _Written(edit.path, first + each.first_line, each, lookup_keys(each), edit.is_in_channel) for each in statements
     ]
 
 
@@ -169,7 +168,7 @@ def _compare_with_index(
     index: Index, viewer: Viewer, written: Sequence[_Written], keyed: Sequence[_KeyedValue]
 ) -> _Related:
     """Return the passages to compare with what was written."""
-    keys = dict.fromkeys(key for each in written for key in lookup_keys(each.statement))
+    keys = dict.fromkeys(key for each in written for key in each.keys)
     keys |= dict.fromkeys(hash_key(value.key) for value in keyed)
     if not keys:
         return _Related([], [])
