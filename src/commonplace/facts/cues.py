@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
-from .change_phrases import CHANGE_PHRASES
-from .phrases import OTHER_PHRASES, Cue
+from .phrases import PHRASES, Cue
 from .word_lists import FUNCTION_WORDS
 from .words import fold, function_words, word_set
 
@@ -19,7 +18,6 @@ _WORD = re.compile(r"[\w'ऀ-ॣ०-෿]+")
 _LITERAL = re.compile(r"[\w'ऀ-ॣ०-෿]+:?")
 _FIRST_GROUP = re.compile(r"\(\?:([^()]*)\)")
 _GROUP = re.compile(r"\(\?[:<!][^()]*(?:\([^()]*\)[^()]*)*\)(?:\{[^}]*\}|[?*+])?|.\?")
-_PHRASES: dict[Cue, dict[str, str]] = {**CHANGE_PHRASES, **OTHER_PHRASES}
 _ENGLISH_WORDS = word_set("the is are of and my our we i it's i'm with for it at from by this that be to their his")
 _SIMPLE = re.compile(r"(?P<plain>[\w' :ऀ-ॣ०-෿]+?)(?P<ending>\\[wS][*+])?")
 _VARIABLE = re.compile(r"(?:\[[^\]]*\]|\\\w)(?:\{[^}]*\}|[?*+])?")
@@ -137,7 +135,7 @@ class _RequiredWords(NamedTuple):
 @cache
 def _collect_phrases(script: str) -> _RequiredWords:
     required = _RequiredWords({}, {})
-    for cue in _PHRASES:
+    for cue in PHRASES:
         words: dict[str, list[str]] = {}
         prefixes: dict[str, list[str]] = {}
         for phrase in _list_phrases(cue, script):
@@ -192,7 +190,7 @@ def _pattern(cue: Cue, script: str) -> re.Pattern[str]:
 
 @cache
 def _any_unspaced_pattern() -> re.Pattern[str]:
-    return re.compile("|".join(_pattern(cue, "unspaced").pattern for cue in _PHRASES))
+    return re.compile("|".join(_pattern(cue, "unspaced").pattern for cue in PHRASES))
 
 
 def _guard(phrases: Iterable[str]) -> str:
@@ -208,7 +206,7 @@ def _compile(pattern: str) -> re.Pattern[str]:
 
 def _list_phrases(cue: Cue, script: str) -> list[str]:
     """Return the phrases of English, of all languages with spaces between words, or of those without."""
-    tables = _PHRASES[cue]
+    tables = PHRASES[cue]
     names = [name for name in tables if name != "unspaced"] if script == "spaced" else [script]
     return [phrase for name in names for phrase in _split(tables[name])]
 

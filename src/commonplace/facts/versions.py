@@ -8,7 +8,7 @@ the newer statement has to say that something changed, and to be about the same 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -17,7 +17,6 @@ from .changes import count_alike, find_change, have_other_subjects, is_head, rep
 from .claims import read_topics
 from .cues import find_cue, has_cue
 from .distinctions import are_told_apart
-from .feelings import find_taken_back
 from .frames import Frame, Link, align, judge_frame, normalize_words
 from .links import hash_words
 from .phrases import Cue
@@ -26,10 +25,15 @@ from .statements import CHANGES, Statement
 from .value_words import (
     CASE_PREPOSITIONS,
     CONTEXT_LABELS,
+    DONE,
     EVENT_WORDS,
     FREE_LABELS,
     GENERIC,
+    KINDS_OF_THINGS,
+    NEEDS,
+    NO_FEELING,
     PREPOSITIONS,
+    SENTIMENT_STEMS,
 )
 from .words import content_stems, find_names, fold, is_number, split_words, stem, word_set
 
@@ -51,6 +55,16 @@ _ARTICLES = word_set("a an the any der die das ein eine le la les un une el los 
 _ARROWS = ("→", "->", "=>")
 _ARROW = re.compile(rf"(\S+)\s*(?:{'|'.join(_ARROWS)})\s*\S+")
 _SAYS_CHANGE: frozenset[str] = frozenset(("change", "weak change", "retraction"))
+_MIN_SHARE_OF_CLAUSE = 0.5  # of what a speaker takes back
+_MAX_OBJECT_DISTANCE = 4  # words from `like` to what is liked
+_MAX_NAME_DISTANCE = 9
+_USED_TO = "used to"
+_CLAUSE_END = re.compile(r"[;,.] | but | though | until ")
+_NOT_ANY_MORE = re.compile("any ?more|no longer")
+_NEGATIVE = re.compile(
+    r"dislik|\bhat(?:e|ed|ing)\b|avoid|can't stand|couldn't stand|never (?:like|enjoy|care)"
+    r"|(?:\bnot|n't) (?:\w+ ){0,3}(?:fan|into|keen|care|like|enjoy|love|appreciate|feeling)\b"
+)
 
 
 def judge(older: Statement, newer: Statement, *, is_same_place: bool = False) -> Link | None:
@@ -374,5 +388,60 @@ def _names_subject(older: Statement, newer: Statement) -> bool:
 
 def _judge_taking_back(older: Statement, newer: Statement) -> Link | None:
     """Return a link where a speaker takes back what they said: `I used to like it, but not any more`."""
-    about = find_taken_back(older, newer)
+    about = _find_taken_back(older, newer)
     return Link("retraction", "takes it back", " ".join(sorted(about))) if about else None
+
+
+def _find_taken_back(older: Statement, newer: Statement) -> set[str]:
+    """Return what a speaker said before and takes back; empty if it is something else, or was not said."""
+    if not newer.taken_back or older.speaker != newer.speaker or FIRST_PERSON.isdisjoint(older.words):
+        return set()
+    clause = set(newer.taken_back)
+    shared = clause.intersection(older.stems)
+    if not shared or not _is_same_feeling(older.text, newer.text, frozenset(shared - KINDS_OF_THINGS or shared)):
+        return set()
+    is_done = not NEEDS.isdisjoint(older.words) and not DONE.isdisjoint(newer.words)
+    if not is_done and "retraction" not in newer.cues:  # `I finished the book`
+        return set()
+    names = {stem(word) for word in find_names(older.text)} & shared
+    if names & _liked_stems(older.words, _MAX_NAME_DISTANCE):
+        return shared
+    if len(shared) < _MIN_SHARE_OF_CLAUSE * len(clause) or (shared <= KINDS_OF_THINGS and shared != clause):
+        return set()
+    is_whole = len(shared) >= 2 and shared == clause and not SENTIMENT_STEMS.isdisjoint(map(stem, older.words))
+    is_clear = is_whole or (len(shared) >= 2 and (is_done or len(names) >= 2)) or (is_done and shared == clause)
+    return shared if is_clear or _liked_stems(older.words, _MAX_OBJECT_DISTANCE) & shared else set()
+
+
+def _is_same_feeling(older: str, newer: str, about: frozenset[str]) -> bool:
+    """Return whether what is taken back was felt: liked, or disliked."""
+    taken_back = _read_past_feeling(fold(newer))
+    return taken_back is None or taken_back == _is_liked(fold(older), about)
+
+
+@lru_cache(maxsize=2048)
+def _read_past_feeling(folded: str) -> bool | None:
+    """Return whether somebody says to have liked something (True) or not (False); None if that is not said."""
+    _, is_past, rest = folded.partition(_USED_TO)
+    if is_past:
+        return _NEGATIVE.search(_CLAUSE_END.split(rest)[0]) is None
+    return True if _NOT_ANY_MORE.search(folded) and _NEGATIVE.search(folded) else None
+
+
+@lru_cache(maxsize=2048)
+def _is_liked(folded: str, about: frozenset[str]) -> bool:
+    """Return whether somebody says to like something: what they used to like they do not like any more."""
+    before, is_past, rest = folded.partition(_USED_TO)
+    if not is_past:
+        return _NEGATIVE.search(folded) is None
+    clause = _CLAUSE_END.split(rest)[0]
+    if about.intersection(content_stems(split_words(clause))):
+        return _NEGATIVE.search(clause) is not None
+    return _NEGATIVE.search(before + rest.removeprefix(clause)) is None
+
+
+def _liked_stems(words: Sequence[str], distance: int) -> set[str]:
+    """Return the stems shortly after a word that says what somebody likes or dislikes."""
+    pairs = enumerate(zip(("", *words), words, strict=False))
+    places = [at for at, (before, word) in pairs if stem(word) in SENTIMENT_STEMS and before not in NO_FEELING]
+    return {stem(word) for at in places for word in words[at + 1 : at + 1 + distance]}
