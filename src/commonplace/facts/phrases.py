@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-Cue = Literal[
-    "change", "weak change", "retraction", "open", "decision", "addition", "tentative", "resolution",
-    "trouble", "hint", "past",
-]  # fmt: skip
+ChangeCue = Literal["change", "weak change", "retraction", "decision", "resolution", "hint"]
+Cue = ChangeCue | Literal["trouble", "open", "addition", "tentative", "past"]
 PHRASES: dict[Cue, dict[str, str]] = {
     "change": {  # something was one way and is another way now
         "english": r"""
