@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from commonplace import Memory
-from commonplace.formats.citations import parse_citation
 from commonplace.maintenance.evaluate import discounted_gain, estimate_mean
+from commonplace.model import parse_citation
 
 LIMIT = 30
 RANKS = 10

@@ -28,8 +28,7 @@ from ruler import ask, mean, ranking_of, read_questions, unpack
 from commonplace import Memory
 from commonplace.facts.statements import split_statements
 from commonplace.facts.versions import judge
-from commonplace.formats.citations import parse_citation
-from commonplace.model import Hit, Successor
+from commonplace.model import Hit, Successor, parse_citation
 from commonplace.search import pipeline
 from commonplace.tools import catalog
 

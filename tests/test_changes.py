@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from commonplace.formats.citations import parse_citation
+from commonplace.model import parse_citation
 
 ROOT = Path(__file__).parent.parent
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
@@ -235,3 +236,17 @@ class Hit(NamedTuple):
     @property
     def citation(self) -> str:
         return str(Citation(self.path, self.start, self.end, self.as_of))
+
+
+_CITATION = re.compile(
+    r"(?P<path>.+?)#L(?P<first>\d{1,9})(?:-L?(?P<last>\d{1,9}))?(?:@(?P<day>\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\dZ)?))?"
+)
+
+
+def parse_citation(text: str) -> Citation | None:
+    """Return what a citation names; None for any other text, such as the path of a page."""
+    match = _CITATION.fullmatch(text)
+    if not match:
+        return None
+    first = int(match["first"])
+    return Citation(match["path"], first, int(match["last"] or first), match["day"] or "")

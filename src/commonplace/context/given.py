@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import CommonplaceError
-from ..formats.citations import parse_citation
 from ..home import Home
-from ..model import Citation
+from ..model import Citation, parse_citation
 from ..storage.readings import read_lines
 
 _IN_PART = " (in part)"

@@ -14,13 +14,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from itertools import chain, pairwise
 
+from ..errors import CommonplaceError
 from ..model import Block, Passage, Record, Skill
 from . import blocks, frontmatter, records
 from .annotations import is_annotation_line, strip_annotations
 from .daily import find_moment, is_day_or_time
 from .lists import find_lists, is_heading_or_intro
 from .structure import DAY_HEADING_PATTERN, ENTRY_HEADING_PATTERN, FOOTER_START, LineCounter, Mark, find_marks
-from .tags import find_inline_tags, read_page_tags
 from .timestamps import parse_day
 from .transcripts import parse_turns
 
@@ -334,3 +334,39 @@ def split_line(line: str, max_chars: int) -> list[str]:
 
 def _cut(part: str, length: int) -> str:
     return part[:length] + "\n" * part.count("\n", length)
+
+
+_FIELDS = ("tags", "tag")
+_SEPARATORS = re.compile(r"[,\s]+")
+_MAX_TAGS = 50
+# As in other Markdown tools: after white space or a bracket, with at least one character that is no digit.
+_INLINE = re.compile(r"(?<![^\s(])#(?=[\w/-]*[^\W\d])([\w/-]+)")
+_CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
+_FENCE = re.compile(r"(?ms)^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)")
+
+
+def read_page_tags(head: str) -> tuple[str, ...]:
+    """Return the tags of a front matter: a list, or words with commas or spaces between them; with or without `#`.
+
+    A front matter that cannot be parsed has none.
+    """
+    if not any(f"{name}:" in head for name in _FIELDS):
+        return ()
+    try:
+        fields = frontmatter.parse(head)
+    except CommonplaceError:
+        return ()
+    found: list[str] = []
+    for name in _FIELDS:
+        value = fields.get(name)
+        found += _SEPARATORS.split(value) if isinstance(value, str) else value if isinstance(value, list) else []
+    tags = (tag.strip().removeprefix("#") for tag in found if isinstance(tag, str))
+    return tuple(dict.fromkeys(tag for tag in tags if tag))[:_MAX_TAGS]
+
+
+def find_inline_tags(text: str) -> tuple[str, ...]:
+    """Return the tags in a text, `#like-this`, outside of code."""
+    if "#" not in text:
+        return ()
+    prose = _CODE.sub(" ", _FENCE.sub("", text))
+    return tuple(dict.fromkeys(match[1].rstrip("/-") for match in _INLINE.finditer(prose)))[:_MAX_TAGS]

@@ -16,13 +16,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..errors import CommonplaceError, InvalidArgument, InvalidChoice, NotFound, OutOfRange, StorageError, Unavailable
-from ..formats.citations import parse_citation
 from ..formats.json_text import parse_json
 from ..home import Home
 from ..index.base import Index, Progress, ignore_progress
 from ..index.embedding_service import EmbeddingService
 from ..index.handle import IndexView
-from ..model import Citation, Hit, Json, Query
+from ..model import Citation, Hit, Json, Query, parse_citation
 from ..search.pipeline import SearchResult, parse_query, require_search, run_query
 from ..settings import FILE, PROVIDERS, SearchSettings
 from ..storage.backends import backend_of

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from ..errors import InvalidArgument, NotFound
 from ..formats import blocks
-from ..formats.citations import parse_citation
 from ..formats.structure import end_of_line, escape_unprintable
 from ..home import Home
+from ..model import parse_citation
 from ..storage.files import page_of_editor_copy
 from ..storage.history import Change, Versions, as_text, version_of
 from ..storage.layout import Place

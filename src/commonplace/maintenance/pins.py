@@ -9,10 +9,9 @@ from typing import NamedTuple
 from ..errors import InvalidArgument, NotAvailable, NotFound, OtherAgentsPage, Refused
 from ..formats import frontmatter
 from ..formats.annotations import add_annotation, find_annotatable_lines, find_annotated_lines, is_annotation_line
-from ..formats.citations import parse_citation
 from ..framing import quote_line
 from ..home import Home
-from ..model import Citation
+from ..model import Citation, parse_citation
 from ..search.marks import read_pinned
 from ..search.pins import Pin, PinCheck, find_pins, parse_target
 

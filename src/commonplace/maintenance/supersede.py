@@ -7,10 +7,9 @@ from typing import NamedTuple
 from ..errors import InvalidArgument, NotFound, Refused
 from ..facts.links import add_answer, hash_words, remove_answers
 from ..facts.statements import Statement, split_statements
-from ..formats.citations import parse_citation
 from ..formats.passages import split_transcript
 from ..home import Home
-from ..model import Page
+from ..model import Page, parse_citation
 from ..storage.authors import SUPERSEDE, may_answer
 from ..storage.history import as_text, current_origin
 from .timeline import parse_moment, read_as_of

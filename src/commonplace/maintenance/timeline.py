@@ -9,6 +9,8 @@ from datetime import UTC, date, datetime, time
 from typing import NamedTuple
 
 from ..errors import CommonplaceError, Conflict, InvalidArgument, NotFound, NotText, PageNotFound
+from ..facts.statements import split_statements
+from ..facts.versions import judge
 from ..formats import blocks
 from ..formats.timestamps import format_timestamp, parse_timestamp
 from ..formats.transcripts import render_lines
@@ -17,9 +19,8 @@ from ..search.filters import parse_time
 from ..storage.authors import Bounds, LineOrigin, blame, split_lines
 from ..storage.base import ABSENT, HistoryStore, Retention
 from ..storage.history import Change, as_text, require_one
-from ..storage.merge import merge
+from ..storage.merge import diff_lines, merge
 from ..storage.names import file_name
-from .replaced_lines import find_replaced_lines
 
 _UNDO_ADVICE = "take the later changes back first, or `commonplace restore` the page as it was at a time"
 _BLAME_BOUNDS = Bounds(versions=5000, size=100_000_000)
@@ -338,7 +339,7 @@ def blame_page(home: Home, path: str, *, everyone: bool = False, with_earlier: b
     origins = blame(history, _BLAME_BOUNDS)
     changes = [origin.change for origin in origins]
     has_earlier = with_earlier and not is_session
-    said = find_replaced_lines(home.storage.history, path, lines, changes) if has_earlier else {}
+    said = _find_earlier_lines(home.storage.history, path, lines, changes) if has_earlier else {}
     numbered = enumerate(zip(texts, origins, strict=True), start=1)
     return [_make_line(number, text, origin, said.get(number, "")) for number, (text, origin) in numbered]
 
@@ -348,3 +349,39 @@ def _make_line(number: int, text: str, origin: LineOrigin, was: str) -> BlameLin
     if change is None:
         return BlameLine(number, text, "", "", "", "", "")
     return BlameLine(number, text, change.by, change.at, change.id, change.session, change.why, was)
+
+
+_MAX_CHANGES = 40  # of a page, the newest ones, whose lines are compared
+_MAX_BLOCK_LINES = 30  # that one change replaced at once: a page that was written anew says little of single lines
+
+
+def _find_earlier_lines(
+    history: HistoryStore, path: str, lines: Sequence[str], changes: Sequence[Change | None]
+) -> dict[int, str]:
+    """Return what lines of a page said before, by their numbers from 1. `changes`: which one wrote each of them."""
+    replaced: dict[int, str] = {}
+    newest = sorted({change for change in changes if change and change.before}, key=lambda change: change.at)
+    for change in newest[-_MAX_CHANGES:]:
+        said: dict[str, str] = {}
+        with suppress(CommonplaceError):  # a version that history no longer has
+            texts = [as_text(history.read_version(path, version)) for version in (change.before, change.version)]
+            said = dict(_pair_lines(*(text.split("\n") for text in texts)))
+        own = [number for number, each in enumerate(changes, start=1) if each == change]
+        replaced |= {number: said[lines[number - 1]] for number in own if lines[number - 1] in said}
+    return replaced
+
+
+def _pair_lines(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the new lines that replaced others, each with the one that it is a version of."""
+    for operation, first, last, start, stop in diff_lines(before, after):
+        if operation != "replace" or max(last - first, stop - start) > _MAX_BLOCK_LINES:
+            continue
+        for line in after[start:stop]:
+            old = next((each for each in before[first:last] if _is_version(each, line)), "")
+            if old:
+                yield line, old.strip()
+
+
+def _is_version(older: str, newer: str) -> bool:
+    pairs = ((one, other) for one in split_statements(older) for other in split_statements(newer))
+    return any(judge(one, other, is_same_place=True) for one, other in pairs)

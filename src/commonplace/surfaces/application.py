@@ -31,9 +31,15 @@ from ..tracing import start_tracing
 from . import web
 from .http import MCP_PATH, operations
 from .http.api import ENDPOINTS, build_api
-from .http.auth import MAX_ADDRESS_BYTES, AccessRules, AuthMiddleware, RequestAuthenticator, SignInKeys
+from .http.auth import (
+    MAX_ADDRESS_BYTES,
+    AccessRules,
+    AuthMiddleware,
+    ForwardedAddresses,
+    RequestAuthenticator,
+    SignInKeys,
+)
 from .http.dispatch import Dispatcher, EndpointTable
-from .http.proxies import ForwardedAddresses
 from .mcp.server import McpServer
 
 MAX_CONNECTIONS = 2000

@@ -70,8 +70,8 @@ COMMAND_GROUPS = {
         "call": ("tools", "Call any tool with JSON arguments."),
     },
     "Approval": {
-        "trust": ("trust", "Review a memory that you did not make, and trust it."),
-        "proposals": ("trust", "List the rules that wait for your approval; approve or reject them."),
+        "trust": ("review", "Review a memory that you did not make, and trust it."),
+        "proposals": ("review", "List the rules that wait for your approval; approve or reject them."),
     },
 }
 COMMANDS = {name: command for group in COMMAND_GROUPS.values() for name, command in group.items()}

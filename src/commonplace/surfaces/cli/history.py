@@ -293,8 +293,8 @@ def forget_command(what: str, everyone: bool, yes: bool, **wanted: str) -> None:
 
 def _select(home: Home, what: str, options: dict[str, str]) -> Selection:
     """Return what to forget: the argument cites lines, names a page, or is the text of a line."""
-    from ...formats.citations import parse_citation
     from ...maintenance.forget import Selection
+    from ...model import parse_citation
 
     if not what:
         return Selection(**options)

@@ -1,7 +1,9 @@
-"""The command review: facts that may not hold, one after another, each answered with one key."""
+"""The commands in which a person decides: `review` on facts that may not hold, `trust` on what a found memory brings,
+`proposals` on single rules."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -9,11 +11,26 @@ from typing import Any
 
 import click
 
-from ...errors import CommonplaceError
+from ...errors import CommonplaceError, InvalidArgument, NotFound
 from ...framing import quote_line
 from ...home import Home
+from ...instructions import approve, describe_proposal, find_proposal, list_proposals, reject
 from ...maintenance.doubts import ANSWERS, Doubt, Side, answer_doubt, describe_doubt, list_doubts, summarize_doubts
-from .common import get_options, global_options, open_memory, print_reply, print_text, warn
+from ...maintenance.trust_review import Review, migrate_endpoints, review_home, trust_home, untrust
+from ...trust import HomeRecord, list_trusted, read_record, update_record
+from .common import (
+    agent_name,
+    escape_for,
+    get_options,
+    global_options,
+    home_path,
+    open_existing_home,
+    open_memory,
+    print_reply,
+    print_table,
+    print_text,
+    warn,
+)
 
 _KEYS = {answer[0]: answer for answer in ANSWERS}
 _WORDS = {"new": "[n]ew holds", "old": "[o]ld holds", "both": "[b]oth are true", "later": "ask [l]ater"}
@@ -102,3 +119,181 @@ def _print_side(name: str, side: Side) -> None:
     about = ", ".join(filter(None, (side.citation, side.at[:10], side.author)))
     print_text(f"  {name + ':':<6}{quote_line(' '.join(side.text.split()))}")
     print_text(f"        {quote_line(about)}", dim=True)
+
+
+_FOUND = "found"  # the author of a rule that came with a memory, of which history knows nothing
+_SHOWN_LINES = 12  # of a rule, before it is approved
+
+
+@click.command("trust")
+@click.argument("folder", required=False, metavar="[FOLDER]")
+@click.option("--yes", is_flag=True, help="Approve without asking.")
+@click.option("--list", "lists", is_flag=True, help="List the memories you trust.")
+@click.option("--revoke", is_flag=True, help="Trust FOLDER no longer.")
+@click.option("--migrate", is_flag=True, help="Move a server's address from the memory's settings to your own.")
+@global_options
+def trust_command(folder: str | None, yes: bool, lists: bool, revoke: bool, migrate: bool) -> None:
+    """Review a memory that you did not make (its rules, the server of its provider, its tokens), and trust it.
+
+    A memory that you made, that is in ~/.commonplace, or that you name with --home is yours already.
+    """
+    if lists:
+        _print_trusted()
+        return
+    path = os.path.abspath(os.path.expanduser(folder or home_path()))
+    if not os.path.isdir(path):
+        raise NotFound(f"there is no memory at {path}: name the folder of one")
+    if revoke:
+        had_record = untrust(path)
+        print_reply({"home": path, "revoked": had_record}, f"{path} is {'no longer' if had_record else 'not'} trusted.")
+    elif migrate:
+        _migrate(path, yes=yes)
+    else:
+        _trust(path, yes=yes)
+
+
+def _print_trusted() -> None:
+    rows = [
+        [folder, "made by you" if record.made else "approved", str(len(record.files)), str(len(record.tokens))]
+        for folder, record in list_trusted()
+    ]
+    reply = {"homes": [{"home": folder, **_record_as_json(record)} for folder, record in list_trusted()]}
+    print_reply(reply, partial(print_table, ["memory", "trust", "files", "tokens"], rows) if rows else "None yet.")
+
+
+def _record_as_json(record: HomeRecord) -> dict[str, Any]:
+    return {"made": bool(record.made), "files": sorted(record.files), "tokens": len(record.tokens)}
+
+
+def _trust(path: str, *, yes: bool) -> None:
+    owner = _other_owner(path)
+    if owner is not None and read_record(path).owner != owner:
+        _confirm(f"{path} belongs to another user ({owner}). Open it all the same?", yes=yes)
+        update_record(path, lambda record: record._replace(owner=owner))
+    home = Home(path, agent_name(), is_found=True)
+    review = review_home(home)
+    reply = {
+        "home": path,
+        "settings": bool(review.settings_file),
+        "rules": sorted(review.rules),
+        "tokens": [token.id for token in review.tokens],
+    }
+    if not any((review.settings_file, review.rules, review.tokens)):
+        trust_home(home, review)
+        print_reply({**reply, "trusted": True}, f"{path} has nothing that waits for your approval.")
+        return
+    if not yes:
+        _print_review(home, review)
+        _confirm("Let all of this count?", yes=yes)
+    trust_home(home, review)
+    print_reply(
+        {**reply, "trusted": True}, f"{path} is trusted as it is now. You will be asked again about what changes later."
+    )
+
+
+def _other_owner(path: str) -> int | None:
+    owner = os.stat(path).st_uid
+    return owner if hasattr(os, "geteuid") and owner != os.geteuid() else None
+
+
+def _confirm(question: str, *, yes: bool) -> None:
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise InvalidArgument("nothing was approved: look at it, then run this with --yes")
+    click.confirm(question, abort=True)
+
+
+def _print_review(home: Home, review: Review) -> None:
+    if review.settings_file:
+        for search in {home.settings.search, *dict(home.settings.agents).values()}:
+            print_text(f"provider {search.provider} {search.model}".rstrip(), bold=True)
+    for path, data in review.rules.items():
+        print_text(path, bold=True)
+        _print_start(data.decode("utf-8", "replace"))
+    for token in review.tokens:
+        print_text(f"token {token.id}: {token.role}, {token.note or 'no note'}", bold=True)
+
+
+def _print_start(text: str) -> None:
+    lines = text.strip("\n").split("\n")
+    for line in lines[:_SHOWN_LINES]:
+        print_text(f"  {line}")
+    if len(lines) > _SHOWN_LINES:
+        print_text(f"  … and {len(lines) - _SHOWN_LINES} more lines")
+
+
+def _migrate(path: str, *, yes: bool) -> None:
+    def confirm(lines: str) -> None:
+        """Show what all memories will use from now on, and ask where somebody can answer."""
+        click.echo(escape_for(sys.stderr, lines), err=True)
+        if not yes and sys.stdin.isatty():
+            click.confirm("Add this to your own configuration, for all your memories?", abort=True)
+
+    config, moved = migrate_endpoints(Home(path, agent_name()), confirm)
+    outcome = f"Moved {', '.join(moved)} to {config}." if moved else f"The settings of {path} name no server."
+    print_reply({"home": path, "config": config, "moved": moved}, outcome)
+
+
+@click.group("proposals", invoke_without_command=True)
+@click.pass_context
+@global_options
+def proposals_command(ctx: click.Context) -> None:
+    """List the rules that wait for your approval: they came by an import, or from a token for single agents."""
+    if ctx.invoked_subcommand is None:
+        home = open_existing_home()
+        proposals = [describe_proposal(rule, _FOUND) for rule in list_proposals(home)]
+        rows = [[rule["path"], rule["by"], rule["at"][:16]] for rule in proposals]
+        reply = {"proposals": proposals}
+        headers = ["page", "by", "when"]
+        print_reply(reply, partial(print_table, headers, rows) if rows else "Nothing waits for approval.")
+
+
+@proposals_command.command("show")
+@click.argument("path")
+@global_options
+def show_command(path: str) -> None:
+    """Show what a proposal says, and what is in force now."""
+    home = open_existing_home()
+    rule = find_proposal(home, path)
+    print_reply(describe_proposal(rule, _FOUND), rule.proposal.removesuffix("\n"))
+
+
+@proposals_command.command("approve")
+@click.argument("paths", nargs=-1, metavar="PATH...")
+@click.option("--all", "every", is_flag=True, help="Approve all of them.")
+@global_options
+def approve_command(paths: tuple[str, ...], every: bool) -> None:
+    """Put rules in force as they are. History records it."""
+    home = open_existing_home()
+    selected = _choose(home, paths, every=every)
+    for path in selected:
+        approve(home, path)
+    print_reply(
+        {"approved": selected}, f"Approved {', '.join(selected)}." if selected else "Nothing waits for approval."
+    )
+
+
+@proposals_command.command("reject")
+@click.argument("paths", nargs=-1, metavar="PATH...")
+@click.option("--all", "every", is_flag=True, help="Reject all of them.")
+@global_options
+def reject_command(paths: tuple[str, ...], every: bool) -> None:
+    """Put back what was in force before, or remove a rule that is new. History keeps the proposal."""
+    home = open_existing_home()
+    selected = _choose(home, paths, every=every)
+    for path in selected:
+        reject(home, path)
+    print_reply(
+        {"rejected": selected}, f"Rejected {', '.join(selected)}." if selected else "Nothing waits for approval."
+    )
+
+
+def _choose(home: Home, paths: tuple[str, ...], *, every: bool) -> list[str]:
+    if bool(paths) == every:
+        raise InvalidArgument("name the pages of `commonplace proposals`, or say --all")
+    proposed = [rule.path for rule in list_proposals(home)]
+    for path in paths:
+        if path not in proposed:
+            find_proposal(home, path)
+    return proposed if every else list(paths)

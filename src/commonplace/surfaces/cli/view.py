@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...errors import CommonplaceError, InvalidArgument, NotFound, OtherAgentsPage, Refused
-from ...formats.citations import parse_citation
 from ...framing import quote_line
+from ...model import parse_citation
 from ...toolsets import EVERYDAY_NAME
 from .common import (
     TextCommand,

@@ -20,13 +20,10 @@ from . import (
     health,
     history,
     homes,
-    link_graph,
     pages,
-    proposals,
     related,
     review,
     search,
-    statements,
     tools,
 )
 from .dispatch import Dispatcher, build_router
@@ -190,9 +187,7 @@ ENDPOINTS = [
         responses={200: ResponseSpec("OpenAPI 3.1.", {"type": "object"})},
     ),
     *browse.ENDPOINTS,
-    *link_graph.ENDPOINTS,
     *search.ENDPOINTS,
-    *statements.ENDPOINTS,
     *pages.ENDPOINTS,
     *related.ENDPOINTS,
     *history.ENDPOINTS,
@@ -202,7 +197,6 @@ ENDPOINTS = [
     *tools.ENDPOINTS,
     *auth.ENDPOINTS,
     *homes.ENDPOINTS,
-    *proposals.ENDPOINTS,
     *review.ENDPOINTS,
 ]
 

@@ -17,8 +17,9 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from functools import lru_cache
+from ipaddress import ip_address
 from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import anyio
@@ -29,6 +30,7 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from ...errors import CommonplaceError
 from ...schema import TEXT, closed_object, object_of, plain_text
@@ -407,3 +409,50 @@ ENDPOINTS = [
         tag="access",
     ),
 ]
+
+
+_HEADER = b"x-forwarded-for"
+
+
+class ForwardedAddresses:
+    """Middleware that sets who asks, by the forwarding headers of trusted proxies."""
+
+    def __init__(self, app: ASGIApp, proxies: Sequence[str]) -> None:
+        inner: Any = app  # uvicorn has types of its own for the same thing
+        self._app: Any = ProxyHeadersMiddleware(inner, [*proxies])
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            scope = {**scope, "headers": _check_header(scope["headers"])}
+        await self._app(scope, receive, send)
+
+
+def _check_header(headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """Return the headers, with forwarded addresses only as far as all of them, from the last one backwards, are valid.
+
+    A proxy adds its own at the end: who wrote something before an invalid one is not known.
+    """
+    values = [value for name, value in headers if name == _HEADER]
+    if not values:
+        return [*headers]
+    addresses: list[str] = []
+    for part in reversed(b",".join(values).decode("latin-1").split(",")):
+        address = _parse_address(part.strip())
+        if not address:
+            break
+        addresses.append(address)
+    others = [header for header in headers if header[0] != _HEADER]
+    return [*others, (_HEADER, ", ".join(reversed(addresses)).encode())] if addresses else others
+
+
+def _parse_address(text: str) -> str:
+    """Return the IP address in a text, which may have a port; empty if there is none."""
+    host = text
+    if text.startswith("["):
+        host = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        host = text.partition(":")[0]
+    try:
+        return "" if "%" in host else str(ip_address(host))  # a zone may be any text
+    except ValueError:
+        return ""

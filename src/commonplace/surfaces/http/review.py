@@ -1,19 +1,30 @@
-"""Facts that may not hold, for a person to decide on: listed for whoever may read, answered by whoever may write."""
+"""What a person decides on: facts that may not hold, sentences that memory learned, and rules that wait for approval.
+
+Whoever may read lists the first two, and whoever may write decides on them; rules are for who speaks for all agents.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+from ...errors import InvalidArgument, NotFound, Refused
+from ...formats.html import render_html
+from ...instructions import approve, describe_proposal, list_proposals, reject
+from ...maintenance import feed
 from ...maintenance.doubts import ANSWERS, answer_doubt, describe_doubt, list_doubts
-from ...schema import INTEGER, TEXT, array, closed_object, integer, object_of, one_of
-from .endpoints import ApiRequest, Endpoint, Parameter, ResponseSpec
+from ...maintenance.trust_review import describe_untrusted, trust_home
+from ...schema import BOOLEAN, INTEGER, TEXT, array, closed_object, integer, object_of, one_of, plain_text
+from ...server.service import format_cursor, parse_cursor
+from .endpoints import PAGE, ApiRequest, Endpoint, Parameter, ResponseSpec
+from .page_access import LinkResolver, page_title, require_writable
+from .problems import Problem
 
-_DEFAULT_LIMIT = 50
+_DEFAULT_DOUBTS = 50
 
 
 def get_review(request: ApiRequest) -> dict[str, Any]:
     doubts = list_doubts(request.home)
-    limit = request.parameters.get("limit", _DEFAULT_LIMIT)
+    limit = request.parameters.get("limit", _DEFAULT_DOUBTS)
     return {"open": [describe_doubt(doubt) for doubt in doubts[:limit]], "count": len(doubts)}
 
 
@@ -34,13 +45,158 @@ _DOUBT = object_of(
         "answers": array(one_of(*ANSWERS)),
     }
 )
+
+
+_DEFAULT_STATEMENTS = 40
+MAX_SENTENCE_CHARACTERS = 20_000
+
+
+def list_statements(request: ApiRequest) -> dict[str, Any]:
+    parameters = request.parameters
+    limit = parameters.get("limit", _DEFAULT_STATEMENTS)
+    learned = feed.list_learned(
+        request.home,
+        limit + 1,
+        _parse_position(parameters.get("after", "")),
+        only_unapproved=parameters.get("unapproved", False),
+    )
+    links = LinkResolver(request.home)
+    rows = [_describe(request, each, links) for each in learned[:limit]]
+    return {"statements": rows, "next": _format_position(learned[limit - 1].position) if len(learned) > limit else None}
+
+
+def _describe(request: ApiRequest, learned: feed.Learned, links: LinkResolver) -> dict[str, Any]:
+    sentence = learned.sentence
+    path = learned.position.path
+    place = learned.place
+    text = sentence.text[:MAX_SENTENCE_CHARACTERS]
+    is_writable = place.scope.kind != "extra" and len(learned.lines) <= MAX_SENTENCE_CHARACTERS
+    return {
+        "path": path,
+        "from": sentence.first,
+        "to": sentence.last,
+        "text": text,
+        "lines": learned.lines[:MAX_SENTENCE_CHARACTERS],
+        "html": render_html(text, path, links.resolve),
+        "title": page_title(request.home, path, place),
+        "kind": place.kind,
+        "scope": str(place.scope),
+        "at": learned.position.at,
+        "author": learned.author,
+        "approved": learned.is_approved,
+        "writable": is_writable,
+        "keepable": is_writable and request.grant.is_person,
+    }
+
+
+def _format_position(position: feed.Position) -> str:
+    return format_cursor(position.at, f"{position.number} {position.path}")
+
+
+def _parse_position(cursor: str) -> feed.Position | None:
+    try:
+        place = parse_cursor(cursor)
+        if place is None:
+            return None
+        number, _, path = place[1].partition(" ")
+        return feed.Position(place[0], path, int(number))
+    except (InvalidArgument, ValueError) as error:  # well-formed, but no listing gave it
+        raise NotFound("after: this is not where a list ended: begin from the top") from error
+
+
+def decide_statement(request: ApiRequest) -> dict[str, Any]:
+    body = request.body
+    require_writable(request.home, body["path"])
+    statement = (request.home, body["path"], body["sentence"], body["line"])
+    session = request.caller.session
+    if body["decision"] == "keep":
+        if not request.grant.is_person:
+            raise Problem(403, "only a person who signed in to the web page keeps what was learned")
+        outcome = feed.keep_sentence(*statement, session=session)
+    elif body["decision"] == "fix":
+        outcome = feed.fix_sentence(*statement, body.get("text", ""), session=session)
+    else:
+        outcome = feed.forget_sentence(*statement, session=session)
+    return {**outcome._asdict(), "decision": body["decision"]}
+
+
+_STATEMENT_DECISION = one_of("keep", "fix", "forget")
+_STATEMENT = object_of(
+    {
+        "path": TEXT,
+        "from": INTEGER,
+        "to": INTEGER,
+        "text": TEXT,
+        "lines": {"type": "string", "description": "All that its lines say, comments as well: what `keep` approves."},
+        "html": TEXT,
+        "title": TEXT,
+        "kind": TEXT,
+        "scope": TEXT,
+        "at": TEXT,
+        "author": TEXT,
+        "approved": BOOLEAN,
+        "writable": BOOLEAN,
+        "keepable": BOOLEAN,
+    }
+)
+_DECIDE_STATEMENT = closed_object(
+    {
+        "path": PAGE,
+        "line": integer(1, 10**9),
+        "sentence": plain_text(
+            "The sentence as it was read; to keep it, its `lines`.", min_length=1, max_length=MAX_SENTENCE_CHARACTERS
+        ),
+        "decision": _STATEMENT_DECISION,
+    },
+    text=plain_text("What it should say, to fix it.", max_length=MAX_SENTENCE_CHARACTERS),
+)
+
+
+def get_proposals(request: ApiRequest) -> dict[str, Any]:
+    _require_owner(request)
+    home = request.home
+    return {
+        "proposals": [describe_proposal(rule) for rule in list_proposals(home)],
+        "trusted": home.trust.is_own,
+        "left_out": describe_untrusted(home),
+    }
+
+
+def trust_memory(request: ApiRequest) -> dict[str, Any]:
+    """Let everything count that a found memory brings, as it is now."""
+    _require_owner(request)
+    approved = trust_home(request.home)
+    return {
+        "settings": bool(approved.settings_file),
+        "rules": sorted(approved.rules),
+        "tokens": [token.id for token in approved.tokens],
+    }
+
+
+def decide_proposal(request: ApiRequest) -> dict[str, Any]:
+    _require_owner(request)
+    path = request.body["path"]
+    decide = approve if request.body["decision"] == "approve" else reject
+    decide(request.home, path)
+    return {"path": path, "decision": request.body["decision"]}
+
+
+def _require_owner(request: ApiRequest) -> None:
+    if request.grant.agents is not None:
+        raise Refused("rules bind all agents, and this token is for some of them: use one for all of them")
+
+
+_PROPOSAL = object_of({"path": TEXT, "text": TEXT, "in_force": TEXT, "by": TEXT, "at": TEXT})
+_PROPOSAL_DECISION = closed_object({"path": PAGE, "decision": one_of("approve", "reject")})
+_PROPOSALS = object_of({"proposals": array(_PROPOSAL), "trusted": BOOLEAN, "left_out": TEXT})
+_APPROVED = object_of({"settings": BOOLEAN, "rules": array(TEXT), "tokens": array(TEXT)})
 ENDPOINTS = [
     Endpoint(
         "GET",
         "/v1/review",
         get_review,
         "Facts that may not hold: replaced by a newer one, over, or pinned to a file that changed.",
-        parameters=[Parameter("limit", integer(1, 500), f"How many at most; default: {_DEFAULT_LIMIT}.")],
+        parameters=[Parameter("limit", integer(1, 500), f"How many at most; default: {_DEFAULT_DOUBTS}.")],
         responses={200: ResponseSpec("Open questions.", object_of({"open": array(_DOUBT), "count": INTEGER}))},
     ),
     Endpoint(
@@ -52,5 +208,68 @@ ENDPOINTS = [
         body=closed_object({"id": _ID, "answer": one_of(*ANSWERS)}),
         responses={200: ResponseSpec("What was answered.", object_of({"id": TEXT, "answer": one_of(*ANSWERS)}))},
         problems=[404, 409, 412, 422],
+    ),
+    Endpoint(
+        "GET",
+        "/v1/statements",
+        list_statements,
+        "What memory learned, sentence by sentence, newest first.",
+        parameters=[
+            Parameter("limit", integer(1, 200), f"How many at most; default: {_DEFAULT_STATEMENTS}."),
+            Parameter("after", {"type": "string", "maxLength": 4000}, "What the list before gave as `next`."),
+            Parameter("unapproved", BOOLEAN, "Only what no person wrote or kept."),
+        ],
+        tag="history",
+        responses={
+            200: ResponseSpec(
+                "Some sentences.", object_of({"statements": array(_STATEMENT), "next": {"type": ["string", "null"]}})
+            )
+        },
+        problems=[404],
+    ),
+    Endpoint(
+        "POST",
+        "/v1/statements",
+        decide_statement,
+        "Keep a sentence as it is, fix it, or remove it from its page. POST /v1/undo takes the last two back.",
+        tag="history",
+        body=_DECIDE_STATEMENT,
+        needs="write",
+        responses={
+            200: ResponseSpec(
+                "The change that did it.",
+                object_of({"path": TEXT, "change": TEXT, "warning": TEXT, "decision": _STATEMENT_DECISION}),
+            )
+        },
+        problems=[403, 404, 409, 412, 422],
+    ),
+    Endpoint(
+        "GET",
+        "/v1/proposals",
+        get_proposals,
+        "The rules that wait for approval, with what is in force meanwhile.",
+        needs="admin",
+        responses={200: ResponseSpec("Every proposal, and what else a found memory goes without.", _PROPOSALS)},
+        tag="access",
+    ),
+    Endpoint(
+        "POST",
+        "/v1/proposals",
+        decide_proposal,
+        "Approve a rule as it is, or put back what was in force before.",
+        needs="admin",
+        body=_PROPOSAL_DECISION,
+        responses={200: ResponseSpec("What was decided.", object_of({"path": TEXT, "decision": TEXT}))},
+        problems=[404],
+        tag="access",
+    ),
+    Endpoint(
+        "POST",
+        "/v1/trust",
+        trust_memory,
+        "Trust a memory that was found: its rules, its provider and its tokens count as they are now.",
+        needs="admin",
+        responses={200: ResponseSpec("What was approved.", _APPROVED)},
+        tag="access",
     ),
 ]

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace import Hit, Scope
-from commonplace.formats.citations import parse_citation
-from commonplace.model import Citation
+from commonplace.model import Citation, parse_citation
 
 
 @pytest.mark.parametrize("text", ["a.md#L3-L5", "a.md#L3-5"])
