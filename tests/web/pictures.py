@@ -85,7 +85,7 @@ def _two_write(page: Any, site: str, note: Path) -> None:
     page.get_by_label("Source of the page").fill(PILOT.replace("channel 12", "channel 14").replace("blue", "red"))
     note.write_text(PILOT.replace("channel 12", "channel 9").replace("at six", "at seven"))
     page.keyboard.press("Control+s")
-    page.get_by_role("group", name="What stands in place 1").get_by_role("button", name="Mine").click()
+    page.get_by_role("group", name="What to keep in place 1").get_by_role("button", name="Mine").click()
 
 
 def _palette(page: Any) -> None:

@@ -87,5 +87,5 @@ def test_what_is_unlikely_is_folded_away(look: Look) -> None:
     page.get_by_role("button", name=re.compile("Show .* less likely")).click()
     expect(page.locator(".hit").nth(folded)).to_be_visible()
     page = look.go("#/search?q=zebra football stadium")
-    expect(page.get_by_text("Nothing fits well; nearest:")).to_be_visible()
+    expect(page.get_by_text("Nothing fits well. These come nearest:")).to_be_visible()
     expect(page.locator(".hit")).to_have_count(5)

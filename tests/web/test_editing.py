@@ -57,7 +57,7 @@ def test_two_who_write_different_lines_are_merged(look: Look, note: Path) -> Non
     page = edit(look, note, START.replace("third line", "third line, mine"))
     note.write_text(START.replace("first line", "first line, theirs"))
     page.keyboard.press("Control+s")
-    expect(page.get_by_text("Both changes fit together. Nothing of either is lost.")).to_be_visible()
+    expect(page.get_by_text("Both sets of changes fit together. Nothing is lost.")).to_be_visible()
     page.get_by_role("button", name="Save the merged text").click()
     expect(page.get_by_text(SAVED)).to_be_visible()
     assert note.read_text() == START.replace("first line", "first line, theirs").replace(
@@ -70,9 +70,9 @@ def test_where_two_wrote_the_same_line_one_chooses(look: Look, note: Path, choic
     page = edit(look, note, START.replace("second line\n", "mine\n").replace("# Title", "# My title"))
     note.write_text(START.replace("second line\n", "theirs\n"))
     page.keyboard.press("Control+s")
-    expect(page.get_by_text("but for 1 place")).to_be_visible()
+    expect(page.get_by_text("conflict in 1 place")).to_be_visible()
     expect(page.get_by_role("button", name="Save the merged text")).to_be_disabled()
-    page.get_by_role("group", name="What stands in place 1").get_by_role("button", name=choice).click()
+    page.get_by_role("group", name="What to keep in place 1").get_by_role("button", name=choice).click()
     page.get_by_role("button", name="Save the merged text").click()
     expect(page.get_by_text(SAVED)).to_be_visible()
     expect(page.get_by_text("not in it any more")).to_have_count(0)  # they chose: there is nothing to warn of
@@ -84,7 +84,7 @@ def test_whoever_is_beaten_twice_merges_twice(look: Look, note: Path) -> None:
     page = edit(look, note, START.replace("third line", "mine"))
     note.write_text(START.replace("first line", "theirs"))
     page.keyboard.press("Control+s")
-    expect(page.get_by_text("Both changes fit together")).to_be_visible()
+    expect(page.get_by_text("Both sets of changes fit together")).to_be_visible()
     note.write_text(START.replace("first line", "theirs again"))
     page.get_by_role("button", name="Save the merged text").click()
     merged = page.get_by_label("Merged text")
@@ -108,7 +108,7 @@ def test_a_page_that_went_while_it_was_read_says_so_and_comes_back(look: Look, n
     page = look.go(route_of(note))
     expect(page.get_by_role("link", name="Edit e")).to_be_visible()
     note.unlink()
-    expect(page.get_by_role("alert")).to_contain_text("This page was removed meanwhile")
+    expect(page.get_by_role("alert")).to_contain_text("This page has been removed")
     expect(page.get_by_role("link", name="Edit e")).to_have_count(0)
     expect(page.locator(".prose")).to_contain_text("first line")
     note.write_text(START.replace("first", "new"))
@@ -137,7 +137,7 @@ def test_a_page_that_changes_on_disk_is_shown_again_or_announced(look: Look, not
     page.keyboard.press("e")
     page.get_by_label("Source of the page").fill("mine\n")
     note.write_text(START.replace("first", "again changed"))
-    expect(page.get_by_text("This page was changed elsewhere while you edit it.")).to_be_visible()
+    expect(page.get_by_text("This page was changed elsewhere while you were editing.")).to_be_visible()
     expect(page.get_by_label("Source of the page")).to_have_value("mine\n")
 
 
@@ -148,10 +148,10 @@ def test_what_is_typed_and_not_saved_outlives_leaving_and_loading_again(look: Lo
     expect(page.get_by_label("Source of the page")).to_have_value(START + "kept\n")
     expect(page.get_by_label("Source of the page")).to_be_focused()
     page.keyboard.press("Escape")
-    expect(page.get_by_text("Text you did not save is kept")).to_be_visible()
-    page.get_by_role("link", name="Go on with it").click()
+    expect(page.get_by_text("This page has unsaved text")).to_be_visible()
+    page.get_by_role("link", name="Continue editing").click()
     expect(page.get_by_label("Source of the page")).to_have_value(START + "kept\n")
-    page.get_by_role("button", name="Throw it away").click()
+    page.get_by_role("button", name="Discard").click()
     expect(page.get_by_label("Source of the page")).to_have_value(START)
     assert note.read_text() == START
 
@@ -162,7 +162,7 @@ def test_a_server_that_is_gone_says_so_and_the_text_stays(home: Path, chromium: 
         expect(page.get_by_role("region", name="Preview")).to_contain_text("typed")
         look.context.set_offline(True)
         page.keyboard.press("Control+s")
-        expect(page.get_by_text("The server does not answer")).to_be_visible()
+        expect(page.get_by_text("The server is not responding")).to_be_visible()
         look.context.set_offline(False)
         page.keyboard.press("Control+s")
         expect(page.get_by_text(SAVED)).to_be_visible()
@@ -178,7 +178,7 @@ def test_a_change_is_seen_and_taken_back(look: Look, note: Path) -> None:
     expect(page.locator(".diff-add").first).to_contain_text("other line")
     expect(page.locator(".diff-remove").first).to_contain_text("second line")
     page.get_by_role("button", name="Undo this change").click()
-    expect(page.get_by_text("Taken back")).to_be_visible()
+    expect(page.get_by_text("Undone")).to_be_visible()
     assert note.read_text() == START
     assert look.errors == []
 
@@ -194,8 +194,8 @@ def test_a_page_is_restored_as_of_a_time_after_a_look_at_it(look: Look, note: Pa
         "(d => new Date(d - d.getTimezoneOffset() * 60000 - 1800000).toISOString().slice(0, 19))(new Date())"
     )
     page.get_by_role("link", name="History").last.click()
-    page.get_by_label("As it was at").evaluate("(field, value) => { field.step = 'any'; field.value = value; field.dispatchEvent(new Event('input', { bubbles: true })); }", then)  # fmt: skip
-    page.get_by_role("button", name="Look", exact=True).click()
+    page.get_by_label("As of").evaluate("(field, value) => { field.step = 'any'; field.value = value; field.dispatchEvent(new Event('input', { bubbles: true })); }", then)  # fmt: skip
+    page.get_by_role("button", name="Show", exact=True).click()
     expect(page.get_by_role("dialog").locator(".diff-add")).to_contain_text("earlier line")
     page.get_by_role("button", name="Restore this text").click()
     expect(page.get_by_text("Restored.")).to_be_visible()
@@ -219,14 +219,14 @@ def test_a_note_is_added_to_today_and_a_page_is_made_and_removed(home: Path, loo
     source.press("Escape")
     page.get_by_role("button", name="Remove this page").click()
     page.get_by_role("button", name="Remove", exact=True).click()
-    expect(page.get_by_text("Removed. History has it")).to_be_visible()
+    expect(page.get_by_text("Removed. You can restore it")).to_be_visible()
     assert not (home / "memory" / "world" / "made-here.md").exists()
 
 
 def test_where_nothing_may_be_changed_there_is_no_button_to_do_it(home: Path, chromium: Any, note: Path) -> None:
     with served(home, "--open", "--read-only") as address, Look.at(chromium, address) as look:
         page = look.go(route_of(note, "?edit=1"))
-        expect(page.get_by_text("This server only reads")).to_be_visible()
+        expect(page.get_by_text("This server is read-only")).to_be_visible()
         expect(page.locator(".prose")).to_contain_text("first line")
         for name in ("Edit", "Add a note", "Remove this page"):
             expect(page.get_by_role("button", name=name)).to_have_count(0)
@@ -262,11 +262,11 @@ def test_two_brackets_offer_the_pages_to_link_to(look: Look, note: Path) -> None
     expect(source).to_have_value(f"{START}See [[forecast]]")
     source.press_sequentially(" and [[zz")
     page.keyboard.press("Escape")  # nothing to choose: it leaves the editor, and the text is kept
-    expect(page.get_by_text("Text you did not save is kept")).to_be_visible()
+    expect(page.get_by_text("This page has unsaved text")).to_be_visible()
 
 
 def test_the_page_says_when_the_server_is_gone_and_when_it_is_back(home: Path, chromium: Any, note: Path) -> None:
-    gone = "The server does not answer. What you see may be old"
+    gone = "The server is not responding. What you see may be out of date"
     with ExitStack() as looking:
         with served(home, "--open") as address:
             look = looking.enter_context(Look.at(chromium, address))

@@ -47,8 +47,8 @@ def test_every_view_of_an_empty_memory_says_what_to_do_next(look: Look) -> None:
 
 def test_where_nothing_was_recalled_nothing_is_said_to_have_answered(look: Look) -> None:
     page = look.go("#/health")
-    expect(page.get_by_text("Nothing was recalled yet")).to_be_visible()
-    expect(page.get_by_text("Every page has answered something")).to_have_count(0)
+    expect(page.get_by_text("Nothing has been recalled yet")).to_be_visible()
+    expect(page.get_by_text("Every page has been recalled")).to_have_count(0)
 
 
 def test_the_first_note_fills_the_page_by_itself(look: Look, home: Path) -> None:

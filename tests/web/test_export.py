@@ -46,7 +46,7 @@ def test_an_export_is_saved_as_a_file_with_everything_in_it(demo: Path, tmp_path
         assert {"memory/world/storage.md", "commonplace.yaml"} <= {*names}
         assert any(name.startswith("agents/research/") for name in names)
         assert not [name for name in names if name.startswith((".access", ".index", ".history"))]
-        expect(page.get_by_text("is with your downloads")).to_be_visible()
+        expect(page.get_by_text("is in your downloads")).to_be_visible()
         page.keyboard.press("Control+k")
         page.get_by_role("combobox", name="Pages, views").fill("export")
         page.keyboard.press("Enter")
@@ -67,7 +67,7 @@ def test_whoever_may_not_export_is_offered_none(
     home = Path(shutil.copytree(demo, tmp_path / "home"))
     with served(home) as address, Look.at(chromium, address) as look:
         page = signed_in(look, home, *agents, role=role)
-        expect(page.get_by_role("button", name="Look again")).to_be_visible()
+        expect(page.get_by_role("button", name="Check again")).to_be_visible()
         expect(page.get_by_role("button", name="Export")).to_have_count(0)
         page.keyboard.press("Control+k")
         page.get_by_role("combobox", name="Pages, views").fill("export all")
@@ -88,5 +88,5 @@ def test_an_export_that_is_refused_or_breaks_off_saves_nothing_and_says_so(look:
           pull(out) { out.error(new TypeError("network error")); } })); }"""
     )
     page.get_by_role("button", name="Save memory-").click()
-    expect(page.get_by_role("alert")).to_contain_text("The export broke off")
+    expect(page.get_by_role("alert")).to_contain_text("The export was interrupted")
     expect(page.get_by_role("button", name="Save memory-")).to_be_enabled()

@@ -147,7 +147,7 @@ def test_a_token_of_one_memory_leads_to_it_and_names_no_other(chromium: Any, tmp
         expect(look.page.locator(".rail .who").first).to_contain_text("work")
         assert "garden" not in look.page.content()
         look.page.goto(f"{address}/?home=garden#/browse")
-        expect(look.page.get_by_text("There is no memory garden here, or it takes another token.")).to_be_visible()
+        expect(look.page.get_by_text("There is no memory garden here, or it needs another token.")).to_be_visible()
         look.page.get_by_role("link", name="work").click()
         expect(look.page.locator(".rail .who").first).to_contain_text("work")
         look.page.go_back()

@@ -89,8 +89,8 @@ def test_hits_are_walked_and_opened_by_keys_and_the_lines_are_shown(look: Look) 
 
 def test_nothing_found_teaches_what_to_do(look: Look) -> None:
     page = look.go("#/search?q=zzyzx+qwrtpl&scope=skill")
-    expect(page.get_by_role("heading", name="Memory is silent about that")).to_be_visible()
-    expect(page.get_by_text("With fewer filters there may be more")).to_be_visible()
+    expect(page.get_by_role("heading", name="Nothing in memory about that")).to_be_visible()
+    expect(page.get_by_text("Try fewer filters")).to_be_visible()
 
 
 def test_keys_go_everywhere_and_help_says_which(look: Look) -> None:
@@ -102,8 +102,8 @@ def test_keys_go_everywhere_and_help_says_which(look: Look) -> None:
         page.keyboard.press(key)
         expect(page.get_by_role("heading", name=heading, level=1)).to_be_visible()
     page.keyboard.press("?")
-    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
-    page.get_by_label("Keys without").uncheck()
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
+    page.get_by_label("Single-key shortcuts").uncheck()
     page.keyboard.press("Escape")
     page.locator("main").focus()
     page.keyboard.press("/")
@@ -147,7 +147,7 @@ def test_what_there_is_can_be_browsed(look: Look) -> None:
     expect(page.locator(".turn-agent .prose code").first).to_be_visible()
     page.go_back()
     page.get_by_role("link", name="Pages").first.click()
-    page.get_by_label("Narrow the tree").fill("glossary")
+    page.get_by_label("Filter pages").fill("glossary")
     page.get_by_role("link", name="glossary").click()
     expect(page.locator(".prose")).to_contain_text("what wind adds to a tide")
 
@@ -243,9 +243,9 @@ def test_colours_follow_the_system_until_somebody_chooses(chromium: Any, site: s
             return (red + green + blue) / 3
 
         assert (brightness() > 128) == (scheme == "light")
-        page.get_by_role("button", name="Colours as the system has them").first.click()
+        page.get_by_role("button", name="Theme: system").first.click()
         assert brightness() > 128
-        page.get_by_role("button", name="Light colours").first.click()
+        page.get_by_role("button", name="Theme: light").first.click()
         assert brightness() < 128
         page.reload()
         page.wait_for_selector("main h1", state="attached")

@@ -34,7 +34,7 @@ def test_of_thousands_of_rows_those_are_drawn_that_are_scrolled_to(chromium: Any
         before = rows.count()
         page.locator("tbody tr").last.scroll_into_view_if_needed()
         expect(rows.nth(before)).to_be_attached()
-        page.get_by_label("Narrow Global records").fill("value 4999")
+        page.get_by_label("Filter Global records").fill("value 4999")
         expect(rows).to_have_count(1)
         assert look.errors == []
 

@@ -78,11 +78,11 @@ def test_after_signing_in_a_person_can_keep_what_was_learned(home: Path, chromiu
     Memory(home).call("remember", {"content": "Grace moved to Hull."})
     with served(home, command="web", opener=f"{opener} %s") as address, Look.at(chromium, address) as look:
         look.page.goto(opened(opener))
-        look.page.get_by_label("Not checked yet").check()
+        look.page.get_by_label("Only unchecked").check()
         row = look.page.locator(".fact").filter(has_text="Grace moved to Hull.")
         row.get_by_role("button", name="Keep").click()
         expect(row).to_have_count(0)
-        look.page.get_by_label("Not checked yet").uncheck()
+        look.page.get_by_label("Only unchecked").uncheck()
         expect(row.locator(".kept")).to_be_visible()
         line = look.page.locator(".fact").filter(has_text="Ada keeps bees").first
         expect(line).to_contain_text("The whole line: Ada keeps bees. They are calm.")
@@ -105,7 +105,7 @@ def test_a_token_lets_in_and_a_wrong_one_says_what_to_do(home: Path, chromium: A
         look.page.goto(f"{address}/#/page/memory/world/storage.md")
         look.page.get_by_label("Token", exact=True).fill("cpl_wrong")
         look.page.get_by_role("button", name="Sign in").click()
-        expect(look.page.get_by_text("This token does not hold")).to_be_visible()
+        expect(look.page.get_by_text("This token is not valid")).to_be_visible()
         look.page.get_by_label("Token", exact=True).fill(secret)
         look.page.get_by_role("button", name="Sign in").click()
         expect(look.page.get_by_role("heading", name="Storage", level=1)).to_be_visible()

@@ -54,7 +54,7 @@ def recall(
 
 
 def remember(home: Home, content: Annotated[str, "What happened or what you learned."]) -> JournalReply:
-    """Add an entry, stamped with the time, to today's page, during a conversation, whenever you learn something."""
+    """Add a time-stamped entry to today's page. Use it during a conversation, whenever you learn something."""
     if not content.strip():
         raise MissingArgument("content")
     now = home.now()

@@ -65,7 +65,7 @@ def memory_write(
 def memory_update(
     home: Home, key: Key, content: Content, tags: Tags = None
 ) -> Annotated[Reply, Answer(success=bool, data=Answer(key=str, path=str, kind=str))]:
-    """Replace the content and the tags of a memory that exists. Without tags, it has none afterwards.
+    """Replace the content and tags of an existing memory. Without tags, it has none afterwards.
 
     Fails with MEMORY_KEY_NOT_FOUND if there is no such key: use memory_write for a new one.
     """

@@ -115,7 +115,7 @@ def listChannels(home: Home) -> Annotated[Reply, Answer(success=bool, channels=[
 
 
 def purgeChannel(home: Home, channelName: Channel) -> Annotated[Reply, Answer(success=bool, message=str)]:
-    """delete everything of a channel; only when the channel is gone for good"""
+    """delete everything of a channel; only when the channel no longer exists"""
     count = home.channels.purge(channelName)
     sentence = f"Deleted everything of channel {channelName}: {count} in all"
     return {"success": True, "message": f"{sentence}. `commonplace undo` can bring it back."}
@@ -129,7 +129,7 @@ def createSkill(
     owner: Annotated[str, "`global`, or the one user who sees it."] = "global",
     instructions: Annotated[str, "Rules to follow whenever the skill is used; shown in every prompt."] = "",
 ) -> SuccessReply:
-    """make a skill; for one that exists only the description changes"""
+    """create a skill; if it exists, only its description changes"""
     home.skills.create(require_new_key("name", name), description, initialStructure or {}, owner, instructions)
     return {"success": True}
 

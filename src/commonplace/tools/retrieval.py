@@ -120,7 +120,7 @@ def memory_get(
     lines: Annotated[int | None, "How many lines to read.", AtLeast(1)] = None,
     as_of: Annotated[str | None, "Read the page as it was at the end of this day."] = None,
 ) -> Annotated[Reply, Answer(path=str, text=str, from_=int, to=int, next=Maybe(int), as_of=Maybe(str))]:
-    """Read lines of a page that search may return. Long pages come in parts: `next` is the line to go on from."""
+    """Read lines of a page that search may return. Long pages come in parts: `next` is the line to continue from."""
     if as_of:
         return page_lines_then(home, path, from_, lines, as_of)
     return page_lines(home, _read_page(home, path), from_, lines)

@@ -130,7 +130,7 @@ def test_a_page_can_be_read_as_of_a_time(asked: Api, full: Path) -> None:
 def test_the_outline_is_what_there_is_to_browse(asked: Api) -> None:
     found = asked.get("outline")
     assert [day["entries"] for day in found["days"]] == [1]
-    assert found["topics"] == [{"name": "people", "path": "memory/world/people.md"}]
+    assert found["topics"] == [{"name": "people", "path": "memory/world/people.md", "value": "Ann and Bob."}]
     assert {row["key"]: row["value"] for row in found["globals"]} == {"editor": "vim", "shell": "fish"}
     assert [(each["name"], [row["value"] for row in each["records"]]) for each in found["channels"]] == [
         ("dev", ["emacs"])
@@ -147,6 +147,17 @@ def test_a_session_is_a_conversation_without_its_secrets(asked: Api) -> None:
     assert KEY not in str(said)
     assert KEY not in asked.send("GET", "pages/agents/main/sessions/s-1.jsonl").text
     assert asked.send("GET", "sessions/memory/world/people.md").status_code == 404
+
+
+def test_a_session_is_called_by_how_it_begins_and_is_as_old_as_its_last_turn(asked: Api, full: Path) -> None:
+    sessions = full / "agents" / "main" / "sessions"
+    for day, name in ((12, "older"), (14, "newer"), (13, "between")):
+        turn = {"role": "user", "content": f"The {name} one.", "timestamp": f"2026-03-{day}T09:26:53Z"}
+        (sessions / f"{name}.jsonl").write_text(json.dumps(turn) + "\n")
+    rows = [row for row in asked.get("outline")["sessions"] if row["id"] != "s-1"]
+    assert [row["title"] for row in rows] == ["The newer one.", "The between one.", "The older one."]
+    assert rows[0]["at"] == "2026-03-14T09:26:53Z"
+    assert asked.get(f"sessions/{rows[0]['path']}")["title"] == "The newer one."
 
 
 def test_the_map_draws_links_keys_and_tags(asked: Api) -> None:

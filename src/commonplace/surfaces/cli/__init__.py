@@ -52,7 +52,7 @@ COMMAND_GROUPS = {
     },
     "Maintenance": {
         "doctor": ("checks", "Check memory for problems, and repair what can be repaired."),
-        "review": ("review", "Decide on facts that may not hold: replaced, over, or their file changed."),
+        "review": ("review", "Decide on facts that may be outdated."),
         "index": ("index", "Bring the search index up to date, or show its state."),
         "watch": ("index", "Keep the search index up to date, and show which pages change."),
         "eval": ("checks", "Measure how well search finds, on questions of your own."),

@@ -1,4 +1,4 @@
-"""The commands in which a person decides: `review` on facts that may not hold, `trust` on what a found memory brings,
+"""The commands in which a person decides: `review` on facts that may be outdated, `trust` on what a found memory brings,
 `proposals` on single rules."""
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from .common import (
 )
 
 _KEYS = {answer[0]: answer for answer in ANSWERS}
-_WORDS = {"new": "[n]ew holds", "old": "[o]ld holds", "both": "[b]oth are true", "later": "ask [l]ater"}
+_WORDS = {"new": "[n]ew is true", "old": "[o]ld is true", "both": "[b]oth are true", "later": "ask [l]ater"}
 _MAX_SHOWN = 50  # --json lists all
 _NOTHING = "Nothing to decide: no fact is in doubt."
 
@@ -42,11 +42,10 @@ _NOTHING = "Nothing to decide: no fact is in doubt."
 @click.option("--answer", "answers", multiple=True, metavar="ID=ANSWER", help="Answer without asking; repeatable.")
 @global_options
 def review_command(answers: tuple[str, ...]) -> None:
-    """Decide on facts that may not hold: those that a newer one seems to replace, that are over, or whose file changed.
+    """Decide on facts that may be outdated: a newer one seems to replace them, they are over, or their file changed.
 
-    In a terminal, one key answers each: n (the new one holds), o (the old one does, or is still true of its file),
-    b (both are true), l (ask again in 7 days), q (stop). Elsewhere they are listed. Answers are kept in the pages;
-    `undo` takes them back.
+    In a terminal, one key answers each: n (the new one is true), o (the old one is still true), b (both are true),
+    l (ask again in 7 days), q (quit). Elsewhere they are listed. Answers are stored in the pages; `undo` takes them back.
     """
     home = open_memory().home
     if answers:
@@ -108,7 +107,7 @@ def _print_doubts(doubts: Sequence[Doubt]) -> None:
 
 
 def _print_doubt(doubt: Doubt, place: str = "") -> None:
-    words = f"Does the old one still hold? ({doubt.reason})" if doubt.newer else doubt.reason
+    words = f"Is the old one still true? (the new one {doubt.reason})" if doubt.newer else doubt.reason
     print_text(f"{place}{quote_line(words)}", fg="yellow")
     if doubt.newer:
         _print_side("new", doubt.newer)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
 from functools import partial
 from typing import Any
@@ -49,7 +49,7 @@ _IDENTITY = ("agent", "user", "channel", "session")
 
 
 def _add_serving_options(command: Any) -> Any:
-    for option in (
+    options = (
         click.option("--user", metavar="NAME", help="The user who asks (or COMMONPLACE_USER)."),
         click.option("--channel", metavar="NAME", help="The channel of the conversation (or COMMONPLACE_CHANNEL)."),
         click.option("--homes", metavar="FOLDER", help="A folder of memories; each request names one."),
@@ -62,7 +62,13 @@ def _add_serving_options(command: Any) -> Any:
             "(structured), as text alone, or as structured content with a short text.",
         ),
         click.option("--tools", default=",".join(EVERYDAY), show_default=True, help="Which toolsets, in which order."),
-    ):
+    )
+    return _add_options(command, options)
+
+
+def _add_options(command: Any, options: Sequence[Any]) -> Any:
+    """Add options to a command, whose help then lists them in this order."""
+    for option in reversed(options):
         command = option(command)
     return command
 
@@ -84,9 +90,9 @@ def mcp_command(**arguments: Any) -> None:
 
 
 def _add_http_options(command: Any) -> Any:
-    for option in (
+    options = (
         click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on."),
-        click.option("--port", default=7777, show_default=True, type=click.IntRange(0, 65535), help="0: any free one."),
+        click.option("--port", default=7777, show_default=True, type=click.IntRange(0, 65535), help="The port to listen on; 0: any free one."),
         click.option("--token", metavar="TEXT", help="A bearer token that allows everything (or COMMONPLACE_TOKEN)."),
         click.option("--open", "is_open", is_flag=True, help="Let any program on this machine in without a token."),
         click.option("--tenants", is_flag=True, help="Serve all tenants of a database: the token names the tenant."),
@@ -141,9 +147,8 @@ def _add_http_options(command: Any) -> Any:
             help="Send spans to the OpenTelemetry collector that OTEL_EXPORTER_OTLP_ENDPOINT names.",
         ),
         click.option("--log", "logs_requests", is_flag=True, help="Log each request to standard error, as JSON."),
-    ):
-        command = option(command)
-    return command
+    )
+    return _add_options(command, options)
 
 
 @click.command("serve")

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from ... import __version__
 from ...errors import CommonplaceError, PageNotFound
-from ...formats import blocks
+from ...formats import blocks, frontmatter
 from ...formats.daily import count_entries
 from ...formats.html import render_html
+from ...formats.timestamps import sort_key
 from ...formats.transcripts import parse_turns
 from ...home import Home, modified_timestamp
 from ...model import Block, Record
@@ -22,11 +25,12 @@ from .page_access import LinkResolver, list_known_pages, read_page, record_folde
 
 Row = dict[str, Any]
 MAX_OPENED_PAGES = 400  # of the newest days and sessions, opened to count their entries
-MAX_VALUE_CHARACTERS = 300  # of a record in the outline
+MAX_VALUE_CHARACTERS = 300  # of a record or a page in the outline
 MAX_TITLE_CHARACTERS = 120
 MAX_COUNTED_CHARACTERS = 2_000_000  # of a session: further turns are not counted
 MAX_TURNS = 2000
 _NOTE = re.compile(r"^### \S", re.MULTILINE)
+_LIST_MARKER = re.compile(r"^([-*+>]|\d+[.)])\s+")
 _USER_ROLES = frozenset({"user", "human"})
 
 
@@ -120,7 +124,17 @@ def _describe_note(path: str, block: Block) -> Row:
 
 def _list_topics(home: Home) -> list[Row]:
     topics = {path: home.layout.topic_of(path) for path in _list(home, home.layout.world, deep=True)}
-    return [{"name": topics[path], "path": path} for path in sorted(topics, key=topics.__getitem__)]
+    rows: list[Row] = [{"name": topics[path], "path": path} for path in sorted(topics, key=topics.__getitem__)]
+    return _add_beginnings(home, rows)
+
+
+def _add_beginnings(home: Home, rows: list[Row]) -> list[Row]:
+    """Add to the first rows what their pages begin with, headings aside."""
+    for row in rows[:MAX_OPENED_PAGES]:
+        _, body = frontmatter.split(read_text(home.storage.pages, row["path"])[0])
+        lines = (_LIST_MARKER.sub("", line.strip()) for line in body.splitlines())
+        row["value"] = next((line for line in lines if line and not line.startswith("#")), "")[:MAX_VALUE_CHARACTERS]
+    return rows
 
 
 def _list_records(home: Home, folder: str, warnings: list[str]) -> list[Row]:
@@ -176,30 +190,45 @@ def _list_skills(home: Home) -> list[Row]:
 
 
 def _list_sessions(home: Home) -> list[Row]:
-    """Return the sessions, newest first."""
+    """Return the sessions, newest first: by their last turn, or by their file if a turn has no time."""
     folder = f"{home.layout.agent_folder(home.agent)}/sessions"
     times = {path: modified_timestamp(home, path) or "" for path in _list(home, folder, ".jsonl")}
     newest = sorted(times, key=times.__getitem__, reverse=True)
-    rows: list[Row] = [{"id": stem(path).removesuffix(".jsonl"), "path": path, "at": times[path]} for path in newest]
+    rows: list[Row] = [{"id": _session_id(path), "path": path, "at": times[path]} for path in newest]
     for row in rows[:MAX_OPENED_PAGES]:
         text, _ = read_text(home.storage.pages, row["path"])
         turns, _ = parse_turns(text[:MAX_COUNTED_CHARACTERS])
-        first = next((turn.content for turn in turns), "")
         row["turns"] = len(turns)
-        row["title"] = " ".join(first.split())[:MAX_TITLE_CHARACTERS] or row["id"]
-    return rows
+        row["title"] = _session_title(row["path"], (turn.content for turn in turns))
+        row["at"] = next((turn.at for turn in reversed(turns) if sort_key(turn.at) > -math.inf), row["at"])
+
+    def by_time(row: Row) -> float:
+        return -sort_key(row["at"])
+
+    return sorted(rows, key=by_time)
+
+
+def _session_id(path: str) -> str:
+    return stem(path).removesuffix(".jsonl")
+
+
+def _session_title(path: str, said: Iterable[str]) -> str:
+    """Return how a session begins."""
+    first = next(iter(said), "")
+    return " ".join(first.split())[:MAX_TITLE_CHARACTERS] or _session_id(path)
 
 
 def _list_directives(home: Home) -> list[Row]:
     shared = [(path, False) for path in _list(home, home.layout.directives)]
     own = [(path, True) for path in _list(home, home.layout.agent_directives(home.agent))]
-    return [{"name": stem(path), "path": path, "mine": mine} for path, mine in (*shared, *own)]
+    return _add_beginnings(home, [{"name": stem(path), "path": path, "mine": mine} for path, mine in (*shared, *own)])
 
 
 def _list_summaries(home: Home) -> list[Row]:
     """Return the curated pages: the shared one and this agent's own."""
     pages = dict.fromkeys((home.layout.shared_curated, home.layout.curated_page(home.agent)))
-    return [{"path": path, "title": resolve_page(home, path).title} for path in pages if home.storage.exists(path)]
+    rows = [{"path": path, "title": resolve_page(home, path).title} for path in pages if home.storage.exists(path)]
+    return _add_beginnings(home, rows)
 
 
 def _list_others(home: Home) -> list[Row]:
@@ -240,7 +269,9 @@ class ConversationTurn(NamedTuple):
 def get_session(request: ApiRequest) -> dict[str, Any]:
     path = request.parameters["path"]
     turns = read_conversation(request.home, path)
-    return {"path": path, "turns": [{**turn._asdict(), "html": render_html(turn.text)} for turn in turns]}
+    title = _session_title(path, (turn.text for turn in turns))
+    rows = [{**turn._asdict(), "html": render_html(turn.text)} for turn in turns]
+    return {"path": path, "title": title, "turns": rows}
 
 
 def read_conversation(home: Home, path: str) -> list[ConversationTurn]:
@@ -291,7 +322,7 @@ _OUTLINE = object_of(
     {
         "agents": _NAMES,
         "days": array(object_of({"date": TEXT, "path": TEXT, "title": TEXT}, entries=INTEGER)),
-        "topics": array(object_of({"name": TEXT, "path": TEXT})),
+        "topics": array(object_of({"name": TEXT, "path": TEXT}, value=TEXT)),
         "globals": array(_RECORD),
         "channels": array(object_of({"name": TEXT, "records": array(_RECORD)})),
         "skills": array(
@@ -300,8 +331,8 @@ _OUTLINE = object_of(
             )
         ),
         "sessions": array(object_of({"id": TEXT, "path": TEXT, "at": TEXT}, turns=INTEGER, title=TEXT)),
-        "directives": array(object_of({"name": TEXT, "path": TEXT, "mine": BOOLEAN})),
-        "summaries": array(object_of({"path": TEXT, "title": TEXT})),
+        "directives": array(object_of({"name": TEXT, "path": TEXT, "mine": BOOLEAN}, value=TEXT)),
+        "summaries": array(object_of({"path": TEXT, "title": TEXT}, value=TEXT)),
         "working": array(_RECORD),
         "notes": array(_NOTE_ROW),
         "others": array(object_of({"path": TEXT, "title": TEXT})),
@@ -336,7 +367,9 @@ ENDPOINTS = [
         get_session,
         "A transcript as turns; secrets are taken out.",
         parameters=[Parameter("path", TEXT, "The path of the session.", "path", required=True)],
-        responses={200: ResponseSpec("What was said.", object_of({"path": TEXT, "turns": array(_TURN)}))},
+        responses={
+            200: ResponseSpec("What was said.", object_of({"path": TEXT, "title": TEXT, "turns": array(_TURN)}))
+        },
         problems=[404, 422],
     ),
     Endpoint(

@@ -195,7 +195,7 @@ ENDPOINTS = [
         "GET",
         "/v1/review",
         get_review,
-        "Facts that may not hold: replaced by a newer one, over, or pinned to a file that changed.",
+        "Facts that may be outdated: replaced by a newer one, over, or pinned to a file that changed.",
         parameters=[Parameter("limit", integer(1, 500), f"How many at most; default: {_DEFAULT_DOUBTS}.")],
         responses={200: ResponseSpec("Open questions.", object_of({"open": array(_DOUBT), "count": INTEGER}))},
     ),

@@ -18,7 +18,7 @@ export class Problem extends Error {
 
 const unreachable = () =>
   new Problem(0, {
-    title: "The server does not answer",
+    title: "The server is not responding",
     detail: "It may have been stopped. Start it again with `commonplace web`; nothing you typed here is lost.",
   });
 

@@ -66,7 +66,7 @@ function Foot({ open }) {
     <${Agents} />
     <div class="row">
       <${Theme} />
-      <button type="button" class="quiet" aria-label="Keys and help" title="Keys and help (?)" onClick=${() => open("help")}>
+      <button type="button" class="quiet" aria-label="Keyboard shortcuts" title="Keyboard shortcuts (?)" onClick=${() => open("help")}>
         <${Icon} name="keyboard" /></button>
     </div>`;
 }
@@ -100,9 +100,9 @@ function Agents() {
 }
 
 const THEMES = {
-  auto: ["auto", "Colours as the system has them"],
-  light: ["sun", "Light colours"],
-  dark: ["moon", "Dark colours"],
+  auto: ["auto", "Theme: system"],
+  light: ["sun", "Theme: light"],
+  dark: ["moon", "Theme: dark"],
 };
 
 function Theme() {
@@ -135,23 +135,23 @@ function View({ route }) {
   }, [route.view, route.rest]);
   if (error) {
     console.error(error);
-    return html`<${Trouble} problem=${{ title: "This view failed", message: `${error.message}. Choose another, or load the page again; text you had not saved is kept.` }} />`;
+    return html`<${Trouble} problem=${{ title: "This view failed", message: `${error.message}. Choose another view, or reload the page. Unsaved text is kept.` }} />`;
   }
   const Shown = VIEWS[route.view] || Nowhere;
   return html`<${Shown} key=${`${route.view}/${["page", "session"].includes(route.view) ? route.rest : ""}`} route=${route} />`;
 }
 
 const Nowhere = () =>
-  html`<h1>Nothing here</h1><p>This address names no view. <a href=${to("search")}>Search</a> finds what is there.</p>`;
+  html`<h1>No such view</h1><p>This address leads nowhere. <a href=${to("search")}>Search</a> instead.</p>`;
 
 function Banners({ status }) {
   const [isUp, setUp] = useState(true);
   useEffect(() => onLink(setUp), []);
   return html`
     <div role="status">${!isUp && html`<p class="banner"><${Icon} name="warning" />
-      The server does not answer. What you see may be old; what you type is kept in this tab.</p>`}</div>
+      The server is not responding. What you see may be out of date; what you type is kept in this tab.</p>`}</div>
     ${status.read_only && html`<p class="banner">
-      <${Icon} name="info" /> This server only reads: nothing can be changed here.</p>`}
+      <${Icon} name="info" /> This server is read-only: nothing can be changed here.</p>`}
     <${Warnings} first=${status.warnings ?? []} />`;
 }
 

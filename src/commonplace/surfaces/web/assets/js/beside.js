@@ -4,7 +4,7 @@ import { html } from "../vendor/preact.js";
 import { get, pathOf } from "./api.js";
 import { useKeys } from "./keys.js";
 import { go, to, toPage } from "./router.js";
-import { Icon, day, useAsked, useFreshness } from "./ui.js";
+import { Icon, day, titleOf, useAsked, useFreshness } from "./ui.js";
 
 export function useBeside(path, isShown) {
   const { data, again } = useAsked(
@@ -14,9 +14,6 @@ export function useBeside(path, isShown) {
   useFreshness(again);
   return data;
 }
-
-const DATE = /^\d{4}-\d\d-\d\d$/;
-const nameOf = (title) => (DATE.test(title) ? day(title) : title);
 
 export function Beside({ page, found }) {
   const links = page.links ?? [];
@@ -37,7 +34,7 @@ const FEW = 6;
 
 function Rows({ title, rows }) {
   if (!rows.length) return null;
-  const row = (each) => html`<li key=${each.path}><a href=${toPage(each.path, { from: each.from, to: each.to })}>${nameOf(each.title)}</a>
+  const row = (each) => html`<li key=${each.path}><a href=${toPage(each.path, { from: each.from, to: each.to })}>${titleOf(each)}</a>
     <p class="muted glance" dir="auto">${each.text}</p></li>`;
   return html`<h2>${title} <span class="count">${rows.length}</span></h2>
     <ul class="plain beside">${rows.slice(0, FEW).map(row)}</ul>

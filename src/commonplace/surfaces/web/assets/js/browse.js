@@ -6,6 +6,7 @@ import { Days } from "./days.js";
 import { useMe } from "./me.js";
 import { Records } from "./records.js";
 import { to, toPage } from "./router.js";
+import { marked } from "./search.js";
 import {
   Busy,
   Chip,
@@ -99,11 +100,11 @@ function Tree() {
   if (problem) return html`<${Trouble} problem=${problem} again=${again} />`;
   if (!data) return html`<${Busy} />`;
   if (!data.length)
-    return html`<${Empty} title="No page yet" command='commonplace remember "The first thing worth keeping"'>
-      <p>Every note, fact and record is a page of Markdown. The first one makes the tree grow.</p><//>`;
+    return html`<${Empty} title="No pages yet" command='commonplace remember "The first thing worth keeping"'>
+      <p>Every note, fact and record is a Markdown page.</p><//>`;
   return html`<section aria-label="Tree of pages">
-    <input type="search" class="narrow" aria-label="Narrow the tree" placeholder="Narrow by name or title" value=${wanted} onInput=${(event) => setWanted(event.target.value)} />
-    <p class="said" role="status">${plural(shown.length, "page")}${!asked.data && ", and more to come"}</p>
+    <input type="search" class="narrow" aria-label="Filter pages" placeholder="Filter by name or title" value=${wanted} onInput=${(event) => setWanted(event.target.value)} />
+    <p class="said" role="status">${plural(shown.length, "page")}${!asked.data && " so far…"}</p>
     <${Folder} folder=${treeOf(shown)} open=${Boolean(wanted) || shown.length < 60} depth=${0} />
   </section>`;
 }
@@ -120,8 +121,8 @@ function Folder({ folder, open, depth }) {
     ${names.map((name) => html`<li key=${`${name}/`}>
       <${Branch} name=${name} folder=${folder.folders.get(name)} open=${open} depth=${depth} /></li>`)}
     ${folder.pages.sort(inOrder).map((page) => html`<li key=${page.path} class="leaf">
-        <a href=${toPage(page.path)}>${page.title && page.title !== page.name ? page.title : page.name}</a>
-      <span class="muted path">${page.name}</span><span class="muted size">${page.size !== undefined && bytes(page.size)}</span></li>`,
+        <a href=${toPage(page.path)}>${page.title || page.name}</a>
+      ${page.name !== `${page.title}.md` && html`<span class="muted path">${page.name}</span>`}<span class="muted size">${page.size !== undefined && bytes(page.size)}</span></li>`,
     )}
   </ul>`;
 }
@@ -141,27 +142,27 @@ function Branch({ name, folder, open, depth }) {
 function Topics({ outline }) {
   const topics = outline.topics ?? [];
   if (!topics.length)
-    return html`<${Empty} title="No world topic yet" command='commonplace world team "Ada leads, Grace builds."'>
-      <p>A world topic is one page of facts that every agent shares.</p><//>`;
+    return html`<${Empty} title="No world topics yet" command='commonplace world team "Ada leads, Grace builds."'>
+      <p>A world topic is a page of facts that all agents share.</p><//>`;
   return html`<ul class="cards">${topics.map((each) => html`<${Card} key=${each.path} item=${each} title=${each.name} />`)}</ul>`;
 }
 
 function Card({ item, title, children }) {
   return html`<li class="card"><a href=${toPage(item.path, item.from ? { from: item.from, to: item.to } : undefined)}>${title || item.path}</a>
-    ${item.value ? html`<p class="glance" dir="auto">${item.value}</p>` : !children && html`<p class="muted path">${item.path}</p>`}${children}
+    ${item.value ? html`<p class="glance" dir="auto">${marked(item.value, [])}</p>` : !children && html`<p class="muted path">${item.path}</p>`}${children}
     ${(item.at || item.updated) && html`<p class="muted"><${When} at=${item.at || item.updated} /></p>`}</li>`;
 }
 
 function Notes({ outline }) {
   const groups = [
-    ["Keyed notes", outline.notes, "`commonplace write KEY TEXT` keeps one."],
-    ["Summaries", outline.summaries, "What an agent has distilled: `reflect` rewrites it."],
-    ["Working notes", outline.working, "What a task needs, the handoff and the scratchpad."],
-    ["Directives", outline.directives, "Standing instructions that every context begins with."],
+    ["Keyed notes", outline.notes, "`commonplace write KEY TEXT` adds one."],
+    ["Summaries", outline.summaries, "The curated memory of an agent, rewritten by `reflect`."],
+    ["Working notes", outline.working, "Notes for the current task, the handoff and the scratchpad."],
+    ["Directives", outline.directives, "Standing instructions at the start of every context."],
   ];
   if (groups.every(([, items]) => !items?.length))
-    return html`<${Empty} title="No notes of its own yet" command=${['commonplace write deadline "The report is due on Friday"', 'commonplace handoff "Where the work stands"']}>
-      <p>Working notes, handoffs, summaries and directives of this agent stand here.</p><//>`;
+    return html`<${Empty} title="No notes yet" command=${['commonplace write deadline "The report is due on Friday"', 'commonplace handoff "Where the work stands"']}>
+      <p>Working notes, handoffs, summaries and directives of this agent appear here.</p><//>`;
   return groups.map(
     ([name, items, about]) => html`<section><h2>${name}</h2>
     ${items?.length ? html`<ul class="cards">
@@ -172,16 +173,16 @@ function Notes({ outline }) {
 function Globals({ outline }) {
   const records = outline.globals ?? [];
   if (!records.length)
-    return html`<${Empty} title="No global record yet" command=${`commonplace call MemoryTool '{"op": "setGlobal", "key": "editor", "value": "vim"}'`}>
-      <p>A global record is one fact under a key, for all agents and channels.</p><//>`;
+    return html`<${Empty} title="No global records yet" command=${`commonplace call MemoryTool '{"op": "setGlobal", "key": "editor", "value": "vim"}'`}>
+      <p>A global record is a fact under a key, for all agents and channels.</p><//>`;
   return html`<${Records} records=${records} label="Global records" />`;
 }
 
 function Channels({ outline }) {
   const channels = outline.channels ?? [];
   if (!channels.length)
-    return html`<${Empty} title="No channel yet" command=${`commonplace call MemoryTool '{"op": "setChannel", "channelName": "dev", "key": "branch", "value": "main"}'`}>
-      <p>What belongs to one conversation is kept with its channel.</p><//>`;
+    return html`<${Empty} title="No channels yet" command=${`commonplace call MemoryTool '{"op": "setChannel", "channelName": "dev", "key": "branch", "value": "main"}'`}>
+      <p>Records of one conversation belong to its channel.</p><//>`;
   return channels.map((channel) => html`<section key=${channel.name}><h2>${channel.name} <span class="count">${number(channel.records?.length)}</span></h2>
     <${Records} records=${channel.records ?? []} channel=${channel.name} label=${`Records of ${channel.name}`} /></section>`,
   );
@@ -190,17 +191,17 @@ function Channels({ outline }) {
 function Skills({ outline }) {
   const skills = outline.skills ?? [];
   if (!skills.length)
-    return html`<${Empty} title="No skill yet" command="commonplace skills --help">
-      <p>A skill is a way of working: instructions that are shown whenever it may help.</p><//>`;
+    return html`<${Empty} title="No skills yet" command="commonplace skills --help">
+      <p>A skill is a set of instructions for one kind of task.</p><//>`;
   return html`<ul class="cards">${skills.map((each) => html`<${Card} key=${each.path} item=${each} title=${each.name || each.title}>
     ${each.description && html`<p>${each.description}</p>`}<//>`)}</ul>`;
 }
 
 function Sessions({ outline }) {
-  const sessions = [...(outline.sessions ?? [])].sort((a, b) => String(b.at).localeCompare(String(a.at)));
+  const sessions = outline.sessions ?? [];
   if (!sessions.length)
-    return html`<${Empty} title="No session was kept" command="commonplace install claude-code">
-      <p>Clients that are installed keep what was said, and it can be read and searched here.</p><//>`;
+    return html`<${Empty} title="No sessions yet" command="commonplace install claude-code">
+      <p>Connected clients store their transcripts, which you can read and search here.</p><//>`;
   return html`<ul class="cards">${sessions.map((each) => html`<li class="card" key=${each.path}><a href=${to("session", each.path)}>${each.title || each.id || each.path}</a>
     <p class="muted">${each.turns !== undefined && `${plural(each.turns, "turn")} · `}<${When} at=${each.at} /></p></li>`,
   )}</ul>`;

@@ -120,9 +120,9 @@ function fit(canvas, state) {
   }
   if (left > right) return;
   const [wide, high] = [canvas.clientWidth || 1, canvas.clientHeight || 1];
-  state.k = Math.min(2, Math.max(LEAST, Math.min((wide - 60) / (right - left + 1), (high - 60) / (bottom - top + 1))));
+  state.k = Math.min(2, Math.max(LEAST, Math.min((wide - 100) / (right - left + 1), (high - 90) / (bottom - top + 1))));
   state.tx = wide / 2 - (state.k * (left + right)) / 2;
-  state.ty = high / 2 - (state.k * (top + bottom)) / 2;
+  state.ty = high / 2 + 12 - (state.k * (top + bottom)) / 2; // names are above what they name
   state.moved = false;
 }
 
@@ -277,7 +277,7 @@ function paintNames(pen, { nodes, places, near, colours, k, order }, focus, seen
     pen.font = `${nodes[i].hub ? 600 : 400} ${(nodes[i].hub ? 13 : 12) / k}px system-ui, sans-serif`;
     const text = nodes[i].label.length > 32 ? `${nodes[i].label.slice(0, 31)}…` : nodes[i].label;
     const y = places[2 * i + 1] - (radius(nodes[i]) + 5) / Math.sqrt(k) - 2 / k;
-    const half = (text.length * 3.6) / k;
+    const half = pen.measureText(text).width / 2;
     const box = [places[2 * i] - half, places[2 * i] + half, y - 13 / k, y + 3 / k];
     if (
       i !== focus &&

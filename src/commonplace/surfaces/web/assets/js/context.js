@@ -47,7 +47,7 @@ export function Context({ route }) {
   const { data } = made;
   const link = (name) => to("context", name === "sections" ? "" : name, asked);
   return html`<div class="context">
-    <header class="view-head"><h1>Context</h1><p class="muted">What a model reads before anything is said to it.</p></header>
+    <header class="view-head"><h1>Context</h1><p class="muted">What a model reads first.</p></header>
     <${Form} form=${form} onChange=${(name, value) => setForm({ ...form, [name]: value })} />
     <${Trouble} problem=${made.problem} again=${made.again} />
     ${!data && !made.problem && html`<${Busy} />`}
@@ -91,7 +91,7 @@ function Form({ form, onChange }) {
       ${agents.map((name) => html`<option value=${name}>${name}</option>`)}</select></label>`}
     ${typed("user", "User", "nobody", me.status.users)}
     ${typed("channel", "Channel", "none", me.status.channels)}
-    ${typed("query", "What is asked", "nothing yet")}
+    ${typed("query", "Question", "none")}
     <div class="budget"><label for="budget">Budget</label>
       <input type="range" aria-label="Budget, as a slider" aria-valuetext=${form.budget === "" ? "no limit" : `${form.budget} tokens`} min="0" max="100" step="1"
         value=${form.budget === "" ? 100 : Math.sqrt(form.budget / MOST) * 100} onInput=${(event) => onChange("budget", slid(event.target.value))} />
@@ -127,9 +127,9 @@ function Sections({ receipt }) {
       ${section.cut.length > 0 && html`<span class="cut-count">${section.cut.length} cut</span>`}
       <span class="tokens">${number(section.tokens)}</span></summary>
     <table><caption class="sr">${section.title}</caption><thead><tr><th scope="col">Source</th>
-      <th scope="col">Why it is here or not</th><th scope="col" class="number">Tokens</th></tr></thead><tbody>
+      <th scope="col">Why</th><th scope="col" class="number">Tokens</th></tr></thead><tbody>
       ${section.sources.map((each) => html`<tr><td><${Where} source=${each.source} /></td>
-        <td class="muted">goes in, priority ${section.priority}</td><td class="number">${number(each.tokens)}</td></tr>`)}
+        <td class="muted">included, priority ${section.priority}</td><td class="number">${number(each.tokens)}</td></tr>`)}
       ${section.cut.map((each) => html`<tr class="is-cut"><td><${Where} source=${each.source} /></td>
         <td>cut: ${each.reason}</td><td class="number">${number(each.tokens)}</td></tr>`)}
     </tbody></table></details></li>`,
@@ -182,7 +182,7 @@ function compared(before, after) {
     state: !row.before
       ? "added"
       : !row.after
-        ? "gone"
+        ? "removed"
         : row.after > row.before
           ? "grown"
           : row.after < row.before
@@ -194,8 +194,8 @@ function compared(before, after) {
 function Compare({ pin, now, onUnpin }) {
   const rows = useMemo(() => (pin ? compared(pin.receipt, now.receipt) : []), [pin, now]);
   if (!pin)
-    return html`<${Empty} icon="pin" title="Pin one, then change something">
-      <p>Pin this receipt, choose another agent, budget or question, and see side by side what came, went and grew.</p><//>`;
+    return html`<${Empty} icon="pin" title="Nothing pinned yet">
+      <p>Pin this context, choose another agent, budget or question, and compare the two side by side.</p><//>`;
   const change = now.receipt.tokens - pin.receipt.tokens;
   const moved = rows.filter((row) => row.state !== "same");
   return html`<section class="compare" aria-label="Two receipts">
@@ -205,7 +205,7 @@ function Compare({ pin, now, onUnpin }) {
       <div class="card"><h2>Now</h2><p>${named({ agent: who.agent, form: Object.fromEntries(new URLSearchParams(location.hash.split("?")[1])) })}</p>
         <p><strong class="big">${number(now.receipt.tokens)}</strong> tokens <span class="muted">(${change >= 0 ? "+" : "−"}${number(Math.abs(change))})</span>
         </p></div></div>
-    <p>${moved.length ? `${plural(moved.length, "source differs", "sources differ")}, ${number(rows.length - moved.length)} the same.` : "Both are made of the same."}</p>
+    <p>${moved.length ? `${plural(moved.length, "source differs", "sources differ")}, ${number(rows.length - moved.length)} the same.` : "Both have the same sources."}</p>
     ${
       moved.length > 0 &&
       html`<div class="scroll" tabindex="0" role="region" aria-label="Sources that differ"><table><thead><tr>
@@ -215,7 +215,7 @@ function Compare({ pin, now, onUnpin }) {
         <td>${row.section}</td><td><span class=${`state state-${row.state}`}>${row.state}</span></td>
         <td class="number">${number(row.before)}</td><td class="number">${number(row.after)}</td></tr>`)}</tbody></table></div>`
     }
-    <details><summary>The texts, line by line</summary>
+    <details><summary>Both texts, line by line</summary>
       <${Diff} rows=${diff(pin.text, now.text)} label="From the pinned text to this one" /></details>
   </section>`;
 }

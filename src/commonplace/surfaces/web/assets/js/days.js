@@ -15,8 +15,8 @@ export function Days({ days }) {
   const [shown, setShown] = useState(MONTHS);
   const sorted = useMemo(() => [...days].sort((a, b) => b.date.localeCompare(a.date)), [days]);
   if (!sorted.length)
-    return html`<${Empty} title="No day was written" command='commonplace remember "What happened today"'>
-      <p>A day is a page: what happened, in the order it did.</p><//>`;
+    return html`<${Empty} title="No days yet" command='commonplace remember "What happened today"'>
+      <p>Each day is a page: what happened, in order.</p><//>`;
   const months = Object.groupBy ? Object.groupBy(sorted, (each) => each.date.slice(0, 7)) : grouped(sorted);
   return html`<div class="days">
     <${Strip} days=${sorted} />

@@ -32,7 +32,7 @@ export function Note({ onClose }) {
       save();
     }}
       onKeyDown=${(event) => (event.ctrlKey || event.metaKey) && ["Enter", "s"].includes(event.key) && (event.preventDefault(), save())}>
-      <label for="note">What should be remembered? Markdown is welcome, and #tags.</label>
+      <label for="note">What should be remembered? You can use Markdown and #tags.</label>
       <textarea id="note" dir="auto" rows="6" autofocus value=${text} onInput=${(event) => type(event.target.value)}></textarea>
       <${Trouble} problem=${problem} />
       <footer><span class="muted">${modifier} Enter</span><button type="submit" class="primary">Remember</button></footer>
@@ -57,7 +57,7 @@ export function NewPage({ onClose }) {
     } catch (error) {
       setProblem(
         error.status === 412
-          ? { title: "There is such a page", message: "Choose another name, or open that page and edit it." }
+          ? { title: "This page already exists", message: "Choose another name, or edit the existing page." }
           : error,
       );
     }
@@ -69,7 +69,7 @@ export function NewPage({ onClose }) {
       <p class="muted" id="new-hint">
         <code>memory/world/topic.md</code> is known to all agents; anything under <code>memory/</code> is searched.</p>
       <${Trouble} problem=${problem} />
-      <footer><button type="submit" class="primary">Make the page</button></footer>
+      <footer><button type="submit" class="primary">Create page</button></footer>
     </form>
   <//>`;
 }
@@ -77,9 +77,9 @@ export function NewPage({ onClose }) {
 const KEYS = [
   ["/", "Search"],
   [`${modifier} K`, "Go to anything: pages, views, actions, agents"],
-  ["j k", "Through hits and lists"],
+  ["j k", "Move through hits and lists"],
   ["Enter", "Open"],
-  ["g then s b c h m t", "Search, browse, context, health, map, history (time)"],
+  ["g then s b c h m t", "Search, browse, context, health, map, history"],
   ["n", "Add a note to today"],
   ["e", "Edit the page, or fix a sentence"],
   ["y x", "Keep or forget a sentence"],
@@ -95,10 +95,10 @@ export function Help({ onClose }) {
     switchKeys(event.target.checked);
     setOn(event.target.checked);
   };
-  return html`<${Dialog} title="Keys" onClose=${onClose}>
+  return html`<${Dialog} title="Keyboard shortcuts" onClose=${onClose}>
     <dl class="keys">${KEYS.map(([keys, what]) => html`<div><dt>
       ${keys.split(" ").map((key) => (key === "then" ? " then " : html`<kbd>${key}</kbd> `))}</dt><dd>${what}</dd></div>`)}</dl>
-    <label class="check"><input type="checkbox" checked=${on} onChange=${change} /> Keys without ${modifier} do something</label>
+    <label class="check"><input type="checkbox" checked=${on} onChange=${change} /> Single-key shortcuts</label>
     <p class="muted">Memory is Markdown on your disk: what you see here, an editor and your agents see too.</p>
   <//>`;
 }

@@ -79,7 +79,7 @@ const SIGNS = { add: "+", remove: "−", same: " " };
 const SAID = { add: "added: ", remove: "removed: ", same: "" };
 
 export function Diff({ rows, label = "What changed" }) {
-  if (!rows.some((row) => row.op !== "same")) return html`<p class="muted">Nothing differs.</p>`;
+  if (!rows.some((row) => row.op !== "same")) return html`<p class="muted">No differences.</p>`;
   return html`<div class="diff" role="group" aria-label=${label} tabindex="0">
     ${folded(rows).map((row) =>
       row.op === "skip"

@@ -24,7 +24,7 @@ export function Edit({ path, page, gone, onDone }) {
     if (value === base.text) dropDraft(path);
     else if (!keepDraft(path, value, base))
       setProblem({
-        title: "This tab can keep no more",
+        title: "No space left in this tab",
         message: "Save before you leave: there is no room to keep unsaved text.",
       });
   };
@@ -55,7 +55,7 @@ export function Edit({ path, page, gone, onDone }) {
     save(whole, now);
   };
   const leave = () => (
-    dirty ? tell("Your text is kept in this tab. Edit again to go on with it.") : dropDraft(path),
+    dirty ? tell("Your text is kept in this tab. Edit again to continue.") : dropDraft(path),
     onDone()
   );
   useKeys({ "Mod+s": () => (merge ? null : save()), Escape: merge ? undefined : leave });
@@ -65,7 +65,7 @@ export function Edit({ path, page, gone, onDone }) {
       onSave=${saveMerged} problem=${problem} />`;
   return html`<article class="edit">
     <header class="view-head"><div><p class="path muted">${path}</p><h1>Edit ${page.title || path.split("/").at(-1)}</h1></div>
-      <div class="row"><span class="muted" role="status">${dirty ? "Not saved yet" : "No change"}</span>
+      <div class="row"><span class="muted" role="status">${dirty ? "Not saved yet" : "No changes"}</span>
         <button type="button" onClick=${leave}>Close</button>
         <button type="button" class="primary" disabled=${!dirty || saving} onClick=${() => save()}>Save <kbd>${modifier} S</kbd>
           </button></div></header>
@@ -111,14 +111,14 @@ function useUnload(dirty) {
 function Notice({ kept, gone, moved, dirty, onLook, onReload }) {
   if (gone)
     return html`<div class="banner" role="alert">
-      <${Icon} name="warning" /> <span>This page was removed elsewhere. Saving makes it again, with your text.</span></div>`;
+      <${Icon} name="warning" /> <span>This page was removed elsewhere. Saving creates it again, with your text.</span></div>`;
   if (moved)
     return html`<div class="banner" role="alert">
-      <${Icon} name="warning" /> <span>This page was changed elsewhere while you edit it.</span>
-      <button type="button" onClick=${dirty ? onLook : onReload}>${dirty ? "See both" : "Take the new text"}</button></div>`;
+      <${Icon} name="warning" /> <span>This page was changed elsewhere while you were editing.</span>
+      <button type="button" onClick=${dirty ? onLook : onReload}>${dirty ? "Compare" : "Load the new text"}</button></div>`;
   if (kept)
     return html`<div class="banner">
-      <${Icon} name="info" /> <span>This is the text you left unsaved ${ago(kept.at)}.</span> <button type="button" onClick=${onReload}>Throw it away</button></div>`;
+      <${Icon} name="info" /> <span>This is the text you left unsaved ${ago(kept.at)}.</span> <button type="button" onClick=${onReload}>Discard</button></div>`;
   return null;
 }
 

@@ -7,8 +7,8 @@ import { useMe } from "./me.js";
 import { Command, Dialog, Trouble, bytes, tell } from "./ui.js";
 
 const FORMATS = [
-  ["tar", "A tar", "opens with any tool, and holds the pages as they are"],
-  ["jsonl", "JSON lines", "for programs, one file a line"],
+  ["tar", "tar archive", "opens with any tool and contains the pages as they are"],
+  ["jsonl", "JSON lines", "for programs, one file per line"],
 ];
 const HELD_MS = 60_000; // how long a file stays at hand for the browser to save it
 
@@ -27,8 +27,8 @@ async function fetched(format, signal, onSome) {
   } catch (error) {
     if (signal.aborted) throw error;
     throw new Problem(0, {
-      title: "The export broke off",
-      detail: "Half a file is no export, so nothing was saved. Look at what the server says, then try again.",
+      title: "The export was interrupted",
+      detail: "Nothing was saved. Look at the server's output, then try again.",
     });
   }
 }
@@ -57,7 +57,7 @@ export function Export({ onClose }) {
     try {
       const file = await fetched(format, stop.current.signal, setCame);
       save(file, name);
-      tell(`${name}, ${bytes(file.size)}, is with your downloads`);
+      tell(`${name}, ${bytes(file.size)}, is in your downloads`);
       onClose();
     } catch (error) {
       if (error.name !== "AbortError") setProblem(error);
@@ -66,17 +66,17 @@ export function Export({ onClose }) {
   };
   return html`<${Dialog} title="Export all of memory" onClose=${onClose}>
     <form onSubmit=${begin}>
-      <p>One file with everything that is memory here, of <strong>all agents</strong>, as it is at this moment: pages and
-        records, days, skills with their files, directives, sessions and settings.</p>
-      <p class="muted">Not in it: earlier versions of pages, tokens, and the index, which is made again. The file is not
-        encrypted: keep it as you keep memory.</p>
-      <fieldset class="choices"><legend class="sr">As which kind of file</legend>${FORMATS.map(
+      <p>One file with everything in this memory, for <strong>all agents</strong>, as of now: pages, records, days,
+        skills with their files, directives, sessions and settings.</p>
+      <p class="muted">Not included: earlier versions of pages, tokens, and the index, which is rebuilt. The file is not
+        encrypted: keep it as safe as the memory itself.</p>
+      <fieldset class="choices"><legend class="sr">File format</legend>${FORMATS.map(
         ([value, title, what]) => html`<label class="check" key=${value}>
           <input type="radio" name="format" value=${value} checked=${format === value} onChange=${() => setFormat(value)} />
           <span><strong>${title}</strong> <span class="muted">${what}</span></span></label>`,
       )}</fieldset>
       <${Trouble} problem=${problem} />
-      <p class="muted">It comes back, byte for byte, with</p>
+      <p class="muted">Restore it, byte for byte, with</p>
       <${Command} text=${`commonplace import ${name}`} />
       <footer><span class="muted" role="status">${came === null ? "" : `${bytes(came)} so far…`}</span>
         <button type="submit" class="primary" disabled=${came !== null}>Save ${name}</button></footer>

@@ -6,7 +6,7 @@ import { get, post } from "./api.js";
 import { useKeys } from "./keys.js";
 import { useMe } from "./me.js";
 import { to, toPage } from "./router.js";
-import { Chip, Icon, Rendered, Trouble, When, day, tell, useAsked, useFreshness } from "./ui.js";
+import { Chip, Icon, Rendered, Trouble, When, day, tell, titleOf, useAsked, useFreshness } from "./ui.js";
 
 const FIRST = 30;
 const MORE = 60;
@@ -34,7 +34,7 @@ export function Feed({ isAlone }) {
   const change = { gone, setGone, again: first.again };
   return html`<section class="feed" aria-label="Learned lately">
     <header class="feed-head"><h2>Learned lately</h2>
-      <label class="check"><input type="checkbox" checked=${unapproved} onChange=${(event) => setUnapproved(event.target.checked)} /> Not checked yet</label></header>
+      <label class="check"><input type="checkbox" checked=${unapproved} onChange=${(event) => setUnapproved(event.target.checked)} /> Only unchecked</label></header>
     <${Facts} facts=${distinct([...first.data.statements, ...older.facts]).filter((fact) => !gone.has(nameOf(fact)))} change=${change} />
     ${next && html`<button type="button" onClick=${showOlder}>Show older</button>`}
   </section>`;
@@ -47,7 +47,7 @@ function distinct(facts) {
 
 function Facts({ facts, change }) {
   if (!facts.length)
-    return html`<p class="muted">Nothing waits for you. <a href=${to("history")}>History</a> has every change.</p>`;
+    return html`<p class="muted">Nothing left to check. <a href=${to("history")}>History</a> has every change.</p>`;
   return days(facts).map(
     ([date, entries]) => html`<h3 key=${date}>${date ? dayName(date) : "Before history began"}</h3>
     ${entries.map((entry) => html`<${Entry} key=${nameOf(entry[0])} facts=${entry} change=${change} />`)}`,
@@ -80,14 +80,12 @@ function dayName(date) {
   return { [today]: "Today", [yesterday]: "Yesterday" }[date] ?? day(date);
 }
 
-const titleOf = ({ title, path }) => (/^\d{4}-\d\d-\d\d$/.test(title) ? day(title) : title || path);
-
 function Entry({ facts, change }) {
   const { path, at, author, scope } = facts[0];
   return html`<article class="entry">
     <ul class="plain">${facts.map((fact) => html`<${Fact} key=${nameOf(fact)} fact=${fact} change=${change} />`)}</ul>
     <p class="entry-where"><a href=${toPage(path, { from: facts[0].from, to: facts.at(-1).to })}>${titleOf(facts[0])}</a>
-      ${!scope.startsWith("agent") && html` <${Chip} kind=${scope} />`} <span>by ${author || "somebody"}</span> <${When} at=${at} /></p>
+      ${!scope.startsWith("agent") && html` <${Chip} kind=${scope} />`} <span>by ${author || "unknown"}</span> <${When} at=${at} /></p>
   </article>`;
 }
 
@@ -150,7 +148,7 @@ async function takeBack(id, onDone, again) {
   try {
     const { undone } = await post("undo", { changes: [id] });
     const left = undone.filter((page) => !page.done);
-    tell(left.length ? left[0].problem : "It is back");
+    tell(left.length ? left[0].problem : "Restored");
     onDone();
   } catch (error) {
     tell(error.message);
@@ -180,7 +178,7 @@ function Fix({ text: was, onSave, onClose }) {
     <textarea ref=${field} dir="auto" rows=${Math.min(8, 1 + Math.ceil(was.length / 70))} aria-label="What it should say" value=${text} onInput=${(event) => setText(event.target.value)} onKeyDown=${keys}></textarea>
     <${Trouble} problem=${problem} />
     <p class="row"><button type="submit" class="primary" disabled=${!text.trim() || text.trim() === was}>Save</button>
-      <button type="button" onClick=${onClose}>Cancel</button><span class="muted">Enter saves, Escape leaves it</span></p>
+      <button type="button" onClick=${onClose}>Cancel</button><span class="muted">Enter saves, Escape cancels</span></p>
   </form>`;
 }
 

@@ -26,7 +26,7 @@ const SEVERITY = {
   worth: ["duplicate-notes", "duplicate-records", "unread", "names", "links", "future", "index"],
 };
 const LEVELS = [
-  ["serious", "Needs you", "warning"],
+  ["serious", "Needs attention", "warning"],
   ["worth", "Worth a look", "info"],
   ["minor", "Good to know", "info"],
 ];
@@ -44,7 +44,7 @@ export function Health() {
     <header class="view-head"><h1>Health</h1><div class="row">
       ${me.status.may_export && html`<button type="button" onClick=${() => me.open("export")}>
         <${Icon} name="download" /> Export</button>`}
-      <button type="button" onClick=${again}>Look again</button></div></header>
+      <button type="button" onClick=${again}>Check again</button></div></header>
     <${Trouble} problem=${problem} again=${again} />
     ${!data && !problem && html`<${Busy} />`}
     ${me.status.may_export && html`<${Proposals} />`}
@@ -61,13 +61,13 @@ function Proposals() {
   const trust = () => post("trust", undefined).then(again, again);
   const waiting = data?.proposals ?? [];
   if (!waiting.length && !data?.left_out && !problem) return null;
-  return html`<section aria-label="Rules that wait for you"><h2>Rules that wait for you</h2>
+  return html`<section aria-label="Rules waiting for approval"><h2>Rules waiting for approval</h2>
     <${Trouble} problem=${problem} again=${again} />
     ${data?.left_out && html`<p class="banner"><${Icon} name="warning" /> <span>${`This memory was found, not made by you: ${data.left_out} left out. Read it before you trust it.`}</span>
-      <button type="button" onClick=${trust}>Trust it as it is</button></p>`}
+      <button type="button" onClick=${trust}>Trust this memory</button></p>`}
     ${waiting.map((rule) => html`<article class="card" key=${rule.path}>
       <h3><a href=${toPage(rule.path)}>${rule.path}</a></h3>
-      <p class="muted">${rule.by ? `By ${rule.by}. ` : ""}No prompt has it until you approve it${rule.in_force ? "; the earlier text stays in force" : ""}.</p>
+      <p class="muted">${rule.by ? `By ${rule.by}. ` : ""}It is not in any prompt until you approve it${rule.in_force ? "; the earlier text stays in force" : ""}.</p>
       <pre>${rule.text}</pre>
       <div class="row"><button type="button" onClick=${() => decide(rule.path, "approve")}>Approve</button>
         <button type="button" onClick=${() => decide(rule.path, "reject")}>Reject</button></div>
@@ -89,7 +89,7 @@ function Figures({ health }) {
   return html`<section aria-label="Sizes"><ul class="figures">${figures.map(([value, what]) => html`<li class="card">
     <strong class="big">${value}</strong> <span class="muted">${what}</span></li>`)}</ul>
     <div class="card index-state"><h2>Index</h2>
-      <p>${index.up_to_date === false ? html`<${Icon} name="warning" /> It is behind. Searching catches it up.` : html`<${Icon} name="check" /> It knows every page.`}</p>
+      <p>${index.up_to_date === false ? html`<${Icon} name="warning" /> Out of date. The next search updates it.` : html`<${Icon} name="check" /> Up to date.`}</p>
       <dl class="front">${Object.entries(index)
         .filter(([, value]) => ["string", "number"].includes(typeof value))
         .map(([name, value]) => html`<div key=${name}><dt>${name.replaceAll("_", " ")}</dt><dd>${typeof value === "number" ? number(value) : value}</dd></div>`)}</dl>
@@ -99,17 +99,17 @@ function Figures({ health }) {
 function Findings({ found }) {
   const { findings = [], notes } = found.data ?? {};
   if (found.problem) return html`<${Trouble} problem=${found.problem} again=${found.again} />`;
-  if (!found.data) return html`<section><${Busy} what="Looking at every page" /></section>`;
+  if (!found.data) return html`<section><${Busy} what="Checking every page" /></section>`;
   if (notes?.length)
     return html`<section>${notes.map((text) => html`<p class="banner">
       <${Icon} name="info" /> <span><${Sentence} text=${text} /></span></p>`)}</section>`;
   const open = findings.filter((finding) => !finding.fixed);
   if (!open.length)
-    return html`<section class="card well"><h2><${Icon} name="check" /> All is well</h2>
-      <p class="muted">Every page was read, and nothing is wrong with any.</p></section>`;
+    return html`<section class="card well"><h2><${Icon} name="check" /> No problems found</h2>
+      <p class="muted">Every page was checked.</p></section>`;
   return html`<section aria-label="Findings"><h2>${plural(open.length, "finding")}</h2>
     ${LEVELS.map(([level, title, icon]) => html`<${Level} key=${level} title=${title} level=${level} icon=${icon} findings=${open.filter((each) => levelOf(each) === level)} />`)}
-    ${open.some((each) => each.fixable) && html`<p class="muted">What needs no guessing is mended by:</p>
+    ${open.some((each) => each.fixable) && html`<p class="muted">This fixes what can be fixed safely:</p>
       <${Command} text="commonplace doctor --fix" />`}
   </section>`;
 }
@@ -130,7 +130,7 @@ const HIGH = 180;
 
 function Growth({ growth }) {
   if (growth.length < 2)
-    return html`<section><h2>Growth</h2><p class="muted">From the second day on, growth is drawn here.</p></section>`;
+    return html`<section><h2>Growth</h2><p class="muted">Growth is shown from the second day on.</p></section>`;
   const times = growth.map((each) => new Date(`${each.day}T00:00:00Z`).getTime());
   const x = (time) => 8 + ((WIDE - 16) * (time - times[0])) / Math.max(1, times.at(-1) - times[0]);
   const most = Math.max(...growth.map((each) => each.pages), 1);
@@ -160,7 +160,7 @@ function Growth({ growth }) {
 function Recalled({ recalled }) {
   const isInDatabase = useMe().status.home.includes("://"); // where nobody counts
   if (!recalled || isInDatabase)
-    return html`<section><h2>Recalled</h2><p class="muted">What is recalled is not counted for this memory.</p></section>`;
+    return html`<section><h2>Recalled</h2><p class="muted">Recalls are not counted for this memory.</p></section>`;
   const most = recalled.most ?? [];
   const never = recalled.never ?? [];
   const top = Math.max(...most.map((each) => each.times), 1);
@@ -173,10 +173,10 @@ function Recalled({ recalled }) {
         <span class="recall-bar" aria-hidden="true"><span style=${{ width: `${(100 * each.times) / top}%` }}></span>
           </span><span class="muted">${plural(each.times, "time")}, <${When} at=${each.last} /></span></li>`,
             )}</ol>`
-          : html`<p class="muted">Nothing was recalled yet: searches and contexts are counted from now on.</p>`
+          : html`<p class="muted">Nothing has been recalled yet. Searches and contexts of agents are counted.</p>`
       }</div>
     <div><h2>Never recalled</h2>${never.length ? html`<ul class="plain never">${never.slice(0, 30).map((each) => html`<li>
       <a href=${toPage(each.path)}>${each.title || each.path}</a></li>`)}</ul>
-      ${never.length > 30 && html`<p class="muted">and ${number(never.length - 30)} more</p>`}` : html`<p class="muted">${recalled.since ? "Every page has answered something." : "Pages that nobody asks for are named here, once something was recalled."}</p>`}</div>
+      ${never.length > 30 && html`<p class="muted">and ${number(never.length - 30)} more</p>`}` : html`<p class="muted">${recalled.since ? "Every page has been recalled." : "Pages that are never recalled are listed here."}</p>`}</div>
   </section>`;
 }

@@ -63,8 +63,8 @@ function Changes({ what, since, showPath, onChanged }) {
     return html`<${Trouble} problem=${first.problem} again=${first.problem.status === 404 ? null : first.again} />`;
   if (!first.data) return html`<${Busy} />`;
   if (!all.length)
-    return html`<${Empty} icon="history" title="Nothing changed" command="commonplace log">
-      <p>Every change of a page is kept here, whoever made it, and can be taken back.</p><//>`;
+    return html`<${Empty} icon="history" title="No changes" command="commonplace log">
+      <p>Every change to a page is recorded here, whoever made it, and can be undone.</p><//>`;
   return html`<section aria-label="Changes">
     <ol class="plain changes">${all.map(
       (change) =>
@@ -123,7 +123,7 @@ function Inside({ change, showPath, onDone }) {
 // What undo answers, as one sentence.
 function said(answer) {
   const left = answer.undone.filter((row) => !row.done);
-  return left.length ? left.map((row) => `${row.path}: ${row.problem}`).join("; ") : "Taken back";
+  return left.length ? left.map((row) => `${row.path}: ${row.problem}`).join("; ") : "Undone";
 }
 
 const local = (date) => new Date(date - date.getTimezoneOffset() * 60000).toISOString().slice(0, 16);
@@ -140,7 +140,7 @@ function AsOf({ page, onChanged }) {
     await read(page.path, stamp()).then(setOld, (error) =>
       setProblem(
         error.status === 404
-          ? { title: "It was not there then", message: "Choose a later time: the list below says when it began." }
+          ? { title: "The page did not exist then", message: "Choose a later time: the list below shows when it was created." }
           : error,
       ),
     );
@@ -156,14 +156,14 @@ function AsOf({ page, onChanged }) {
     }
   };
   return html`<form class="as-of" onSubmit=${look}>
-    <label><span>As it was at</span>
+    <label><span>As of</span>
       <input type="datetime-local" required value=${when} onInput=${(event) => setWhen(event.target.value)} /></label>
-    <button type="submit">Look</button>
+    <button type="submit">Show</button>
     <${Trouble} problem=${old ? null : problem} />
     ${
       old &&
-      html`<${Dialog} className="large" title=${`As it was at ${when.replace("T", " ")}`} onClose=${() => setOld(null)}>
-      <p>${old.text === page.text ? "It is that already." : "From now to then:"}</p>
+      html`<${Dialog} className="large" title=${`As of ${when.replace("T", " ")}`} onClose=${() => setOld(null)}>
+      <p>${old.text === page.text ? "The page has not changed since." : "Restoring would change:"}</p>
       <${Diff} label="What restoring would change" rows=${diff(page.text, old.text)} />
       <${Trouble} problem=${problem} />
       <footer><a href=${toPage(page.path, { at: stamp() })}>Read it as it was</a>

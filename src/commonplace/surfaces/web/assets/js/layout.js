@@ -8,12 +8,13 @@ const PUSH = 38;
 const LENGTH = 46;
 const HOLD = 0.035;
 const ROOM = 26; // around what nothing ties
+const HUB_ROOM = [200, 60]; // between two hubs, across and down: each has a name above it
 const TURN = 2.399963; // the golden angle
 
-onmessage = ({ data }) => arrange(data.count, data.edges, data.quiet);
+onmessage = ({ data }) => arrange(data.count, data.edges, data.hubs, data.quiet);
 
 // What nothing ties stands around the rest, and neither pushes nor is pushed.
-function arrange(all, edges, quiet) {
+function arrange(all, edges, hubs, quiet) {
   const ends = degrees(all, edges);
   const tied = Int32Array.from(ends.keys()).filter((node) => ends[node]);
   const loose = Int32Array.from(ends.keys()).filter((node) => !ends[node]);
@@ -22,6 +23,7 @@ function arrange(all, edges, quiet) {
   const state = begin(
     tied.length,
     edges.map((end) => number[end]),
+    hubs.filter((node) => ends[node]).map((node) => number[node]),
   );
   const tell = (settled) => {
     const places = placed(all, state, tied, loose);
@@ -39,14 +41,14 @@ function arrange(all, edges, quiet) {
   tell(true);
 }
 
-function begin(count, edges) {
+function begin(count, edges, hubs) {
   const [x, y] = [new Float64Array(count), new Float64Array(count)];
   for (let i = 0; i < count; i++) {
     x[i] = 12 * Math.sqrt(i + 0.5) * Math.cos(i * TURN);
     y[i] = 12 * Math.sqrt(i + 0.5) * Math.sin(i * TURN);
   }
   const [vx, vy] = [new Float64Array(count), new Float64Array(count)];
-  return { count, edges, x, y, vx, vy, degree: degrees(count, edges), tree: makeTree(count) };
+  return { count, edges, hubs, x, y, vx, vy, degree: degrees(count, edges), tree: makeTree(count) };
 }
 
 // Where everything is, two numbers a node: as a sunflower has its seeds, outside of what is tied.
@@ -84,6 +86,23 @@ function step(state, heat) {
     x[i] += vx[i];
     y[i] += vy[i];
   }
+  part(state);
+}
+
+// Hubs that are too near each other move apart, by the shorter way.
+function part({ hubs, x, y }) {
+  const [across, down] = HUB_ROOM;
+  for (let i = 0; i < hubs.length; i++)
+    for (let j = i + 1; j < hubs.length; j++) {
+      const [a, b] = [hubs[i], hubs[j]];
+      const wide = across - Math.abs(x[a] - x[b]);
+      const high = down - Math.abs(y[a] - y[b]);
+      if (wide <= 0 || high <= 0) continue;
+      const [places, move] = wide / across < high / down ? [x, wide] : [y, high];
+      const half = (places[a] < places[b] ? -move : move) / 4;
+      places[a] += half;
+      places[b] -= half;
+    }
 }
 
 function pull({ edges, x, y, vx, vy, degree }, heat) {

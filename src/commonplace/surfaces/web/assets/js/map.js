@@ -25,8 +25,8 @@ export function Map({ route }) {
   if (problem) return html`<h1>Map</h1><${Trouble} problem=${problem} again=${again} />`;
   if (!data) return html`<h1>Map</h1><${Busy} />`;
   if (!data.nodes.length)
-    return html`<h1>Map</h1><${Empty} icon="map" title="No page to draw yet" command='commonplace remember "Ada works with [[grace]] #team"'>
-      <p>Pages that link each other with [[wikilinks]], or share tags and keys, are drawn here.</p><//>`;
+    return html`<h1>Map</h1><${Empty} icon="map" title="Nothing to show yet" command='commonplace remember "Ada works with [[grace]] #team"'>
+      <p>Pages appear here once they link to each other with [[wikilinks]], or share names, tags or keys.</p><//>`;
   return html`<${Graph} graph=${data} route=${route} again=${again} />`;
 }
 
@@ -92,18 +92,18 @@ function Graph({ graph, route, again }) {
   };
   return html`<div class="map">
     <header class="view-head"><h1>Map</h1>
-      <p class="muted" role="status">${plural(shown.filter(Boolean).length, "node")}, ${plural(edges.length, "tie")}
-        ${graph.left_out > 0 && `; ${number(graph.left_out)} older pages are not drawn`}</p>
-      <button type="button" class="quiet" onClick=${again}>Draw again</button></header>
+      <p class="muted" role="status">${plural(shown.filter(Boolean).length, "node")}, ${plural(edges.length, "connection")}
+        ${graph.left_out > 0 && `; ${number(graph.left_out)} older pages are not shown`}</p>
+      <button type="button" class="quiet" onClick=${again}>Redraw</button></header>
     <div class="map-tools">
       <input type="search" aria-label="Find in the map" placeholder="Find in the map" value=${wanted} onInput=${(event) => setWanted(event.target.value)} />
       <div class="row" role="group" aria-label="Kinds">
         ${kinds.map((kind) => html`<button type="button" class="kind" aria-pressed=${!hidden.has(kind)} onClick=${() => flip(kind)}>
         <span class=${`dot kind-${kind}`}></span>${kind}</button>`)}
-        ${loose > 0 && html`<button type="button" class="kind" aria-pressed=${withLoose} onClick=${() => setWithLoose(!withLoose)}>${number(loose)} not tied</button>`}</div>
+        ${loose > 0 && html`<button type="button" class="kind" aria-pressed=${withLoose} onClick=${() => setWithLoose(!withLoose)}>${number(loose)} not connected</button>`}</div>
     </div>
     <div class="map-body">
-      <div class="map-canvas"><canvas ref=${canvas} tabindex="0" role="img" onKeyDown=${keys} aria-label="Map of memory: arrows move it, plus and minus zoom, 0 shows all. The list beside it says the same.">
+      <div class="map-canvas"><canvas ref=${canvas} tabindex="0" role="img" onKeyDown=${keys} aria-label="Map of memory: arrows move it, plus and minus zoom, 0 shows all. The list beside it has the same content.">
         </canvas>
         <div class="map-zoom"><button type="button" aria-label="Zoom in" onClick=${() => drawing.current.zoom(1.3)}>+</button>
           <button type="button" aria-label="Zoom out" onClick=${() => drawing.current.zoom(1 / 1.3)}>−</button>
@@ -132,6 +132,7 @@ function useDrawing(canvas, drawing, { nodes, edges, order, kinds, choose, open 
     worker.postMessage({
       count: nodes.length,
       edges: Int32Array.from(edges.flatMap(({ a, b }) => [a, b])),
+      hubs: Int32Array.from(nodes.keys()).filter((index) => nodes[index].hub),
       quiet: matchMedia("(prefers-reduced-motion: reduce)").matches,
     });
     const unlisten = onTheme(paint);
@@ -165,20 +166,20 @@ function Side({ nodes, edges, order, shown, chosen, onChoose }) {
       node &&
       html`<div class="card"><h2>${node.label}</h2><p><${Chip} kind=${node.kind} /> <span class="path muted">${opens(node) ? node.id : plural(node.size, "page")}</span></p>
       ${opens(node) && html`<a class="button primary" href=${toPage(node.id)}>Open the page</a>`}
-      ${!opens(node) && html`<a class="button primary" href=${to("search", "", { q: node.label })}>Search for it</a>`} <button type="button" class="quiet" onClick=${() => onChoose(-1)}>Let go</button>
-      <h3>Tied to</h3><${Ties} nodes=${nodes} edges=${edges} chosen=${chosen} onChoose=${onChoose} /></div>`
+      ${!opens(node) && html`<a class="button primary" href=${to("search", "", { q: node.label })}>Search for it</a>`} <button type="button" class="quiet" onClick=${() => onChoose(-1)}>Clear</button>
+      <h3>Connected to</h3><${Ties} nodes=${nodes} edges=${edges} chosen=${chosen} onChoose=${onChoose} /></div>`
     }
-    <h2>${node ? "All" : "Most named"} <span class="count">${number(listed.length)}</span></h2>
+    <h2>${node ? "All" : "Most mentioned"} <span class="count">${number(listed.length)}</span></h2>
     <ul class="plain nodes">${listed.slice(0, LISTED).map((index) => html`<li key=${nodes[index].id}>
       <button type="button" class="quiet" aria-pressed=${index === chosen} onClick=${() => onChoose(index)}>
       <span class=${`dot kind-${nodes[index].kind}`}></span><span>${nodes[index].label}</span>
       <span class="muted">${nodes[index].hub ? Math.max(nodes[index].size, nodes[index].weight) : nodes[index].weight}</span></button></li>`)}</ul>
-    ${listed.length > LISTED && html`<p class="muted">and ${number(listed.length - LISTED)} more: find them by name</p>`}
-    ${!listed.length && html`<p class="muted">Nothing fits.</p>`}
+    ${listed.length > LISTED && html`<p class="muted">and ${number(listed.length - LISTED)} more: use the filter</p>`}
+    ${!listed.length && html`<p class="muted">No match.</p>`}
   </aside>`;
 }
 
-const TIES = { link: "links", name: "names", tag: "shares the tag", key: "shares the key" };
+const TIES = { link: "links", name: "mentions", tag: "same tag:", key: "same key:" };
 
 function Ties({ nodes, edges, chosen, onChoose }) {
   const ties = edges

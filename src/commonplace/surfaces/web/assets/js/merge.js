@@ -37,11 +37,11 @@ export function Merge({ path, base, mine, found, onBack, onSave, problem }) {
     setChoices(choices.map((last, at) => (at === index ? choice : last)));
   };
   return html`<article class="merge">
-    <header class="view-head"><div><p class="path muted">${path}</p><h1>Two wrote this page</h1></div>
+    <header class="view-head"><div><p class="path muted">${path}</p><h1>Merge two edits</h1></div>
       <div class="row"><button type="button" onClick=${onBack}>Back to my text</button>
         <button type="button" class="primary" disabled=${open} onClick=${() => onSave(whole)}>Save the merged text</button>
           </div></header>
-    <p role="status">${found.gone ? "The page was removed meanwhile. Saving makes it again, with your text." : !conflicts.length ? "Both changes fit together. Nothing of either is lost." : `Both changes fit together but for ${plural(conflicts.length, "place")}: choose what stands there.`}</p>
+    <p role="status">${found.gone ? "The page has been removed. Saving creates it again, with your text." : !conflicts.length ? "Both sets of changes fit together. Nothing is lost." : `The changes conflict in ${plural(conflicts.length, "place")}: choose what to keep there.`}</p>
     <${Trouble} problem=${problem} />
     ${conflicts.map((part, index) => html`<${Conflict} key=${index} part=${part} index=${index} choice=${choices[index]} onChoose=${choose} />`)}
     <h2>Merged</h2>
@@ -58,7 +58,7 @@ function Conflict({ part, index, choice, onChoose }) {
       <pre tabindex="0" aria-label=${`${label}, place ${index + 1}`}>${text || "(nothing)"}</pre></div>`;
   return html`<section class="conflict" aria-label=${`Place ${index + 1}`}>
     <div class="sides">${side("theirs", "Theirs", part.theirs)}${side("mine", "Mine", part.mine)}</div>
-    <div class="row" role="group" aria-label=${`What stands in place ${index + 1}`}>
+    <div class="row" role="group" aria-label=${`What to keep in place ${index + 1}`}>
       ${CHOICES.map(([name, label]) => html`<button type="button" aria-pressed=${choice === name} onClick=${() => onChoose(index, name)}>
         ${choice === name && html`<${Icon} name="check" />`} ${label}</button>`)}
     </div>

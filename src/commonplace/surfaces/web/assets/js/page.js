@@ -9,7 +9,7 @@ import { PageHistory } from "./history.js";
 import { useKeys } from "./keys.js";
 import { useMe } from "./me.js";
 import { go, to, toPage } from "./router.js";
-import { Busy, Chip, Dialog, Icon, Rendered, Tabs, Trouble, When, tell, useAsked, useChanges, useTitle } from "./ui.js";
+import { Busy, Chip, Dialog, Icon, Rendered, Tabs, Trouble, When, tell, titleOf, useAsked, useChanges, useTitle } from "./ui.js";
 
 export function Page({ route }) {
   const path = route.rest;
@@ -62,7 +62,7 @@ export function Page({ route }) {
 function Missing({ path, problem, again }) {
   return html`<div><${Crumbs} path=${path} /><h1>${path.split("/").at(-1)}</h1>
     <${Trouble} problem=${problem} again=${problem.status === 404 ? null : again} />
-    ${problem.status === 404 && html`<p>It may have been moved or removed. <a href=${to("history", "", { what: path })}>Its history</a> knows what it was; <a href=${to("search", "", { q: path.split("/").at(-1).replace(/\.md$/, "") })}>search</a> may find where it went.</p>`}</div>`;
+    ${problem.status === 404 && html`<p>It may have been moved or removed. Look at <a href=${to("history", "", { what: path })}>its history</a>, or <a href=${to("search", "", { q: path.split("/").at(-1).replace(/\.md$/, "") })}>search for it</a>.</p>`}</div>`;
 }
 
 function Crumbs({ path }) {
@@ -76,16 +76,16 @@ function Head({ page, at, fresh, gone }) {
   const draft = draftOf(page.path);
   return html`<header class="page-head">
     <${Crumbs} path=${page.path} />
-    <div class="view-head"><h1>${page.title || page.path.split("/").at(-1)}</h1>
+    <div class="view-head"><h1>${titleOf({ title: page.title, path: page.path.split("/").at(-1) })}</h1>
       ${!at && !gone && me.canWrite && html`<div class="row"><a class="button primary" href=${toPage(page.path, { edit: 1 })}>
         <${Icon} name="edit" /> Edit <kbd>e</kbd></a><${Remove} page=${page} /></div>`}</div>
     <p class="meta">${page.kind !== "page" && page.kind !== page.scope && html`<${Chip} kind=${page.kind} />`} ${page.scope && html`<${Chip} kind=${page.scope} />`} ${fresh && !gone ? html`<span class="fresh">changed just now</span>` : html`<${When} at=${page.at} />`}</p>
     ${gone && html`<p class="banner" role="alert"><${Icon} name="warning" />
-      <span>This page was removed meanwhile. Here is what it said; <a href=${to("history", "", { what: page.path })}>its history</a> can bring it back.</span></p>`}
+      <span>This page has been removed. This is its last text; you can restore it from <a href=${to("history", "", { what: page.path })}>its history</a>.</span></p>`}
     ${at && html`<p class="banner">
-      <${Icon} name="history" /> <span>As it was at ${at}. <a href=${toPage(page.path)}>See it now</a></span></p>`}
+      <${Icon} name="history" /> <span>The page as of ${at}. <a href=${toPage(page.path)}>Show the current page</a></span></p>`}
     ${draft && me.canWrite && !at && html`<p class="banner">
-      <${Icon} name="info" /> <span>Text you did not save is kept for this page. <a href=${toPage(page.path, { edit: 1 })}>Go on with it</a></span></p>`}
+      <${Icon} name="info" /> <span>This page has unsaved text. <a href=${toPage(page.path, { edit: 1 })}>Continue editing</a></span></p>`}
   </header>`;
 }
 
@@ -95,7 +95,7 @@ function Remove({ page }) {
   const remove = async () => {
     try {
       await removePage(page.path, page.version);
-      tell("Removed. History has it, should you want it back.", {
+      tell("Removed. You can restore it from History.", {
         label: "History",
         run: () => go(to("history", "", { what: page.path })),
       });
@@ -103,7 +103,7 @@ function Remove({ page }) {
     } catch (error) {
       setProblem(
         error.status === 412
-          ? { title: "It has changed meanwhile", message: "Look at it again before it goes." }
+          ? { title: "The page has changed", message: "Read it again before you remove it." }
           : error,
       );
     }
@@ -113,9 +113,9 @@ function Remove({ page }) {
     ${
       open &&
       html`<${Dialog} title="Remove this page?" onClose=${() => setOpen(false)}>
-      <p><code>${page.path}</code> goes, for all who see it. Its history stays, and undo brings it back.</p>
+      <p>This removes <code>${page.path}</code> for everyone. Its history stays, so you can undo it.</p>
       <${Trouble} problem=${problem} />
-      <footer><button type="button" onClick=${() => setOpen(false)}>Keep it</button>
+      <footer><button type="button" onClick=${() => setOpen(false)}>Cancel</button>
         <button type="button" class="danger" onClick=${remove}>Remove</button></footer>
     <//>`
     }`;
@@ -133,12 +133,16 @@ function Reading({ page, params, beside }) {
   }, [page.html, from]);
   const front = fieldsOf(page.front ?? {});
   return html`<div class="reading">
-    ${front.length > 0 && html`<dl class="front">${front.map(([name, value]) => html`<div><dt>${name}</dt>
-      <dd>${value}</dd></div>`)}</dl>`}
+    ${front.length > 0 && html`<dl class="front">${front.map(([name, value]) => html`<div><dt title=${name}>${name.split(INSIDE).at(-1)}</dt>
+      <dd>${TIMESTAMP.test(value) ? moment(value) : value}</dd></div>`)}</dl>`}
     ${page.html?.trim() ? html`<${Rendered} inner=${body} markup=${page.html} />` : html`<p class="muted">This page is empty.</p>`}
     <${Beside} page=${page} found=${beside} />
   </div>`;
 }
+
+const INSIDE = " › ";
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/;
+const moment = (at) => new Date(at).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
 
 // Front matter as it is read: one line a field, what is nested under the names that lead to it.
 function fieldsOf(front, above = "") {
@@ -146,7 +150,7 @@ function fieldsOf(front, above = "") {
     if (value === "" || value === null) return [];
     if (Array.isArray(value))
       return [[above + name, value.map((each) => (typeof each === "object" ? JSON.stringify(each) : each)).join(", ")]];
-    return typeof value === "object" ? fieldsOf(value, `${above}${name} › `) : [[above + name, String(value)]];
+    return typeof value === "object" ? fieldsOf(value, above + name + INSIDE) : [[above + name, String(value)]];
   });
 }
 
@@ -186,7 +190,7 @@ function SourceWithAuthors({ page, at, params }) {
 // Shown once for the lines of one change that stand together.
 function LineAuthor({ row }) {
   if (!row) return html`<span class="line-author"></span>`;
-  const title = [row.author || "older than its history", row.at, row.reason].filter(Boolean).join(", ");
+  const title = [row.author || "from before its history", row.at, row.reason].filter(Boolean).join(", ");
   return html`<span class="line-author" title=${title}>${row.author || "?"}
     ${row.at && html` <${When} at=${row.at} />`}</span>`;
 }

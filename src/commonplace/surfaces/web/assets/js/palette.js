@@ -68,8 +68,8 @@ function useItems(places, onClose) {
       me.canWrite && { icon: "plus", name: "Add a note to today", hint: "n", run: () => me.open("note"), stays: true },
       me.canWrite && { icon: "plus", name: "New page", run: () => me.open("new"), stays: true },
       me.status.may_export && { icon: "download", name: "Export all of memory", run: () => me.open("export"), stays: true },
-      { icon: "auto", name: "Change colours: system, light, dark", run: nextTheme },
-      { icon: "keyboard", name: "Keys and help", hint: "?", run: () => me.open("help"), stays: true },
+      { icon: "auto", name: "Change theme: system, light, dark", run: nextTheme },
+      { icon: "keyboard", name: "Keyboard shortcuts", hint: "?", run: () => me.open("help"), stays: true },
     ].filter(Boolean);
     const agents = (me.status.agents ?? [])
       .filter((name) => name !== me.status.agent)
@@ -130,7 +130,7 @@ export function Palette({ onClose, places }) {
       )}
     </ul>
     <p class="sr" role="status">${shown.length} choices</p>
-    ${!shown.length && html`<p class="muted">Nothing fits. Fewer letters find more.</p>`}
+    ${!shown.length && html`<p class="muted">No match.</p>`}
   <//>`;
 }
 
@@ -158,7 +158,7 @@ function choose(wanted, items, pages, hits) {
   };
   return [
     ...named.slice(0, 12),
-    ...hits.filter((hit) => !seen.has(hit.path)).map((hit) => open(hit, "Says so")),
+    ...hits.filter((hit) => !seen.has(hit.path)).map((hit) => open(hit, "In the text")),
     question,
     ...named.slice(12),
   ];

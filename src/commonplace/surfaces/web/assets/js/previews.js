@@ -3,7 +3,7 @@
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { page as read } from "./api.js";
 import { onChange } from "./changes.js";
-import { day } from "./ui.js";
+import { titleOf } from "./ui.js";
 
 const LINKS = '.prose a[href^="#/page/"], .links a[href^="#/page/"]';
 const REST = 350; // milliseconds until it opens
@@ -77,7 +77,7 @@ export function Previews() {
   }, [shown]);
   if (!shown) return null;
   return html`<div ref=${box} id="preview" class="preview" role="tooltip" style=${placed(shown.place)}>
-    <strong>${/^\d{4}-\d\d-\d\d$/.test(shown.title) ? day(shown.title) : shown.title}</strong>
+    <strong>${titleOf(shown)}</strong>
     <p dir="auto">${shown.text || "This page is empty."}</p></div>`;
 }
 

@@ -30,7 +30,7 @@ export function Records({ records, label, channel }) {
   const rows = useMemo(() => choose(records, wanted, sort), [records, sort, wanted]);
   const [drawn, end] = useDrawn(`${wanted} ${sort.by} ${sort.down}`, rows.length);
   return html`<div>
-    ${records.length > 8 && html`<input type="search" class="narrow" aria-label=${`Narrow ${label}`} placeholder="Narrow" value=${wanted} onInput=${(event) => setWanted(event.target.value)} />`}
+    ${records.length > 8 && html`<input type="search" class="narrow" aria-label=${`Filter ${label}`} placeholder="Filter" value=${wanted} onInput=${(event) => setWanted(event.target.value)} />`}
     <div class="scroll" tabindex="0" role="region" aria-label=${label}><table class="records" aria-rowcount=${rows.length + 1}>
       <thead><tr>${COLUMNS.map(([name, text]) => html`<${Column} key=${name} name=${name} text=${text} sort=${sort} onSort=${setSort} />`)}</tr></thead>
       <tbody>${rows.slice(0, drawn).map((record, index) => html`<${Row} key=${record.path} record=${record} channel=${channel} index=${index + 2} />`)}</tbody>

@@ -5,15 +5,15 @@ import { get, post } from "./api.js";
 import { useKeys } from "./keys.js";
 import { useMe } from "./me.js";
 import { toPage } from "./router.js";
-import { Icon, Trouble, When, plural, useAsked } from "./ui.js";
+import { Trouble, When, plural, useAsked } from "./ui.js";
 
 const ANSWERS = {
-  new: ["n", "The new one holds"],
-  old: ["o", "The old one holds"],
+  new: ["n", "The new one is true"],
+  old: ["o", "The old one is true"],
   both: ["b", "Both are true"],
   later: ["l", "Ask later"],
 };
-const TITLES = { replaced: "Does the old one still hold?", over: "It is over", stale: "Is it still true of its file?" };
+const TITLES = { replaced: "Is the old one still true?", over: "This is over", stale: "Its file changed. Is it still true?" };
 
 // `isReady`: what comes before it has been loaded, so that comparing facts keeps nothing waiting.
 export function Review({ isReady }) {
@@ -65,11 +65,11 @@ export function Review({ isReady }) {
 function Doubt({ doubt, answer, canWrite }) {
   const name = `${TITLES[doubt.kind]} ${doubt.older.text}`;
   return html`<article class="card doubt" tabindex="0" data-id=${doubt.id} aria-label=${name}>
-    <h3><${Icon} name="info" /> ${TITLES[doubt.kind]} <span class="muted">${doubt.reason}</span></h3>
-    ${doubt.newer && html`<${Side} name="New" side=${doubt.newer} />`}
-    <${Side} name=${doubt.newer ? "Old" : "Note"} side=${doubt.older} isOld=${doubt.newer != null} />
+    <h3>${TITLES[doubt.kind]}</h3><p class="muted">${doubt.newer ? `The new one ${doubt.reason}` : doubt.reason}</p>
+    <div class="sides">${doubt.newer && html`<${Side} name="New" side=${doubt.newer} />`}
+      <${Side} name=${doubt.newer ? "Old" : "Note"} side=${doubt.older} isOld=${doubt.newer != null} /></div>
     ${canWrite && html`<div class="row">${doubt.answers.map(
-      (value) => html`<button type="button" onClick=${() => answer(doubt, value)}>${ANSWERS[value][1]} <kbd>${ANSWERS[value][0]}</kbd></button>`,
+      (value) => html`<button type="button" onClick=${() => answer(doubt, value)}>${doubt.newer || value === "later" ? ANSWERS[value][1] : "It is still true"} <kbd>${ANSWERS[value][0]}</kbd></button>`,
     )}</div>`}
   </article>`;
 }

@@ -16,6 +16,7 @@ import {
   day,
   number,
   plural,
+  titleOf,
   useAsked,
   useDelayed,
   useFreshness,
@@ -26,14 +27,14 @@ const FILTERS = ["scope", "agent_filter", "channel", "tag", "since", "until", "s
 const SCOPES = ["agent", "shared", "world", "global", "channel", "skill", "extra"];
 const REASONS = {
   words: "words of the question",
-  meaning: "likeness in meaning",
-  support: "its page speaks for it",
-  phrase: "words stand together",
-  key: "its key is named",
+  meaning: "similar meaning",
+  support: "other passages of its page",
+  phrase: "words next to each other",
+  key: "its key is in the question",
   date: "the date asked about",
-  recent: "how recent it is",
-  recency: "how recent it is",
-  read: "read again by a reranker",
+  recent: "recency",
+  recency: "recency",
+  read: "reranker",
 };
 
 export function Search({ route }) {
@@ -135,13 +136,10 @@ function step(by) {
 function Results({ asked, found, filtered }) {
   const { data, problem, busy } = found;
   useKeys({ j: () => step(1), k: () => step(-1), ArrowDown: () => step(1), ArrowUp: () => step(-1) });
-  const said = !data
-    ? ""
-    : data.results.length
-      ? plural(data.results.length, "hit") + (data.took_ms === undefined ? "" : ` in ${number(Math.round(data.took_ms))} ms`)
-      : "No hit";
+  const time = data?.took_ms === undefined ? "" : ` in ${number(Math.round(data.took_ms))} ms`;
+  const said = !data ? "" : data.results.length ? plural(data.results.length, "hit") + time : "No hits";
   return html`<section aria-label="Hits" aria-busy=${busy}>
-    <p class="said" role="status" aria-live="polite">${said}${data?.provider && html`<span class="muted"> · ${data.provider === "none" ? "by words alone" : `by words and meaning (${data.provider})`}</span>`}</p>
+    <p class="said" role="status" aria-live="polite">${said}${data?.provider && html`<span class="muted" title=${data.model}> · ${data.provider === "none" ? "by words only" : "by words and meaning"}</span>`}</p>
     ${notes(data).map((text) => html`<p class="banner"><${Icon} name="info" /> ${text}</p>`)}
     <${Trouble} problem=${problem} again=${found.again} />
     ${data && !data.results.length && !busy && html`<${Nothing} asked=${asked} filtered=${filtered} />`}
@@ -167,9 +165,9 @@ function Hits({ data, busy }) {
 function notes(data) {
   if (!data) return [];
   return [
-    ...(data.results.length && data.verdict !== "found" ? ["Nothing fits well; nearest:"] : []),
-    ...(data.fallback ? ["Meaning was not at hand: these were found by words alone."] : []),
-    ...(data.stale ? ["The index is behind: what changed just now may be missing."] : []),
+    ...(data.results.length && data.verdict !== "found" ? ["Nothing fits well. These come nearest:"] : []),
+    ...(data.fallback ? ["The configured embedding model did not answer: the model in the package was used instead."] : []),
+    ...(data.stale ? ["The index is behind: recent changes may be missing."] : []),
     ...(data.warnings ?? []),
   ];
 }
@@ -177,7 +175,19 @@ function notes(data) {
 const parts = (why) => Object.entries(why ?? {}).filter(([name, value]) => REASONS[name] && value > 0);
 const total = (why) => parts(why).reduce((sum, [, value]) => sum + value, 0);
 
-const titleOf = ({ title, path }) => (/^\d{4}-\d\d-\d\d$/.test(title) ? day(title) : title || path);
+// An entry of a day begins with its time, which belongs to the title.
+const ENTRY_TIME = /^## (\d\d:\d\d)\n+/;
+
+function hitTitle(hit) {
+  const time = ENTRY_TIME.exec(hit.text)?.[1];
+  return time ? `${titleOf(hit)}, ${time}` : titleOf(hit);
+}
+
+function textOf({ text, marks = [] }) {
+  const start = ENTRY_TIME.exec(text)?.[0].length ?? 0;
+  const moved = marks.map(([from, to]) => [from - start, to - start]).filter(([from]) => from >= 0);
+  return marked(text.slice(start), moved);
+}
 
 // The agent whose own page a hit is, if that is another than the one who looks.
 const otherOwner = (hit, me) => {
@@ -189,12 +199,12 @@ function Hit({ hit }) {
   const me = useMe();
   const owner = otherOwner(hit, me);
   return html`<li class="hit">
-    <a class="hit-title" href=${toPage(hit.path, { from: hit.from, to: hit.to, at: hit.as_of })} onClick=${owner ? () => me.become(owner) : undefined}>${titleOf(hit)}</a>
-    <p class="hit-where"><span class="path">${hit.path}</span> ${hit.scope && html`<${Chip} kind=${hit.scope} />`}
+    <a class="hit-title" href=${toPage(hit.path, { from: hit.from, to: hit.to, at: hit.as_of })} onClick=${owner ? () => me.become(owner) : undefined}>${hitTitle(hit)}</a>
+    <p class="hit-where"><span class="path">${hit.path}</span> ${hit.scope && hit.scope !== `agent:${me.status.agent}` && html`<${Chip} kind=${hit.scope} />`}
       ${hit.source === "session" && html`<${Chip} kind="session" />`}
       ${(hit.tags ?? []).map((tag) => html`<${Chip} kind="tag">#${tag}<//>`)} <${When} at=${hit.at} />
       ${hit.author && html`<span class="author">by ${hit.author}</span>`}</p>
-    <p class=${isReplaced(hit) ? "hit-text was" : "hit-text"} dir="auto">${marked(hit.text, hit.marks ?? [])}</p>
+    <p class=${isReplaced(hit) ? "hit-text was" : "hit-text"} dir="auto">${textOf(hit)}</p>
     ${hit.superseded_by && html`<${Newer} newer=${hit.superseded_by} />`}
     ${remarks(hit).map((text) => html`<p class="hit-remark">${text}</p>`)}
     <${Why} hit=${hit} />
@@ -203,11 +213,12 @@ function Hit({ hit }) {
 
 const isReplaced = (hit) => hit.superseded_by != null && !hit.superseded_by.partial;
 
-// What replaced a fact, in one line: "26 Nov (was 12 Nov; changed 26 Oct by main)".
+// What replaced a fact, in one line: "26 Nov, changed 26 Oct by main". What it replaced is struck through above, unless
+// the hit says more than that.
 function Newer({ newer }) {
   return html`<p class="hit-newer" dir="auto">Now:${" "}
     <a href=${toPage(newer.path, { from: newer.from, to: newer.to })}>${newer.text}</a>${" "}
-    <span class="muted">(was: ${newer.was.replace(/[.。]$/, "")}; changed <${When} at=${newer.at} />${newer.author ? ` by ${newer.author}` : ""})</span></p>`;
+    <span class="muted">${newer.partial && `was: ${newer.was.replace(/[.。]$/, "")}; `}changed <${When} at=${newer.at} />${newer.author ? ` by ${newer.author}` : ""}</span></p>`;
 }
 
 // What may not hold, and which days the words of a note mean.
@@ -244,8 +255,8 @@ function Why({ hit }) {
   const whole = total(hit.why) / (hit.score ?? 0);
   const share = Math.round((hit.score ?? 0) * 100);
   return html`<details class="why">
-    <summary><span class="score" title="How likely this answers">${share}%</span>
-      <span class="why-bar" role="img" aria-label=${`Why: ${found.map(([name, value]) => `${name} ${value.toFixed(1)}`).join(", ") || "not told"}`}>
+    <summary><span class="score" title="How likely this answers the question">${share}%</span>
+      <span class="why-bar" role="img" aria-label=${`Why: ${found.map(([name, value]) => `${name} ${value.toFixed(1)}`).join(", ") || "not known"}`}>
         ${found.map(([name, value]) => html`<span class=${`why-${name}`} style=${{ width: `${(value / whole) * 100}%` }}></span>`)}
       </span><span class="why-word">why</span></summary>
     <dl>${found.map(([name, value]) => html`<div><dt><span class=${`dot why-${name}`}></span>${REASONS[name]}</dt>
@@ -255,8 +266,8 @@ function Why({ hit }) {
 
 function Nothing({ asked, filtered }) {
   const me = useMe();
-  return html`<${Empty} icon="search" title="Memory is silent about that">
-    <p>${filtered ? "With fewer filters there may be more." : "Other words may find it. If it should be known from now on, remember it:"}</p>
+  return html`<${Empty} icon="search" title="Nothing in memory about that">
+    <p>${filtered ? "Try fewer filters." : "Try other words. If it should be in memory, add it:"}</p>
     ${!filtered && me.canWrite && html`<button type="button" onClick=${() => me.open("note")}>Add a note to today</button>`}
     ${!filtered && html`<${Command} text=${`commonplace remember "${asked.replaceAll('"', "'")} …"`} />`}
   <//>`;
@@ -276,7 +287,7 @@ function Start() {
   const topics = (data.topics ?? []).slice(0, 8);
   if (found && !days.length && !topics.length && !(data.globals ?? []).length)
     return html`<${Empty} title="Nothing is remembered yet" command=${['commonplace remember "The first thing worth keeping"', "commonplace install claude-code", "commonplace import --help"]}>
-      <p>Write a note, let an agent use this memory, or bring in what another system kept.</p>
+      <p>Write a note, connect an agent, or import what another system has.</p>
       ${me.canWrite && html`<button type="button" class="primary" onClick=${() => me.open("note")}>Add a note to today</button>`}
     <//>`;
   return html`<p class="said muted">${plural(status.pages, "page")}${status.passages != null && ` with ${plural(status.passages, "passage")}`}, for ${status.agent}</p>
@@ -287,19 +298,19 @@ function Start() {
       days.length
         ? html`<ul class="plain">
       ${days.map((each) => html`<li><a href=${toPage(each.path)}>${day(each.date)}</a> <span class="muted">${plural(each.entries ?? 0, "entry", "entries")}</span></li>`)}</ul>`
-        : html`<p class="muted">None yet: what ${status.agent} remembers appears here, day by day.</p>`
+        : html`<p class="muted">None yet. What ${status.agent} remembers appears here, day by day.</p>`
     }</section>
     <section><h2>World topics</h2>${
       topics.length
         ? html`<ul class="plain">
       ${topics.map((each) => html`<li><a href=${toPage(each.path)}>${each.name}</a></li>`)}</ul>`
-        : html`<p class="muted">None yet: facts that all agents share live here.</p>
+        : html`<p class="muted">None yet. Facts that all agents share appear here.</p>
           <${Command} text='commonplace world team "Who we are"' />`
     }</section>
     <section><h2>Good to know</h2><ul class="plain tips">
-      <li><kbd>/</kbd> searches from anywhere, <kbd>j</kbd> <kbd>k</kbd> walk through hits and sentences</li>
+      <li><kbd>/</kbd> searches from anywhere, <kbd>j</kbd> <kbd>k</kbd> move through hits and sentences</li>
       <li><kbd>y</kbd> keeps the sentence, <kbd>e</kbd> fixes it, <kbd>x</kbd> forgets it</li>
-      <li>Ask in words of your own: <a href=${to("search", "", { q: "what did we decide last week?" })}>what did we decide last week?</a></li>
+      <li>Ask in your own words: <a href=${to("search", "", { q: "what did we decide last week?" })}>what did we decide last week?</a></li>
       <li><a href=${to("context")}>Context</a> shows exactly what a model reads first</li>
     </ul></section>
     </aside>`}

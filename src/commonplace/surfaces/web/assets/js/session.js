@@ -31,8 +31,8 @@ export function Session({ route }) {
     <p class="muted path">${path}${data && ` · ${plural(turns.length, "turn")}`}</p>
     <${Trouble} problem=${problem} again=${again} />
     ${!data && !problem && html`<${Busy} />`}
-    ${data && !turns.length && html`<${Empty} title="Nothing was said in it">
-      <p>The transcript has no turn that could be read.</p><//>`}
+    ${data && !turns.length && html`<${Empty} title="No turns">
+      <p>The transcript has no readable turns.</p><//>`}
     <ol class="turns" ref=${list}>${turns.slice(0, most).map((turn, index) => html`<${Turn} key=${index} turn=${turn} found=${from > 0 && turn.line >= from && turn.line <= until} />`)}</ol>
     ${turns.length > most && html`<button type="button" onClick=${() => setMost(most + AT_ONCE)}>Show more (${turns.length - most} left)</button>`}
   </article>`;

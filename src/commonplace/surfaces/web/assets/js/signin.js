@@ -101,8 +101,8 @@ async function chosen() {
     await new Promise(() => {}); // the page is leaving
   }
   const said = who.home
-    ? `There is no memory ${who.home} here, or it takes another token.`
-    : "Choose a memory: this token does not open the one that the server began with.";
+    ? `There is no memory ${who.home} here, or it needs another token.`
+    : "Choose a memory: this token does not open the default one.";
   throw new Problem(401, { detail: said, homes });
 }
 
@@ -123,8 +123,8 @@ async function status() {
 }
 
 const NOT_HOLDING = {
-  title: "This token does not hold",
-  message: "It may have been revoked, have ended, or miss a letter. Make another with `commonplace token create`.",
+  title: "This token is not valid",
+  message: "It may have been revoked, have expired, or be incomplete. Create another with `commonplace token create`.",
 };
 
 export function SignIn({ why, onEntered }) {
@@ -153,8 +153,8 @@ export function SignIn({ why, onEntered }) {
         <button class="primary" type="submit">Sign in</button>
       </form>
       ${problem && !homes.length && html`<${Trouble} problem=${problem} />`}
-      <h2>No token at hand?</h2>
-      <p>Open the page from a terminal on this machine, or make a token for this browser:</p>
+      <h2>No token?</h2>
+      <p>Open the page from a terminal on this machine, or create a token for this browser:</p>
       <${Command} text="commonplace web" />
       <${Command} text="commonplace token create --role write" />
     </div>
@@ -162,11 +162,11 @@ export function SignIn({ why, onEntered }) {
 }
 
 const Welcome = () => html`<h1>${who.home ? `Sign in to the memory ${who.home}` : "Sign in to your memory"}</h1>
-  <p>This memory is kept for those who have a token. <code>commonplace web</code> opens this page already signed in.</p>`;
+  <p>You need a token to open this memory. <code>commonplace web</code> opens this page already signed in.</p>`;
 
 // One memory was meant, and the key opens others. Whether the one that was meant is there is not told.
 const Others = ({ homes, why }) => html`<h1>Which memory?</h1>
   <p>${why.message}</p>
   <ul class="plain others">${homes.map((home) => html`<li key=${home.name}>
     <a class="button" href=${toHome(home.name)}><${Icon} name="shelf" /> ${home.name || "default"}</a></li>`)}</ul>
-  <h2>Or with another token</h2>`;
+  <h2>Or use another token</h2>`;

@@ -234,6 +234,9 @@ export function day(date, options = { weekday: "short", day: "numeric", month: "
   return Number.isNaN(+found) ? String(date) : found.toLocaleDateString("en-GB", options);
 }
 
+// A page as it is called; a day as a date.
+export const titleOf = ({ title, path }) => (/^\d{4}-\d\d-\d\d$/.test(title) ? day(title) : title || path);
+
 export function When({ at }) {
   if (!at) return null;
   const dated = /^\d{4}-\d\d-\d\d$/.test(at);
