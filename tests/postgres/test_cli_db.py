@@ -147,7 +147,7 @@ def test_archives_imports_and_doctor_work_as_on_a_folder(used: Shell) -> None:
     assert "memory/notes/a.md" not in used.ok("list")
     assert "1 added" in used.ok("import", "x.tar.gz")
     assert "memory/notes/a.md" in used.ok("list")
-    assert "All is well" in used.ok("doctor", "--fix")
+    assert "No problems found" in used.ok("doctor", "--fix")
 
 
 def test_a_session_starts_with_what_is_known_and_is_kept(used: Shell) -> None:

@@ -59,10 +59,10 @@ def test_a_note_is_marked_when_its_file_changes_or_goes_and_not_before(memory: M
     (project / "src/auth.py").write_text(CODE)
     assert stale(memory) == ""
     (project / "src/auth.py").unlink()
-    assert stale(memory) == "src/auth.py is gone"
+    assert stale(memory) == "src/auth.py no longer exists"
     row = memory.call("memory_search", {"query": "how does login work"})["results"][0]
-    assert row["stale"] == "src/auth.py is gone"
-    assert "src/auth.py is gone" in memory.context(query="how does login work", budget=4000).text
+    assert row["stale"] == "src/auth.py no longer exists"
+    assert "src/auth.py no longer exists" in memory.context(query="how does login work", budget=4000).text
 
 
 def test_a_symbol_is_followed_wherever_it_moves(memory: Memory, project: Path) -> None:
@@ -72,7 +72,7 @@ def test_a_symbol_is_followed_wherever_it_moves(memory: Memory, project: Path) -
     (project / "src/auth.py").write_text(CODE.replace("return user", "return user.name"))
     assert stale(memory) == "src/auth.py::login changed since"
     (project / "src/auth.py").write_text(CODE.replace("login", "sign_in"))
-    assert stale(memory) == "src/auth.py::login is gone"
+    assert stale(memory) == "src/auth.py::login no longer exists"
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_pin_is_a_comment_at_the_end_of_its_line_or_a_field_of_front_matter(me
     pin_page(memory.home, f"{record}#L9", "src/auth.py::login")
     assert memory.call("MemoryTool", {"op": "getGlobal", "key": "owner"})["value"] == "Ann owns login"
     (project / "src/auth.py").write_text("")
-    assert "login is gone" in memory.search("who owns login", scope="global")[0].stale
+    assert "login no longer exists" in memory.search("who owns login", scope="global")[0].stale
 
 
 def test_pinning_again_renews_the_hash_and_removing_it_leaves_the_page_as_it_was(memory: Memory, project: Path) -> None:
@@ -130,7 +130,7 @@ def test_a_link_to_a_file_is_marked_when_the_file_is_gone(memory: Memory, projec
     )
     assert stale(memory, "where are keys") == ""
     (project / "src/auth.py").unlink()
-    assert stale(memory, "where are keys") == "src/auth.py is gone"
+    assert stale(memory, "where are keys") == "src/auth.py no longer exists"
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_a_memory_that_is_in_no_repository_looks_at_no_file(tmp_path: Path, cloc
         with pytest.raises(NotAvailable, match="in no git repository"):
             pin_page(memory.home, PAGE, "notes.txt")
         assert stale(memory) == ""
-        assert "is gone" not in memory.context().text
+        assert "no longer exists" not in memory.context().text
         assert not [each for each in examine(memory.home.address).findings if each.check == "pins"]
 
 
@@ -216,7 +216,7 @@ def test_a_pin_tells_nothing_of_pages_of_this_memory_or_another(project: Path, c
     with Memory(project / "mem", clock=clock) as memory:
         memory.call("update_world", {"topic": "auth", "content": f"Login takes one user. {pins}\n"})
         assert stale(memory) == ""
-        assert "is gone" not in memory.context().text
+        assert "no longer exists" not in memory.context().text
         for target in targets[:4]:
             with pytest.raises(Refused, match="belongs to a memory"):
                 pin_page(memory.home, PAGE, target)
@@ -227,11 +227,11 @@ def test_pins_are_for_the_owner_of_a_memory_alone(memory: Memory, project: Path)
     (project / "src/auth.py").unlink()
     with coming_from("agent-token:laptop"):
         assert stale(memory) == ""
-        assert "is gone" not in memory.context(query="how does login work").text
+        assert "no longer exists" not in memory.context(query="how does login work").text
         assert not [each for each in examine(memory.home.address).findings if each.check == "pins"]
     for origin in ("", "person", "token:laptop"):
         with coming_from(origin):
-            assert stale(memory) == "src/auth.py is gone"
+            assert stale(memory) == "src/auth.py no longer exists"
 
 
 def test_a_server_of_many_memories_looks_at_no_pinned_file(memory: Memory, project: Path) -> None:
@@ -242,7 +242,7 @@ def test_a_server_of_many_memories_looks_at_no_pinned_file(memory: Memory, proje
         with options.open_memory(address, "main") as served:
             assert stale(served) == ""
     with ServerOptions(address).open_memory(address, "main") as served:
-        assert stale(served) == "src/auth.py is gone"
+        assert stale(served) == "src/auth.py no longer exists"
     findings = examine(address, may_check_pins=False).findings
     assert not [each for each in findings if each.check == "pins"]
 
@@ -261,9 +261,9 @@ def test_symbols_that_are_absent_are_looked_for_once(
     (project / "big.txt").write_text("x = nosuch\n" * 50_000)
     pins = " ".join(f"<!-- pinned: big.txt::nosuch{number} -->" for number in range(20))
     memory.call("update_world", {"topic": "auth", "content": f"Login takes one user. {pins}\n"})
-    assert "big.txt::nosuch1 is gone" in stale(memory)
+    assert "big.txt::nosuch1 no longer exists" in stale(memory)
     assert reads == ["big.txt"] * 2  # its state, and what it says
-    assert "big.txt::nosuch1 is gone" in stale(memory)
+    assert "big.txt::nosuch1 no longer exists" in stale(memory)
     assert reads == ["big.txt"] * 3
 
 
@@ -278,7 +278,7 @@ def test_the_work_for_one_search_is_bounded(project: Path) -> None:
     assert PinCheck(repository).describe_change(Pin("big.txt", "nosuch")) == ""
     (project / "mid.txt").write_text("a = x\n" * 150_000)
     check = PinCheck(repository)
-    assert check.describe_change(Pin("mid.txt", "x")) == "mid.txt::x is gone"
+    assert check.describe_change(Pin("mid.txt", "x")) == "mid.txt::x no longer exists"
     for number in range(30):
         (project / f"{number}.txt").write_text("a = x\n" * 150_000)
     changes = [check.describe_change(Pin(f"{number}.txt", "x")) for number in range(30)]
@@ -297,9 +297,9 @@ def test_the_command_pins_and_doctor_tells(memory: Memory, project: Path, monkey
     assert result.output == f"Pinned {PAGE}:3 to src/auth.py::login.\n", result.output
     (project / "src/auth.py").write_text("")
     found = CliRunner().invoke(cli, ["--home", home, "search", "how does login work"])
-    assert "src/auth.py::login is gone" in found.output
+    assert "src/auth.py::login no longer exists" in found.output
     (finding,) = [each for each in examine(home).findings if each.check == "pins"]
-    assert (finding.path, finding.what) == (PAGE, "is pinned to a file: src/auth.py::login is gone")
+    assert (finding.path, finding.what) == (PAGE, "is pinned to a file: src/auth.py::login no longer exists")
     result = CliRunner().invoke(cli, ["--home", home, "pin", PAGE, "src/auth.py::login", "--remove"])
     assert "no longer pinned" in result.output
 
@@ -341,7 +341,7 @@ def test_the_pin_of_one_line_is_removed_alone(memory: Memory, project: Path) -> 
 def test_a_pinned_line_marks_hits_for_that_line_only(memory: Memory, project: Path) -> None:
     pin_page(memory.home, f"{PAGE}#L3", "src/auth.py::login")
     (project / "src/auth.py").write_text("")
-    assert stale(memory, "how does login work") == "src/auth.py::login is gone"
+    assert stale(memory, "how does login work") == "src/auth.py::login no longer exists"
     assert stale(memory, "what do sessions have?") == ""
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from .demo import make
 from .looking import Look
-from .serving import browser, served
+from .serving import browser, make_opener, read_opened, served
 
 WIDE = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
@@ -40,32 +41,52 @@ def take(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as made, sync_playwright() as playwright:
         home = make(Path(made) / "home")
         chromium = playwright.chromium.launch(executable_path=browser(), args=["--no-sandbox"])
-        with served(home, "--open") as site:
-            _picture(
-                chromium, site, folder / "search.png", "#/search?q=warm", WIDE
-            )  # loads the model: not in the picture
+        opener = make_opener(Path(made))
+        with served(home, command="web", opener=f"{opener} %s") as site:
+            camera = Camera(chromium, site, _sign_in(chromium, site, read_opened(opener)))
             for name, route, on_phone, dark in PICTURES:
-                _picture(chromium, site, folder / f"{name}.png", route, PHONE if on_phone else WIDE, dark=dark)
+                camera.take(folder / f"{name}.png", route, PHONE if on_phone else WIDE, dark=dark)
             note = home / "memory" / "world" / "pilot.md"
-            _picture(
-                chromium, site, folder / "merge.png", "#/search", WIDE, act=lambda page: _two_write(page, site, note)
-            )
-            _picture(chromium, site, folder / "palette.png", "#/browse", WIDE, dark=True, act=_palette)
+            camera.take(folder / "merge.png", "#/search", WIDE, act=lambda page: _two_write(page, site, note))
+            camera.take(folder / "palette.png", "#/browse", WIDE, dark=True, act=_palette)
         chromium.close()
 
 
-def _picture(chromium: Any, site: str, file: Path, route: str, size: Any, *, dark: bool = False, act: Callable[[Any], None] | None = None) -> None:  # fmt: skip
-    with Look.at(
-        chromium, site, viewport=size, color_scheme="dark" if dark else "light", reduced_motion="reduce"
-    ) as look:
-        page = look.go(route)
-        if act:
-            act(page)
-        if route.startswith("#/map"):
-            page.locator("canvas[data-settled=yes]").wait_for()
+def _sign_in(chromium: Any, site: str, link: str) -> str:
+    """Return the key of a person who signed in. The search loads the model, which no picture waits for then."""
+    with Look.at(chromium, site) as look:
+        look.page.goto(link)
+        look.page.wait_for_selector("main h1", state="attached")
+        look.go("#/search?q=warm", anew=False)
         look.settle()
-        page.screenshot(path=file)
-    _lighter(file)
+        return str(look.page.evaluate('sessionStorage.getItem("commonplace-key")'))
+
+
+class Camera(NamedTuple):
+    """Takes pictures of a site as its owner sees it."""
+
+    chromium: Any
+    site: str
+    key: str
+
+    def take(
+        self, file: Path, route: str, size: Any, *, dark: bool = False, act: Callable[[Any], None] | None = None
+    ) -> None:
+        scheme = "dark" if dark else "light"
+        with Look.at(self.chromium, self.site, viewport=size, color_scheme=scheme, reduced_motion="reduce") as look:
+            look.context.add_init_script(f'sessionStorage.setItem("commonplace-key", {json.dumps(self.key)})')
+            _show(look, route, act)
+            look.page.screenshot(path=file)
+        _lighter(file)
+
+
+def _show(look: Look, route: str, act: Callable[[Any], None] | None) -> None:
+    page = look.go(route)
+    if act:
+        act(page)
+    if route.startswith("#/map"):
+        page.locator("canvas[data-settled=yes]").wait_for()
+    look.settle()
 
 
 def _lighter(file: Path) -> None:

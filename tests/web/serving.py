@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 import re
+import select
 import shutil
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
+from urllib.parse import unquote, urlsplit
 
 from ..surfaces.cli.forked import RunningCommand
 
 BROWSERS = ("chromium-headless-shell", "chromium", "google-chrome")
+OPENED_WITHIN_S = 60
 
 
 def browser() -> str | None:
@@ -32,6 +35,28 @@ def served(home: Path, *flags: str, command: str = "serve", opener: str = "") ->
             yield _address(process.stderr)
         finally:
             process.send_signal(signal.SIGTERM)
+
+
+def make_opener(folder: Path) -> Path:
+    """A browser that only says what it was asked to open."""
+    os.mkfifo(folder / "opened")
+    script = folder / "opener.sh"
+    script.write_text(f'#!/bin/sh\nprintf %s "$1" > {folder}/opened\n')
+    script.chmod(0o700)
+    return script
+
+
+def read_opened(opener: Path) -> str:
+    """The address that the opened file leads to."""
+    pipe = os.open(opener.parent / "opened", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert select.select([pipe], [], [], OPENED_WITHIN_S)[0], "nothing was opened"
+        page = os.read(pipe, 4096).decode()
+    finally:
+        os.close(pipe)
+    assert "code" not in page, "what is opened stands in the list of processes"
+    text = Path(unquote(urlsplit(page).path)).read_text()
+    return re.search(r'url=(\S+)"', text)[1]  # type: ignore[index]
 
 
 def _address(said: IO[str]) -> str:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import re
-import select
 import shutil
 import stat
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -18,8 +14,8 @@ from commonplace import Memory
 from commonplace.storage.backends import open_tokens
 from commonplace.storage.tokens import create_token
 
-from .looking import TIMEOUT_MILLISECONDS, Look
-from .serving import served
+from .looking import Look
+from .serving import make_opener, read_opened, served
 from .test_looking import expect
 
 pytestmark = pytest.mark.slow
@@ -27,25 +23,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def opener(tmp_path: Path) -> Path:
-    """A browser that only says what it was asked to open."""
-    os.mkfifo(tmp_path / "opened")
-    script = tmp_path / "opener.sh"
-    script.write_text(f'#!/bin/sh\nprintf %s "$1" > {tmp_path}/opened\n')
-    script.chmod(0o700)
-    return script
-
-
-def opened(opener: Path) -> str:
-    """The address that the opened file leads to."""
-    pipe = os.open(opener.parent / "opened", os.O_RDONLY | os.O_NONBLOCK)
-    try:
-        assert select.select([pipe], [], [], TIMEOUT_MILLISECONDS / 1000)[0], "nothing was opened"
-        page = os.read(pipe, 4096).decode()
-    finally:
-        os.close(pipe)
-    assert "code" not in page, "what is opened stands in the list of processes"
-    text = Path(unquote(urlsplit(page).path)).read_text()
-    return re.search(r'url=(\S+)"', text)[1]  # type: ignore[index]
+    return make_opener(tmp_path)
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +36,7 @@ def test_the_page_that_web_opens_is_signed_in_and_its_address_keeps_no_code(
     home: Path, chromium: Any, opener: Path
 ) -> None:
     with served(home, command="web", opener=f"{opener} %s") as address, Look.at(chromium, address) as look:
-        link = opened(opener)
+        link = read_opened(opener)
         code = link.partition("#code=")[2]
         assert len(code) > 20
         look.page.goto(link)
@@ -77,7 +55,7 @@ def test_after_signing_in_a_person_can_keep_what_was_learned(home: Path, chromiu
     Memory(home).call("remember", {"content": "Ada keeps bees. They are calm."})
     Memory(home).call("remember", {"content": "Grace moved to Hull."})
     with served(home, command="web", opener=f"{opener} %s") as address, Look.at(chromium, address) as look:
-        look.page.goto(opened(opener))
+        look.page.goto(read_opened(opener))
         look.page.get_by_label("Only unchecked").check()
         row = look.page.locator(".fact").filter(has_text="Grace moved to Hull.")
         row.get_by_role("button", name="Keep").click()
@@ -90,7 +68,7 @@ def test_after_signing_in_a_person_can_keep_what_was_learned(home: Path, chromiu
 
 def test_a_code_is_good_once(home: Path, chromium: Any, opener: Path) -> None:
     with served(home, command="web", opener=f"{opener} %s") as address, Look.at(chromium, address) as look:
-        link = opened(opener)
+        link = read_opened(opener)
         look.page.goto(link)
         expect(look.page.get_by_role("searchbox", name="Search memory")).to_be_visible()
         with Look.at(chromium, address) as other:

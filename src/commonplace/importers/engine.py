@@ -165,7 +165,7 @@ def _write(
     for path, error in failures.items():
         is_stale = isinstance(error, StaleVersion)
         plan.leave_unchanged(
-            path, f"{path} was changed by somebody else meanwhile: run it again" if is_stale else str(error)
+            path, f"{path} was changed by another program in the meantime: run it again" if is_stale else str(error)
         )
     home.index.invalidate()
     return [*dict.fromkeys(writing.warnings)]

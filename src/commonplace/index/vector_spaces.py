@@ -88,7 +88,7 @@ class VectorSpaces:
     def _require_open(self) -> None:
         """Raise IndexClosed if another thread has closed the index. Call it with the lock held."""
         if self._is_closed:
-            raise IndexClosed("the index was closed meanwhile")
+            raise IndexClosed("the index was closed in the meantime")
 
     def _discard_pending(self) -> None:
         """Forget what a transaction that failed would have done outside the database."""

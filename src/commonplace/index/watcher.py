@@ -433,7 +433,7 @@ class _WatchedTree:
     def require_local(self) -> None:
         """Raise Unavailable where changes are known to come without events."""
         if not os.path.isdir(self._home):
-            raise Unavailable(f"{self._home} is gone")
+            raise Unavailable(f"{self._home} no longer exists")
         if kind := remote_file_system(self._home, read_mounts()):
             raise Unavailable(f"{self._home} is on {kind}, which does not report what other machines change")
 

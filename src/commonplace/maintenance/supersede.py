@@ -56,7 +56,7 @@ def supersede(home: Home, old: str, new: str, *, reject: bool = False) -> Answer
     def find_line(text: str) -> int:
         line = _find_line(text, anchor)
         if line is None:
-            raise NotFound(f"{holder.page.path} has changed meanwhile: search again, and cite what it says now")
+            raise NotFound(f"{holder.page.path} has changed in the meantime: search again, and cite what it says now")
         return line
 
     def add(text: str) -> str:

@@ -108,7 +108,7 @@ def migrate_endpoints(home: Home, confirm: Callable[[str], None]) -> tuple[str, 
         return path, []
     lines = "\n".join(line for part in block.values() for line in part)
     if any(f"{key}:" in text for key in block):
-        raise Conflict(f"{path} has entries of its own", advice=f"add these lines to it by hand:\n{lines}")
+        raise Conflict(f"{path} already has entries", advice=f"add these lines to it by hand:\n{lines}")
     confirm(lines)
     os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
     before = f"{text}\n" if text and not text.endswith("\n") else text

@@ -180,7 +180,7 @@ class PinCheck:
         try:
             now = self.fingerprint(pin.path, pin.symbol)
         except NotFound:
-            return f"{pin.target} is gone"
+            return f"{pin.target} no longer exists"
         except (InvalidArgument, NotAvailable, Refused, OSError):
             return ""
         return f"{pin.target} changed since" if pin.fingerprint and now != pin.fingerprint else ""

@@ -97,4 +97,4 @@ class Authenticator:
         if grant.home in (None, caller.home):
             return
         if grant.token or self._stores.get(caller.home).list_tokens():
-            raise Refused("this memory has tokens of its own: name it in the header Commonplace-Home, with its token")
+            raise Refused("this memory has its own tokens: name it in the header Commonplace-Home, with its token")

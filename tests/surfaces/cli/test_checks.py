@@ -31,12 +31,12 @@ def put(shell: Shell, path: str, text: str) -> Path:
 
 
 def test_a_memory_that_is_well_says_so_and_leaves_with_0(used: Shell) -> None:
-    assert used.ok("doctor") == "All is well: 1 page of 1 agent looked at, nothing found.\n"
+    assert used.ok("doctor") == "No problems found in 1 page of 1 agent.\n"
     reply = used.json("doctor", "--json")
     assert reply["findings"] == []
     assert {*reply["checked"]} == {"agents", "folders", "files", "pages", "checks"}
     used.ok("index")
-    assert used.ok("doctor", "--fix").startswith("All is well")
+    assert used.ok("doctor", "--fix").startswith("No problems found")
 
 
 def test_what_is_found_is_grouped_with_advice_and_a_summary_and_the_status_is_1(used: Shell) -> None:
@@ -48,8 +48,8 @@ def test_what_is_found_is_grouped_with_advice_and_a_summary_and_the_status_is_1(
     assert lines[0] == "Notes stored twice (1)"
     assert lines[1].startswith("  agents/main/memory/daily/2020-01-01.md:1: the note 'editor' is stored twice: ")
     assert lines[2] == "    → --fix removes this one"
-    assert "Pages that nobody reads (1)" in lines
-    assert lines[-1] == "3 found: 1 for you to decide, 2 that --fix repairs; 2 pages of 1 agent looked at."
+    assert "Pages that are never read (1)" in lines
+    assert lines[-1] == "3 problems in 2 pages of 1 agent: 1 for you to decide, 2 that --fix repairs."
 
 
 def test_findings_as_json_say_what_where_and_what_next(used: Shell) -> None:
@@ -68,7 +68,7 @@ def test_what_is_mended_can_be_taken_back(used: Shell) -> None:
     page = put(used, "agents/main/memory/daily/2020-01-01.md", SAME)
     done = used.run("doctor", "--fix")
     assert done.returncode == 0
-    assert "    → mended: removed; `commonplace undo " in done.stdout
+    assert "    → fixed: removed; `commonplace undo " in done.stdout
     assert done.stdout.endswith("is in history: `commonplace undo` takes it back.\n")
     assert page.read_text() == ""
     change = done.stdout.split("`commonplace undo ")[1].split("`")[0]

@@ -345,7 +345,7 @@ def test_an_agent_that_nobody_used_before_is_pointed_out_once(used: Shell) -> No
     assert used.run("remember", "hello").stderr == ""
     assert "did you mean main?" in used.run("--agent", "mian", "recall").stderr
     first = used.run("remember", "hello", COMMONPLACE_AGENT="writer")
-    assert first.stderr == "note: writer is an agent that nobody used before; agents so far: main\n"
+    assert first.stderr == "note: writer is a new agent; agents so far: main\n"
     assert used.run("--agent", "writer", "remember", "again").stderr == ""
 
 

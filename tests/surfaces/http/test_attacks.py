@@ -170,11 +170,11 @@ def test_pins_tell_a_token_for_single_agents_nothing_of_files(guarded: Api, full
     ann.post("tools/update_world", topic="probe", content=f"Probing case of zebras {pins}\n")
     for path in ("search?q=probing+zebras", "context?query=probing+zebras", "context", "health", "findings"):
         told = ann.send("GET", path).text
-        assert "is gone" not in told, path
+        assert "no longer exists" not in told, path
         assert "changed since" not in told, path
         shown = person.send("GET", path).text
-        assert "absent.txt is gone" in shown, path
-        assert "daily" not in shown.partition("is gone")[2].partition("is gone")[0], path
+        assert "absent.txt no longer exists" in shown, path
+        assert "daily" not in shown.partition("no longer exists")[2].partition("no longer exists")[0], path
 
 
 def damage_index(home: Path) -> None:

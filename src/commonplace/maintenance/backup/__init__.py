@@ -126,7 +126,7 @@ def export_file(
             compress = lower.endswith((".gz", ".tgz"))
             return export_to(home, file, format or by_name, history=history, compress=compress)
     except FileExistsError as error:
-        raise Conflict(f"{path} was made by somebody else meanwhile: give another name") from error
+        raise Conflict(f"{path} was created by another program in the meantime: give another name") from error
     except OSError as error:
         raise StorageError(f"{path} cannot be written: {error.strerror or error}") from error
 
@@ -224,7 +224,7 @@ def compare(home: Home, files: Files, spool: Spool) -> RestorePlan:
         else:
             different.append(path)
     if has_own_history:
-        warnings.append("the home has a history of its own, which stays; that of the archive is not imported")
+        warnings.append("the home already has a history, which stays; that of the archive is not imported")
         new = [path for path in new if not is_history_file(path)]
         same = [path for path in same if not is_history_file(path)]
     return RestorePlan(tuple(new), tuple(different), tuple(same), tuple(warnings), seen, versions)

@@ -52,7 +52,7 @@ CHECKS: dict[str, Check] = {
     "secrets": Check("Secrets in plain text", find_in_page=page_checks.check_secrets),
     "future": Check("Dates in the future", find_in_page=page_checks.check_future_dates),
     "oversize": Check("Large pages", find_in_page=page_checks.check_size),
-    "unread": Check("Pages that nobody reads", find=file_checks.find_unread_pages),
+    "unread": Check("Pages that are never read", find=file_checks.find_unread_pages),
     "links": Check("Links", find=file_checks.find_links),
     "names": Check("Names that other systems mix up", find=file_checks.find_confusable_names),
     "permissions": Check("Open to others", find=file_checks.find_open_permissions, fix=file_checks.close_permissions),
@@ -143,7 +143,7 @@ def _find_in_pages(survey: Survey) -> Iterator[Finding]:
                 survey.versions[entry.path] = ""
             advice = error.advice or "put a text file in its place"
             what = error.problem
-            yield Finding("unreadable", entry.path, what, f"{advice}; until then nobody finds what it says")
+            yield Finding("unreadable", entry.path, what, f"{advice}; until then it cannot be found")
             continue
         if place:
             survey.versions[entry.path] = page.version
@@ -160,7 +160,7 @@ def _check_page(survey: Survey, page: ScannedPage) -> Iterator[Finding]:
                 yield from (_make_finding(name, problem) for problem in check.find_in_page(survey, page))
     except (ValueError, RecursionError) as error:
         what = f"it cannot be parsed ({error})"
-        yield Finding("unreadable", page.path, what, "look at it by hand; until then nobody finds what it says")
+        yield Finding("unreadable", page.path, what, "look at it by hand; until then it cannot be found")
 
 
 def _make_finding(check: str, problem: DoctorProblem) -> Finding:
@@ -192,9 +192,9 @@ def _fix(home: Home, finding: Finding) -> Finding:
         with home.writer.call("doctor", why=finding.what, defer_index=True):
             advice = fix(home, finding)
     except CommonplaceError as error:
-        return finding._replace(advice=f"not mended: {error}")
+        return finding._replace(advice=f"not fixed: {error}")
     except OSError as error:
-        return finding._replace(advice=f"not mended: {error.strerror or error}")
+        return finding._replace(advice=f"not fixed: {error.strerror or error}")
     return finding._replace(fixed=True, advice=advice)
 
 

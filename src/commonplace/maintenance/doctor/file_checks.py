@@ -209,7 +209,7 @@ def _constant_reader(text: str | None) -> Callable[[str], str | None]:
 
 def settings_problem(root: str, error: SettingsError) -> DoctorProblem:
     path = error.path.removeprefix(root + os.sep)
-    advice = "mend it by hand; until then no tool works with this memory, and nothing else was looked at"
+    advice = "fix it by hand; until then no tool works with this memory, and nothing else was checked"
     if path != settings_of.FILE:
         advice = "mend it by hand; until then no tool works for this agent"
     what = f"{error.problem}: {error.advice}" if error.advice else error.problem
@@ -225,7 +225,7 @@ def find_index_problems(survey: Survey) -> Iterator[DoctorProblem]:
             location, "there is no index", "the next search makes it; --fix does it now", fix_data=("behind",)
         )
     elif inspection.state == "busy":
-        yield DoctorProblem(location, "the index is in use and could not be looked at", "try again in a moment")
+        yield DoctorProblem(location, "the index is in use and could not be checked", "try again in a moment")
     elif inspection.state == "damaged":
         advice = "the next search that notices rebuilds it; --fix does it now. Nothing is lost by it"
         yield DoctorProblem(location, f"the index is damaged ({inspection.problem})", advice, fix_data=("damaged",))

@@ -31,7 +31,7 @@ _CONFLICT_MARKERS = tuple(re.compile(line, re.MULTILINE) for line in (r"^<{7} ",
 _LOCATION_FIELDS = ("key", "category", "channel", "created_at", "updated_at")
 _APPEND_ONLY_KINDS = ("session", "data")  # no tool rewrites a part of these: their size is no burden
 _FIX_BY_HAND = "mend the lines between the two `---` by hand"
-_CHANGED_MEANWHILE = "it has changed meanwhile: run doctor again"
+_CHANGED_MEANWHILE = "it has changed in the meantime: run doctor again"
 
 
 def check_front_matter(_survey: Survey, page: ScannedPage) -> Iterator[DoctorProblem]:

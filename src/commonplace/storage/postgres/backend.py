@@ -168,11 +168,11 @@ class PostgresBackend:
         status = migration_status(Database(parse_url(address)))
         if status.is_too_new:
             problem = f"a newer commonplace changed the tables (there is {status.unknown[-1]})"
-            return [SetupProblem("commonplace", problem, "update this program; nothing else was looked at")]
+            return [SetupProblem("commonplace", problem, "update this program; nothing else was checked")]
         if status.pending:
             problem = f"the tables are not up to date ({', '.join(map(str, status.pending))} not applied)"
             command = "migrate" if status.applied else "init"
-            advice = f"run `commonplace db {command}`; until then nothing else is looked at"
+            advice = f"run `commonplace db {command}`; until then nothing else is checked"
             return [SetupProblem("commonplace", problem, advice)]
         return []
 

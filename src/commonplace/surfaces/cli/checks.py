@@ -81,7 +81,7 @@ def _print_findings(report: DoctorReport, doubts: str, *, fix: bool) -> None:
 def _print_finding(finding: Finding) -> None:
     where = f"{finding.path}:{finding.line}" if finding.line else finding.path
     print_text(f"  {_escape(where)}: {_escape(finding.what)}")
-    prefix = "mended: " if finding.fixed else ""
+    prefix = "fixed: " if finding.fixed else ""
     print_text(f"    → {prefix}{_escape(finding.advice)}", fg="green" if finding.fixed else "yellow")
 
 
@@ -93,20 +93,19 @@ def _escape(text: str) -> str:
 def _summarize(report: DoctorReport, *, fix: bool) -> str:
     pages = _count(report.checked.get("pages", 0), "page")
     agents = _count(report.checked.get("agents", 0), "agent")
-    checked = f"{pages} of {agents} looked at"
     if not report.findings:
-        return f"All is well: {checked}, nothing found."
+        return f"No problems found in {pages} of {agents}."
     fixed = sum(finding.fixed for finding in report.findings)
     fixable = sum(finding.fixable and not finding.fixed for finding in report.findings)
     counts = {
-        "mended": fixed,
+        "fixed": fixed,
         "for you to decide": len(report.findings) - fixed - fixable,
-        "that could not be mended" if fix else "that --fix repairs": fixable,
+        "that could not be fixed" if fix else "that --fix repairs": fixable,
     }
     parts = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
     rewritten = any(finding.fixed and finding.check.startswith("duplicate") for finding in report.findings)
     undo = " What was taken out of memory is in history: `commonplace undo` takes it back." if rewritten else ""
-    return f"{len(report.findings)} found: {parts}; {checked}.{undo}"
+    return f"{_count(len(report.findings), 'problem')} in {pages} of {agents}: {parts}.{undo}"
 
 
 def _count(number: int, noun: str) -> str:

@@ -232,7 +232,7 @@ def note_new_agent(home: Home) -> None:
     others = [name for name in home.list_agents() if name != home.agent]
     close = get_close_matches(home.agent, [*dict.fromkeys([MAIN, *others])], n=1)
     hint = f"did you mean {close[0]}?" if close else f"agents so far: {', '.join(others) or 'none'}"
-    note(f"{home.agent} is an agent that nobody used before; {hint}")
+    note(f"{home.agent} is a new agent; {hint}")
 
 
 def warn_untrusted(home: Home) -> None:

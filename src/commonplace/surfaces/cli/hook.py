@@ -216,7 +216,7 @@ def _current_folder() -> str:
     try:
         return os.getcwd()
     except FileNotFoundError as error:
-        raise InvalidArgument("the folder it was started in is gone: name the memory with --home") from error
+        raise InvalidArgument("the folder it was started in no longer exists: name the memory with --home") from error
 
 
 def _read_event() -> dict[str, Any]:

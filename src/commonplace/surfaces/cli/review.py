@@ -1,5 +1,5 @@
-"""The commands in which a person decides: `review` on facts that may be outdated, `trust` on what a found memory brings,
-`proposals` on single rules."""
+"""The commands in which a person decides: `review` on facts that may be outdated, `trust` on what a found memory
+brings, `proposals` on single rules."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def review_command(answers: tuple[str, ...]) -> None:
     """Decide on facts that may be outdated: a newer one seems to replace them, they are over, or their file changed.
 
     In a terminal, one key answers each: n (the new one is true), o (the old one is still true), b (both are true),
-    l (ask again in 7 days), q (quit). Elsewhere they are listed. Answers are stored in the pages; `undo` takes them back.
+    l (ask again in 7 days), q (quit). Elsewhere they are listed. Answers are stored in the pages; `undo` reverts them.
     """
     home = open_memory().home
     if answers:

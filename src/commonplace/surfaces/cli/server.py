@@ -92,7 +92,13 @@ def mcp_command(**arguments: Any) -> None:
 def _add_http_options(command: Any) -> Any:
     options = (
         click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on."),
-        click.option("--port", default=7777, show_default=True, type=click.IntRange(0, 65535), help="The port to listen on; 0: any free one."),
+        click.option(
+            "--port",
+            default=7777,
+            show_default=True,
+            type=click.IntRange(0, 65535),
+            help="The port to listen on; 0: any free one.",
+        ),
         click.option("--token", metavar="TEXT", help="A bearer token that allows everything (or COMMONPLACE_TOKEN)."),
         click.option("--open", "is_open", is_flag=True, help="Let any program on this machine in without a token."),
         click.option("--tenants", is_flag=True, help="Serve all tenants of a database: the token names the tenant."),

@@ -433,7 +433,7 @@ ENDPOINTS = [
         "POST",
         "/v1/merge",
         merge_page,
-        "Merge your change with what others changed meanwhile.",
+        "Merge your change with what others changed in the meantime.",
         tag="pages",
         body=_MERGE,
         responses={200: ResponseSpec("Both changes, with the conflicts between them.", _MERGED)},

@@ -247,7 +247,7 @@ ENDPOINTS = [
         "GET",
         "/v1/proposals",
         get_proposals,
-        "The rules that wait for approval, with what is in force meanwhile.",
+        "The rules that wait for approval, with what is in force until then.",
         needs="admin",
         responses={200: ResponseSpec("Every proposal, and what else a found memory goes without.", _PROPOSALS)},
         tag="access",

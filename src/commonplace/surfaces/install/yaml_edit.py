@@ -46,7 +46,7 @@ def put(text: str, path: KeyPath, value: Any) -> str:
     if start is None:
         edited = "".join([*ended, f"{key}:{end}", *_entry_lines(name, whole, "  ", end)])
     elif (inline := lines[start].partition(":")[2].partition("#")[0].strip()) not in ("", "{}"):
-        raise CannotEdit(f"{key} is written as {inline[:40]}: put each entry of it on lines of its own, and try again")
+        raise CannotEdit(f"{key} is written as {inline[:40]}: put each of its entries on its own line, and try again")
     else:
         ended[start] = re.sub(r":\s*\{\}", ":", ended[start], count=1)
         edited = "".join(

@@ -50,11 +50,11 @@ export function Search({ route }) {
     if ((params.get("q") || "") !== asked) setText(params.get("q") || "");
   }, [params.get("q")]);
   const filters = filtersOf(params);
-  const found = useAsked(
-    (signal) =>
-      asked ? get("search", { q: asked, limit: 20, explain: true, ...filters, tag: filters.tag }, signal) : null,
-    [asked, JSON.stringify(filters)],
-  );
+  const question = JSON.stringify([asked, filters]);
+  const found = useAsked(async (signal) => {
+    if (!asked) return null;
+    return { question, ...(await get("search", { q: asked, limit: 20, explain: true, ...filters }, signal)) };
+  }, [question]);
   useFreshness(found.again);
   return html`<div class="search">
     <h1 class="sr">Search</h1>
@@ -69,7 +69,7 @@ export function Search({ route }) {
       <kbd aria-hidden="true">/</kbd>
     </form>
     <${Filters} filters=${filters} asked=${asked} />
-    ${asked ? html`<${Results} asked=${asked} found=${found} filtered=${Object.keys(filters).length > 0} />` : html`<${Start} />`}
+    ${asked ? html`<${Results} asked=${asked} question=${question} found=${found} filtered=${Object.keys(filters).length > 0} />` : html`<${Start} />`}
   </div>`;
 }
 
@@ -133,7 +133,7 @@ function step(by) {
   focusHit(at < 0 ? 0 : at + by);
 }
 
-function Results({ asked, found, filtered }) {
+function Results({ asked, question, found, filtered }) {
   const { data, problem, busy } = found;
   useKeys({ j: () => step(1), k: () => step(-1), ArrowDown: () => step(1), ArrowUp: () => step(-1) });
   const time = data?.took_ms === undefined ? "" : ` in ${number(Math.round(data.took_ms))} ms`;
@@ -143,7 +143,7 @@ function Results({ asked, found, filtered }) {
     ${notes(data).map((text) => html`<p class="banner"><${Icon} name="info" /> ${text}</p>`)}
     <${Trouble} problem=${problem} again=${found.again} />
     ${data && !data.results.length && !busy && html`<${Nothing} asked=${asked} filtered=${filtered} />`}
-    <${Hits} key=${asked} data=${data} busy=${busy} />
+    <${Hits} key=${asked} data=${data} isOld=${data?.question !== question} />
   </section>`;
 }
 
@@ -152,12 +152,12 @@ const FEW = 3;
 const NEAREST = 5;
 
 // What is unlikely to answer is folded away; where nothing fits well, but for the nearest.
-function Hits({ data, busy }) {
+function Hits({ data, isOld }) {
   const [open, setOpen] = useState(false);
   const all = data?.results ?? [];
   const likely = data?.verdict === "found" ? all.filter((hit, index) => index < FEW || hit.score >= LEAST_LIKELY) : all.slice(0, NEAREST);
   const shown = open ? all : likely;
-  return html`<ol class=${`hits ${busy ? "is-old" : ""}`}>
+  return html`<ol class=${`hits ${isOld ? "is-old" : ""}`}>
       ${shown.map((hit) => html`<${Hit} key=${`${hit.path}:${hit.from}`} hit=${hit} />`)}</ol>
     ${shown.length < all.length && html`<p class="tail"><button type="button" aria-expanded="false" onClick=${() => setOpen(true)}>Show ${plural(all.length - shown.length, "less likely hit")}</button></p>`}`;
 }
