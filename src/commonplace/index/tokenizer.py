@@ -26,6 +26,7 @@ _UNSPACED = (
 _COMBINING_MARKS = "\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0dff\u0f00-\u0fff"
 _ASCII_WORD = re.compile("[a-z0-9]+")  # for folded text in ASCII, as most is
 _ACCENTS = re.compile(r"[\u0300-\u036f]")
+_MAY_HAVE_ACCENTS = re.compile("[\u0080-\u2fff]")
 _POSSESSIVE = re.compile(r"(?<=\w)['\u2019]s\b")
 _MAX_MARKS = 200  # of one text
 
@@ -127,6 +128,8 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     plain = unicodedata.normalize("NFKC", text).casefold()
+    if not _MAY_HAVE_ACCENTS.search(plain):  # as in Chinese and Japanese: to look for them takes most of the time
+        return plain
     return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", plain)))
 
 

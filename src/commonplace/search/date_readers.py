@@ -10,7 +10,7 @@ from functools import cache
 from typing import NamedTuple
 
 from ..formats.timestamps import MONTHS
-from .date_phrases import ARABIC_DUALS, IN_YEAR, OWN_WORDS, VOCABULARIES, Vocabulary, fold_phrase
+from .date_phrases import ARABIC_DUALS, IN_YEAR, OWN_WORDS, VOCABULARIES, fold_phrase
 from .open_ranges import Direction, lead_pattern, trail_pattern
 from .words import guess_languages
 
@@ -43,6 +43,9 @@ _HINTS = (
 _WORD = r"\w\u0900-\u097f\u064b-\u0652"
 _START = rf"(?<![{_WORD}])"
 _END = rf"(?![{_WORD}])"
+_WORDS = re.compile(f"[{_WORD}]+")
+_LETTERS = re.compile(r"[^\W\d_]+")
+_FIGURES = re.compile("[0-9][-/.][0-9]")  # in every date in figures
 _NOT_OF = r"(?! (?:of|des|du|del|de cada|de chaque|von jede|dell|каждого) )"
 _YEAR = r"(?P<year>[0-9]{4})"
 _PLAIN_YEAR = r"(?P<year>(?:19|20)[0-9]{2})"
@@ -79,8 +82,22 @@ class Span(NamedTuple):
 
 
 _Read = Callable[[re.Match[str], date], Span | None]
-_Reader = tuple[re.Pattern[str], _Read, bool]
-_RawReader = tuple[str, _Read, bool]
+
+
+class Reader(NamedTuple):
+    """A pattern of phrases, and which days a match of it names.
+
+    `hints`: a text that has none of them has no match, which takes less time to tell; without hints, any may have one.
+    In English they are whole words.
+    """
+
+    pattern: re.Pattern[str]
+    read: _Read
+    is_relative: bool
+    hints: frozenset[str]
+
+
+_RawReader = tuple[str, _Read, bool, str]  # with its hints, separated by spaces
 
 
 def open_span(span: Span, direction: Direction, today: int) -> Span:
@@ -266,104 +283,154 @@ def _read_year(match: re.Match[str], _: date) -> Span | None:
 def choose_languages(folded: str) -> list[str]:
     """Return the languages that a text may be in: compiling the patterns of all takes longer than a search."""
     chosen: list[str] = []
-    if any(hint in folded for hint in _HINTS):
+    if _has_any(folded, _HINTS):
         chosen.append("english")
-    if not folded.isascii() and any(char >= "\u3040" for char in folded):
+    if not folded.isascii() and max(folded) >= "\u3040":
         chosen.append("unspaced")
-    words = re.findall(r"[^\W\d_]+", folded)
-    languages = guess_languages(words)
+    hinted = {language for language, hints in _latin_hints().items() if _has_any(folded, hints)}
+    words: frozenset[str] = frozenset()
+    languages: tuple[str, ...] = ()
+    if hinted or _has_year(folded):
+        words = frozenset(_LETTERS.findall(folded))
+        languages = guess_languages(words)
     for language, vocabulary in VOCABULARIES.items():
         if vocabulary.script:
-            is_likely = not folded.isascii() and re.search(f"[{vocabulary.script}]", folded) is not None
+            is_likely = not folded.isascii() and _compile_once(f"[{vocabulary.script}]").search(folded) is not None
+        elif language in hinted:
+            is_likely = not languages or language in languages or not words.isdisjoint(_own_words(language))
         else:
-            is_known = not languages or language in languages or _has_own_word(words, vocabulary)
-            has_hint = any(hint in folded for hint in vocabulary.hints.split())
-            is_likely = is_known and (has_hint or (language in languages and _has_year(folded)))
+            is_likely = language in languages and _has_year(folded)
         if is_likely:
             chosen.append(language)
     return chosen
 
 
-def _has_own_word(words: list[str], vocabulary: Vocabulary) -> bool:
-    own = OWN_WORDS.get(vocabulary.language, "").split()
-    months = number_words(vocabulary.months)
-    return any(word in own or (len(word) > _SHORT_MONTH_CHARACTERS and word in months) for word in words)
-
-
-def _has_year(folded: str) -> bool:
-    return re.search(_PLAIN_YEAR, folded) is not None
-
-
-def choose_readers(languages: Iterable[str]) -> Iterator[_Reader]:
-    special = {"english": _english_readers, "unspaced": _unspaced_readers}
-    for language in languages:
-        yield from special[language]() if language in special else _vocabulary_readers(language)
+def _has_any(folded: str, hints: Iterable[str]) -> bool:
+    return any(hint in folded for hint in hints)
 
 
 @cache
-def _english_readers() -> tuple[_Reader, ...]:
-    """Return the patterns of English, and of dates in figures."""
+def _latin_hints() -> dict[str, tuple[str, ...]]:
+    return {name: tuple(each.hints.split()) for name, each in VOCABULARIES.items() if not each.script}
+
+
+@cache
+def _own_words(language: str) -> frozenset[str]:
+    """Return words of one language alone, and its months."""
+    months = number_words(VOCABULARIES[language].months)
+    long_months = (month for month in months if len(month) > _SHORT_MONTH_CHARACTERS)
+    return frozenset((*OWN_WORDS.get(language, "").split(), *long_months))
+
+
+def _has_year(folded: str) -> bool:
+    return _compile_once(_PLAIN_YEAR).search(folded) is not None
+
+
+def choose_readers(languages: Iterable[str], folded: str) -> Iterator[Reader]:
+    """Yield the readers of these languages that may find something in a text."""
+    for language in languages:
+        if language == "english":
+            words = frozenset(_WORDS.findall(folded))
+            if _FIGURES.search(folded):
+                yield from _figure_readers()
+            yield from (reader for reader in _english_readers() if not reader.hints.isdisjoint(words))
+            if _has_year(folded):
+                yield _english_year_reader()
+        elif language == "unspaced":
+            yield from (reader for reader in _unspaced_readers() if _has_any(folded, reader.hints))
+        else:
+            yield from _vocabulary_readers(language)
+
+
+@cache
+def _compile_once(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+@cache
+def _figure_readers() -> tuple[Reader, ...]:
+    """Return the patterns of dates in figures."""
+    raw: tuple[_RawReader, ...] = (
+        (rf"(?<![0-9]){_YEAR}[-/.](?P<number>[0-9]{{1,2}})[-/.]{_DAY}(?![0-9])", _read_numeric, False, ""),
+        (rf"(?<![0-9.]){_DAY}\.(?P<number>[0-9]{{1,2}})\.{_YEAR}(?![0-9])", _read_numeric, False, ""),
+        (rf"(?<![0-9/]){_DAY}/(?P<number>[0-9]{{1,2}})/{_YEAR}(?![0-9/])", _read_slashes, False, ""),
+        (
+            rf"{_START}(?:am|vom|zum|seit dem|bis zum|ab dem) {_DAY}\.(?P<number>[0-9]{{1,2}})\.(?![0-9])",
+            _read_day_and_number,
+            False,
+            "",
+        ),
+    )
+    return _compile(raw)
+
+
+@cache
+def _english_readers() -> tuple[Reader, ...]:
+    """Return the patterns of English. A month is always a whole word."""
     numbers = number_words(_ENGLISH_NUMBERS)
     amount = f"(?P<amount>[0-9]{{1,3}}|{any_of(numbers)})"
     units = "(?:(?P<day>day)|(?P<week>week)|(?P<month>month)|(?P<year>year))s?"
     unit = "(?:(?P<week>week)|(?P<month>month)|(?P<year>year))(?:'s)?"
     month = f"(?P<month>{any_of(MONTHS)})"
+    months = " ".join(MONTHS)
+    units_named = "day week month year"
     ordinal = "(?P<ordinal>st|nd|rd|th)?"
     of_year = rf"(?:,? {_YEAR})?"
     lead = "(?:(?P<lead>on|by|since|from|before|after|until|till|up to)(?: the)? )?"
     weekdays = {name: number for number, name in enumerate(_WEEKDAYS)}
     read_month = _read_month_of(MONTHS)
     raw: tuple[_RawReader, ...] = (
-        (rf"(?<![0-9]){_YEAR}[-/.](?P<number>[0-9]{{1,2}})[-/.]{_DAY}(?![0-9])", _read_numeric, False),
-        (rf"(?<![0-9.]){_DAY}\.(?P<number>[0-9]{{1,2}})\.{_YEAR}(?![0-9])", _read_numeric, False),
-        (rf"(?<![0-9/]){_DAY}/(?P<number>[0-9]{{1,2}})/{_YEAR}(?![0-9/])", _read_slashes, False),
-        (
-            rf"{_START}(?:am|vom|zum|seit dem|bis zum|ab dem) {_DAY}\.(?P<number>[0-9]{{1,2}})\.(?![0-9])",
-            _read_day_and_number,
-            False,
-        ),
-        (rf"{_START}(?:the )?day before yesterday(?:'s)?{_END}", _read_day(-2), True),
-        (rf"{_START}yesterday(?:'s)?(?: (?:morning|afternoon|evening))?{_END}", _read_day(-1), True),
+        (rf"{_START}(?:the )?day before yesterday(?:'s)?{_END}", _read_day(-2), True, "yesterday"),
+        (rf"{_START}yesterday(?:'s)?(?: (?:morning|afternoon|evening))?{_END}", _read_day(-1), True, "yesterday"),
         (
             rf"{_START}(?<!as of )(?<!until )(?<!till )(?:earlier )?today(?:'s)?{_END}"
             rf"|{_START}this (?:morning|afternoon|evening){_END}|{_START}tonight{_END}",
             _read_day(0),
             True,
+            "today tonight morning afternoon evening",
         ),
-        (rf"{_START}last night{_END}", _read_last_night, True),
-        (rf"{_START}(?:the )?day after tomorrow{_END}", _read_day(2), True),
-        (rf"{_START}tomorrow{_END}", _read_day(1), True),
-        (rf"{_START}{amount} {units} ago{_END}", _read_ago_of(numbers), True),
+        (rf"{_START}last night{_END}", _read_last_night, True, "night"),
+        (rf"{_START}(?:the )?day after tomorrow{_END}", _read_day(2), True, "tomorrow"),
+        (rf"{_START}tomorrow{_END}", _read_day(1), True, "tomorrow"),
+        (rf"{_START}{amount} {units} ago{_END}", _read_ago_of(numbers), True, "ago"),
         (
             rf"{_START}(?:in |over |during |within )?(?:the )?(?:last|past) {amount} {units}{_END}",
             _read_until_today_of(numbers),
             True,
+            f"{units_named} days weeks months years",
         ),
-        (rf"{_START}(?:last|over the|at the|this past) weekend{_END}", _read_weekend, True),
-        (rf"{_START}(?:the )?(?:last|previous|past) {unit}{_END}{_NOT_OF}", _read_unit(-1), True),
-        (rf"{_START}(?:earlier )?this {unit}{_END}", _read_unit(0), True),
-        (rf"{_START}next {unit}{_END}", _read_unit(1), True),
+        (rf"{_START}(?:last|over the|at the|this past) weekend{_END}", _read_weekend, True, "weekend"),
+        (rf"{_START}(?:the )?(?:last|previous|past) {unit}{_END}{_NOT_OF}", _read_unit(-1), True, units_named),
+        (rf"{_START}(?:earlier )?this {unit}{_END}", _read_unit(0), True, units_named),
+        (rf"{_START}next {unit}{_END}", _read_unit(1), True, "next"),
         (
             rf"{_START}(?<!the )(?:last|on|this past) (?P<weekday>{'|'.join(_WEEKDAYS)}){_END}(?!['’]s){_NOT_OF}",
             _read_weekday_of(weekdays),
             True,
+            " ".join(_WEEKDAYS),
         ),
-        (rf"{_START}{lead}{_DAY}{ordinal}(?: of)? {month}{of_year}{_END}", read_month, False),
-        (rf"{_START}{lead}{month} {_DAY}{ordinal}{of_year}{_END}", read_month, False),
+        (rf"{_START}{lead}{_DAY}{ordinal}(?: of)? {month}{of_year}{_END}", read_month, False, months),
+        (rf"{_START}{lead}{month} {_DAY}{ordinal}{of_year}{_END}", read_month, False, months),
         (
             rf"{_START}(?P<lead>in|during|of|last|since|before|after|until|till|up to|early|late|mid)"
             rf"(?: (?:early|late|mid))? {month}{of_year}{_END}",
             read_month,
             False,
+            months,
         ),
-        (rf"{_START}{month} {_YEAR}{_END}", read_month, False),
-        (rf"{_START}(?:in|during) (?P<year>(?:19|20)[0-9]{{2}}){_END}", _read_year, False),
+        (rf"{_START}{month} {_YEAR}{_END}", read_month, False, months),
     )
     return _compile(raw)
 
 
 @cache
-def _unspaced_readers() -> tuple[_Reader, ...]:
+def _english_year_reader() -> Reader:
+    pattern = rf"{_START}(?:in|during) {_PLAIN_YEAR}{_END}"
+    return Reader(re.compile(pattern), _read_year, is_relative=False, hints=frozenset())
+
+
+@cache
+def _unspaced_readers() -> tuple[Reader, ...]:
     """Return the patterns of Chinese, Japanese and Korean."""
     numbers = number_words(_CHINESE_NUMBERS)
     number = any_of(numbers)
@@ -373,43 +440,46 @@ def _unspaced_readers() -> tuple[_Reader, ...]:
     unit = "(?:(?P<week>周|週|星期|礼拜|禮拜|주)|(?P<month>月|달))"
     weeks = "(?:周|週|星期|礼拜|禮拜)"
     raw: tuple[_RawReader, ...] = (
-        (r"(?<![之以目从])前天|一昨日|おととい|그저께|그제", _read_day(-2), True),
-        (r"昨天|昨日|きのう|昨晚|昨夜|어제", _read_day(-1), True),
-        (r"今天|今日|本日|今早|今晚|今朝|今夜|きょう|오늘", _read_day(0), True),
-        (r"(?<![以今然之最往先])[后後]天|明後日|あさって|모레", _read_day(2), True),
-        (r"明天|明日|あした|내일", _read_day(1), True),
-        (rf"{amount}{counted}(?:之|以)?前", _read_ago_of(numbers), True),
-        (rf"(?P<amount>[0-9]{{1,3}})\s?{korean}\s?전", _read_ago_of(numbers), True),
-        (r"上(?:个|個)?(?:周|週)末|先週末|지난\s?주말", _read_weekend, True),
+        (r"(?<![之以目从])前天|一昨日|おととい|그저께|그제", _read_day(-2), True, "前天 一昨日 おととい 그저께 그제"),
+        (r"昨天|昨日|きのう|昨晚|昨夜|어제", _read_day(-1), True, "昨 きのう 어제"),
+        (r"今天|今日|本日|今早|今晚|今朝|今夜|きょう|오늘", _read_day(0), True, "今 本日 きょう 오늘"),
+        (r"(?<![以今然之最往先])[后後]天|明後日|あさって|모레", _read_day(2), True, "天 明後日 あさって 모레"),
+        (r"明天|明日|あした|내일", _read_day(1), True, "明 あした 내일"),
+        (rf"{amount}{counted}(?:之|以)?前", _read_ago_of(numbers), True, "前"),
+        (rf"(?P<amount>[0-9]{{1,3}})\s?{korean}\s?전", _read_ago_of(numbers), True, "전"),
+        (r"上(?:个|個)?(?:周|週)末|先週末|지난\s?주말", _read_weekend, True, "末 주말"),
         (
             rf"(?<![早晚马馬以])上(?:个|個)?{weeks}(?P<weekday>[一二三四五六日天])",
             _read_weekday_of_last_week(_CHINESE_WEEKDAYS),
             True,
+            "上",
         ),
-        (r"先週の?(?P<weekday>[月火水木金土日])曜日?", _read_weekday_of_last_week(_JAPANESE_WEEKDAYS), True),
-        (r"지난\s?주\s?(?P<weekday>[월화수목금토일])요일", _read_weekday_of_last_week(_KOREAN_WEEKDAYS), True),
-        (rf"(?:(?<![早晚马馬以])上(?:个|個)?|先|지난)\s?{unit}", _read_unit(-1), True),
-        (r"(?P<year>去年|昨年|작년|지난해)", _read_unit(-1), True),
-        (r"(?P<year>今年|올해)", _read_unit(0), True),
-        (rf"(?:这个?|這個?|(?<!日)本|今|이번)\s?{unit}", _read_unit(0), True),
-        (rf"(?:下(?:个|個)?|来|來|다음)\s?{unit}", _read_unit(1), True),
+        (r"先週の?(?P<weekday>[月火水木金土日])曜日?", _read_weekday_of_last_week(_JAPANESE_WEEKDAYS), True, "先週"),
+        (r"지난\s?주\s?(?P<weekday>[월화수목금토일])요일", _read_weekday_of_last_week(_KOREAN_WEEKDAYS), True, "요일"),
+        (rf"(?:(?<![早晚马馬以])上(?:个|個)?|先|지난)\s?{unit}", _read_unit(-1), True, "上 先 지난"),
+        (r"(?P<year>去年|昨年|작년|지난해)", _read_unit(-1), True, "去年 昨年 작년 지난해"),
+        (r"(?P<year>今年|올해)", _read_unit(0), True, "今年 올해"),
+        (rf"(?:这个?|這個?|(?<!日)本|今|이번)\s?{unit}", _read_unit(0), True, "这 這 本 今 이번"),
+        (rf"(?:下(?:个|個)?|来|來|다음)\s?{unit}", _read_unit(1), True, "下 来 來 다음"),
         (
             rf"(?:(?P<year>[〇零一二三四五六七八九]{{4}})年)?(?P<month>{number})月(?P<day>[一二三]?十?[一二三四五六七八九]?)(?<=[一-十])[日号號]",
             _read_chinese_day,
             False,
+            "月",
         ),
         (
             rf"(?:(?P<year>[0-9]{{4}})[年년]\s?)?(?P<month>[0-9]{{1,2}}|{number})[月월](?:\s?{_DAY}[日号號일])?",
             _read_month_of(numbers),
             False,
+            "月 월",
         ),
-        (r"(?P<year>(?:19|20)[0-9]{2})[年년]", _read_year, False),
+        (r"(?P<year>(?:19|20)[0-9]{2})[年년]", _read_year, False, "年 년"),
     )
     return _compile(raw)
 
 
 @cache
-def _vocabulary_readers(language: str) -> tuple[_Reader, ...]:
+def _vocabulary_readers(language: str) -> tuple[Reader, ...]:
     words = VOCABULARIES[language]
     numbers = number_words(words.numbers)
     months = number_words(words.months)
@@ -435,24 +505,26 @@ def _vocabulary_readers(language: str) -> tuple[_Reader, ...]:
     def add(templates: str, read: _Read, *, is_relative: bool, tail: str = "") -> None:
         for template in templates.split(" | "):
             pattern = re.sub(r"\{(\w+)\}", lambda part: parts.get(part[1], part[0]), fold_phrase(template))
-            raw.append((f"{_START}{pattern}{tail}{_END}{_NOT_OF}", read, is_relative))
+            raw.append((f"{_START}{pattern}{tail}{_END}{_NOT_OF}", read, is_relative, ""))
 
     for offset in sorted(words.days, key=abs, reverse=True):
         add(words.days[offset], _read_day(offset), is_relative=True)
     if language == "arabic":
         for name, dual in ARABIC_DUALS.items():
-            raw.append((f"{_START}(?:قبل|منذ) (?P<amount>)(?P<{name}>{fold_phrase(dual)}){_END}", _read_two_ago, True))
+            raw.append(
+                (f"{_START}(?:قبل|منذ) (?P<amount>)(?P<{name}>{fold_phrase(dual)}){_END}", _read_two_ago, True, "")
+            )
     add(words.ago, _read_ago_of(numbers), is_relative=True)
     for templates, offset in ((words.last, -1), (words.this, 0), (words.next, 1)):
         add(templates, _read_unit(offset), is_relative=True)
     add(words.weekday, _read_weekday_of(weekdays), is_relative=True)
     add(words.day_of_month, _read_month_of(months), is_relative=False, tail=of_year)
     if leads := lead_pattern(language):
-        raw.append((f"{_START}(?P<lead>{leads}) {parts['month']}{of_year}{_END}", _read_month_of(months), False))
+        raw.append((f"{_START}(?P<lead>{leads}) {parts['month']}{of_year}{_END}", _read_month_of(months), False, ""))
     if trails := trail_pattern(language):
-        raw.append((f"{_START}{parts['month']}{of_year} (?P<trail>{trails}){_END}", _read_month_of(months), False))
+        raw.append((f"{_START}{parts['month']}{of_year} (?P<trail>{trails}){_END}", _read_month_of(months), False, ""))
     add(words.in_month, _read_month_of(months), is_relative=False, tail=of_year)
-    raw.append((f"{_START}{parts['month']}(?: de| del| di)? {_YEAR}{_END}", _read_month_of(months), False))
+    raw.append((f"{_START}{parts['month']}(?: de| del| di)? {_YEAR}{_END}", _read_month_of(months), False, ""))
     add(IN_YEAR[language], _read_year, is_relative=False)
     return _compile(raw)
 
@@ -469,5 +541,8 @@ def any_of(words: Iterable[str]) -> str:
     return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
 
 
-def _compile(raw: Iterable[_RawReader]) -> tuple[_Reader, ...]:
-    return tuple((re.compile(pattern), read, is_relative) for pattern, read, is_relative in raw)
+def _compile(raw: Iterable[_RawReader]) -> tuple[Reader, ...]:
+    return tuple(
+        Reader(re.compile(pattern), read, is_relative, frozenset(hints.split()))
+        for pattern, read, is_relative, hints in raw
+    )

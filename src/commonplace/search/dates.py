@@ -221,7 +221,7 @@ def _search_phrases(text: str, today: int, *, has_ranges: bool = True) -> Iterat
     folded, offsets = _fold_with_offsets(text)
     taken: list[tuple[int, int]] = []
     languages = choose_languages(folded)
-    for pattern, read, is_relative in choose_readers(languages):
+    for pattern, read, is_relative, _ in choose_readers(languages, folded):
         for match in pattern.finditer(folded):
             start, end = match.span()
             if any(start < other_end and end > other_start for other_start, other_end in taken):

@@ -28,6 +28,7 @@ from ..facts.statements import (
 )
 from ..facts.versions import CONFIRMED, judge, may_be_versions
 from ..facts.words import fold
+from ..formats.annotations import ANSWER_START
 from ..formats.passages import embedding_text, show_passage
 from ..formats.timestamps import parse_day
 from ..index.base import Candidate, Index
@@ -103,9 +104,9 @@ def find_replacements(
     if not keys:
         return {}
     candidates = index.find_by_fact_keys([*keys][:_MAX_KEYS], query.viewer, _MAX_CANDIDATES, query.filters)
-    by_key = group_by_key(candidates, known)
     pairs = [pair for row in rows if _has_key(row.hit) for pair in _find_same_key(row, candidates)]
-    pairs += judge_places(places, by_key, find_origins)
+    replaceable = _keep_replaceable(places, candidates, find_origins)
+    pairs += judge_places(replaceable, group_by_key(candidates, join_keys(replaceable)))
     if query.only_approved_versions:
         pairs = keep_approved(pairs, find_origins)
     return _join_statements(_choose_latest(pairs, find_origins), places)
@@ -187,19 +188,12 @@ def _order_by_date(place: Place) -> tuple[str, str, int]:
     return _date_of(place.hit), place.hit.path, place.hit.start + place.statement.first_line
 
 
-def judge_places(
-    places: Sequence[Place], by_key: dict[int, list[Place]], find_origins: FindOrigins | None = None
-) -> Iterator[Replacement]:
+def judge_places(places: Sequence[Place], by_key: dict[int, list[Place]]) -> Iterator[Replacement]:
     """Yield what may replace each of the statements. However many there are, each is compared with some others, so that
-    a text that repeats itself takes no time from the rest, and hides nothing of it. With `find_origins`, nothing is
-    yielded of a statement that has no newer one beside it."""
+    a text that repeats itself takes no time from the rest, and hides nothing of it."""
     limit = max(_MIN_COMPARISONS, _MAX_COMPARISONS // max(1, len(places)))
-    compared = [(place, _find_others(place, by_key, limit)) for place in places]
-    for place, others in _keep_replaceable(compared, find_origins) if find_origins else compared:
-        yield from _judge_all(place, others)
-
-
-_Compared = tuple[Place, list[Place]]  # a statement, and those that share a key with it
+    for place in places:
+        yield from _judge_all(place, _find_others(place, by_key, limit))
 
 
 def _find_others(place: Place, by_key: dict[int, list[Place]], limit: int) -> list[Place]:
@@ -213,16 +207,31 @@ def _find_others(place: Place, by_key: dict[int, list[Place]], limit: int) -> li
     return _keep_latest([*others.values()], limit)
 
 
-def _keep_replaceable(compared: Sequence[_Compared], find_origins: FindOrigins) -> Iterator[_Compared]:
-    """Yield the statements beside which there is a newer one, or one that names what it replaces: to compare dates
-    takes less time than to compare what they say."""
-    hits = {each.hit.citation: each.hit for place, others in compared if others for each in (place, *others)}
-    edited = {citation: hit for citation, hit in hits.items() if _may_be_edited(hit)}
-    origins = dict(zip(edited, find_origins(list(edited.values())), strict=True)) if edited else {}
-    for place, others in compared:
-        moment = _find_moment(place, origins)
-        if any(each.statement.answers.confirmed or _is_newer(moment, _find_moment(each, origins)) for each in others):
-            yield place, others
+def _keep_replaceable(
+    places: Sequence[Place], candidates: Sequence[Candidate], find_origins: FindOrigins
+) -> list[Place]:
+    """Return the statements beside which there may be a newer one, or one that names what it replaces: to compare dates
+    takes much less time than to read what the others say."""
+    hits = {hit.citation: hit for hit in (*(place.hit for place in places), *(each.hit for each in candidates))}
+    origins = _find_origins_of(hits.values(), find_origins)
+    others = [(each, _list_moments(each.hit, origins)) for each in candidates]
+    newer: dict[int, list[Candidate]] = {}
+    for place in places:
+        if place.number not in newer:
+            moments = _list_moments(place.hit, origins)
+            newer[place.number] = [each for each, later in others if _may_replace(place, moments, each, later)]
+    return [place for place in places if _share_key(place, newer[place.number])]
+
+
+def _may_replace(place: Place, moments: Sequence[_Moment], other: Candidate, later: Sequence[_Moment]) -> bool:
+    if other.number == place.number or not place.hit.scope.shares_facts_with(other.hit.scope):
+        return False
+    return any(_is_newer(one, two) for one in moments for two in later) or ANSWER_START in other.hit.text
+
+
+def _share_key(place: Place, others: Iterable[Candidate]) -> bool:
+    keys = place.keys.keys()
+    return any(not keys.isdisjoint(other.fact_keys) for other in others)
 
 
 def _judge_all(place: Place, latest: Sequence[Place]) -> Iterator[Replacement]:
@@ -291,7 +300,7 @@ def choose_newest(pairs: Sequence[Replacement], find_origins: FindOrigins) -> di
 
 
 def _choose_latest(pairs: Sequence[Replacement], find_origins: FindOrigins) -> dict[StatementId, Replacement]:
-    origins = _find_all_origins(pairs, find_origins)
+    origins = _find_origins_of((place.hit for pair in pairs for place in (pair.older, pair.newer)), find_origins)
     checked = [checked for pair in pairs if (checked := _check_answers(pair, origins))]
     chosen: dict[StatementId, Replacement] = {}
     for pair in checked:
@@ -305,9 +314,9 @@ def _choose_latest(pairs: Sequence[Replacement], find_origins: FindOrigins) -> d
     return chosen
 
 
-def _find_all_origins(pairs: Sequence[Replacement], find_origins: FindOrigins) -> Origins:
-    hits = {hit.citation: hit for pair in pairs for hit in (pair.older.hit, pair.newer.hit) if _may_be_edited(hit)}
-    return dict(zip(hits, find_origins(list(hits.values())), strict=True)) if hits else {}
+def _find_origins_of(hits: Iterable[Hit], find_origins: FindOrigins) -> Origins:
+    edited = {hit.citation: hit for hit in hits if _may_be_edited(hit)}
+    return dict(zip(edited, find_origins(list(edited.values())), strict=True)) if edited else {}
 
 
 def _check_answers(pair: Replacement, origins: Origins) -> Replacement | None:
@@ -329,17 +338,24 @@ class _Moment(NamedTuple):
     """When a statement was made, or last edited, and where it is."""
 
     at: str
+    day: int | None
     is_edited: bool
     hit: Hit
 
 
 def _find_moment(place: Place, origins: Origins) -> _Moment:
     """Return the date of a statement: as it says, or its page is called; or when its line was edited later."""
-    at = _date_of(place.hit)
-    origin = origins.get(place.hit.citation, _NO_ORIGIN)
+    moments = _list_moments(place.hit, origins)
+    return moments[-1] if len(moments) > 1 and _is_alone(place) else moments[0]
+
+
+def _list_moments(hit: Hit, origins: Origins) -> list[_Moment]:
+    """Return the date of a passage and, if it was edited later, that of the edit: either may be that of a statement."""
+    at = _date_of(hit)
+    origin = origins.get(hit.citation, _NO_ORIGIN)
     is_later = bool(at) and origin.is_edited and origin.at[:10] >= at[:10]
-    is_edited = is_later and _is_alone(place)
-    return _Moment(origin.at if is_edited or not at else at, is_edited, place.hit)
+    dated = _Moment(at or origin.at, parse_day(at or origin.at), is_edited=False, hit=hit)
+    return [dated, _Moment(origin.at, parse_day(origin.at), is_edited=True, hit=hit)] if is_later else [dated]
 
 
 def _is_alone(place: Place) -> bool:
@@ -360,12 +376,10 @@ def _date_of(hit: Hit) -> str:
 
 def _is_newer(older: _Moment, newer: _Moment) -> bool:
     """Return whether the second of two statements was made later: by day, then by time, within one page by line."""
-    first = parse_day(older.at)
-    second = parse_day(newer.at)
-    if first is None or second is None:
+    if older.day is None or newer.day is None:
         return False
-    if first != second:
-        return first < second
+    if older.day != newer.day:
+        return older.day < newer.day
     if older.is_edited != newer.is_edited:
         are_moments = older.at.endswith("Z") and newer.at.endswith("Z")  # an entry says its time in the home's zone
         return older.at < newer.at if are_moments else newer.is_edited

@@ -254,13 +254,24 @@ class Authors:
 
 def _blame_last(lines: Sequence[Line], text: str) -> _Page:
     """Return the origins of the lines of the last version, which is `text`."""
-    origins = blame(lines, _SEARCH_BOUNDS)
+    origins = _blame_first(lines, text) if _is_first(lines) else blame(lines, _SEARCH_BOUNDS)
     if lines[-1].change.path.endswith(".jsonl"):
         origins = _without_programs(origins)
     numbered = enumerate(split_lines(text), start=1)
     blanks = frozenset(number for number, line in numbered if not line or line.isspace())
     comments = "\n".join(line for about, line in find_annotated_lines(text) if about is None) if "<!--" in text else ""
     return _Page(origins, blanks, split_front_matter(text)[0], comments, _read_answers(lines, text))
+
+
+def _is_first(lines: Sequence[Line]) -> bool:
+    """Return whether a page was written once, as most are: then nothing has to be compared."""
+    change = lines[0].change
+    return len(lines) == 1 and change.before == ABSENT and change.tool not in (APPROVE, KEEP)
+
+
+def _blame_first(lines: Sequence[Line], text: str) -> list[LineOrigin]:
+    change = lines[0].change
+    return [LineOrigin(change, is_by_person(change))] * len(split_lines(strip_own_annotations(text)))
 
 
 def _read_answers(lines: Sequence[Line], text: str) -> frozenset[Answer]:

@@ -296,8 +296,7 @@ class FolderHistory:
         return Head(line.change.version, line.depth, line.change.author, line.change.at)
 
     def _lines(self, path: str) -> list[Line]:
-        field = _path_field(path)
-        mine = b"\n".join(line for line in self._raw(slot_of(path)).split(b"\n") if field in line)
+        mine = b"\n".join(_find_lines(self._raw(slot_of(path)), _path_field(path)))
         return [line for line in parse_lines(mine) if line.change.path == path]
 
     def _find_ids(self, slot: str, name: str) -> Iterator[Change]:
@@ -367,6 +366,15 @@ def _parse_start(start: bytes) -> Change | None:
 def _path_field(path: str) -> bytes:
     """Return how a line names its page. Quotes inside of text are escaped, so nothing but the field looks like it."""
     return f'"path":{json.dumps(path, ensure_ascii=False)},'.encode()
+
+
+def _find_lines(raw: bytes, field: bytes) -> Iterator[bytes]:
+    """Yield the lines with a field: a slot may hold the versions of many other pages, which are not split."""
+    end = 0
+    while (at := raw.find(field, end)) >= 0:
+        end = raw.find(b"\n", at)
+        end = len(raw) if end < 0 else end
+        yield raw[raw.rfind(b"\n", 0, at) + 1 : end]
 
 
 def _find_last_line(raw: bytes, path: str) -> Line | None:
