@@ -58,3 +58,11 @@ def test_days_select_the_same_hits_in_a_folder_and_in_a_database(both: tuple[Mem
     # Vectors are rounded in a folder: the last hit that is near enough may be in one of them only.
     assert abs(len(here.hits) - len(there.hits)) <= 1
     assert here.warnings == there.warnings
+
+
+def test_open_tasks_are_found_in_a_database_as_in_a_folder(both: tuple[Memory, Memory]) -> None:
+    for memory in both:
+        memory.call("remember", {"content": "TODO: rotate the API key of the mail provider."})
+    here, there = (memory.search("what is left to do?") for memory in both)
+    assert "rotate the API key" in here[0].text
+    assert (there[0].citation, there[0].score >= 0.5) == (here[0].citation, here[0].score >= 0.5)

@@ -17,7 +17,7 @@ from ..home import Home
 from ..index.conversations import Conversation
 from ..index.recalls import without_recalls
 from ..index.stemmer import detect_language
-from ..index.tokenizer import fold, tokenize_query
+from ..index.tokenizer import fold, tokenize_passage, tokenize_query
 from ..model import Hit
 from ..schema import TEXT, Schema, check
 from ..search.marks import describe_marks
@@ -137,7 +137,7 @@ def _choose_likely(query: str, hits: list[Hit], result: SearchResult) -> list[Hi
 def _has_its_words(query: str, hit: Hit) -> bool:
     """Return whether a text has more than a few words of a prompt, or is in another language."""
     content_words = [word for word in tokenize_query(query) if not word.is_function_word]
-    forms = {form for word in tokenize_query(f"{hit.key} {hit.text}") for form in word.forms}
+    forms = frozenset(tokenize_passage(f"{hit.key} {hit.text}", "").body)
     shared = sum(not forms.isdisjoint(word.forms) for word in content_words)
     if shared > len(content_words) * _FEW_WORDS_SHARE:
         return True

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from .languages import ENGLISH
 from .stemmer import detect_language, is_function_word, stem
+from .tasks import OPEN_TASK, find_task_question, has_open_task, may_have_open_task
 
 # Scripts written without spaces, and Korean, whose particles are attached to words.
 _UNSPACED = (
@@ -57,6 +58,8 @@ def tokenize_passage(text: str, around: str) -> PassageWords:
     language = detect_language(run for runs in (inside, outside) for run, unspaced in runs if not unspaced)
     body, body_length = _index_words(inside, language)
     context, around_length = _index_words(outside, language)
+    if may_have_open_task(text, (run for run, _ in inside)) and has_open_task(fold(text)):
+        body.append(OPEN_TASK)
     return PassageWords(body, context, body_length, around_length)
 
 
@@ -71,16 +74,25 @@ def _index_words(runs: list[tuple[str, bool]], language: str) -> tuple[list[str]
 
 
 def tokenize_query(text: str, language: str = "") -> list[QueryWord]:
-    """Return the words of a query, each once: of a script without spaces only the pairs, which are more specific."""
+    """Return the words of a query, each once: of a script without spaces only the pairs, which are more specific.
+
+    Words that ask for open tasks say little by themselves: what they ask for is indexed under a word of its own.
+    """
     runs = list(split_runs(text))
     language = language or _detect_query_language(runs)
+    task_question = find_task_question(fold(text))
+    asking = {
+        part for run, unspaced in split_runs(task_question) for part in (_split_pairs(run) if unspaced else [run])
+    }
     words: dict[QueryWord, None] = {}
     for run, unspaced in runs:
         if unspaced:
-            words.update(dict.fromkeys(QueryWord((pair,), is_function_word=False) for pair in _pairs(run) or [run]))
+            words.update(dict.fromkeys(QueryWord((pair,), pair in asking) for pair in _split_pairs(run)))
             continue
         forms = tuple(dict.fromkeys((stem(run, language), stem(run))))
-        words[QueryWord(forms, is_function_word(run, language))] = None
+        words[QueryWord(forms, run in asking or is_function_word(run, language))] = None
+    if task_question:
+        words[QueryWord((OPEN_TASK,), is_function_word=False)] = None
     return list(words)
 
 
@@ -135,6 +147,11 @@ def fold(text: str) -> str:
 
 def _pairs(run: str) -> list[str]:
     return [run[i : i + 2] for i in range(len(run) - 1)]
+
+
+def _split_pairs(run: str) -> list[str]:
+    """Return the pairs of a run of a script without spaces, or the run if it is a single character."""
+    return _pairs(run) or [run]
 
 
 def find_highlights(text: str, query: str) -> list[Span]:

@@ -14,6 +14,7 @@ from itertools import accumulate, chain, pairwise, starmap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..index.base import BM25_B, BM25_K1, BatchQuery, Candidate, CorpusStats, Retriever
+from ..index.tasks import OPEN_TASK
 from ..index.terms import encode_term, unpack_terms
 from ..index.tokenizer import QueryWord, query_language, tokenize_passage, tokenize_query
 from ..model import Query, Viewer
@@ -239,6 +240,11 @@ def _length_norm(length: Any, terms: QueryTerms) -> Any:
 def _group_starts(groups: Sequence[Sequence[Any]]) -> list[int]:
     """Return where each group begins when all are written one after the other."""
     return [*accumulate(map(len, groups[:-1]), initial=0)]
+
+
+def asks_only_for_tasks(terms: QueryTerms) -> bool:
+    """Return whether a query asks for open tasks, and does not say of what."""
+    return [word.forms for word in terms.content_words] == [(OPEN_TASK,)]
 
 
 def has_own_share(terms: QueryTerms, candidate: Candidate, min_share: float) -> bool:

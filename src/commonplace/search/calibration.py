@@ -95,7 +95,8 @@ KEYWORD = Scale(
     length=-0.314,
     date=1.021,
 )
-DATES_ALONE = Scale(0.0, 1.0, 0.3, -3.9)  # where a query asks for days and nothing else, all that is dated so is right
+# A query asks for days, or for open tasks, and for nothing else: all of them are right.
+SELECTION = Scale(0.0, 1.0, 0.3, -3.9)
 CROSS_ENCODER = Scale(0.0, 1.0, 0.23, -3.69)
 CROSS_ENCODER_AFTER_MAXSIM = Scale(0.0, 1.0, 0.171, -3.84)
 _SPACES = {

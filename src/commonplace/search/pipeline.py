@@ -22,12 +22,12 @@ from ..index.embedding_service import EmbeddingService
 from ..model import EVERYTHING, Filters, Hit, Query, Successor, Viewer
 from ..schema import NUMBER, check
 from ..tracing import trace_calls
-from .bm25 import NO_CORRECTIONS, QueryTerms, build_batch_query, cut_excerpt, weigh_terms
+from .bm25 import NO_CORRECTIONS, QueryTerms, asks_only_for_tasks, build_batch_query, cut_excerpt, weigh_terms
 from .calibration import (
     CROSS_ENCODER,
     CROSS_ENCODER_AFTER_MAXSIM,
-    DATES_ALONE,
     KEYWORD,
+    SELECTION,
     Asked,
     Evidence,
     Match,
@@ -54,6 +54,7 @@ from .scoring import (
     has_dated_hit,
     put_first,
     score_candidates,
+    select_open_tasks,
     sort_by_day,
 )
 from .spelling import find_corrections
@@ -331,6 +332,8 @@ def _run_dated_query(
         rows, reason = rerank_cross_encoder(index, by_meaning, embedding, rows, weights)
         has_dated = not dates.spans or has_dated_hit(query, rows, dates)
         rows = _select_by_date(rows, dates)
+        if asks_only_for_tasks(candidates.terms):
+            rows = select_open_tasks(rows)
         questions = _find_questions(index, rows[: query.limit])
     scale = _choose_scale(vectors, is_reranked=bool(rows) and rows[0].cross_encoder is not None)
     terms = candidates.terms
@@ -453,7 +456,7 @@ def _calibrate(
     for place, (row, evidence) in enumerate(zip(rows, every, strict=True)):
         if dates.selects_first and place and is_dated[place - 1] and not is_dated[place]:
             most *= _OTHER_DAYS_SHARE
-        most = min(most, calibrate(evidence, DATES_ALONE if row.is_right_by_date else scale))
+        most = min(most, calibrate(evidence, SELECTION if row.is_selected else scale))
         yield row, most, evidence
 
 

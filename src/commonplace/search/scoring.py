@@ -16,6 +16,8 @@ from typing import NamedTuple
 
 from ..formats.timestamps import parse_day
 from ..index.base import Candidate
+from ..index.tasks import has_open_task
+from ..index.tokenizer import fold
 from ..model import Hit, Query
 from .bm25 import QueryTerms, bm25_scores, has_own_share, match_key
 from .calibration import Evidence
@@ -64,7 +66,7 @@ class ScoredHit(NamedTuple):
     background: float = 0.0  # subtracted by the pipeline: the odds that a hit has to exceed
     maxsim: float | None = None  # above the mean, where it was computed
     cross_encoder: float | None = None  # its score, where it was computed
-    is_right_by_date: bool = False  # it is of the days asked about, and little else is asked
+    is_selected: bool = False  # it is of the days, or an open task, that is asked for, and little else is asked
     is_likely: bool = True  # it has a word of the query, or is very similar to it
     question: str = ""  # the turn before it, which asks what the query asks
     evidence: Evidence | None = None  # what its score was made of
@@ -301,8 +303,19 @@ def sort_by_day(rows: Sequence[ScoredHit]) -> list[ScoredHit]:
     best: dict[float, float] = {}
     for row in rows:
         best[row.factors.date] = max(row.odds, best.get(row.factors.date, row.odds))
-    alike = [row._replace(odds=best[row.factors.date], is_right_by_date=True) for row in rows]
+    alike = [row._replace(odds=best[row.factors.date], is_selected=True) for row in rows]
     return sorted(alike, key=_rank_by_day, reverse=True)
+
+
+def select_open_tasks(rows: Sequence[ScoredHit]) -> list[ScoredHit]:
+    """Put open tasks first, the newest first: where a query asks for nothing else, all of them are right."""
+    tasks = [row for row in rows if has_open_task(fold(row.hit.text))]
+    if not tasks:
+        return list(rows)
+    best = max(row.odds for row in tasks)
+    newest_first = sorted(tasks, key=_rank_by_day, reverse=True)
+    right = [_favour(row._replace(odds=best), _SAME_VERB_ODDS) for row in newest_first]
+    return put_first(right, [row for row in rows if row not in tasks])
 
 
 def answer_open_question(rows: Sequence[ScoredHit], question: str) -> list[ScoredHit]:
@@ -318,7 +331,7 @@ def answer_open_question(rows: Sequence[ScoredHit], question: str) -> list[Score
 
 
 def _favour(row: ScoredHit, odds: float) -> ScoredHit:
-    return row._replace(odds=row.odds + odds, is_right_by_date=True)
+    return row._replace(odds=row.odds + odds, is_selected=True)
 
 
 def _rank_by_day(row: ScoredHit) -> tuple[float, str, str, int]:
