@@ -1,6 +1,7 @@
 """How well search finds over many sets of questions at once, beside plain BM25 (SQLite's FTS5) in the same run.
 
-Run: ./dev ruler [NAME...] [--sets FOLDER] [--provider static] [--rerank] [--sample 200] [--save FILE] [--against FILE].
+Run: ./dev ruler [NAME...] [--sets FOLDER] [--provider static] [--rerank] [--sample 200] [--jobs 1] [--save FILE]
+[--against FILE].
 A set is a folder, or a `.tar.xz` of one, with `home/` (a memory) and `questions.jsonl`, whose lines have a `question`,
 `evidence` (`path` or `path#L3-L5`; none where the memory cannot answer), and perhaps `agent`, `today`, and `files`
 (only so many of the agent's sessions are there yet). `./dev homes FOLDER` makes two sets; the others are not part of
@@ -21,7 +22,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -57,24 +60,19 @@ def main() -> None:
     options.add_argument("--provider", default="static")
     options.add_argument("--rerank", action="store_true")
     options.add_argument("--sample", type=int, default=200, help="questions of each set; 0 for all")
+    options.add_argument("--jobs", type=int, default=1, help="sets to measure at a time")
     options.add_argument("--save", type=Path, help="write the table to this file")
     options.add_argument("--against", type=Path, help="compare with a table that was saved")
     given = options.parse_args()
     names = given.names or sorted({path.name.removesuffix(".tar.xz") for path in given.sets.iterdir() if is_set(path)})
     before = json.loads(given.against.read_text()) if given.against else {}
-    questions = {name: read_questions(given.sets, name) for name in names}
     print(f"R@10, nDCG@10 and CPU time of a query as {' / '.join(WAYS)}\n")
     heads = f"{'nDCG - fts5':>20}{'ECE':>6}{'>=.5':>6}{'none':>8}{'CPU ms':>22}"
     print(f"{'set':18}{'n':>5}  {'R@10':^21}  {'nDCG@10':^21}{heads}")
     table: dict[str, Any] = {}
     failed: list[str] = []
-    for name in names:
-        others = [each for other in names if family_of(other) != family_of(name) for each in questions[other]]
-        with tempfile.TemporaryDirectory() as folder:
-            source = unpack(given.sets, name, Path(folder))
-            asked = draw(questions[name], given.sample)
-            rows, unanswerable = measure(source, Path(folder) / "memory", asked, others, given)
-        table[name] = summarise(rows, unanswerable)
+    for name, figures in zip(names, measure_all(names, given), strict=True):
+        table[name] = figures
         low, high = table[name]["against fts5"]
         print(render(name, table[name]), flush=True)
         if high < 0 and table[name]["nDCG@10"]["search"] < table[name]["nDCG@10"]["fts5"] - MAX_LOSS:
@@ -85,6 +83,26 @@ def main() -> None:
         given.save.write_text(json.dumps(table, indent=1) + "\n")
     print("\n".join(failed) or "no set is below FTS5" + (" or the saved table" if before else ""))
     sys.exit(bool(failed))
+
+
+def measure_all(names: list[str], given: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Yield the figures of each set, several sets at a time where that is asked for."""
+    measure_one = partial(measure_set, names=names, given=given)
+    if given.jobs == 1:
+        yield from map(measure_one, names)
+        return
+    with ProcessPoolExecutor(given.jobs) as pool:
+        yield from pool.map(measure_one, names)
+
+
+def measure_set(name: str, names: list[str], given: argparse.Namespace) -> dict[str, Any]:
+    strangers = [other for other in names if family_of(other) != family_of(name)]
+    others = [question for other in strangers for question in read_questions(given.sets, other)]
+    asked = draw(read_questions(given.sets, name), given.sample)
+    with tempfile.TemporaryDirectory() as folder:
+        source = unpack(given.sets, name, Path(folder))
+        rows, unanswerable = measure(source, Path(folder) / "memory", asked, others, given)
+    return summarise(rows, unanswerable)
 
 
 def family_of(name: str) -> str:
