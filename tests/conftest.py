@@ -29,8 +29,12 @@ def _is_quick(item: pytest.Item) -> bool:
 
 @pytest.fixture(autouse=True)
 def user_config(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder as the user's configuration: tests neither read nor write the real one."""
+    """An empty folder as the user's configuration: tests neither read nor write the real one.
+
+    Sockets are there, too: the folder of a session of the system is shared with other runs.
+    """
     folder = tmp_path_factory.mktemp("config")
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(folder))
     monkeypatch.setenv("XDG_STATE_HOME", str(folder / "state"))
     return folder / "commonplace"

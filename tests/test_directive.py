@@ -49,6 +49,12 @@ _FIRST_DEFAULT = _SECOND_DEFAULT.replace(
     "It is a folder of Markdown pages; people read and edit it too.",
 )
 
+_THIRD_DEFAULT = (
+    directive.TEXT.replace("people edit it.", "people edit it, too.")
+    .replace("`recall` what this prompt lacks;", "`recall`;")
+    .replace("Delete only if asked.", "Delete only what you are asked to.")
+)
+
 
 def words_of(text: str) -> set[str]:
     return {*text.translate(str.maketrans(dict.fromkeys("`,;:.", " "))).split()}
@@ -83,6 +89,16 @@ def test_the_directive_says_what_to_do_at_the_start_meanwhile_and_at_the_end(hom
     assert "explicit permission" in text
 
 
+def test_what_the_prompt_has_is_not_recalled_again(home: Path, clock: FrozenClock) -> None:
+    memory = Memory(home, clock=clock)
+    memory.call("remember", {"content": "The release moved to Friday."})
+    assert "The release moved to Friday." in str(memory.context())
+    assert "At the start: `recall` what this prompt lacks;" in str(memory.context())
+    assert "At the start: `recall`;" in directive.introduce_server(name_tools(EVERYDAY))
+    (home / "commonplace.yaml").write_text("context: directives\n")
+    assert "At the start: `recall`;" in str(Memory(home, clock=clock).context())
+
+
 def test_a_tool_that_is_switched_off_is_not_named(home: Path) -> None:
     home.mkdir()
     (home / "commonplace.yaml").write_text("memorySearch:\n  enabled: false\n")
@@ -91,7 +107,7 @@ def test_a_tool_that_is_switched_off_is_not_named(home: Path) -> None:
     assert "search_memory" in shown
 
 
-@pytest.mark.parametrize("text", [_FIRST_DEFAULT, _SECOND_DEFAULT, directive.TEXT])
+@pytest.mark.parametrize("text", [_FIRST_DEFAULT, _SECOND_DEFAULT, _THIRD_DEFAULT, directive.TEXT])
 def test_a_default_that_nobody_edited_is_shown_for_the_tools_at_hand(home: Path, text: str) -> None:
     (home / "directives").mkdir(parents=True)
     (home / "directives/memory.md").write_text(text)

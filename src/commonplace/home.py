@@ -231,7 +231,8 @@ class Home:
         `reads_only`: it is for a caller who may call only those that write nothing.
         """
         tools = self._list_tools(reads_only=reads_only)
-        return directive.render(tools, self.settings.directive.blocks, reads_only=reads_only)
+        is_alone = self.context_kind == "directives"
+        return directive.render(tools, self.settings.directive.blocks, reads_only=reads_only, is_alone=is_alone)
 
     def brief_directive(self, *, reads_only: bool = False) -> str:
         """Return the default directive in a few lines, for a context with little room; empty if blocks belong to it."""

@@ -59,6 +59,14 @@ def test_nothing_is_given_when_nothing_is_likely_enough(memory: Memory, prompt: 
     assert recall.receipt["tokens"] == 0
 
 
+def test_the_log_of_what_was_written_is_not_recalled(memory: Memory) -> None:
+    memory.call("write_memory", {"key": "release-plan", "content": "- [ ] tag the release\n- [ ] tell support"})
+    asked = "what is left of the release plan?"
+    for text in (str(memory.recall_for(asked)), str(memory.context(query=asked))):
+        assert "tell support" in text
+        assert "write_memory key=" not in text
+
+
 def test_nothing_is_given_twice_in_a_conversation(memory: Memory, home: Path, clock: FrozenClock) -> None:
     assert TEA in str(memory.recall_for(ASK_TEA))
     assert str(memory.recall_for(ASK_TEA)) == ""

@@ -10,7 +10,14 @@ import pytest
 from commonplace import Memory
 from commonplace.errors import NotFound, PageNotFound
 from commonplace.home import Home
-from commonplace.maintenance.timeline import blame_page, read_as_of, restore, undo
+from commonplace.maintenance.timeline import (
+    blame_page,
+    include_same_calls,
+    list_changes,
+    read_as_of,
+    restore,
+    undo,
+)
 from commonplace.storage.history import Author, Change, coming_from, write_as
 from commonplace.testing import FrozenClock
 
@@ -155,6 +162,32 @@ def test_another_agents_page_looks_like_one_that_does_not_exist(home: Path) -> N
             blame_page(ben.home, path.replace("ann", "zoe"))
         assert str(hidden.value).replace("ann", "zoe") == str(absent.value)
         assert [line.text for line in blame_page(ben.home, path, everyone=True)] == ["Mine."]
+
+
+def test_a_page_that_is_renamed_by_hand_keeps_its_authors_and_is_renamed_back_as_one(home: Path) -> None:
+    memory = Memory(home, agent="ann")
+    for content in ("Kim leads payments.", "Kim leads payments.\nBo owns search."):
+        memory.call("update_world", {"topic": "people", "content": content})
+    world = home / "memory/world"
+    (world / "people.md").rename(world / "team.md")
+    lines = blame_page(memory.home, "memory/world/team.md")
+    assert [(line.text, line.author) for line in lines] == [
+        ("Kim leads payments.", "ann (update_world)"), ("Bo owns search.", "ann (update_world)")
+    ]  # fmt: skip
+    assert [hit.author for hit in memory.search("who leads payments?")] == ["ann (update_world)"]
+    changes = list_changes(memory.home)[-2:]
+    assert {change.why for change in changes} == {
+        "renamed from memory/world/people.md", "renamed to memory/world/team.md"
+    }  # fmt: skip
+    undo(memory.home, include_same_calls(memory.home, changes[-1:]))
+    assert [path.name for path in world.iterdir()] == ["people.md"]
+
+
+def test_a_copy_by_hand_is_no_rename(home: Path) -> None:
+    memory = Memory(home)
+    memory.call("update_world", {"topic": "people", "content": "Kim leads payments."})
+    (home / "memory/world/team.md").write_bytes((home / "memory/world/people.md").read_bytes())
+    assert [line.author for line in blame_page(memory.home, "memory/world/team.md")] == ["outside"]
 
 
 def test_a_page_that_was_removed_has_no_lines_to_blame(home: Path) -> None:

@@ -106,3 +106,34 @@ def test_the_days_of_which_nothing_is_known_are_written_as_people_write_them(
 ) -> None:
     with remember_at(home, [(datetime(2024, 1, 2, 12, tzinfo=UTC), "Ann called.")]) as memory:
         assert memory.home.search(question).warnings[0].startswith(f"nothing is dated {days}")
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["今日は何をしましたか?", "今天我们做了什么?", "오늘 무엇을 했나요?", "आज हमने क्या किया?", "ماذا فعلنا اليوم؟"],
+)
+def test_what_was_done_on_a_day_is_all_that_is_of_it(home: Path, question: str) -> None:
+    with remember_at(home, [(on_day(13), "Lunch with Ann."), (on_day(14), "Released the parser.")]) as memory:
+        assert texts(memory.home.search(question)) == ["Released the parser."]
+        assert "Released the parser." in str(memory.recall_for(question))
+
+
+@pytest.mark.parametrize(
+    ("decision", "question"),
+    [
+        ("Nous avons décidé d'utiliser {} pour le bus de commandes.", "Qu'avons-nous décidé la semaine dernière ?"),
+        ("Decidimos usar {} para el bus de pedidos.", "¿Qué decidimos la semana pasada?"),
+        ("我们决定用 {} 做订单总线。", "上周我们决定了什么?"),
+        ("The launch is on {} May.", "when was the launch, as of last week?"),
+    ],
+)
+def test_of_a_fact_that_changed_a_question_about_days_gets_what_was_said_then(
+    home: Path, decision: str, question: str
+) -> None:
+    first, second = ("12", "27") if "{} May" in decision else ("Kafka", "Pulsar")
+    with remember_at(home, [(on_day(5), decision.format(first)), (on_day(14), decision.format(second))]) as memory:
+        hits = memory.search(question)
+        assert hits[0].text.endswith(decision.format(first))
+        assert hits[0].superseded_by
+        assert decision.format(first) in str(memory.recall_for(question))
+        assert decision.format(first) in str(memory.context(query=question))

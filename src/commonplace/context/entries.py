@@ -171,7 +171,8 @@ def _share_entries(entries: Sequence[Entry], costs: Sequence[float], room: float
     wishes = [cost - need for cost, need in zip(costs[first:], needs[first:], strict=True)]
     more = share_out(wishes, left)
     shares = [need + extra for need, extra in zip(needs[first:], more, strict=True)]
-    before = [max(0.0, left - sum(more))] if first else []
+    rest = left - sum(more)
+    before = [rest] if first and rest >= _weigh_start(entries[first - 1]) else []
     return [0.0] * (first - len(before)) + before + shares
 
 
@@ -179,5 +180,9 @@ def _find_need(entry: Entry, cost: float, room: float) -> float:
     """Return what an entry needs at least: everything or, where it is long, its first words."""
     if cost <= room * _LONG_SHARE:
         return cost
-    start = _weigh_lines(entry.text[:_MIN_LONG_CHARACTERS] + _MARK)
-    return min(cost, max(start, room * _MIN_LONG_SHARE))
+    return min(cost, max(_weigh_start(entry), room * _MIN_LONG_SHARE))
+
+
+def _weigh_start(entry: Entry) -> float:
+    """Return the tokens of the first words of an entry; fewer of them say nothing."""
+    return _weigh_lines(entry.text[:_MIN_LONG_CHARACTERS] + _MARK)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
@@ -21,6 +21,8 @@ _MIN_SHOWN_CHARACTERS = 12  # less of a text says nothing
 _SEPARATOR_TOKENS = weigh("\n\n")
 
 _HEADING = re.compile(r"#{1,6}[ \t]")
+_OPEN_TASK = re.compile(r"\s*[-*+] \[ \]\s")
+_DONE_TASK = re.compile(r"\s*[-*+] \[[xX]\]\s")
 
 Span = tuple[str, int, int]  # a path, a first line and a last one, counted from 1
 IsApproved = Callable[[Span], bool]
@@ -124,6 +126,7 @@ class TextItem(_PageLines):
     total_characters: int = 0  # of the text of which `text` is only the start
     total_lines: int = 0
     is_current: bool = True
+    line_offsets: tuple[int, ...] = ()  # of the lines of `text` on the page, where tasks that are done are left out
 
     @cached_property
     def cost(self) -> float:
@@ -136,7 +139,7 @@ class TextItem(_PageLines):
 
     @property
     def last_line(self) -> int:
-        return self.first_line + max(self.total_lines, self.text.count("\n") + 1) - 1
+        return self.first_line + self._count_lines() - 1
 
     def keep_approved(self, is_approved: IsApproved) -> TextItem | None:
         return self if self.is_current and is_approved((self.path, self.first_line, self.last_line)) else None
@@ -144,16 +147,33 @@ class TextItem(_PageLines):
     def fit(self, room: float) -> Part | None:
         if self.is_whole and self.cost <= room:
             return Part(self._render(self.text), self.group, (self._source(self.text, self.last_line),))
-        available = room - _SEPARATOR_TOKENS
+        return self._leave_out_done()._fit_start(room - _SEPARATOR_TOKENS)
+
+    def _leave_out_done(self) -> TextItem:
+        """Return a list of tasks without those that are done: where there is little room, what is left to do counts."""
+        lines = self.text.split("\n")
+        if not any(_OPEN_TASK.match(line) for line in lines):
+            return self
+        offsets = [offset for offset, line in enumerate(lines) if not _DONE_TASK.match(line)]
+        if len(offsets) == len(lines):
+            return self
+        text = "\n".join(lines[offset] for offset in offsets)
+        total = max(len(self.text), self.total_characters)
+        return replace(
+            self, text=text, line_offsets=tuple(offsets), total_characters=total, total_lines=self._count_lines()
+        )
+
+    def _fit_start(self, room: float) -> Part | None:
+        """Return the start of the item, described as such, in at most so many tokens."""
 
         def fits(start: str) -> bool:
-            return weigh(self._render(start, self._describe_cut(start))) <= available
+            return weigh(self._render(start, self._describe_cut(start))) <= room
 
         start = _drop_last_headings(cut_start(self.text[:-1] if self.is_whole else self.text, fits))
         if len(start) < _MIN_SHOWN_CHARACTERS:
             return None
         rest = Cut(self.source, self._estimate_rest(start), f"{OVER_BUDGET}: {self._name_rest(start)} cut")
-        return Part(self._render(start, self._describe_cut(start)), self.group, (self._start_source(start),), (rest,))
+        return Part(self._render(start, self._describe_cut(start)), self.group, self._start_sources(start), (rest,))
 
     def _render(self, text: str, note: str = "") -> str:
         if not self.name:
@@ -169,16 +189,20 @@ class TextItem(_PageLines):
         if self.name:  # its name says where the rest is
             return self._count_shown(start)
         where = f"; the rest is in {quote_line(self.path)}" if self.label else ""  # without a label, the fence says it
-        return f"The first {self._count_shown(start)}{where}"
+        return f"{'' if self.line_offsets else 'The first '}{self._count_shown(start)}{where}"
 
     def _count_shown(self, start: str) -> str:
-        lines = max(self.total_lines, self.text.count("\n") + 1)
+        lines = self._count_lines()
+        done = ", without what is done" if self.line_offsets else ""
         if self._ends_at_line(start) and lines > 1:
-            return f"{start.count(chr(10)) + 1} of {lines} lines"
-        return f"{len(start):,} of {max(self.total_characters, len(self.text)):,} characters"
+            return f"{start.count(chr(10)) + 1} of {lines} lines{done}"
+        return f"{len(start):,} of {max(self.total_characters, len(self.text)):,} characters{done}"
+
+    def _count_lines(self) -> int:
+        return max(self.total_lines, self.text.count("\n") + 1)
 
     def _name_rest(self, start: str) -> str:
-        lines = max(self.total_lines, self.text.count("\n") + 1)
+        lines = self._count_lines()
         if self._ends_at_line(start) and lines > 1:
             return f"{lines - start.count(chr(10)) - 1} lines"
         return f"{max(self.total_characters, len(self.text)) - len(start):,} characters"
@@ -190,11 +214,17 @@ class TextItem(_PageLines):
     def _source(self, text: str, last: int) -> Source:
         return Source(self.path, self.first_line, last, estimate_tokens(text), is_current=self.is_current)
 
-    def _start_source(self, start: str) -> Source:
+    def _start_sources(self, start: str) -> tuple[Source, ...]:
         whole = start.count("\n") + (1 if self._ends_at_line(start) else 0)
-        if whole:
-            return self._source(start, self.first_line + whole - 1)
-        return self._source(start, self.first_line)._replace(is_partial=True)
+        if not whole:
+            return (self._source(start, self.first_line)._replace(is_partial=True),)
+        if not self.line_offsets:
+            return (self._source(start, self.first_line + whole - 1),)
+        shown = zip(start.split("\n"), self.line_offsets[:whole], strict=False)
+        return tuple(
+            Source(self.path, number, number, estimate_tokens(line), is_current=self.is_current)
+            for line, number in ((line, self.first_line + offset) for line, offset in shown)
+        )
 
 
 def _drop_last_headings(text: str) -> str:

@@ -18,7 +18,7 @@ from ..index.conversations import Conversation
 from ..index.recalls import without_recalls
 from ..index.stemmer import detect_language
 from ..index.tokenizer import fold, tokenize_passage, tokenize_query
-from ..model import Hit
+from ..model import Hit, Viewer
 from ..schema import TEXT, Schema, check
 from ..search.marks import describe_marks
 from ..search.words import is_question
@@ -90,13 +90,18 @@ def recall_for(
     if not home.search_settings.enabled or not _has_content(query):
         return _make_context(_Recall([], []), budget, ())
     conversation.add(prompt[:_MAX_PROMPT_CHARACTERS])
-    result = _search(home, query, user, channel)
-    hits = [hit for hit in result.hits if _is_recallable(hit, session or home.session, conversation)]
+    viewer = make_viewer(home, channel, user)
+    result = _search(home, query, viewer)
+    hits = [hit for hit in result.hits if _is_recallable(home, hit, session or home.session, conversation)]
     if term := _find_term_to_define(query):
         hits = [hit for hit in hits if _defines(hit, term)]
-    hits = leave_out_superseded(_prefer_answers(hits))
+    hits = _prefer_answers(hits)
+    asks_for_days = bool(result.dates.spans) and result.dates.selects_first  # and so for what was said then
+    if not asks_for_days:
+        hits = leave_out_superseded(hits)
     hits = _date_hits(home, _choose_likely(query, hits, result))
-    hits = leave_out_replaced_lines(home, make_viewer(home, channel, user), hits)
+    if not asks_for_days:
+        hits = leave_out_replaced_lines(home, viewer, hits)
     words = [form for word in tokenize_query(query) if not word.is_function_word for form in word.forms]
     days = "" if result.dates.has_content else " ".join(result.dates.phrases)
     recall = _choose(hits, words, budget, conversation, days)
@@ -152,12 +157,11 @@ def _guess_language(text: str) -> str:
     return detect_language(_WORD.findall(fold(text)))
 
 
-def _search(home: Home, query: str, user: str | None, channel: str | None) -> SearchResult:
+def _search(home: Home, query: str, viewer: Viewer) -> SearchResult:
     """Search what this user may see in this channel. Only what is shown counts as recalled.
 
     Where a prompt asks for all that is of some days, all of it is counted.
     """
-    viewer = make_viewer(home, channel, user)
     with without_recalls():
         result = home.search(query, _MAX_HITS, 0.0, viewer=viewer)
         if result.dates.has_content or len(result.hits) < _MAX_HITS:
@@ -178,12 +182,12 @@ def _defines(hit: Hit, term: str) -> bool:
     return re.search(rf"(?i)(?<!\w){re.escape(term)}\W{{0,1}}{_MEANS}", hit.text) is not None
 
 
-def _is_recallable(hit: Hit, session: str, conversation: Conversation) -> bool:
-    """Return whether a hit may be added to a prompt: no instructions of skills, and nothing the model just said.
+def _is_recallable(home: Home, hit: Hit, session: str, conversation: Conversation) -> bool:
+    """Return whether a hit may be added to a prompt: no instructions of skills, no logs, nothing the model just said.
 
     After a compaction, what was said before it is as good as anything else.
     """
-    if hit.scope.kind == "skill":
+    if hit.scope.kind == "skill" or home.layout.is_activity_log(hit.path):
         return False
     is_own = bool(session) and hit.source == "session" and hit.path.endswith(f"{file_name(session)}.jsonl")
     return not is_own or bool(hit.at and hit.at < conversation.compacted_at)

@@ -237,14 +237,19 @@ def recalled_memory(home: Home, request: ContextRequest) -> Section | None:
     hit_count = _MAX_HITS if request.limit is None else _MAX_BUDGET_HITS
     for most in (hit_count * 4, 100):  # a long curated page may fill a short list with itself
         result = home.search(request.query, most, viewer=viewer, only_approved_versions=request.only_approved)
-        likely = tuple(hit for hit in result.hits if hit.score >= _LEAST_SCORE)
-        allowed = tuple(leave_out_superseded(_keep_approved_hits(home, likely) if request.only_approved else likely))
+        likely = tuple(
+            hit for hit in result.hits if hit.score >= _LEAST_SCORE and not home.layout.is_activity_log(hit.path)
+        )
+        approved = _keep_approved_hits(home, likely) if request.only_approved else likely
+        asks_for_days = bool(result.dates.spans) and result.dates.selects_first  # and so for what was said then
+        allowed = approved if asks_for_days else tuple(leave_out_superseded(approved))
         elsewhere = [hit for hit in allowed if hit.path not in shown_whole][:hit_count]
         if len(elsewhere) == hit_count or len(result.hits) < most:
             break
     curated = [hit for hit in allowed if hit.path in shown_whole][:_MAX_HITS]  # in case those pages are cut
     hits = [hit for hit in allowed if hit in elsewhere or hit in curated]
-    hits = leave_out_replaced_lines(home, viewer, hits, only_approved=request.only_approved)
+    if not asks_for_days:
+        hits = leave_out_replaced_lines(home, viewer, hits, only_approved=request.only_approved)
     origins = zip(hits, _find_dates(home, hits), find_headings(home.storage, hits), strict=True)
     items = [_hit_item(hit, at, heading, number) for number, (hit, at, heading) in enumerate(origins)]
     warnings = result.warnings if result.stale or result.fallback else ()

@@ -95,6 +95,7 @@ DAY_QUESTION_WORDS = """
     произошло случилось было делали сделали нового
     हुआ हुई किया
     حدث حصل فعلنا جديد
+    做 は し か
 """
 # What people ask for of a day without saying on what: `what did we agree on yesterday?`. What answers may not have the
 # verb that was asked with.

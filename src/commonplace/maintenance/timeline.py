@@ -16,7 +16,7 @@ from ..formats.timestamps import format_timestamp, parse_timestamp
 from ..formats.transcripts import render_lines
 from ..home import Home
 from ..search.filters import parse_time
-from ..storage.authors import Bounds, LineOrigin, blame, split_lines
+from ..storage.authors import Bounds, LineOrigin, blame, list_lines, split_lines
 from ..storage.base import ABSENT, HistoryStore, Retention
 from ..storage.history import Change, as_text, require_one
 from ..storage.merge import diff_lines, merge
@@ -329,7 +329,7 @@ def blame_page(home: Home, path: str, *, everyone: bool = False, with_earlier: b
     `with_earlier`: also what a line said before, which takes reading earlier versions.
     """
     path = require_history(home, path, everyone=everyone)
-    history = home.storage.history.lines(path, _BLAME_BOUNDS.versions)
+    history = list_lines(home.storage.history, path, _BLAME_BOUNDS.versions)
     if not history or history[-1].change.version == ABSENT:
         raise PageNotFound(path)
     place = home.layout.place(path)

@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 from ..index.tokenizer import fold
 
-# Arabic letters that are often written without their hamza, the apostrophe, and digits of Arabic, Persian and Hindi.
-_PLAIN_CHARACTERS = str.maketrans("أإآ’٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹०१२३४५६७८९", "ااا'" + "0123456789" * 3)
-_ODD_CHARACTERS = "[\u0600-\u06ff\u0966-\u096f\u2019]"
+# Arabic letters that are often written without their hamza, the apostrophe, and digits of Arabic, Persian, Hindi and
+# Bengali.
+_PLAIN_CHARACTERS = str.maketrans("أإآ’٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹०१२३४५६७८९০১২৩৪৫৬৭৮৯", "ااا'" + "0123456789" * 4)
+_ODD_CHARACTERS = "[\u0600-\u06ff\u0966-\u096f\u09e6-\u09ef\u2019]"
 
 
 def fold_phrase(text: str) -> str:
@@ -254,7 +255,79 @@ ARABIC = Vocabulary(
     "{day} {month}",
     "(?:في|خلال|في شهر) {month}",
 )
-_ALL = (GERMAN, FRENCH, SPANISH, PORTUGUESE, ITALIAN, RUSSIAN, HINDI, ARABIC)
+BENGALI = Vocabulary(
+    "bengali",
+    "\u0980-\u09ff",
+    "",
+    {
+        0: "আজ(?:কে)? | আজ সকালে | আজ রাতে",
+        -2: "গত পরশু",
+        -1: "গতকাল | গত কাল | কাল(?:কে)?",
+        1: "আগামীকাল",
+        2: "আগামী পরশু",
+    },
+    "সপ্তাহ(?:ে|ের|টা)?",
+    "মাস(?:ে|ের)?",
+    "বছর(?:ে|ের)?",
+    "(?:গত|বিগত|আগের) {unit}",
+    "(?:এই|এ|চলতি) {unit}",
+    "(?:আগামী|পরের) {unit}",
+    "{amount} {units} আগে",
+    ("দিন", "সপ্তাহ", "মাস", "বছর"),
+    "এক দুই/দু তিন চার পাঁচ ছয় সাত আট নয় দশ",
+    "জানুয়ারি/জানুয়ারী ফেব্রুয়ারি/ফেব্রুয়ারী মার্চ এপ্রিল মে জুন জুলাই আগস্ট/অগাস্ট সেপ্টেম্বর অক্টোবর নভেম্বর ডিসেম্বর",
+    "সোমবার মঙ্গলবার বুধবার বৃহস্পতিবার শুক্রবার শনিবার রবিবার/রোববার",
+    "(?:গত|আগের) {weekday}",
+    "{day}(?:শে|ই|লা|রা|ঠা)? {month}(?:ে|ের)?",
+    "{month}(?:ে|তে| মাসে)",
+)
+URDU = Vocabulary(
+    "urdu",
+    "\u0679\u067e\u0686\u0688\u0691\u06a9\u06af\u06ba\u06be\u06c1\u06cc\u06d2",  # letters that Arabic does not have
+    "",
+    {0: "آج(?: صبح| رات)?", -2: "پرسوں", -1: "کل | گزشتہ روز"},
+    "ہفتے|ہفتہ",
+    "مہینے|مہینہ|ماہ",
+    "سال|برس",
+    "(?:پچھلے|پچھلا|گزشتہ|گذشتہ) {unit}",
+    "(?:اس|رواں) {unit}",
+    "(?:اگلے|اگلا|آئندہ) {unit}",
+    "{amount} {units} پہلے",
+    ("دن|دنوں", "ہفتے|ہفتہ|ہفتوں", "مہینے|مہینہ|مہینوں|ماہ", "سال|سالوں|برس"),
+    "ایک دو تین چار پانچ چھ/چھے سات آٹھ نو دس",
+    "جنوری فروری مارچ اپریل مئی جون جولائی اگست ستمبر اکتوبر نومبر دسمبر",
+    "پیر/سوموار منگل بدھ جمعرات جمعہ/جمعے سنیچر اتوار",
+    "{weekday} کو | (?:پچھلے|گزشتہ) {weekday}",
+    "{day} {month}",
+    "{month} (?:میں|کے دوران)",
+)
+INDONESIAN = Vocabulary(
+    "indonesian",
+    "",
+    "hari kemarin semalam malam pagi esok minggu pekan bulan tahun januari februari maret april mei juni juli agustus "
+    "september oktober november desember",
+    {
+        0: "hari ini | pagi ini | sore ini | malam ini | tadi pagi",
+        -2: "kemarin dulu",
+        -1: "kemarin | semalam | tadi malam",
+        1: "hari esok",
+    },
+    "minggu|pekan",
+    "bulan",
+    "tahun",
+    "{unit} (?:yang )?(?:lalu|kemarin)",
+    "{unit} ini",
+    "{unit} depan",
+    "{amount} {units} (?:yang )?lalu",
+    ("hari", "minggu|pekan", "bulan", "tahun"),
+    "satu dua tiga empat lima enam tujuh delapan sembilan sepuluh",
+    "januari februari maret april mei juni juli agustus september oktober november desember",
+    "senin selasa rabu kamis jumat sabtu minggu",
+    "(?:pada )?hari {weekday}(?: (?:lalu|kemarin))? | {weekday} (?:yang )?(?:lalu|kemarin)",
+    "(?:pada )?(?:tanggal )?{day} {month}",
+    "(?:pada|di|selama|bulan|pada bulan) {month}",
+)
+_ALL = (GERMAN, FRENCH, SPANISH, PORTUGUESE, ITALIAN, RUSSIAN, HINDI, ARABIC, BENGALI, URDU, INDONESIAN)
 VOCABULARIES = {vocabulary.language: vocabulary for vocabulary in _ALL}
 # How a year is named, `{year}`.
 IN_YEAR = {
@@ -266,6 +339,9 @@ IN_YEAR = {
     "russian": r"(?:в|за) {year} (?:году|год|г\.?) | в {year}(?=\s*(?:[?!.,;]|$))",
     "hindi": "{year} (?:में|के दौरान)",
     "arabic": "(?:في|خلال)(?: (?:عام|سنة|العام))? {year}",
+    "bengali": "{year} (?:সালে|সালের|সাল)",
+    "urdu": "{year} (?:میں|کے دوران)",
+    "indonesian": "(?:pada|di|selama)(?: tahun)? {year} | tahun {year}",
 }
 # Words of one language alone, by which a short phrase is recognised.
 OWN_WORDS = {
@@ -274,6 +350,7 @@ OWN_WORDS = {
     "spanish": "ayer anteayer anoche hoy pasado pasada",
     "portuguese": "ontem anteontem hoje amanha passado passada neste nesta vem",
     "italian": "ieri oggi domani dopodomani scorso scorsa stamattina stasera",
+    "indonesian": "kemarin semalam lalu yang minggu pekan tahun",
 }
 # In Arabic, two days (weeks, months, years) are one word.
 ARABIC_DUALS = {"day": "يومين", "week": "أسبوعين", "month": "شهرين", "year": "سنتين|عامين"}

@@ -1,4 +1,4 @@
-"""Patterns of the phrases that name days, in twelve languages, and which days each names."""
+"""Patterns of the phrases that name days, in fifteen languages, and which days each names."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _HINTS = (
     *MONTHS,
 )
 
-_WORD = r"\w\u0900-\u097f\u064b-\u0652"
+_WORD = r"\w\u0900-\u09ff\u064b-\u0652"
 _START = rf"(?<![{_WORD}])"
 _END = rf"(?![{_WORD}])"
 _WORDS = re.compile(f"[{_WORD}]+")

@@ -41,6 +41,9 @@ _WORDS: dict[str, dict[Direction, str]] = {
         "until": "{}तक",
     },
     "arabic": {"since": "منذ|ابتداء من", "after": "بعد", "before": "قبل", "until": "حتى"},
+    "bengali": {"since": "{}থেকে", "after": "{}(?:এর )?পরে?", "before": "{}(?:এর )?আগে", "until": "{}পর্যন্ত"},
+    "urdu": {"since": "{}سے(?! پہلے)", "after": "{}کے بعد", "before": "{}(?:سے|کے) پہلے", "until": "{}تک"},
+    "indonesian": {"since": "sejak", "after": "setelah", "before": "sebelum", "until": "sampai|hingga"},
     "unspaced": {
         "since": "自从?|自從|从|從|{}(?:以来|以來|起(?![床来來])|至今|以降|から|이후|이래|부터)",
         "after": "{}(?:之后|之後|以后|以後|后(?![来面台端])|後(?![來面半])|の後|후)",
@@ -88,7 +91,7 @@ def _patterns(language: str) -> tuple[tuple[Direction, re.Pattern[str] | None, r
     for direction in get_args(Direction):
         start, end = _split(language, direction)
         first = rf"(?<!\w)(?:{'|'.join(start)}){_ARTICLE}[ ]*$" if is_spaced else f"(?:{'|'.join(start)})$"
-        last = rf" (?:{'|'.join(end)})(?![\w\u0900-\u097f])" if is_spaced else f" ?(?:{'|'.join(end)})"
+        last = rf" (?:{'|'.join(end)})(?![\w\u0900-\u09ff])" if is_spaced else f" ?(?:{'|'.join(end)})"
         made.append((direction, re.compile(first) if start else None, re.compile(last) if end else None))
     return tuple(made)
 

@@ -214,7 +214,8 @@ def _mark_versions(home: Searchable, index: Index, query: Query, result: SearchR
         return home.authors.find([(hit.path, hit.start, hit.end) for hit in hits], _find_moment(home, query))
 
     with index.read_transaction():
-        marked = mark_versions(index, query, list(zip(result.ranked, result.hits, strict=True)), find_origins)
+        ranked = list(zip(result.ranked, result.hits, strict=True))
+        marked = mark_versions(index, query, ranked, find_origins, result.dates if result.has_dated else NO_DATES)
     return result._replace(hits=tuple(hit for _, hit in marked), ranked=tuple(row for row, _ in marked))
 
 

@@ -34,6 +34,7 @@ from ..formats.timestamps import parse_day
 from ..index.base import Candidate, Index
 from ..model import Hit, Query, Successor
 from ..storage.authors import Provenance
+from .dates import NO_DATES, QueryDates
 from .scoring import Factors, ScoredHit
 
 MAX_MARKED_HITS = 12  # the first hits, whose newer versions are looked for
@@ -79,17 +80,27 @@ class Replacement(NamedTuple):
 
 
 def mark_versions(
-    index: Index, query: Query, ranked: Sequence[RankedHit], find_origins: FindOrigins
+    index: Index, query: Query, ranked: Sequence[RankedHit], find_origins: FindOrigins, dates: QueryDates = NO_DATES
 ) -> list[RankedHit]:
-    """Return the hits with those marked whose fact has a newer version, which comes before them."""
+    """Return the hits with those marked whose fact has a newer version, which comes before them.
+
+    Who asks for some days wants what was said then, and not a version of other days.
+    """
     replacements = find_replacements(index, query, [row for row, _ in ranked[:MAX_MARKED_HITS]], find_origins)
     if not replacements:
         return list(ranked)
     marked = [(row, _mark(hit, replacements.get(row.number))) for row, hit in ranked]
     if has_cue(fold(query.text), "past"):
         return marked
-    marked = [(row, _lower(hit)) for row, hit in marked]
+    if dates.spans and dates.selects_first:
+        replacements = {number: each for number, each in replacements.items() if _is_of_days(each.newer.hit, dates)}
+    marked = [(row, _lower(hit) if row.number in replacements else hit) for row, hit in marked]
     return _put_newer_first(marked, replacements, may_insert=not query.filters.author)[: max(query.limit, 1)]
+
+
+def _is_of_days(hit: Hit, dates: QueryDates) -> bool:
+    day = parse_day(_date_of(hit))
+    return day is not None and dates.includes(day)
 
 
 def find_replacements(

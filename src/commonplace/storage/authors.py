@@ -17,7 +17,7 @@ from ..errors import CommonplaceError
 from ..formats.annotations import Answer, find_annotated_lines, find_answers, strip_own_annotations
 from ..formats.frontmatter import split as split_front_matter
 from .base import HistoryStore, Pages
-from .history import ABSENT, APPROVE, Change, Edit, Line, as_text, kind_of_origin, read_edits
+from .history import ABSENT, APPROVE, Change, Edit, Line, as_text, find_old_path, kind_of_origin, read_edits
 from .merge import matching_blocks
 
 SUPERSEDE = "supersede"  # the tool of an answer about what replaces what
@@ -78,6 +78,22 @@ def blame(lines: Sequence[Line], bounds: Bounds) -> list[LineOrigin]:
         if edit.change.tool == KEEP and kind_of_origin(edit.change.origin) in ("", _PERSON):
             _approve_lines(edit.change, origins)
     return origins
+
+
+def list_lines(history: HistoryStore, path: str, newest: int) -> list[Line]:
+    """Return the newest changes of a page for its blame; where it was renamed, with those of its old path before."""
+    lines = history.lines(path, newest)
+    paths = {path}
+    while lines and (old := find_old_path(lines[0].change)) and old not in paths:
+        paths.add(old)
+        lines = [*_find_lines_to(history.lines(old, newest), lines[0].change), *lines]
+    return lines
+
+
+def _find_lines_to(lines: list[Line], rename: Change) -> list[Line]:
+    """Return the lines up to the version that was renamed."""
+    ends = [at for at, line in enumerate(lines, start=1) if line.change.version == rename.version]
+    return lines[: max((end for end in ends if lines[end - 1].change.at <= rename.at), default=0)]
 
 
 def describe_lines(first: int, last: int, version: str) -> str:
@@ -242,7 +258,7 @@ class Authors:
 
     def _blame(self, path: str) -> _Page:
         page = self._pages.read(path)
-        lines = self._history.lines(path, _SEARCH_BOUNDS.versions)
+        lines = list_lines(self._history, path, _SEARCH_BOUNDS.versions)
         if not lines or lines[-1].change.version != page.version:  # changed since, and not recorded yet
             return _Page()
         known = _blame_last(lines, page.text)

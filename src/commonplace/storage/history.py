@@ -24,6 +24,7 @@ MAX_DELTA_DEPTH = 50  # lines to replay for a version
 _MAX_DELTA_RATIO = 0.5  # of the page: if more than this changed, the version is stored whole
 _MAX_EDIT_BYTES = 64_000_000  # of edits that are held in memory at once
 _COMPARED_BYTES = 1 << 16  # at once, when two versions are compared
+_RENAMED_FROM = "renamed from "
 
 
 class Author(NamedTuple):
@@ -142,6 +143,17 @@ def describe_author(author: Author) -> str:
     name = "a person" if kind == "person" else author.agent
     words = f"{name} ({author.tool})" if name else author.tool
     return f"{words}, token {detail}" if kind in ("token", "agent-token") else words
+
+
+def describe_rename(*, old: str = "", new: str = "") -> str:
+    """Return the reason of the change of a page that another program renamed: where it was, or where it is now."""
+    return f"{_RENAMED_FROM}{old}" if old else f"renamed to {new}"
+
+
+def find_old_path(change: Change) -> str:
+    """Return where a page was before another program renamed it; empty if the change says nothing of it."""
+    is_outside = not change.tool and not change.origin and change.before == ABSENT
+    return change.why.removeprefix(_RENAMED_FROM) if is_outside and change.why.startswith(_RENAMED_FROM) else ""
 
 
 Versions = list[tuple[Change, bytes | None]]  # the versions of a page with their bytes; None: the page was removed

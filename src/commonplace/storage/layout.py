@@ -319,6 +319,11 @@ class Layout:
             tree = re.escape(diary.tree) + r"/(?:.+/)?[^/]+\.md"
             yield rf"{tree}|{re.escape(diary.curated)}", Place("page", scope)
 
+    def is_activity_log(self, path: str) -> bool:
+        """Return whether a page says which notes were written when, and nothing that a prompt needs."""
+        place = self.place(path)
+        return place is not None and place.kind == "activity"
+
     def is_instruction(self, path: str) -> bool:
         """Return whether a page holds rules for a prompt: a directive, or the instructions of a skill."""
         return self._instructions.fullmatch(path) is not None

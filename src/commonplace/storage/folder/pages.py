@@ -13,6 +13,7 @@ import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import NamedTuple
 
 from ...errors import CommonplaceError, LockTimeout, NotText, OutsideHome, PageNotFound, StaleVersion, StorageError
 from ...formats.json_text import is_unicode
@@ -41,13 +42,22 @@ from ..files import (
     replace_file,
     storage_errors,
 )
-from ..history import version_of
+from ..history import ABSENT, Author, describe_rename, version_of
 from ..names import require_inside
 from .root import RootFolder
 
 Files = list["os.DirEntry[str]"]
 _REPLACE_ATTEMPTS = 100  # to replace a page that others keep saving
 _UNHURRIED_ATTEMPTS = 4  # of them, which sync before the page is swapped in
+
+
+class Rename(NamedTuple):
+    """One side of a rename by another program: the versions of that page before and after, and how history says it."""
+
+    before: str
+    after: str
+    why: str
+    call: str
 
 
 class FolderPages(TextPages):
@@ -149,15 +159,50 @@ class FolderPages(TextPages):
 
     def record_outside_edits(self, paths: Iterable[str]) -> None:
         """Record them, but leave a page that is locked or cannot be read for the next time."""
+        every = [*dict.fromkeys(paths)]
+        renames = self._find_renames(every)
         slots: dict[str, Paths] = {}
-        for path in paths:
+        for path in every:
             slots.setdefault(slot_of(path), []).append(path)
         for slot, in_slot in slots.items():
             with suppress(LockTimeout, OSError), lock_slot(self._locks, "page", slot, in_slot[0], 0):
                 for path in in_slot:
                     with suppress(CommonplaceError, OSError):
                         require_inside(path)
-                        self._record_outside_edit(path, self._top.read_or_none(path))
+                        data = self._top.read_or_none(path)
+                        if not self._record_rename(path, data, renames.get(path)):
+                            self._record_outside_edit(path, data)
+
+    def _find_renames(self, paths: Paths) -> dict[str, Rename]:
+        """Return which pages another program renamed: one is gone, and a new one has its bytes."""
+        renames: dict[str, Rename] = {}
+        history = self._conflicts.history
+        if not history or len(paths) < 2:
+            return renames
+        with suppress(CommonplaceError, OSError):  # then they are recorded as two changes
+            heads = {path: history.head(path) for path in paths}
+            known = {head.version: path for path, head in heads.items() if head and head.version != ABSENT}
+            gone = {version: path for version, path in known.items() if self._top.read_or_none(path) is None}
+            for new in [path for path, head in heads.items() if head is None] if gone else ():
+                data = self._top.read_or_none(new)
+                version = version_of(data)
+                if data and version in gone:
+                    old = gone.pop(version)
+                    call = os.urandom(5).hex()
+                    renames[old] = Rename(version, ABSENT, describe_rename(new=new), call)
+                    renames[new] = Rename(ABSENT, version, describe_rename(old=old), call)
+        return renames
+
+    def _record_rename(self, path: str, data: bytes | None, rename: Rename | None) -> bool:
+        """Record one side of a rename, unless the page has changed since it was found."""
+        history = self._conflicts.history
+        if not history or not rename or version_of(data) != rename.after:
+            return False
+        head = history.head(path)
+        if (head.version if head else ABSENT) != rename.before:
+            return False
+        history.record_change(path, None, data, Author(tool="", why=rename.why, call=rename.call))
+        return True
 
     def _record_outside_edit(self, path: str, data: bytes | None) -> None:
         with suppress(FileNotFoundError):
