@@ -99,6 +99,12 @@ def test_what_the_prompt_has_is_not_recalled_again(home: Path, clock: FrozenCloc
     assert "At the start: `recall`;" in str(Memory(home, clock=clock).context())
 
 
+def test_a_prompt_with_little_room_names_tools_to_look_up_the_rest(home: Path, clock: FrozenClock) -> None:
+    memory = Memory(home, clock=clock)
+    memory.call("remember", {"content": "The release moved to Friday. " * 20})
+    assert "- To look up: `recall`, memory_search, memory_get. Meanwhile: `remember`" in str(memory.context(budget=300))
+
+
 def test_a_tool_that_is_switched_off_is_not_named(home: Path) -> None:
     home.mkdir()
     (home / "commonplace.yaml").write_text("memorySearch:\n  enabled: false\n")

@@ -24,8 +24,10 @@ class _Purpose(NamedTuple):
     tools: tuple[tuple[str, str], ...]  # toolset and plain name
 
 
+_START = "At the start"
+_TO_LOOK_UP = "To look up"  # what a prompt with more of memory than directives has no room for
 _MOMENTS = {
-    "At the start": (
+    _START: (
         _Purpose("{}" + _NOT_SHOWN, (("journal", "recall"),)),
         _Purpose(
             "{} before you answer" + _OR_STORE,
@@ -49,7 +51,7 @@ _MOMENTS = {
     ),
 }
 _WITHOUT_TOOLS = {
-    "At the start": "look for what is known",
+    _START: "look for what is known",
     "Meanwhile": "keep what you learn",
     "At the end": "keep what the next session needs",
 }
@@ -119,11 +121,13 @@ def _render_block(name: str, tools: Sequence[ToolName]) -> str:
     return BLOCKS[name] if has_registry else BLOCKS[name].replace("`MemoryTool`", "`MemoryTool` (if you have it)")
 
 
-def render_brief(tools: Sequence[ToolName], *, reads_only: bool = False) -> str:
+def render_brief(tools: Sequence[ToolName], *, reads_only: bool = False, is_alone: bool = False) -> str:
     """Return the default directive where there is little room: which tools to use when, and what needs permission."""
     is_reader = reads_only or _only_read(tools)
     names = {(each.toolset, each.plain): each.name for each in tools}
     listed = {moment: _list_tools(purposes, names) for moment, purposes in _MOMENTS.items()}
+    if not is_alone and listed[_START]:
+        listed = {_TO_LOOK_UP if moment == _START else moment: names for moment, names in listed.items()}
     if is_reader:
         return f"- {''.join(f'{moment}: {names}. ' for moment, names in listed.items() if names)}{_READ_ONLY}\n"
     lines = [f"{moment}: {names or _WITHOUT_TOOLS[moment]}" for moment, names in listed.items()]

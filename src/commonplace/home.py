@@ -231,14 +231,19 @@ class Home:
         `reads_only`: it is for a caller who may call only those that write nothing.
         """
         tools = self._list_tools(reads_only=reads_only)
-        is_alone = self.context_kind == "directives"
-        return directive.render(tools, self.settings.directive.blocks, reads_only=reads_only, is_alone=is_alone)
+        blocks = self.settings.directive.blocks
+        return directive.render(tools, blocks, reads_only=reads_only, is_alone=self._gives_only_directives)
 
     def brief_directive(self, *, reads_only: bool = False) -> str:
         """Return the default directive in a few lines, for a context with little room; empty if blocks belong to it."""
         if self.settings.directive.blocks:
             return ""
-        return directive.render_brief(self._list_tools(reads_only=reads_only), reads_only=reads_only)
+        tools = self._list_tools(reads_only=reads_only)
+        return directive.render_brief(tools, reads_only=reads_only, is_alone=self._gives_only_directives)
+
+    @property
+    def _gives_only_directives(self) -> bool:
+        return self.context_kind == "directives"
 
     def _list_tools(self, *, reads_only: bool) -> list[ToolName]:
         tools = name_tools(self.toolsets, self.unavailable_toolsets)

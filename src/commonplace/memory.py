@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .home import Home, utc_now
 from .model import Clock, Hit
@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     from .context import Context
     from .index.conversations import Conversation
     from .index.watcher import PageChanges, WatchMode
+
+
+class Reader(NamedTuple):
+    """Whom a conversation is with, and in which channel."""
+
+    user: str | None = None
+    channel: str | None = None
 
 
 class Memory:
@@ -53,6 +60,7 @@ class Memory:
         )
         self.home.write_default_directive()
         self._given: Conversation | None = None
+        self._reader = Reader()
 
     def call(self, tool: str, arguments: Any = None, toolset: str | Sequence[str] | None = None) -> dict[str, Any]:
         """Run a tool by name. Never raises for bad arguments: the reply then has the toolset's own error form.
@@ -169,6 +177,8 @@ class Memory:
             only_approved=only_approved,
             reads_only=reads_only,
         )
+        if self._is_own(session):
+            self._reader = Reader(user, channel)
         note_context(self.home, context.receipt, session)
         self._conversation(session).give(context.text)
         return context
@@ -185,16 +195,24 @@ class Memory:
         """Return what to add before one prompt, like `context`; empty when nothing is likely enough.
 
         It never repeats what `context` or an earlier recall gave in the same conversation: that of this handle, or
-        the one that `session` names where many share it.
+        the one that `session` names where many share it. Without a `user` or a `channel`, they are those of the last
+        `context` of this handle.
         """
         from .context.prompt_recall import recall_for
 
         conversation = self._conversation(session)
+        reader = self._reader if self._is_own(session) else Reader()
+        user = reader.user if user is None else user
+        channel = reader.channel if channel is None else channel
         return recall_for(self.home, prompt, budget, conversation, session=session, user=user, channel=channel)
+
+    def _is_own(self, session: str) -> bool:
+        """Return whether a session is the conversation of this handle."""
+        return not session or session == self.home.session
 
     def _conversation(self, session: str = "") -> Conversation:
         """Return what was given already in this handle's conversation, or in another one."""
-        if session and session != self.home.session:
+        if not self._is_own(session):
             return self.home.open_conversation(session)
         if self._given is None:
             self._given = self.home.open_conversation()

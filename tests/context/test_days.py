@@ -176,3 +176,12 @@ def test_headings_of_an_entry_are_shown_below_its_own_time(home: Path, content: 
         text = memory.context().text
     lines = "\n".join(line for line in content.split("\n") if line)
     assert re.search(rf"^## \d\d:\d\d\n{re.escape(lines)}\n## \d\d:\d\d\nthe entry after$", text, re.MULTILINE)
+
+
+def test_a_keyed_note_that_was_changed_later_says_when(memory: Memory, clock: FrozenClock) -> None:
+    memory.call("memory_write", {"key": "upgrade", "content": "On 21 March."})
+    memory.call("memory_write", {"key": "owner", "content": "Ann."})
+    clock.advance(days=2)
+    memory.call("memory_update", {"key": "upgrade", "content": "Moved to 5 April."})
+    text = str(memory.context(budget=1000))
+    assert "### owner\nAnn.\n### upgrade (2026-03-16)\nMoved to 5 April." in text

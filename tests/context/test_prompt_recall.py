@@ -67,6 +67,18 @@ def test_the_log_of_what_was_written_is_not_recalled(memory: Memory) -> None:
         assert "write_memory key=" not in text
 
 
+def test_a_recall_is_for_the_channel_of_the_context_before_it(memory: Memory) -> None:
+    record = {"op": "setChannel", "channelName": "ops", "key": "pager", "value": "Kim carries it on Mondays"}
+    memory.call("MemoryTool", record)
+    asked = "who carries the pager?"
+    assert "Kim" not in str(memory.recall_for(asked))
+    assert "Kim" not in str(memory.context(channel="ops"))
+    assert "Kim" not in str(memory.recall_for(asked, session="another"))
+    assert "pager: Kim carries it on Mondays" in str(memory.recall_for(asked))
+    memory.context(channel="dev")
+    assert "Kim" not in str(memory.recall_for("on which days does somebody carry the pager?"))
+
+
 def test_nothing_is_given_twice_in_a_conversation(memory: Memory, home: Path, clock: FrozenClock) -> None:
     assert TEA in str(memory.recall_for(ASK_TEA))
     assert str(memory.recall_for(ASK_TEA)) == ""

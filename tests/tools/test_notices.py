@@ -43,6 +43,12 @@ def test_a_working_note_that_is_written_again_names_its_old_value(memory: Memory
     assert [notice["text"] for notice in reply["supersedes"]] == ["The user works in vim."]
 
 
+def test_what_is_always_overwritten_names_nothing(memory: Memory) -> None:
+    for content in ("Continue with the parser.", "Continue with the printer."):
+        assert "supersedes" not in memory.call("write_session_handoff", {"content": content})
+        assert "supersedes" not in memory.call("scratch_note", {"mode": "replace", "content": content})
+
+
 def test_a_line_of_a_topic_that_takes_the_place_of_another_names_it(memory: Memory) -> None:
     memory.call("update_world", {"topic": "release", "content": "Deadline: 12 November\nOwner: Anna\n"})
     reply = memory.call("update_world", {"topic": "release", "content": "Deadline: 26 November\nOwner: Anna\n"})

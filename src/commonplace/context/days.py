@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from datetime import date
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date, tzinfo
 from itertools import islice
 from typing import NamedTuple
 
 from ..errors import CommonplaceError
+from ..formats import blocks
 from ..formats.daily import is_day_or_time
 from ..formats.structure import (
     BLOCK_LEVEL,
@@ -18,6 +19,7 @@ from ..formats.structure import (
     FOOTER_START,
     find_marks,
 )
+from ..formats.timestamps import parse_timestamp
 from ..home import Home
 from .approval import check_approval
 from .budget import Section
@@ -117,7 +119,11 @@ def _read_day(
         spans = _find_approved_spans(text, home.authors.find_approved_lines(path), most)
     spans = spans or _choose_spans(text, most)  # so that the receipt names the day
     earlier = len(_ENTRY_START.findall(text[: spans[0].start])) if spans[0].start else 0
-    entries = [entry for span in spans for entry in _parse_entries(text, span, most)]
+
+    def find_change(raw: str) -> str:
+        return _find_change(raw, day, home.zone)
+
+    entries = [entry for span in spans for entry in _parse_entries(text, span, most, find_change)]
     return DayItem(path, _name_day(day, home.today()), tuple(entries), earlier) if entries else None
 
 
@@ -171,10 +177,18 @@ def _find_approved_spans(text: str, ranges: Sequence[tuple[int, int]], most: int
     return spans[::-1]
 
 
-def _parse_entries(text: str, span: _Span, most: int) -> Iterator[Entry]:
+def _find_change(raw: str, day: str, zone: tzinfo) -> str:
+    """Return the day on which a keyed note was written, if that is after the day of its page; else nothing."""
+    notes = blocks.parse(raw) if FOOTER_START in raw else []
+    moment = parse_timestamp(notes[0].at) if notes else None
+    changed = moment.astimezone(zone).date().isoformat() if moment else ""
+    return changed if changed > day else ""
+
+
+def _parse_entries(text: str, span: _Span, most: int, find_change: Callable[[str], str]) -> Iterator[Entry]:
     """Yield the entries of a part of a daily page, without the heading of the day, empty lines and footers.
 
-    What a person wrote before the first heading is an entry too.
+    What a person wrote before the first heading is an entry too. A keyed note that was changed since says when.
     """
     part = text[span.start : span.end]
     starts = _find_starts(part)
@@ -183,7 +197,7 @@ def _parse_entries(text: str, span: _Span, most: int) -> Iterator[Entry]:
         raw = part[start:end]
         beyond = span.beyond if end == len(part) else 0
         last = text.count("\n", 0, span.end + beyond) if beyond else line + raw.rstrip().count("\n")
-        entry = _make_entry(raw, line, last, beyond, most)
+        entry = _make_entry(raw, line, last, beyond, most, find_change(raw))
         if entry:
             yield entry
         line += raw.count("\n")
@@ -202,11 +216,13 @@ def _find_starts(part: str) -> list[int]:
     return starts
 
 
-def _make_entry(raw: str, first_line: int, last_line: int, beyond: int, most: int) -> Entry | None:
+def _make_entry(raw: str, first_line: int, last_line: int, beyond: int, most: int, changed: str) -> Entry | None:
     lines = enumerate(raw.split("\n"), start=first_line)
     numbered_lines = [(number, line.rstrip()) for number, line in lines if _is_shown(line)]
     if all(_TIME_HEADING.fullmatch(line) for _, line in numbered_lines):
         return None
+    if changed:
+        numbered_lines[0] = (numbered_lines[0][0], f"{numbered_lines[0][1]} ({changed})")
     text = "\n".join(line for _, line in numbered_lines)
     return Entry(text[:most], numbered_lines[0][0], last_line, len(text) + beyond)
 

@@ -27,7 +27,7 @@ from ..model import EVERYTHING, Block, Citation, Hit, Record, Viewer
 from ..search.bm25 import weigh_terms
 from ..search.truth import read_with_keys
 from ..storage.history import PageEdit
-from ..storage.layout import Layout, Place
+from ..storage.layout import FIXED_PAGES, Layout, Place
 from .define import Reply
 
 _MAX_NOTICES = 3  # of each kind in one reply
@@ -268,7 +268,8 @@ def _is_of_another_channel(hit: Hit, own: _Written | _KeyedValue) -> bool:
 def _find_replaced(edit: _PlacedEdit) -> Iterator[Notice]:
     """Yield what an edit replaces on its own page."""
     is_append = edit.after.startswith(edit.before)
-    if is_append or max(len(edit.before), len(edit.after)) > _MAX_COMPARED_CHARACTERS:
+    is_overwritten = edit.place.scope.kind == "agent" and edit.place.name in FIXED_PAGES.values()  # handoff, scratchpad
+    if is_append or is_overwritten or max(len(edit.before), len(edit.after)) > _MAX_COMPARED_CHARACTERS:
         return
     if edit.place.kind == "record":
         yield from _compare_records(edit)
