@@ -273,6 +273,7 @@ def test_the_map_names_what_there_is_and_shows_no_value(memory: Memory, home: Pa
     op(memory, op="setGlobal", key="api_port", value="8431", category="project")
     op(memory, op="setGlobal", key="Wi-Fi key!", value="hunter2", category="house rules")
     op(memory, op="setChannel", channelName="ops", key="window", value="Tuesday")
+    op(memory, op="setChannel", channelName="ops", key="paths", value="src/core", category="project")
     op(memory, op="setChannel", channelName="ops", key="tone", value="calm", category="preferences")
     op(memory, op="setChannel", channelName="Baking Club", key="starter", value="Gerald")
     (home / "memory/reading.md").write_text("# Reading\n\nLamont 2022.\n")
@@ -281,14 +282,14 @@ def test_the_map_names_what_there_is_and_shows_no_value(memory: Memory, home: Pa
     assert "- ferries: To Gedser at noon, every day.\n" in place
     assert "- project: api_port" in place
     assert '- house rules: "Wi-Fi key!"' in place
-    assert "- ops: tone, window" in place
+    assert "- ops: paths, tone, window" in place
     assert "- Baking Club: starter" in place
     assert "- reading: Lamont 2022." in place
     for value in ("8431", "hunter2", "Tuesday", "Gerald"):
         assert value not in text
     assert "- ferries: To Gedser at noon, every day." in memory.context(budget=1500).text
     inside = memory.context(channel="ops").text
-    assert "- this channel: window\n" in inside
+    assert "- this channel: window\n- this channel, project: paths\n" in inside
     assert "- Baking Club: 1 record" in inside
     assert "starter" not in inside
 

@@ -19,7 +19,7 @@ from ..formats.timestamps import sort_key
 from ..framing import cut_start, estimate_tokens, list_item, quote_name, quote_value
 from ..framing import weigh_tokens as weigh
 from ..home import Home
-from ..model import Block
+from ..model import Block, Record
 from ..storage.layout import stem
 from ..storage.names import is_plain
 from ..storage.records import INJECTED, channel_name, read_text, record_at
@@ -37,6 +37,8 @@ _PLAIN_TOKENS = 1200  # what the map may take where there is no budget
 _PLAIN_CHARACTERS = 800  # of a page that are looked at there, for those that stay on a line
 _NAME_TOKENS = 3  # of a short name, with its comma
 _WORDS_TOKENS = 12  # of a topic with a few words, at the least
+_THIS_CHANNEL = "this channel"
+_NO_CATEGORY = Record("", "").category  # of a record that was given none
 _CHANNEL_KEYS = 8
 _MAX_NOTE_DAYS = 100  # whose pages are read for keyed notes
 _MAX_NOTES = 400
@@ -390,18 +392,22 @@ class _MapReader:
         layout = self._home.layout
         lists: list[NameList] = []
         if channel is not None:
-            records, _ = self._home.list_records(layout.channel_folder(channel))
-            by_path = {
-                record.path: Named(record.key, record.path) for record in records if record.category not in INJECTED
-            }
-            keys = tuple(by_path[path] for path in self._choose(by_path))
-            lists += [NameList("this channel", keys)] if keys else []
+            lists += self._list_channel(layout.channel_folder(channel))
         for name in self._pages.list_folders(layout.globals):
             paths = self._choose(self._pages.list(f"{layout.globals}/{name}"))
             if name in INJECTED or not paths:
                 continue
             lists.append(NameList(self._read_category(name, paths[0]), tuple(self._read_keys(paths))))
         return Group("Records", lists=tuple(lists))
+
+    def _list_channel(self, folder: str) -> list[NameList]:
+        """Return the keys of the current channel, by category: those of none come first."""
+        records, _ = self._home.list_records(folder)
+        by_path = {record.path: record for record in records if record.category not in INJECTED}
+        by_category: dict[str, list[Named]] = {_NO_CATEGORY: []}
+        for path in self._choose(by_path):
+            by_category.setdefault(by_path[path].category, []).append(Named(by_path[path].key, path))
+        return [NameList(_name_category(each), tuple(keys)) for each, keys in by_category.items() if keys]
 
     def read_notes(self) -> Group:
         """Return the keys of the agent's notes, the newest first."""
@@ -513,3 +519,8 @@ class _MapReader:
 
 def _name_block(path: str, block: Block) -> Named:
     return Named(block.key, path, line=block.first_line)
+
+
+def _name_category(category: str) -> str:
+    """Return how a category of the current channel is named."""
+    return _THIS_CHANNEL if category == _NO_CATEGORY else f"{_THIS_CHANNEL}, {quote_name(category)}"
