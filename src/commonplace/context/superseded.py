@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..facts.statements import shorten_statement
 from ..formats.passages import embedding_text
 from ..home import Home
 from ..index.handle import IndexView
@@ -86,5 +87,4 @@ def describe_version(hit: Hit) -> str:
 
 def shorten(text: str) -> str:
     """Return a fact as it is named beside the one that replaced it: in one line, cut where it is long."""
-    line = " ".join(text.split())
-    return line if len(line) <= _MAX_CHARACTERS else f"{line[:_MAX_CHARACTERS].rstrip()} …"
+    return shorten_statement(text, _MAX_CHARACTERS)

@@ -346,6 +346,12 @@ def find_lines(hit: Hit, statement: Statement) -> tuple[int, int]:
     return hit.start + statement.first_line, hit.start + statement.last_line
 
 
+def shorten_statement(text: str, max_characters: int) -> str:
+    """Return a statement in one line, cut where it is long."""
+    line = " ".join(text.split())
+    return line if len(line) <= max_characters else f"{line[:max_characters].rstrip()} …"
+
+
 def fact_keys(text: str, *, is_turn: bool = False) -> list[int]:
     """Return the keys under which a passage is stored, each once."""
     statements = split_statements(text, is_turn=is_turn)

@@ -14,13 +14,14 @@ import posixpath
 import re
 import stat
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
 from ..errors import InvalidArgument, NotAvailable, NotFound, Refused
 from ..formats.annotations import find_annotated_lines
 from ..storage.base import ACCESS_FOLDER, HISTORY_FOLDER
-from ..storage.files import CAN_OPEN_FOLDERS, NO_FOLLOW, READ_FLAGS, STEP_FLAGS
+from ..storage.files import CAN_OPEN_FOLDERS, NO_FOLLOW, READ_FLAGS, open_folder_below
 
 _HASH_DIGITS = 16
 _MAX_FILE_BYTES = 4_000_000  # of a file that are compared
@@ -105,21 +106,16 @@ class Repository:
         if not CAN_OPEN_FOLDERS:
             return self._open_by_path(path)
         own = os.stat(os.path.join(self.root, self._home))
-        handle = os.open(self.root, STEP_FLAGS)
         try:
-            _refuse_memory(handle, own, path)
-            for folder in folders:
-                inner = os.open(folder, STEP_FLAGS | NO_FOLLOW, dir_fd=handle)
+            handle = open_folder_below(self.root, folders, inspect=partial(_refuse_memory, own=own, path=path))
+            try:
+                return os.open(name, READ_FLAGS | NO_FOLLOW, dir_fd=handle)
+            finally:
                 os.close(handle)
-                handle = inner
-                _refuse_memory(handle, own, path)
-            return os.open(name, READ_FLAGS | NO_FOLLOW, dir_fd=handle)
         except PermissionError:
             raise
         except OSError as error:
             raise NotFound(f"there is no file {path} in {self.root}") from error
-        finally:
-            os.close(handle)
 
     def _open_by_path(self, path: str) -> int:
         """Open a file where folders cannot be opened, on Windows."""

@@ -24,6 +24,7 @@ from ..facts.statements import (
     lookup_keys,
     query_stems,
     read_statements,
+    shorten_statement,
     stored_keys,
 )
 from ..facts.versions import CONFIRMED, judge, may_be_versions
@@ -151,8 +152,7 @@ def _find_same_key(row: ScoredHit, candidates: Iterable[Candidate]) -> Iterator[
 
 def _whole(number: int, hit: Hit) -> Place:
     """Return a passage as one statement."""
-    text = " ".join(embedding_text("", hit.text).split())
-    short = text if len(text) <= _MAX_WHOLE_CHARACTERS else f"{text[:_MAX_WHOLE_CHARACTERS].rstrip()} …"
+    short = shorten_statement(embedding_text("", hit.text), _MAX_WHOLE_CHARACTERS)
     return Place(number, hit, Statement(short, 0, hit.end - hit.start))
 
 

@@ -372,6 +372,43 @@ def sync_folder(folder: str, *, dir_fd: int | None = None) -> None:
         os.close(handle)
 
 
+def open_folder_below(
+    root: str, folders: Iterable[str], *, create: bool = False, inspect: Callable[[int], None] | None = None
+) -> int:
+    """Go down from a folder one folder at a time, following no link, and return a descriptor of the last.
+
+    `inspect` sees each folder on the way, the root included, and may raise.
+    """
+    dir_fd = os.open(root, STEP_FLAGS)
+    try:
+        for name in folders:
+            if inspect:
+                inspect(dir_fd)
+            below = _open_folder(name, dir_fd, create=create)
+            os.close(dir_fd)
+            dir_fd = below
+        if inspect:
+            inspect(dir_fd)
+    except BaseException:
+        os.close(dir_fd)
+        raise
+    return dir_fd
+
+
+def _open_folder(name: str, dir_fd: int, *, create: bool) -> int:
+    try:
+        return os.open(name, STEP_FLAGS | NO_FOLLOW, dir_fd=dir_fd)
+    except FileNotFoundError:
+        if not create:
+            raise
+    try:
+        os.mkdir(name, PRIVATE_FOLDER_MODE, dir_fd=dir_fd)
+        sync_folder("", dir_fd=dir_fd)
+    except FileExistsError:
+        pass
+    return os.open(name, STEP_FLAGS | NO_FOLLOW, dir_fd=dir_fd)
+
+
 @contextmanager
 def open_own_folder(folder: str) -> Iterator[int | None]:
     """Open a folder that only the program writes; OutsideHome if it is a link. None where folders cannot be opened."""

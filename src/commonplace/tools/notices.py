@@ -16,7 +16,16 @@ from typing import NamedTuple
 
 from ..facts.frames import Link
 from ..facts.links import NO_ANSWERS, Answers
-from ..facts.statements import CHANGES, LookupKeys, Statement, find_lines, hash_key, lookup_keys, split_statements
+from ..facts.statements import (
+    CHANGES,
+    LookupKeys,
+    Statement,
+    find_lines,
+    hash_key,
+    lookup_keys,
+    shorten_statement,
+    split_statements,
+)
 from ..facts.versions import judge
 from ..formats import blocks, frontmatter
 from ..formats.records import find_value_line, parse_record
@@ -54,11 +63,9 @@ class Notice(NamedTuple):
     advice: str = ""  # what to do where a rule is wrong about it
 
     def as_reply(self) -> Reply:
-        text = " ".join(self.text.split())
-        text = f"{text[:_MAX_TEXT_CHARACTERS].rstrip()} …" if len(text) > _MAX_TEXT_CHARACTERS else text
         fields = {
             "citation": quote_line(self.citation),
-            "text": quote_line(text),
+            "text": quote_line(shorten_statement(self.text, _MAX_TEXT_CHARACTERS)),
             "kind": self.kind,
             "reason": quote_line(self.reason),
         }

@@ -18,10 +18,9 @@ from ..files import (
     LINK_ERRORS,
     NO_FOLLOW,
     PRIVATE_FILE_MODE,
-    PRIVATE_FOLDER_MODE,
     READ_FLAGS,
-    STEP_FLAGS,
     make_folders,
+    open_folder_below,
     read_and_close,
     sync_folder,
 )
@@ -140,14 +139,7 @@ class RootFolder:
         """Go down from the root, folder by folder, and return a descriptor of the last."""
         if create:
             _make_folders(self.path)
-        dir_fd = os.open(self.path, STEP_FLAGS)
-        for name in folders:
-            try:
-                below = _open_folder(name, dir_fd, create=create)
-            finally:
-                os.close(dir_fd)
-            dir_fd = below
-        return dir_fd
+        return open_folder_below(self.path, folders, create=create)
 
     def _explain(self, error: OSError, path: str) -> None:
         if error.errno in LINK_ERRORS:
@@ -165,17 +157,3 @@ class RootFolder:
 def _make_folders(folder: str) -> None:
     for parent in make_folders(folder):
         sync_folder(parent)
-
-
-def _open_folder(name: str, dir_fd: int, *, create: bool) -> int:
-    try:
-        return os.open(name, STEP_FLAGS | NO_FOLLOW, dir_fd=dir_fd)
-    except FileNotFoundError:
-        if not create:
-            raise
-    try:
-        os.mkdir(name, PRIVATE_FOLDER_MODE, dir_fd=dir_fd)
-        sync_folder("", dir_fd=dir_fd)
-    except FileExistsError:
-        pass
-    return os.open(name, STEP_FLAGS | NO_FOLLOW, dir_fd=dir_fd)
