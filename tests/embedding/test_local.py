@@ -25,6 +25,7 @@ import pytest
 from commonplace import Memory
 from commonplace.embedding.base import Embedder, TokenLevelEmbedder, open_embedders
 from commonplace.embedding.late_interaction import maxsim
+from commonplace.embedding.local import open_reranker
 from commonplace.embedding.model_files import (
     BGE_EN,
     BGE_ZH,
@@ -39,7 +40,6 @@ from commonplace.embedding.model_files import (
     find_model,
     models_for,
 )
-from commonplace.embedding.reranker import open_reranker
 from commonplace.errors import Unavailable
 from commonplace.index.embedding_service import EmbeddingService
 from commonplace.model import Query

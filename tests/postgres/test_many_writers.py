@@ -19,9 +19,8 @@ from commonplace.errors import LockTimeout, PageNotFound, StaleVersion, StorageE
 from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.history import PostgresHistory
 from commonplace.storage.postgres.listen import flush_notices
-from commonplace.storage.postgres.locks import NamedLocks
 from commonplace.storage.postgres.migrate import migrate
-from commonplace.storage.postgres.pages import PostgresPages
+from commonplace.storage.postgres.pages import NamedLocks, PostgresPages
 from commonplace.storage.postgres.url import parse_url
 from commonplace.testing import FrozenClock
 

@@ -1,4 +1,5 @@
-"""Small transformers on this machine, through onnxruntime: one for English, one for Chinese, or one of the user's own.
+"""Small transformers on this machine, through onnxruntime: one for English, one for Chinese, or one of the user's own;
+and the reranker.
 
 Each text is a batch of its own on one thread, and a few texts run in parallel. The models are quantized to 8 bits: the
 texts of a batch would share one scale, so that a vector would depend on the other texts; and two threads on one text
@@ -29,6 +30,7 @@ from .model_files import (
     COLBERT_EN,
     KNOWN_MODELS,
     MODEL_FILE,
+    RERANKER,
     TOKENIZER_FILE,
     LocalModel,
     ModelFiles,
@@ -39,6 +41,8 @@ from .model_files import (
 if TYPE_CHECKING:
     from .base import Vectors
 
+_MAX_PAIR_TOKENS = 192  # of query and passage: more cost time, and the answer is mostly at the start of a passage
+_MIN_QUERY_WORDS = 4  # to rerank for
 _REQUIRED_PACKAGES = ("numpy", "onnxruntime", "tokenizers")
 _MAX_TOKENS = 512
 _MAX_CHARACTERS = 16_000  # far more than 512 tokens have: the rest of a long text would be tokenized in vain
@@ -332,3 +336,35 @@ def _read_json(path: str) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise Unavailable(f"{path} cannot be read ({error}): repair it or remove it") from error
     return content if isinstance(content, dict) else {}
+
+
+class Reranker:
+    """A cross-encoder, which reads query and passage together; opened for the first query. Safe for threads.
+
+    It is slower than comparing vectors, and orders the best hits better; but it makes the results of Chinese and of
+    very short queries worse.
+    """
+
+    def __init__(self, transformer: Transformer) -> None:
+        self._transformer = transformer
+
+    def accepts(self, query: str) -> bool:
+        """Return whether reranking improves the results of such a query."""
+        return len(query.split()) >= _MIN_QUERY_WORDS and is_mostly_alphabetic(query)
+
+    def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        """Return how well each text answers, from about -11 to 11; the score of one does not depend on the others."""
+        return self._transformer.run([(query, text) for text in texts], _first_value)
+
+
+def _first_value(output: Any) -> float:
+    return float(output[0])
+
+
+def open_reranker(folder: str = "") -> Reranker:
+    """Open the reranker from the cache, an installed package, or a folder of models. Raises `Unavailable`."""
+    try:
+        require_packages()
+    except ImportError as error:
+        raise Unavailable(f"rerank needs {error.name}: pip install 'commonplace[local]'") from error
+    return Reranker(Transformer(find_model(RERANKER, folder), _MAX_PAIR_TOKENS))

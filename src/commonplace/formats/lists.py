@@ -1,6 +1,6 @@
 """Lists and tables in a page: which lines are one item, and which lists are cut so that a hit is one item.
 
-A list of people or facts is: each of its items says something by itself. Steps, checklists and lists of a word or two
+A list of people or facts is: each of its items makes sense alone. Steps, checklists and lists of a word or two
 stay whole, since only the whole says something.
 """
 

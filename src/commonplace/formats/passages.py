@@ -206,7 +206,7 @@ def _day_in_words(at: str) -> str:
 
 
 def _split_by_item(lines: list[str], first: int, last: int) -> list[Passage]:
-    """Return lines `first` to `last` as passages, of which each item of a list of facts is one.
+    """Return lines `first` to `last` as passages; each item of a list of facts is one.
 
     Headings and lines that only announce a list are found by the hints of its items.
     """

@@ -20,7 +20,7 @@ _OTHER_WEIGHT = 1.3
 _NEAR_CHARACTERS = 40  # how far before the cut the end of a line or a sentence is looked for; at least a 20th of it
 _NEAR_TOKENS = 10.0  # the most that may lie between them, where a script has many tokens a character
 _NEAR_SHARE = 0.05
-_MAX_RULES_CHARACTERS = 60_000  # of one page, of which sentences are chosen
+_MAX_RULES_CHARACTERS = 60_000  # of one page that sentences are chosen from
 _MAX_EXTRA_SENTENCES = 20
 _MAX_SENTENCE_BREAKS = 6  # in a sentence that was wrapped
 _SENTENCE_END = re.compile(r"[.!?…][\"')\]]*(?=\s)|[。！？]")

@@ -15,7 +15,7 @@ ROWS_CHARACTERS = 22_000  # of the rows of a reply; the rest is for what is arou
 LIST_CHARACTERS = 10_000_000
 RECORDS_CHARACTERS = 400_000  # of a reply that lists all records or skills there are: some thousands
 _MIN_SHARE_CHARACTERS = 400  # less of a row is not worth showing
-_MIN_ROOM_LEFT = 4  # a row that cannot be cut takes at most one part in so many of what is left
+_MIN_ROOM_LEFT = 4  # a row that cannot be cut takes at most this fraction (1/4) of what is left
 _MAX_NAMES = 10
 _MAX_NAME_CHARACTERS = 60
 

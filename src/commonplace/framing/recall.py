@@ -83,7 +83,7 @@ ReadCall = Callable[[str, int], str]  # a path and a line to the call that reads
 def render_recall(pages: Sequence[RecallPage], limit: int, read_call: ReadCall, last_line: str = "") -> Recalled:
     """Return the pages under their titles, in their order, in at most `limit` characters.
 
-    `last_line` is shown in place of the days where there are none.
+    `last_line` is shown instead of the days if there are none.
     """
     if sum(len(page.text) for page in pages) <= limit:
         parts = [_Part(page, _render_page(page, page.text), _count_lines(page)) for page in pages]

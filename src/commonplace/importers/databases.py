@@ -165,7 +165,7 @@ def _convert_skill(location: str, row: Row) -> Item:
 
 
 def _read_times(row: Row) -> tuple[str, str]:
-    """Return when a row was created and updated; each stands in for the other if only one is given."""
+    """Return when a row was created and updated; if only one is given, it is both."""
     created = read_timestamp(row.get("created_at"))
     updated = read_timestamp(row.get("updated_at"))
     return created or updated, updated or created

@@ -305,7 +305,7 @@ class Index(Retriever, Protocol):
         ...
 
     def accepts_dimensions(self, space: str, dims: int) -> bool:
-        """Return whether vectors with so many dimensions can be compared with those of a space."""
+        """Return whether vectors of this many dimensions can be compared with those of a space."""
         ...
 
     def coverage(self, space: str, viewer: Viewer | None = None) -> Coverage:

@@ -31,7 +31,7 @@ from .base import (
 
 if TYPE_CHECKING:
     from ..embedding.base import Vectors
-    from ..embedding.reranker import Reranker
+    from ..embedding.local import Reranker
 
 _RETRY_SECONDS = 30.0  # after which an embedder that failed is tried again
 _INTERACTIVE_PASSAGES = 16  # that even a slow embedder may embed while a search waits
@@ -132,7 +132,7 @@ class EmbeddingService:
         """Return the cross-encoder if the settings ask for it, else None."""
         if not self.settings.rerank:
             return None
-        from ..embedding.reranker import open_reranker
+        from ..embedding.local import open_reranker
 
         with self._lock:
             if self._reranker is None:

@@ -122,7 +122,7 @@ class FolderEvents:
             yield os.path.join(self._home, *parts), True
 
     def _watch(self, folder: str) -> bool:
-        """Watch a folder; return False if there is none. One that cannot be read has no pages for a sweep either."""
+        """Watch a folder; return False if it does not exist. A sweep finds no pages in one that cannot be read."""
         try:
             place = os.path.relpath(folder, self._home).replace(os.sep, "/")
             self._watches[self._inotify.add(self, folder)] = "" if place == "." else place

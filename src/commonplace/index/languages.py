@@ -156,7 +156,7 @@ ENDINGS = {
     "arabic": "ات ون ين ان ة ه ها هم هن كم نا ي ت وا",
 }
 ARABIC_PREFIXES = ("وال", "بال", "كال", "فال", "ال", "لل", "و", "ب", "ل")
-# Languages in Latin script that are told apart by their stop words.
+# Languages in Latin script, distinguished by their stop words.
 LATIN = (ENGLISH, "spanish", "french", "portuguese", "german", "italian", "dutch", "polish", "turkish", "indonesian")
 SPACED_LATIN = ("spanish", "french", "portuguese", "german", "italian")
 

@@ -113,7 +113,7 @@ def catch_up(
 
 
 def catch_up_pages(index: Index, pages: Pages, scope: IndexScope, paths: Iterable[str]) -> bool:
-    """Bring the index up to date for single files, of which others may have changed some; return whether any had."""
+    """Bring the index up to date for single files, which may have changed; return whether any had."""
     places = [path for path in paths if scope.place(path)]
     known = {path: stamp for path in places for path, stamp in index.stamps(path).items()}
     changes = pages.changes(known, [Root(path, is_page=True) for path in places])

@@ -25,13 +25,13 @@ from .sync import IndexScope
 
 _CHECK_SECONDS = 0.25  # between checks of what no event reports: the watched folders, single pages, the index file
 _POLL_SECONDS = 1.0  # between sweeps where there are no events
-_REST_FACTOR = 10  # rest so many times as long as a sweep took: see `SqliteIndexHandle`
+_REST_FACTOR = 10  # rest this many times as long as a sweep took: see `SqliteIndexHandle`
 _MAX_REST_SECONDS = 0.5
 _SAFETY_SWEEP_SECONDS = 60.0  # between sweeps without an event, which test whether events are missed
-_BURST_PATHS = 100  # so many changed paths at once: more are coming
+_BURST_PATHS = 100  # changed paths at once that announce more
 _BURST_PAUSE_SECONDS = 1.0  # to let them come
 _LATE_EVENT_SECONDS = 1.0  # in which the event for a change that a safety sweep found must come, or events are broken
-_MANY_PAGES = 1_000  # after so many changes events may have been dropped, and another sweep follows
+_MANY_PAGES = 1_000  # changes after which events may have been dropped, so that another sweep follows
 _RETRY_SECONDS = 30.0  # after which events are tried again where there were none
 _PROBE_TIMEOUT_SECONDS = 2.0  # in which the event of a probe arrives, on a busy machine too
 _QUIET_MILLISECONDS = 50  # without events after which those that came are delivered

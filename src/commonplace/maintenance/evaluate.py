@@ -153,7 +153,7 @@ def measure(
 ) -> EvaluationReport:
     """Ask the questions of a file, with the search settings of a home.
 
-    `limit` asks only so many questions, evenly from the whole file; `provider` replaces the embedder of the settings.
+    `limit`: how many of them, taken evenly from the whole file; `provider` replaces the embedder of the settings.
     """
     if limit is not None and limit < 1:
         raise OutOfRange("limit", 1, None, limit)

@@ -161,7 +161,7 @@ def find_spans(text: str, kind: str, selection: CitedLines | Words) -> Spans | N
 
 
 def _is_removed_whole(text: str, numbers: set[int]) -> bool:
-    """Tell whether nothing of a record would be left, or nothing that can be read: JSON without a line is none."""
+    """Tell whether nothing of a record would be left, or nothing that can be read: JSON less a line is no JSON."""
     first = find_value_line(text) - 1
     body = {number for number, line in enumerate(text.split("\n")) if number >= first and line.strip()}
     head = frontmatter.split(text)[0]
@@ -171,7 +171,7 @@ def _is_removed_whole(text: str, numbers: set[int]) -> bool:
 
 
 def _add_whole_entries(text: str, lines: list[str], starts: list[int], numbers: set[int]) -> None:
-    """Add the headings and footers of entries and keyed notes of which nothing else is left."""
+    """Add the headings and footers of entries and keyed notes that would be empty."""
     line_at = {start: number for number, start in enumerate(starts)}
     marks = [mark for mark in find_marks(text) if not mark.fenced and mark.level <= BLOCK_LEVEL]
     heads = [(mark, line_at.get(mark.start, 0)) for mark in marks]

@@ -334,7 +334,7 @@ class Storage(Protocol):
         ...
 
     def page_size(self, path: str) -> int | None:
-        """Return the size of a page in bytes; None when it is not there or cannot be told without reading it."""
+        """Return the size of a page in bytes; None when it is not there, or when only reading it would tell."""
         ...
 
     def display_path(self, path: str) -> str:

@@ -114,7 +114,7 @@ class TextPages(ABC):
         change = replace_text(path, text, if_version)
 
         def replace_and_note(old: bytes | None) -> bytes:
-            current_write().replaced = as_text(old)  # it is at hand: whoever asks needs no second reading
+            current_write().replaced = as_text(old)  # so that nobody has to read it again
             return change(old)
 
         return self.change_bytes(path, replace_and_note)

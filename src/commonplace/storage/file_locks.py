@@ -22,7 +22,7 @@ from .files import NO_FOLLOW, PRIVATE_FILE_MODE, make_folders, open_own_folder, 
 
 Kind = Literal["area", "page"]  # an area is a named lock: processes of earlier releases call its files so
 KINDS: tuple[Kind, ...] = ("area", "page")  # in the order they are taken
-LOCK_TIMEOUT_SECONDS = 10.0  # far longer than any write takes, short enough to be told about
+LOCK_TIMEOUT_SECONDS = 10.0  # far longer than any write takes, short enough to report while the caller waits
 _SLOTS = 256
 _OPEN_FILES = 4 * _SLOTS  # enough for all locks at once, and for what a program has open besides
 

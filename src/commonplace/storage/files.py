@@ -566,7 +566,7 @@ def _link_nameless(handle: int, temporary: str, file_path: str, *, replace: bool
     above = os.open(os.path.dirname(file_path), os.O_RDONLY | os.O_CLOEXEC)
     nameless = f"{_DESCRIPTORS}/{handle}"
     try:
-        # Only with a folder to be relative to does Python follow the link that stands for a descriptor.
+        # Python follows the link of a descriptor only if it is given a folder to be relative to.
         os.link(nameless, file_path, src_dir_fd=above)
     except FileExistsError:
         if not replace:

@@ -56,7 +56,7 @@ _PRIVATE = Diary("{agent}/memory/MEMORY.md", "{agent}/memory/daily", "{agent}/me
 
 @dataclass(frozen=True)
 class Layout:
-    """Folders and pages of a home, below `base`. In a diary `{agent}` stands for the agent's folder."""
+    """Folders and pages of a home, below `base`. In a diary, `{agent}` is replaced by the agent's folder."""
 
     base: str = ""
     loose: str = "memory"
@@ -373,7 +373,7 @@ def folders_above(path: str) -> list[str]:
 
 
 class PagePaths:
-    """Paths of pages, of which none may be a page and a folder at once, as with files."""
+    """Paths of pages. As with files, none may be a page and a folder at once."""
 
     def __init__(self, paths: Iterable[str]) -> None:
         self._pages: set[str] = set()

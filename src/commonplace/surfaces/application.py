@@ -29,7 +29,7 @@ from ..server.sessions import ServerOptions
 from ..server.workers import run_workers
 from ..tracing import start_tracing
 from . import web
-from .http import MCP_PATH, operations
+from .http import MCP_PATH, health
 from .http.api import ENDPOINTS, build_api
 from .http.auth import (
     MAX_ADDRESS_BYTES,
@@ -69,7 +69,7 @@ def _build(service: MemoryService, rules: AccessRules, keys: SignInKeys, *, answ
     dispatcher = Dispatcher(service, authenticator.authenticate, keys.exchange)
     front = EndpointTable(dispatcher, ENDPOINTS, app)
     app.router.routes.append(Mount("/v1", build_api(dispatcher)))
-    app.router.routes.extend(operations.routes(service))
+    app.router.routes.extend(health.routes(service))
     app.router.routes.extend(web.routes())
     app.add_exception_handler(HTTPException, dispatcher.answer_unknown)
     _add_lifespan(app, service, answers_prompts=answers_prompts)

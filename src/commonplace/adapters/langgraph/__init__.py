@@ -153,7 +153,7 @@ class CommonplaceStore(BaseStore):
             return sum(self._items.expire(path) for path in sorted(expired))
 
     def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> Future[None]:
-        """Sweep every so many minutes, in a thread, until `stop_ttl_sweeper` or the future is cancelled."""
+        """Sweep in a thread, with so many minutes in between, until `stop_ttl_sweeper` or the future is cancelled."""
         finished: Future[None] = Future()
         finished.add_done_callback(self._stop_if_cancelled)
         if not self.ttl_config:

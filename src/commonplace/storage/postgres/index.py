@@ -329,7 +329,7 @@ def _below(prefix: str) -> dict[str, Any]:
 
 
 def _newest_entries(entries: Iterable[Entry]) -> tuple[dict[str, Entry], list[dict[str, Any]]]:
-    """Return the pages to index again, and those of which only the stamp is new."""
+    """Return the pages to index again, and those with nothing new but the stamp."""
     changed: dict[str, Entry] = {}
     stamps: dict[str, int] = {}
     for entry in entries:

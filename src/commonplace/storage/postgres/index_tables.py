@@ -18,7 +18,7 @@ Answer = TypeVar("Answer")
 LOCK_TIMEOUT = "2s"  # how long to wait for another writer; then the answer is marked stale instead
 NO_WAIT = "1ms"  # for callers who need not wait: whoever holds the lock does the same work
 _WRITE_TIMEOUT_MS = 300_000
-_ANALYZE_PASSAGES = 1_000  # from so many passages on, the planner's statistics matter
+_ANALYZE_PASSAGES = 1_000  # from this many passages on, the planner's statistics matter
 TABLES = ("pages", "owners", "frequencies", "passages", "words", "records", "spaces", "vectors")
 _COUNTERS = ("passages", "owners", "spaces", "seq")
 

@@ -49,7 +49,7 @@ def flush_notices(database: Database) -> None:
 
 
 class _Burst:
-    """The notifications of one handle: after one was sent, the next waits for a moment, and stands for all since."""
+    """The notifications of one handle: after one was sent, the next waits a moment, and reports all changes since."""
 
     def __init__(self, database: Database) -> None:
         self.process = os.getpid()

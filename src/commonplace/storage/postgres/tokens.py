@@ -1,4 +1,4 @@
-"""Access tokens and the audit log as rows, of which each tenant sees its own."""
+"""Access tokens and the audit log as rows. Each tenant sees only its own."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class PostgresTranscript:
         self._last_write: _LastWrite | None = None
 
     def items(self, last: int | None = None) -> list[Any]:
-        """Return all items, or the last so many, oldest first."""
+        """Return all items, or only the `last`, oldest first."""
         if last is None:
             statement = f"SELECT data FROM commonplace.pages WHERE {_THIS_PAGE} AND data IS NOT NULL"
             rows = self._database.query(statement, self._key)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _SAMPLE_VECTORS = 64  # vectors that the similarity statistics are taken from
 _MAX_ORPHANED_VECTORS = 1_000  # that are not worth removing
-_ANALYZE_VECTORS = 1_000  # from so many vectors on, the planner's statistics matter
+_ANALYZE_VECTORS = 1_000  # from this many vectors on, the planner's statistics matter
 # A search is short: JIT compilation or parallel workers would take longer than it does, and its data fits in memory.
 SEARCH_SETTINGS = {"jit": "off", "max_parallel_workers_per_gather": "0", "work_mem": "32MB"}
 _HNSW_SETTINGS = {"hnsw.iterative_scan": "relaxed_order", "hnsw.ef_search": "400", "hnsw.max_scan_tuples": "100000"}
@@ -342,7 +342,7 @@ def by_cosine(passage: tuple[int, float]) -> tuple[float, int]:
 
 
 def first_vector_limit(limit: int) -> int:
-    """Return how many vectors to fetch for so many passages: some may belong to texts that are gone."""
+    """Return how many vectors to fetch for a number of passages: some may belong to texts that are gone."""
     return limit + limit // 2
 
 

@@ -120,7 +120,7 @@ def _print_side(name: str, side: Side) -> None:
     print_text(f"        {quote_line(about)}", dim=True)
 
 
-_FOUND = "found"  # the author of a rule that came with a memory, of which history knows nothing
+_FOUND = "found"  # the author of a rule that came with a memory and is not in its history
 _SHOWN_LINES = 12  # of a rule, before it is approved
 
 

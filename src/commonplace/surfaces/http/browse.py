@@ -57,7 +57,7 @@ def get_status(request: ApiRequest) -> dict[str, Any]:
 
 def limit_counts(request: ApiRequest, counts: dict[str, Any]) -> dict[str, Any]:
     """Return counts without what other agents' pages add to them, if the caller may be only some agents. Where the home
-    is on this machine is not for such callers either: they are told its name."""
+    is on this machine is not for such callers either: they get its name."""
     if request.grant.agents is None:
         return counts
     own = {name: value for name, value in counts.items() if name not in ("passages", "spaces")}
