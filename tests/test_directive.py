@@ -190,7 +190,7 @@ def test_the_table_of_readers_is_that_of_the_tools() -> None:
 
 
 @pytest.mark.parametrize("toolsets", [*SELECTIONS, EVERYDAY], ids="-".join)
-def test_a_caller_who_may_only_read_is_told_of_no_tool_that_writes(home: Path, toolsets: tuple[str, ...]) -> None:
+def test_a_caller_who_may_only_read_sees_no_tool_that_writes(home: Path, toolsets: tuple[str, ...]) -> None:
     home.mkdir(exist_ok=True)
     (home / "commonplace.yaml").write_text("directive:\n  blocks: [categories, storage]\n")
     memory = Memory(home, toolsets=toolsets)

@@ -102,7 +102,7 @@ def test_nothing_private_changes_what_another_is_answered(tmp_path: Path, clock:
 
 
 @pytest.mark.parametrize("person", PEOPLE)
-def test_nobody_is_told_of_changes_of_what_they_may_not_see(homes: Homes, person: str) -> None:
+def test_nobody_hears_of_changes_that_they_may_not_see(homes: Homes, person: str) -> None:
     home, _, clock, (paths, _) = homes
     who = PEOPLE[person]
     with Memory(home, who.agent, clock=clock) as memory:

@@ -120,7 +120,7 @@ def test_a_range_that_shows_nothing_is_refused(tool: MemoryTool, wanted: list[in
 
 
 @pytest.mark.parametrize("wanted", [[1], [1, 2, 3], "1-2", ["a", "b"], {"a": 1}, 7])
-def test_a_range_that_is_none_is_refused(tool: MemoryTool, wanted: Any) -> None:
+def test_an_invalid_range_is_refused(tool: MemoryTool, wanted: Any) -> None:
     create(tool, "/memories/a.txt", "one\ntwo")
     said = refused(tool, "view", path="/memories/a.txt", view_range=wanted)
     assert said == f"Invalid `view_range` parameter: {wanted!r}. It should be two line numbers."

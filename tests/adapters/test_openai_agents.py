@@ -179,7 +179,7 @@ def test_nobody_else_sees_an_agents_sessions(home: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["chat/../../x", "Chat", "chat", "a\0b", "con", "日本", "🐙", " ", "x" * 400, ".."])
-def test_any_text_names_a_session_of_its_own(memory: Memory, home: Path, name: str) -> None:
+def test_every_session_id_has_a_separate_page(memory: Memory, home: Path, name: str) -> None:
     session, other = CommonplaceSession(name, memory), CommonplaceSession(name + "'", memory)
     add(session, *said(name))
     add(other, *said("other"))

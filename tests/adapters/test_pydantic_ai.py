@@ -57,7 +57,7 @@ def test_every_tool_can_be_called_with_what_its_schema_asks_for(memory: Memory, 
     assert not [each for each in found if "must be" in str(each)]
 
 
-def test_the_model_is_told_of_the_tools_as_memory_names_them(memory: Memory) -> None:
+def test_the_model_sees_the_tools_under_the_names_of_memory(memory: Memory) -> None:
     model = TestModel(call_tools=[])
     run(Agent(model, toolsets=[CommonplaceToolset(memory)]))
     assert model.last_model_request_parameters

@@ -38,9 +38,11 @@ def build(story: Story, folder: Path) -> Memory:
 def ask(memory: Memory, story: Story, budget: int, *, with_query: bool) -> Answered:
     """Ask all questions of a story: each as the query of a context of its own, or of one context without a query."""
     answered = Answered([], [], [])
+    plain = memory.context(user=story.user, channel=story.channel, budget=budget)
     for question in story.questions:
-        query = question.text if with_query else None
-        made = memory.context(user=story.user, channel=story.channel, budget=budget, query=query)
+        made = plain
+        if with_query:
+            made = memory.context(user=story.user, channel=story.channel, budget=budget, query=question.text)
         answered.tokens.append(made.receipt["tokens"])
         (answered.found if question.evidence in made.text else answered.missed).append(question)
     return answered

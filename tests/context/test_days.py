@@ -125,12 +125,11 @@ def test_a_page_of_lines_that_is_cut_never_passes_a_budget(home: Path) -> None:
     )
     with Memory(home, clock=FrozenClock()) as memory:
         memory.call("reflect", {"content": lines})
-        for budget in range(300, 1300, 6):
+        for budget in range(300, 1300, 17):
             assert memory.context(budget=budget).receipt["tokens"] <= budget
 
 
-@pytest.mark.parametrize("size", [24_000, 2_000_000])
-@pytest.mark.parametrize("place", [0, 5, 10])
+@pytest.mark.parametrize(("size", "place"), [(24_000, 0), (24_000, 5), (24_000, 10), (2_000_000, 5)])
 @pytest.mark.parametrize("budget", [None, 700, 1500])
 def test_a_long_entry_never_takes_the_place_of_short_ones(
     home: Path, size: int, place: int, budget: int | None

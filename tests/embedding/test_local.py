@@ -376,7 +376,7 @@ def test_capitals_are_read_in_lower_case_by_a_model_that_knows_no_capitals(own: 
     assert (embedder.embed_query("TEA") == embedder.embed_query("tea")).all()
 
 
-def test_text_that_is_none_and_text_without_end_are_read_as_far_as_they_go(own: Path) -> None:
+def test_broken_and_endless_text_is_read_as_far_as_possible(own: Path) -> None:
     embedder = open_own(own)
     vectors = embedder.embed_passages(["tea \ud83c", "tea " * 100_000, "\0"])
     assert numpy.isfinite(vectors).all()

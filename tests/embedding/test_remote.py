@@ -487,7 +487,7 @@ def test_an_address_that_is_not_ollama_says_so(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("url", ["http://", "http://host:port", "http://[::1", "ftp://host", "http://a b/"])
-def test_an_address_that_is_none_says_so(bench: Bench, url: str) -> None:
+def test_an_invalid_address_is_reported(bench: Bench, url: str) -> None:
     with pytest.raises(Unavailable, match=r"baseUrl in your config.yaml: is not a web address"):
         bench.openai(url)
 

@@ -19,7 +19,7 @@ def test_headings_of_a_daily_page_and_of_blocks_are_escaped_and_others_are_not()
     assert [escape(line) for line in ("# Garden", "## Roses", "#### deep")] == ["# Garden", "## Roses", "#### deep"]
 
 
-def test_headings_inside_a_closed_fence_are_marked_and_an_open_fence_is_none() -> None:
+def test_headings_inside_a_closed_fence_are_marked_and_an_open_fence_does_not_count() -> None:
     assert [(mark.title, mark.fenced) for mark in find_marks("# a\n```\n# b\n```\n# c\n")] == [
         ("a", False),
         ("b", True),

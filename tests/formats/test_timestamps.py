@@ -42,5 +42,5 @@ def test_the_day_is_read_in_the_forms_other_programs_write(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "14:26", "2026-02-30", "no day"])
-def test_what_names_no_day_is_none(text: str) -> None:
+def test_text_without_a_day_gives_none(text: str) -> None:
     assert parse_day(text) is None

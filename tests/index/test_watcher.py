@@ -640,7 +640,7 @@ def test_every_layout_is_watched(home: Path, layout: str) -> None:
         assert watched.found("stork") == [day]
 
 
-def test_a_home_that_is_searched_as_a_whole_is_watched_as_a_whole_and_does_not_ring_at_itself(home: Path) -> None:
+def test_a_home_that_is_searched_as_a_whole_is_watched_as_a_whole_without_events_of_its_own_files(home: Path) -> None:
     put(home, "commonplace.yaml", "memorySearch:\n  provider: none\n  extraPaths: ['**/*.md']\n")
     with Watched(home)() as watched:
         assert watched.how.events

@@ -202,7 +202,7 @@ def test_nothing_named_and_wrong_names_are_reported(memory: Memory) -> None:
     assert find_traces(memory.home, Selection(key="nothing")).traces == ()
 
 
-def test_a_session_is_forgotten_by_the_name_its_file_stands_for(home: Path, clock: FrozenClock) -> None:
+def test_a_session_is_forgotten_by_its_id(home: Path, clock: FrozenClock) -> None:
     from commonplace.storage.names import file_name
 
     page = home / f"agents/main/sessions/{file_name('Chat 1')}.jsonl"

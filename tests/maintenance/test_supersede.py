@@ -269,7 +269,7 @@ def test_whoever_keeps_a_sentence_gives_no_answer_that_it_hides(memory: Memory, 
     assert hit.superseded_by is None
 
 
-def test_a_token_for_single_agents_is_told_that_its_answer_would_not_count(memory: Memory, clock: FrozenClock) -> None:
+def test_a_token_for_single_agents_learns_that_its_answer_would_not_count(memory: Memory, clock: FrozenClock) -> None:
     old = remember(memory, clock, BEFORE)
     new = remember(memory, clock, AFTER)
     with coming_from("agent-token:ab12"), pytest.raises(Refused, match="a token for single agents"):

@@ -173,7 +173,7 @@ def test_questions_are_measured_on_a_database(used: Shell) -> None:
     assert json.loads(used.ok("eval", "questions.jsonl", "--json"))["questions"] == 1
 
 
-def test_one_who_watches_is_told_of_what_another_machine_writes(used: Shell) -> None:
+def test_a_watcher_reports_what_another_machine_writes(used: Shell) -> None:
     watching = subprocess.Popen(
         [sys.executable, "-m", "commonplace", "watch", "--json"],
         cwd=used.folder, env=used.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

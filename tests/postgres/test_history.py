@@ -122,7 +122,7 @@ def test_a_whole_page_is_written_over_what_others_changed_and_both_are_in_it(
     assert pages.read("memory/a.md").text == "their top\n\nmiddle\n\nmy end\n"
 
 
-def test_a_writer_who_overwrites_what_it_did_not_see_is_told(
+def test_overwriting_an_unseen_change_is_reported(
     pages: PostgresPages, database: Database, history: PostgresHistory
 ) -> None:
     other = PostgresPages(database, lambda path, size: None, history)

@@ -138,7 +138,7 @@ def test_a_tenant_finds_nothing_of_another_even_when_it_asks_for_all(
         stranger._tables.execute("INSERT INTO commonplace.index_pages VALUES ('acme', 'x', 'x', 1, '', '')")
 
 
-def test_an_agent_is_told_nothing_of_what_others_keep(index: PostgresIndex) -> None:
+def test_an_agent_learns_nothing_of_what_others_keep(index: PostgresIndex) -> None:
     write(index, [entry("memory/a.md", "tea in private", scope=ANNS), entry("memory/b.md", "tea for all")])
     assert texts(index, "tea") == ["tea for all"]
     assert sorted(texts(index, "tea", ANN)) == ["tea for all", "tea in private"]

@@ -85,7 +85,7 @@ def test_a_login_stays_bound_when_it_is_renamed(bound: str, url: str) -> None:
         admin(url, f'ALTER ROLE "{renamed}" RENAME TO {name}')
 
 
-def test_a_bound_login_that_names_another_tenant_is_told_its_own(bound: str) -> None:
+def test_a_bound_login_that_names_another_tenant_learns_which_is_its_own(bound: str) -> None:
     with pytest.raises(StorageError, match=r"is for the tenant ours: name that in the URL, as \?tenant=ours"):
         Memory(with_tenant(bound, "them"))
 

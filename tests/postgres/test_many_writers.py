@@ -249,7 +249,7 @@ def test_what_is_held_is_free_again_when_its_holder_fails_or_its_connection_dies
     assert pages.read("memory/a.md").text == "went on\n"
 
 
-def test_more_threads_than_connections_hold_and_write_without_standing_in_each_others_way(pages: PostgresPages) -> None:
+def test_more_threads_than_connections_lock_and_write_without_a_deadlock(pages: PostgresPages) -> None:
     def work(number: int) -> None:
         with pages.lock(f"area {number}"):
             pages.append("memory/a.md", f"{number}\n")

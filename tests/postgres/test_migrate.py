@@ -113,7 +113,7 @@ def test_a_program_that_knows_no_tokens_goes_on_beside_one_that_does(bare: Datab
         assert connection.execute("SELECT tokens FROM commonplace.index_vectors").fetchall() == [(None,)]
 
 
-def test_whoever_comes_before_the_tables_is_told_to_migrate(bare: Database, clock: FrozenClock) -> None:
+def test_a_database_without_tables_asks_to_be_migrated(bare: Database, clock: FrozenClock) -> None:
     pages = PostgresPages(bare, lambda path, size: None, PostgresHistory(bare, clock))
     with pytest.raises(StorageError, match="commonplace db migrate"):
         pages.write("memory/a.md", "x")

@@ -110,7 +110,7 @@ def guest(server: str, url: str) -> Iterator[str]:
     admin(server, f"DROP ROLE {name}")
 
 
-def test_a_user_who_does_not_own_the_tables_makes_none_and_is_told_so(
+def test_a_user_who_may_not_create_tables_learns_so(
     large: PostgresIndex, guest: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database = Database(parse_url(of_tenant(guest, "acme")))

@@ -264,7 +264,7 @@ def test_days_are_named_in_the_languages_that_most_people_use(text: str, expecte
         "le lundi", "un an", "la mesa", "mes amis", "die letzte Antwort",
     ],
 )  # fmt: skip
-def test_what_only_looks_like_a_date_is_none(text: str) -> None:
+def test_what_only_looks_like_a_date_is_not_one(text: str) -> None:
     assert days(text) is None
     assert read_dates(text, SATURDAY.toordinal()).rest == text
 

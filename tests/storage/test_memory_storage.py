@@ -78,7 +78,7 @@ def test_two_handles_share_one_memory_and_each_keeps_its_agent() -> None:
     two.close()
 
 
-def test_a_watcher_is_told_of_changes(memory: Memory) -> None:
+def test_a_watcher_hears_of_changes(memory: Memory) -> None:
     stop = threading.Event()
     told = threading.Event()
     started = threading.Event()

@@ -19,7 +19,7 @@ def made(access: TokenStore, clock: FrozenClock, **more: object) -> tuple[Token,
 
 
 class AccessContract:
-    def test_a_token_lets_in_who_shows_it_and_nobody_else(self, access: TokenStore, clock: FrozenClock) -> None:
+    def test_a_token_authenticates_its_bearer_and_nobody_else(self, access: TokenStore, clock: FrozenClock) -> None:
         token, secret = made(access, clock, note="laptop")
         assert secret.startswith("cpl_")
         assert len(secret) > 40

@@ -226,7 +226,7 @@ def test_without_search_no_tool_is_offered_by_a_name_that_a_call_refuses(home: P
 
 
 @pytest.mark.parametrize("toolset", [[], ["none"], 5, [5], {"notes"}])
-def test_a_toolset_that_is_none_is_reported(memory: Memory, toolset: Any) -> None:
+def test_an_unknown_toolset_is_reported(memory: Memory, toolset: Any) -> None:
     assert "journal" in memory.call("recall", {}, toolset)["error"]
 
 

@@ -153,7 +153,7 @@ def test_what_a_strict_schema_cannot_express_is_described_in_words(memory: Memor
         assert "minimum" not in json.dumps(described)
 
 
-def test_the_responses_api_is_told_when_a_tool_is_not_strict(memory: Memory) -> None:
+def test_the_responses_api_learns_when_a_tool_is_not_strict(memory: Memory) -> None:
     assert {tool["strict"] for tool in memory.tools("openai-responses")} == {False}
 
 

@@ -129,7 +129,7 @@ def test_a_skills_data_may_come_as_json_text(memory: Memory) -> None:
         ("value", {"json_text": "[1"}, "value must be JSON text, not text that is not JSON"),
     ],
 )
-def test_json_text_that_is_none_is_reported(memory: Memory, field: str, given_: Any, sentence: str) -> None:
+def test_invalid_json_text_is_reported(memory: Memory, field: str, given_: Any, sentence: str) -> None:
     op = {"newData": {"op": "updateSkill", "name": "n"}, "value": {"op": "setGlobal", "key": "k"}}[field]
     assert sentence in memory.call("MemoryTool", {**op, field: given_})["error"]
 

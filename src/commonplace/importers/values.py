@@ -104,7 +104,7 @@ Item = PageItem | RecordItem | SkillItem | SessionItem | Skipped
 
 
 def read_timestamp(value: Any) -> str:
-    """Convert a time as other programs write it (text, seconds, milliseconds) to a timestamp; empty if it is not one."""
+    """Convert a time as other programs write it (text, seconds, milliseconds) to a timestamp; empty if it is none."""
     if isinstance(value, str):
         moment = parse_timestamp(value)
     elif isinstance(value, (int, float)) and not isinstance(value, bool):

@@ -53,7 +53,7 @@ def test_a_client_gets_the_answer_in_its_own_form(shell: Shell, client: str) -> 
     assert TEA in inside["additionalContext"]
 
 
-def test_of_a_day_a_client_is_told_how_many_more_entries_there_are(shell: Shell) -> None:
+def test_a_day_says_how_many_more_entries_it_has(shell: Shell) -> None:
     for number in range(12):
         shell.ok("remember", f"Parcel {number} went to the harbour.")
     told = ask(shell, "what happened today").rstrip().split("\n")

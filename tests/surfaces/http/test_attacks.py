@@ -103,7 +103,7 @@ def test_without_a_token_nothing_answers(guarded: Api, endpoint: Any) -> None:
         assert answer.headers["content-type"] == "application/problem+json"
 
 
-def test_a_token_in_the_address_is_none(guarded: Api, full: Path) -> None:
+def test_a_token_in_the_address_does_not_count(guarded: Api, full: Path) -> None:
     assert guarded.send("GET", "status", params={"token": token(full)}).status_code == 401
 
 

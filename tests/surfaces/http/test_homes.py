@@ -31,7 +31,7 @@ def named(asked: Api) -> list[str]:
     return [home["name"] for home in asked.get("homes")["homes"]]
 
 
-def test_a_token_is_told_of_its_own_memory_and_of_no_other(shelf: Path) -> None:
+def test_a_token_sees_its_own_memory_and_no_other(shelf: Path) -> None:
     secrets = {name: token(shelf / name, role="read") for name in ("work", "private")}
     with api(shelf.parent / "own", AccessRules(is_open=False), homes=str(shelf)) as asked:
         for name, secret in secrets.items():
@@ -46,7 +46,7 @@ def test_a_token_is_told_of_its_own_memory_and_of_no_other(shelf: Path) -> None:
             assert not [name for name in ("work", "private", "garden") if name in refused.text]
 
 
-def test_a_token_that_ended_is_told_of_nothing(shelf: Path) -> None:
+def test_an_expired_token_sees_no_memory(shelf: Path) -> None:
     secret = token(shelf / "work")
     access = open_tokens(str(shelf / "work"))
     access.revoke(access.list_tokens()[0].id, "2026-03-14T00:00:00Z")

@@ -42,7 +42,7 @@ def texts(caller: Web) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("role", ["read", "write"])
-def test_a_token_is_told_of_the_tools_that_it_may_call(home: Path, role: Role) -> None:
+def test_a_token_sees_the_tools_that_it_may_call(home: Path, role: Role) -> None:
     Memory(home)
     _, secret = create_token(open_tokens(str(home)), datetime.now(UTC), agents=None, role=role)
     with web(home) as served:

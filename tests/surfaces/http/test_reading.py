@@ -311,7 +311,7 @@ def test_keyed_notes_are_in_the_outline_with_their_lines(asked: Api) -> None:
     assert text[note["from"] - 1] == "### pager"
 
 
-def test_a_token_for_one_agent_is_told_that_a_filter_hides_another(asked: Api, full: Path) -> None:
+def test_a_token_for_one_agent_learns_that_a_filter_hides_another(asked: Api, full: Path) -> None:
     tokens = open_tokens(str(full))
     secret = create_token(tokens, datetime.now(UTC), agents=["main"], role="read")[1]
     found = asked.as_(secret).get("search", q="quokka", agent_filter="bob")

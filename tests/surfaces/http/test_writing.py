@@ -28,7 +28,7 @@ def test_a_page_is_written_if_it_is_as_it_was_read(asked: Api, full: Path) -> No
     assert (change["by"], change["kind"]) == ("main (edit)", "changed")
 
 
-def test_a_new_page_is_made_only_where_there_is_none(asked: Api) -> None:
+def test_a_new_page_is_created_only_if_it_does_not_exist(asked: Api) -> None:
     assert asked.put("memory/new.md", "new\n", If_None_Match="*").status_code == 201
     again = asked.put("memory/new.md", "other\n", If_None_Match="*")
     assert again.status_code == 412

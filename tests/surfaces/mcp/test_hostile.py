@@ -121,7 +121,7 @@ def test_half_a_character_is_no_reason_not_to_answer(tmp_path: Path) -> None:
     assert "a cut ?, a \\ud83d, a \U0001f600" in Memory(tmp_path).call("recall")["content"].replace("\ufffd", "?")
 
 
-def test_a_server_in_a_terminal_ends_when_it_is_told_to(tmp_path: Path) -> None:
+def test_a_server_in_a_terminal_ends_on_an_interrupt(tmp_path: Path) -> None:
     with shaken(tmp_path) as server:
         assert server.stdin
         server.stdin.flush()

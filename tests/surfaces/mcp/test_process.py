@@ -255,7 +255,7 @@ def test_a_port_that_is_taken_is_reported(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["mcp", "serve"])
-def test_wrong_words_are_told_before_anything_starts(tmp_path: Path, command: str) -> None:
+def test_wrong_arguments_are_reported_before_anything_starts(tmp_path: Path, command: str) -> None:
     tools = run("--home", str(tmp_path), command, "--tools", "journal,nothing")
     assert tools.returncode == 2
     assert "--tools[1] must be one of retrieval, notes, working, journal, registry" in tools.stderr

@@ -375,7 +375,7 @@ async def _until(heard: Any, page: Path, uri: str) -> list[Any]:
 
 
 @pytest.mark.filterwarnings("ignore:resources/")
-async def test_a_client_that_shook_hands_is_told_of_what_it_subscribed_to(tmp_path: Path) -> None:
+async def test_a_client_is_notified_of_its_subscriptions_after_the_handshake(tmp_path: Path) -> None:
     Memory(tmp_path).call("update_world", {"topic": "tea", "content": "green"})
     heard: asyncio.Queue[Any] = asyncio.Queue()
 
