@@ -32,13 +32,14 @@ _SHOWN = 20
 
 
 class Task(NamedTuple):
+    """Cases of one scene, each a variant and the number of an operation."""
+
     scene: int
-    variant: str
-    numbers: tuple[int, ...]
+    cases: tuple[tuple[str, int], ...]
 
 
 class Figures(NamedTuple):
-    cases: int
+    cases_by_variant: Counter[str]
     acknowledged: int
     problems: tuple[tuple[str, str], ...]
 
@@ -58,7 +59,7 @@ def main() -> None:
             if sys.stderr.isatty():
                 print(f"\r{len(figures)} of {len(tasks)} portions tried", end="", file=sys.stderr)
     unsafe_ones = [sentence for _, sentences in counted for sentence in sentences]
-    _report(sum(map(len, found.values())), tasks, figures, unsafe_ones, time.monotonic() - started)
+    _report(sum(map(len, found.values())), figures, unsafe_ones, time.monotonic() - started)
     sys.exit(bool(unsafe_ones) or any(each.problems for each in figures))
 
 
@@ -86,47 +87,49 @@ def _counted(scene: Scene) -> tuple[list[str], list[str]]:
 
 def _tasks(found: dict[int, list[str]], variants: Sequence[str], options: argparse.Namespace) -> Iterator[Task]:
     """The cases in portions. With a stride each variant begins elsewhere, so that together they meet more."""
-    for offset, name in enumerate(variants):
-        for scene, kinds in found.items():
+    for scene, kinds in found.items():
+        cases: list[tuple[str, int]] = []
+        for offset, name in enumerate(variants):
             numbers = [number for number, kind in enumerate(kinds, start=1) if VARIANTS[name].applies(kind)]
-            numbers = numbers[offset % options.stride :: options.stride]
-            if options.operation:
-                numbers = [options.operation]
-            for start in range(0, len(numbers), 200):
-                yield Task(scene, name, tuple(numbers[start : start + 200]))
+            first = offset * options.stride // len(variants)
+            chosen = [options.operation] if options.operation else numbers[first :: options.stride]
+            cases += [(name, number) for number in chosen]
+        for start in range(0, len(cases), 200):
+            yield Task(scene, tuple(cases[start : start + 200]))
 
 
 def _work(task: Task) -> Figures:
-    scene, variant = SCENES[task.scene], VARIANTS[task.variant]
-    cases = acknowledged = 0
+    scene = SCENES[task.scene]
+    tried: Counter[str] = Counter()
+    acknowledged = 0
     problems: list[tuple[str, str]] = []
     with tempfile.TemporaryDirectory() as folder:
         judge = Judge(scene, Path(folder))
-        for case, home in _with_homes([Case(scene, variant, number) for number in task.numbers], judge, Path(folder)):
+        cases = [Case(scene, VARIANTS[variant], number) for variant, number in task.cases]
+        for case, home in _with_homes(cases, judge, Path(folder)):
             outcome = run(case, home)
             if outcome.struck:
                 verdict = judge.judge(case, outcome, home)
-                cases, acknowledged = cases + 1, acknowledged + verdict.checked
+                tried[case.variant.name] += 1
+                acknowledged += verdict.checked
                 problems += (
                     (problem.kind, f"{case} ({outcome.struck}): {problem.sentence}") for problem in verdict.problems
                 )
             shutil.rmtree(home, ignore_errors=True)
-    return Figures(cases, acknowledged, tuple(problems))
+    return Figures(tried, acknowledged, tuple(problems))
 
 
 def _with_homes(cases: Sequence[Case], judge: Judge, folder: Path) -> Iterator[tuple[Case, Path]]:
     for start in range(0, len(cases), _AHEAD):
         some = cases[start : start + _AHEAD]
-        homes = [copy(judge.home, folder / f"home-{case.number}") for case in some]
+        homes = [copy(judge.home, folder / f"home-{case.variant.name}-{case.number}") for case in some]
         yield from zip(some, homes, strict=True)
 
 
-def _report(
-    count: int, tasks: Sequence[Task], figures: Sequence[Figures], unsafe_ones: Sequence[str], seconds: float
-) -> None:
+def _report(count: int, figures: Sequence[Figures], unsafe_ones: Sequence[str], seconds: float) -> None:
     by_variant: Counter[str] = Counter()
-    for task, each in zip(tasks, figures, strict=True):
-        by_variant[task.variant] += each.cases
+    for each in figures:
+        by_variant += each.cases_by_variant
     kinds = Counter(kind for each in figures for kind, _ in each.problems)
     sentences = [*unsafe_ones, *(sentence for every in figures for _, sentence in every.problems)]
     for sentence in sentences[:_SHOWN]:

@@ -12,8 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from .faults import VARIANTS
-
 ROOT = Path(__file__).parents[2]
 STRIDE = 97  # operations between two that are tried here
 THOROUGH_STRIDE = 29
@@ -22,8 +20,7 @@ THOROUGH_STRIDE = 29
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="a case is a process forked off")
 @pytest.mark.parametrize("stride", [STRIDE, pytest.param(THOROUGH_STRIDE, marks=pytest.mark.thorough)])
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_nothing_acknowledged_is_lost_whichever_operation_goes_wrong(variant: str, stride: int) -> None:
-    command = [sys.executable, "-m", "tests.crash", "--variant", variant, "--stride", str(stride), "--jobs", "1"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+def test_nothing_acknowledged_is_lost_whichever_operation_goes_wrong(stride: int) -> None:
+    command = [sys.executable, "-m", "tests.crash", "--stride", str(stride), "--jobs", "1"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr + done.stdout
