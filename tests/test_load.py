@@ -178,7 +178,8 @@ def test_a_line_of_four_million_characters_costs_a_small_part_of_a_gigabyte(home
 def test_a_huge_paste_hides_nothing_of_its_day_and_can_be_undone(home: Path, clock: FrozenClock) -> None:
     memory = Memory(home, clock=clock)
     dice = random.Random(4)
-    paste = "walrus " + " ".join(dice.randbytes(6).hex() for _ in range(320_000))
+    words = [dice.randbytes(6).hex() for _ in range(5_000)]
+    paste = "walrus " + " ".join(words * 64)
     for text in ("The harbour office opens at six.", paste, "The lighthouse was painted blue."):
         clock.advance(minutes=5)
         reply = memory.call("remember", {"content": text})

@@ -6,14 +6,12 @@ import ast
 import functools
 import re
 import statistics
-from collections.abc import Iterator
 from pathlib import Path
 
-import commonplace
+from .test_house import SOURCE, modules, parse
 
-SOURCE = Path(commonplace.__file__).parent
 ARCHITECTURE = Path(__file__).parents[2] / "ARCHITECTURE.md"
-MODULES = {str(path.relative_to(SOURCE)): path.read_text() for path in sorted(SOURCE.rglob("*.py"))}
+MODULES = {str(path.relative_to(SOURCE)): path.read_text() for path in modules()}
 MAX_LINES = 600
 LONG_FUNCTION_LINES = 40
 # A function is named by a verb: these are participles, or end like one.
@@ -29,15 +27,14 @@ VERBS_IN_ED = re.compile(r"_*(?:need|feed|seed|embed|speed|proceed|exceed|shed)$
 
 
 @functools.cache
-def trees() -> dict[str, ast.Module]:
-    return {name: ast.parse(text) for name, text in MODULES.items()}
+def nodes() -> list[tuple[str, ast.AST]]:
+    """Every node of every module."""
+    return [(name, node) for name in MODULES for node in ast.walk(parse(SOURCE / name))]
 
 
-def functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
-    for name, tree in trees().items():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                yield name, node
+@functools.cache
+def functions() -> list[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    return [(name, node) for name, node in nodes() if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
 
 
 def is_packed(node: ast.AST) -> bool:
@@ -58,8 +55,7 @@ def test_functions_are_named_by_verbs() -> None:
 def test_values_are_named_by_nouns() -> None:
     every = [
         (name, node.arg if isinstance(node, ast.arg) else node.id)
-        for name, tree in trees().items()
-        for node in ast.walk(tree)
+        for name, node in nodes()
         if isinstance(node, ast.arg) or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
     ]
     bare = [each for each in every if each[1] in BARE_PARTICIPLES]
@@ -69,8 +65,7 @@ def test_values_are_named_by_nouns() -> None:
 def test_every_assignment_is_on_a_line_of_its_own() -> None:
     packed = [
         f"{name}:{node.lineno}"  # type: ignore[attr-defined]
-        for name, tree in trees().items()
-        for node in ast.walk(tree)
+        for name, node in nodes()
         if is_packed(node)
     ]
     assert packed == []
@@ -86,7 +81,7 @@ def test_functions_are_short() -> None:
 def test_a_module_says_what_it_is_for_and_can_be_held_in_a_head() -> None:
     assert [name for name, text in MODULES.items() if text.count("\n") > MAX_LINES] == []
     assert [name for name, text in MODULES.items() if "fmt: skip" in text] == []
-    silent = [name for name, tree in trees().items() if not ast.get_docstring(tree)]
+    silent = [name for name in MODULES if not ast.get_docstring(parse(SOURCE / name))]
     assert [name for name in silent if not name.endswith("__main__.py")] == []
 
 

@@ -674,7 +674,7 @@ def test_a_page_that_comes_and_goes_between_two_looks_is_not_held_against_the_in
 
 def write_much(home: Path) -> None:
     with Memory(home, clock=FrozenClock()) as memory:
-        for number in range(300):
+        for number in range(100):
             memory.call("MemoryTool", {"op": "setGlobal", "key": f"k{number % 7}", "value": number})
             memory.call("remember", {"content": f"entry {number}"})
             memory.call("MemoryTool", {"op": "deleteGlobal", "key": f"k{(number + 3) % 7}"})

