@@ -6,9 +6,16 @@ import socket
 import threading
 from contextlib import suppress
 
+_STARTUP_HEAD = 4  # bytes: the first message of a connection begins with its length
+_MESSAGE_HEAD = 5  # every other one with a letter and its length
+_ASKING = (b"Q", b"H", b"S")  # a simple query; within a pipeline, and at its end
+
 
 class Wire:
-    """Listens on a port of its own. `cut(n)` cuts at the n-th message from now, once. `messages`: how many were sent."""
+    """Listens on a port of its own. `cut(n)` cuts at the n-th message from now, once.
+
+    `round_trips`: how often the program asked for an answer, however its statements arrived.
+    """
 
     def __init__(self, url: str, options: str = "") -> None:
         from psycopg.conninfo import conninfo_to_dict
@@ -18,7 +25,7 @@ class Wire:
         self._left = 0
         self._arrives = True
         self.was_cut = False
-        self.messages = 0
+        self.round_trips = 0
         self._server = socket.create_server(("127.0.0.1", 0))
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -51,10 +58,18 @@ class Wire:
         return far
 
     def _forth(self, near: socket.socket, far: socket.socket) -> None:
+        unread = b""
+        head = _STARTUP_HEAD
         with suppress(OSError):
             while data := near.recv(1 << 16):
                 self._left -= 1
-                self.messages += 1
+                unread += data
+                while len(unread) >= head and len(unread) >= (
+                    size := head - 4 + int.from_bytes(unread[head - 4 : head])
+                ):
+                    self.round_trips += head == _MESSAGE_HEAD and unread[:1] in _ASKING
+                    unread = unread[size:]
+                    head = _MESSAGE_HEAD
                 if self._left == 0:
                     self.was_cut = True
                     _end(near)
