@@ -78,7 +78,7 @@ with Memory("my-memory", agent="main") as m:
 
 `Memory` is the whole interface: everything else here is what it returns, what it raises, and a few functions for maintenance.
 It is synchronous and safe to share between threads; in asynchronous code, call it with `asyncio.to_thread`. What is not on
-this page may change between releases. The tools that `call` takes are [on a page of their own](tools.md).
+this page may change between releases. The tools that `call` takes are [on their own page](tools.md).
 """
 ERRORS_HEAD = """`call` does not raise for bad arguments: its reply has the error in the form of the [toolset](tools.md). Everything
 else raises one of these, all below `CommonplaceError`. Each has a sentence that says what to do next.

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ...errors import PageNotFound, PathIsFile, PathIsFolder, Refused
 from ...home import Home
 from ...model import Page, Scope
-from ...storage.layout import FIXED_PAGES, Place, stem
+from ...storage.layout import Place, stem
 from ...storage.names import MAX_NAME_BYTES, MAX_PATH_BYTES
 
 
@@ -91,8 +91,7 @@ def page_title(home: Home, path: str, place: Place) -> str:
     if place.kind == "skill":
         return place.name
     if place.kind in ("record", "session"):
-        fixed = {file: key for key, file in FIXED_PAGES.items()}
-        return fixed.get(place.name, place.name).removesuffix(".jsonl")
+        return place.name.removesuffix(".jsonl")
     if place.scope.kind == "world":
         return home.layout.topic_of(path)
     if day := home.layout.day_of(home.agent, path):

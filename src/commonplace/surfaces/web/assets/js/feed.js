@@ -135,7 +135,8 @@ function Fact({ fact, change }) {
 }
 
 // A line is kept as a whole: what else it says is shown, comments as well.
-const saysMore = ({ lines, text }) => lines.replace(/^([-*+>]|\d+[.)])\s+(\[[ xX]\]\s+)?/, "") !== text.split(/\s+/).join(" ");
+const saysMore = ({ lines, text }) => unmarked(lines) !== unmarked(text);
+const unmarked = (text) => text.replace(/^([-*+>]|\d+[.)])\s+(\[[ xX]\]\s+)?/, "").split(/\s+/).join(" ");
 
 function withName(names, name, isIn) {
   const next = new Set(names);
