@@ -57,7 +57,8 @@ def test_it_fits_on_a_phone_and_axe_finds_nothing_serious(chromium: Any, site: s
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install axe-playwright-python")
     tell_twice(home, "sail loft")
     size = {"width": 390, "height": 844}
-    for view in ("#/health", "#/search?q=when+does+the+sail+loft+open"):
+    question = "when+does+the+sail+loft+open"
+    for view in ("#/health", f"#/search?q={question}", f"#/context?query={question}"):
         with Look.at(chromium, site, bypass_csp=True, viewport=size) as look:
             page = look.go(view)
             for scheme in ("light", "dark"):

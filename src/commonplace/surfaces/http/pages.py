@@ -44,6 +44,7 @@ from .problems import Problem
 
 Row = dict[str, Any]
 DEFAULT_LIST_LIMIT = 200
+MAX_LIST_LIMIT = 5000
 MAX_TITLE_CHARACTERS = 200
 _H1 = re.compile(r"<h1[^>]*>(.*?)</h1>", re.DOTALL)
 _MARKUP = re.compile(r"<[^>]*>")
@@ -371,7 +372,7 @@ _MERGED = object_of({"text": TEXT, "conflicts": INTEGER, "current": TEXT, "their
 _LISTING = [
     Parameter("prefix", {"type": "string", "maxLength": MAX_PATH_CHARACTERS}, "Only paths that begin like this."),
     Parameter("kind", _KIND, "Only pages of this kind."),
-    Parameter("limit", integer(1, 1000), "How many at most; default: 200."),
+    Parameter("limit", integer(1, MAX_LIST_LIMIT), "How many at most; default: 200."),
     Parameter("after", {"type": "string", "maxLength": 4000}, "What the listing before gave as `next`."),
 ]
 _AS_MARKDOWN = ResponseSpec("The page; with Accept: application/json also what it is.", _PAGE, other_media=(MARKDOWN,))

@@ -95,11 +95,11 @@ export const removePage = (path, version) =>
 
 export const tool = (name, args, toolset) => ask("POST", `tools/${name}`, { body: args, params: { toolset } });
 
-// All pages that can be seen, a bounded number of answers after each other. `onSome` is told how far it is.
-export async function allPages(signal, most = 20, onSome = () => {}) {
+// All pages that can be seen, in a bounded number of requests: few pages first, which are there soon. `onSome` gets those so far.
+export async function allPages(signal, most = 5, onSome = () => {}) {
   const found = [];
   for (let after, turn = 0; turn < most; turn++) {
-    const answer = await get("pages", { limit: 1000, after }, signal);
+    const answer = await get("pages", { limit: turn ? 5000 : 1000, after }, signal);
     found.push(...answer.pages);
     after = answer.next;
     if (!after) break;
