@@ -180,6 +180,10 @@ class Home:
 
         return Authors(self.storage.pages, self.storage.history)
 
+    def share_authors(self, authors: Authors) -> None:
+        """Use what another agent of the same memory found out about who wrote what."""
+        self.__dict__["authors"] = authors
+
     @cached_property
     def overlays(self) -> Overlays:
         """Return what searches as of an earlier day are made from."""

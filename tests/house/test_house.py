@@ -16,6 +16,7 @@ import commonplace
 SOURCE = Path(commonplace.__file__).parent
 # A layer imports only layers above it in this list. A backend may implement protocols of the index.
 LAYERS = [
+    "caching",
     "model",
     "errors",
     "tracing",
@@ -306,3 +307,22 @@ def test_only_writing_writes_pages_and_names_an_author() -> None:
     """All others write through `home.writer`."""
     others = [module for module in modules() if layer_of(module) not in ("storage", "writing", "testing")]
     assert {str(module): lines for module in others if (lines := find_raw_writes(parse(module)))} == {}
+
+
+CACHED_NAMES = {  # parameters with few values, which the program has itself
+    "language", "languages", "script", "pattern", "cue", "words", "is_japanese", "month", "name", "folder"
+}  # fmt: skip
+
+
+def test_whatever_is_cached_of_texts_is_bounded_by_bytes() -> None:
+    unbounded: list[str] = []
+    for module in modules():
+        for node in ast.walk(parse(module)):
+            if not isinstance(node, ast.FunctionDef):
+                continue
+            decorators = [ast.unparse(each) for each in node.decorator_list]
+            names = {each.arg for each in (*node.args.args, *node.args.kwonlyargs)}
+            is_free = "cache" in decorators and not names <= CACHED_NAMES
+            if is_free or any(each.startswith("lru_cache") and "maxsize=1)" not in each for each in decorators):
+                unbounded.append(f"{module.name}: {node.name}: use `cache_within`")
+    assert unbounded == []

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
-from functools import lru_cache
 
+from ..caching import cache_within
 from ..formats.annotations import strip_annotations
 from ..formats.timestamps import parse_timestamp
 from ..framing import quote_line
@@ -171,7 +171,7 @@ def _find_over(text: ShownText, pages: _DatedPages, number: int, today: int) -> 
             yield line, describe_validity("", validity.valid_until, "over")
 
 
-@lru_cache(maxsize=2048)
+@cache_within(500_000)
 def _list_ends(text: str) -> tuple[tuple[int, str, Validity], ...]:
     """Return the statements of a text that say until when they hold, with their lines and what fields say of them;
     cached, as most texts are shown again."""

@@ -7,9 +7,9 @@ form says which word is the subject, so that one is enough, if the older stateme
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import NamedTuple
 
+from ..caching import cache_within
 from .statements import Statement
 from .words import content_stems, fold, split_words, word_set
 
@@ -52,7 +52,7 @@ def find_announcement(older: Statement, newer: Statement) -> Announcement | None
     return None
 
 
-@lru_cache(maxsize=1024)
+@cache_within(500_000)
 def _match_announcements(text: str) -> tuple[re.Match[str] | None, ...]:
     """Return the matches of all forms; cached, as a statement is compared with many."""
     folded = fold(text)

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Set
-from functools import cache, lru_cache
+from functools import cache
 from itertools import product
 from typing import NamedTuple
 
+from ..caching import cache_within
 from .claims import (
     Claim,
     find_topics,
@@ -169,7 +170,7 @@ def find_change(older: Statement, newer: Statement) -> Change | None:
     return Change("correction", "says that it changed", _show(about)) if about else None
 
 
-@lru_cache(maxsize=1024)
+@cache_within(1_000_000)
 def says_change(newer: Statement) -> bool:
     """Return whether a note has anything that `find_change` asks for: words of change, or the form of one; cached, as
     it is compared with many."""
@@ -423,7 +424,7 @@ def _choose_patterns(folded: str) -> Iterator[re.Pattern[str]]:
         yield from map(_compile, _UNSPACED)
 
 
-@lru_cache(maxsize=4096)
+@cache_within(500_000)
 def find_replaced(text: str) -> frozenset[str]:
     """Return the topics of what a note names as replaced; empty if it names nothing."""
     folded = fold(text)

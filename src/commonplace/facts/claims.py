@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
+from ..caching import cache_within
 from .cues import mark_cues
 from .phrases import Cue
 from .relations import list_verbs
@@ -77,13 +78,13 @@ class Claim(NamedTuple):
     has_place: bool  # the value is a place, a name, or what is reached by a preposition
 
 
-@lru_cache(maxsize=4096)
+@cache_within(1_000_000)
 def read_claims(text: str) -> tuple[Claim, ...]:
     """Return what the clauses of a note say; those without a head are left out."""
     return tuple(_iterate_claims(text))
 
 
-@lru_cache(maxsize=4096)
+@cache_within(1_000_000)
 def read_first_claim(text: str) -> tuple[Claim, ...]:
     """Return the first of the claims of a note, if it has any; cached, as a note is compared with many."""
     return tuple(islice(_iterate_claims(text), 1))
@@ -98,7 +99,7 @@ def _iterate_claims(text: str) -> Iterator[Claim]:
             yield claim
 
 
-@lru_cache(maxsize=4096)
+@cache_within(1_000_000)
 def split_clauses(text: str) -> tuple[str, ...]:
     """Return the clauses of a note as they are written."""
     return tuple(clause for clause in _CLAUSE_END.split(text) if clause and clause.strip())
@@ -109,14 +110,14 @@ def _all_verbs() -> frozenset[str]:
     return _VERBS | list_verbs().keys()
 
 
-@lru_cache(maxsize=4096)
+@cache_within(1_000_000)
 def read_topics(text: str) -> frozenset[str]:
     """Return what a note is about, without the words that say that something changed, or how it is."""
     words = split_words(mark_cues(fold(text), (*_CHANGES, "trouble"), " "))
     return find_topics([word for word in words if word not in PLANS])
 
 
-@lru_cache(maxsize=4096)
+@cache_within(1_000_000)
 def read_plain_words(text: str) -> tuple[str, ...]:
     """Return the words of a note without those that say that something changed."""
     return tuple(split_words(mark_cues(fold(text), _CHANGES, " ")))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from typing import NamedTuple
 
+from ..caching import cache_within
 from .phrases import PHRASES, Cue
 from .word_lists import FUNCTION_WORDS
 from .words import fold, function_words, word_set
@@ -87,7 +88,7 @@ def is_english(text: str) -> bool:
     return _guess_language(fold(text)) == "english"
 
 
-@lru_cache(maxsize=4096)  # a statement is compared with many
+@cache_within(500_000)  # a statement is compared with many
 def _guess_language(folded: str) -> str:
     words = _find_words(folded)
     if not words.isdisjoint(_ENGLISH_WORDS):
@@ -101,7 +102,7 @@ def _other_function_words() -> frozenset[str]:
     return function_words() - frozenset(FUNCTION_WORDS["english"].split())
 
 
-@lru_cache(maxsize=1024)
+@cache_within(1_000_000)
 def _find_words(folded: str) -> frozenset[str]:
     return frozenset(_WORD.findall(folded))
 

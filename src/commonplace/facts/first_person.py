@@ -7,9 +7,9 @@ where somebody lives, the other that this changed.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import NamedTuple
 
+from ..caching import cache_within
 from .words import fold
 
 
@@ -53,14 +53,14 @@ _WORK = _compile(
 _FACTS = (_HOME, _WORK)
 
 
-@lru_cache(maxsize=4096)
+@cache_within(1_000_000)
 def find_states(text: str) -> frozenset[str]:
     """Return what a note says of its writer: where they live (`home`), or work."""
     folded = fold(text)
     return frozenset(fact.name for fact in _FACTS if fact.state.search(folded))
 
 
-@lru_cache(maxsize=4096)
+@cache_within(1_000_000)
 def find_changed_states(text: str) -> frozenset[str]:
     """Return which of these a note says to have changed."""
     folded = fold(text)

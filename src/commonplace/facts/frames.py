@@ -7,9 +7,9 @@ things that somebody likes are two facts.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
+from ..caching import cache_within
 from .relations import FIRST_PERSON, find_relation
 from .statements import CHANGES, Statement
 from .value_words import (
@@ -124,7 +124,7 @@ def _is_part_of_value(word: str, text: str) -> bool:
     return is_number(word) or f" {word[:1].upper()}{word[1:]}" in text
 
 
-@lru_cache(maxsize=4096)
+@cache_within(4_000_000)
 def normalize_words(words: tuple[str, ...]) -> tuple[str, ...]:
     """Return the words of a statement as they are aligned."""
     plain = ["is" if word in ("are", "am") else word for word in words if word not in _DROPPED]

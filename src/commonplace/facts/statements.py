@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from itertools import combinations
 from typing import NamedTuple
 
+from ..caching import cache_within
 from ..formats.annotations import ANSWER_START, strip_annotations
 from ..model import Hit
 from .claims import read_claims, split_clauses
@@ -100,7 +101,7 @@ class Statement(NamedTuple):
         return not CHANGES.isdisjoint(_find_cues(self.text))
 
 
-@lru_cache(maxsize=8192)
+@cache_within(2_000_000)
 def _find_cues(text: str) -> frozenset[str]:
     return find_cues(fold(text), _CUES)
 
@@ -166,7 +167,7 @@ class _SplitText(NamedTuple):
         return sum(1 + sentence.text.count("; ") for sentence in self.sentences) > MAX_STATEMENTS
 
 
-@lru_cache(maxsize=2048)
+@cache_within(4_000_000)
 def _split_text(text: str, *, is_turn: bool) -> _SplitText:
     """Return the sentences of a passage; cached, as many queries meet it."""
     match = _SPEAKER.match(text) if is_turn else None
@@ -183,13 +184,13 @@ def _fold_sentence(text: str) -> str:
     return folded if folded.isascii() else f"{folded}\n{remove_spaces(folded)}"
 
 
-@lru_cache(maxsize=8192)
+@cache_within(4_000_000)
 def _read_sentence(sentence: _Sentence, speaker: str) -> tuple[Statement, ...]:
     """Return the statements of a sentence; cached, as many queries meet it."""
     return tuple(_parse_sentence(sentence, speaker))
 
 
-@lru_cache(maxsize=8192)
+@cache_within(4_000_000)
 def _read_stored(sentence: _Sentence, speaker: str) -> tuple[StoredStatement, ...]:
     """Return the statements of a sentence with their keys; cached, as many queries meet it."""
     return tuple(map(_add_stored_keys, _read_sentence(sentence, speaker)))
@@ -213,7 +214,7 @@ def find_statement_at(statements: Sequence[Statement], line: int) -> int | None:
     return max((place for place, statement in enumerate(statements) if statement.first_line <= line), default=None)
 
 
-@lru_cache(maxsize=2048)
+@cache_within(4_000_000)
 def read_statements(text: str, *, is_turn: bool = False) -> tuple[Statement, ...]:
     """Return the statements of a passage; cached, as many queries meet it."""
     return tuple(split_statements(text, is_turn=is_turn))

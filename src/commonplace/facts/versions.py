@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from itertools import pairwise
 
+from ..caching import cache_within
 from .announcements import find_announcement
 from .changes import count_alike, find_change, have_other_subjects, is_head, replaces_other, says_change
 from .claims import read_topics
@@ -228,7 +228,7 @@ def _weigh_shared(older: Statement, newer: Statement) -> tuple[set[str], float]:
     return shared, sum(weights[each] for each in shared) / total if total else 0.0
 
 
-@lru_cache(maxsize=4096)
+@cache_within(2_000_000)
 def _weigh_stems(text: str, stems: tuple[str, ...]) -> dict[str, float]:
     """Return how much each stem of a statement says of what it is about; cached, as it is compared with many."""
     names = {stem(word) for word in find_names(text)}
@@ -267,7 +267,7 @@ def _judge_move(older: Statement, newer: Statement) -> Link | None:
     return Link("correction", "says that it changed", " ".join(sorted(shared)))
 
 
-@lru_cache(maxsize=1024)
+@cache_within(500_000)
 def _read_moved(newer: Statement) -> list[str]:
     """Return the topics of a statement that says that something changed; cached, as it is compared with many."""
     return _read_subject(newer, find_cue(fold(newer.text), "change"))
@@ -419,7 +419,7 @@ def _is_same_feeling(older: str, newer: str, about: frozenset[str]) -> bool:
     return taken_back is None or taken_back == _is_liked(fold(older), about)
 
 
-@lru_cache(maxsize=2048)
+@cache_within(500_000)
 def _read_past_feeling(folded: str) -> bool | None:
     """Return whether somebody says to have liked something (True) or not (False); None if that is not said."""
     _, is_past, rest = folded.partition(_USED_TO)
@@ -428,7 +428,7 @@ def _read_past_feeling(folded: str) -> bool | None:
     return True if _NOT_ANY_MORE.search(folded) and _NEGATIVE.search(folded) else None
 
 
-@lru_cache(maxsize=2048)
+@cache_within(500_000)
 def _is_liked(folded: str, about: frozenset[str]) -> bool:
     """Return whether somebody says to like something: what they used to like they do not like any more."""
     before, is_past, rest = folded.partition(_USED_TO)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache, lru_cache
+from functools import cache
 
+from ..caching import cache_within
 from .word_lists import CONTRACTIONS, FUNCTION_WORDS, MONTHS_AND_DAYS, NUMBER_WORDS
 
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u309f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -88,7 +89,7 @@ def _mark_may(words: list[str]) -> list[str]:
     return marked
 
 
-@lru_cache(maxsize=4096)  # words of anybody's texts: without a limit, they would stay forever
+@cache_within(500_000)  # words of anybody's texts: without a limit, they would stay forever
 def _expand(word: str) -> tuple[str, ...]:
     if word in CONTRACTIONS:
         return tuple(CONTRACTIONS[word].split())
@@ -97,7 +98,6 @@ def _expand(word: str) -> tuple[str, ...]:
     return (word[:-2], "'s") if word.endswith("'s") else tuple(word.split("'"))
 
 
-@lru_cache(maxsize=65536)
 def is_unspaced(word: str) -> bool:
     """Return whether a word is one character of a script without spaces."""
     return len(word) == 1 and not word.isascii() and _unspaced_pattern().match(word) is not None
@@ -129,7 +129,7 @@ def is_amount(word: str) -> bool:
     return is_number(word) and word not in _FREQUENCIES and (word.isalpha() or word[0].isdigit())
 
 
-@lru_cache(maxsize=65536)
+@cache_within(4_000_000)
 def stem(word: str) -> str:
     """Return the beginning of a word without an English ending: inflections mostly share it."""
     if not word.isalpha() or len(word) < _MIN_INFLECTED_CHARACTERS:
@@ -167,7 +167,7 @@ def content_stems(words: list[str] | tuple[str, ...]) -> list[str]:
     return stems
 
 
-@lru_cache(maxsize=4096)
+@cache_within(500_000)
 def find_names(text: str) -> list[str]:
     """Return the words within a text that begin with a capital letter."""
     return [word for name in _LATER_WORD.findall(text) if name[0].isupper() for word in split_words(fold(name))]

@@ -10,12 +10,13 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Iterator
-from functools import cache, lru_cache
+from functools import cache
 from html import escape
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, unquote
 
+from ..caching import cache_within
 from ..errors import NotInstalled
 from . import frontmatter
 from .structure import FOOTER_START
@@ -66,7 +67,7 @@ def render_html(text: str, path: str = "", find: FindPage = _find_no_page) -> st
     return _render_cached(text, path) if cacheable else _render(text, path, find)
 
 
-@lru_cache(maxsize=256)
+@cache_within(8_000_000)
 def _render_cached(text: str, path: str) -> str:
     return _render(text, path, _find_no_page)
 

@@ -12,9 +12,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from functools import cache
 from typing import NamedTuple
 
+from ..caching import cache_within
 from .languages import ENGLISH
 from .stemmer import detect_language, is_function_word, stem
 from .tasks import OPEN_TASK, find_task_question, has_open_task, may_have_open_task
@@ -166,7 +167,7 @@ def find_highlights(text: str, query: str) -> list[Span]:
     return marks
 
 
-@lru_cache(maxsize=16)  # every hit of a query asks for them
+@cache_within(250_000)  # every hit of a query asks for them
 def _list_forms(query: str) -> tuple[frozenset[str], tuple[str, ...]]:
     """Return the forms of the words of a query, and the languages they may be of."""
     language = query_language(query)

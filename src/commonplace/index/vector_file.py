@@ -16,8 +16,9 @@ Array = np.ndarray[Any, Any]
 _MAX_EXACT_ROWS = 8_000  # more are first filtered by the signs of their dimensions
 _ROWS_PER_HIT = 20  # that pass the filter, for each one asked for
 _MIN_FILTERED_ROWS = 2_500
-_MAX_FILTERS = 4  # one for each set of visible owners; the least recently used are dropped
-_MAX_EXACT_SETS = 4  # likewise
+_MAX_EXACT_SETS = 4  # one for each set of visible owners; the least recently used are dropped
+_MIN_FILTERS = 4  # likewise, however large they are
+_FILTER_BYTES = 16_000_000  # of all filters, if they are small
 
 
 def row_type(dims: int) -> np.dtype[Any]:
@@ -165,13 +166,14 @@ class VectorFile:
         """Return those of these owners' rows that are worth comparing, by a filter that holds no other rows."""
         key = np.sort(owners).tobytes()
         rows = self._rows[: self.count]
-        if key not in self._filters or self._filters[key].count > len(numbers):
-            self._filters[key] = _SignFilter(rows.take(numbers), self.dims)
-        self._filters.move_to_end(key)
-        while len(self._filters) > _MAX_FILTERS:
+        known = self._filters.pop(key, None)
+        if known is None or known.count > len(numbers):
+            known = _SignFilter(rows.take(numbers), self.dims)
+        known.grow(rows, numbers)
+        self._filters[key] = known
+        while len(self._filters) > max(_MIN_FILTERS, _FILTER_BYTES // known.size_bytes):
             self._filters.popitem(last=False)
-        self._filters[key].grow(rows, numbers)
-        return numbers[self._filters[key].nearest(query, max(_MIN_FILTERED_ROWS, _ROWS_PER_HIT * limit))]
+        return numbers[known.nearest(query, max(_MIN_FILTERED_ROWS, _ROWS_PER_HIT * limit))]
 
 
 class _SignFilter:
@@ -184,6 +186,10 @@ class _SignFilter:
         self._words = -(-dims // 64)
         self._bits: Array = np.zeros((self._words, 0), np.uint64)
         self.count = 0
+
+    @property
+    def size_bytes(self) -> int:
+        return self._bits.nbytes
 
     def grow(self, rows: Array, numbers: Array) -> None:
         """Add the rows with these numbers that are new. Some space is allocated ahead, so that adding one row does not

@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from itertools import accumulate, chain, pairwise, starmap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..caching import cache_within
 from ..index.base import BM25_B, BM25_K1, BatchQuery, Candidate, CorpusStats, Retriever
 from ..index.tasks import OPEN_TASK
 from ..index.terms import encode_term, unpack_terms
@@ -83,7 +83,7 @@ def build_batch_query(
     )
 
 
-@lru_cache(maxsize=16)  # an index that weighs the words itself asks for them before `weigh_terms` does
+@cache_within(250_000)  # an index that weighs the words itself asks for them before `weigh_terms` does
 def _split_query(text: str) -> tuple[str, tuple[QueryWord, ...]]:
     """Return the language of a query and its words."""
     language = query_language(text)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import date
-from functools import cache, lru_cache
+from functools import cache
 from typing import NamedTuple
 
+from ..caching import cache_within
 from ..formats.timestamps import MONTHS, parse_day
 from .date_phrases import RELATIVE_WORDS, VOCABULARIES, fold_phrase
 from .date_readers import DAYS_IN_A_UNIT, Span, any_of, choose_languages, choose_readers, number_words, open_span
@@ -108,7 +109,7 @@ def parse_span(text: str, today: int) -> Span | None:
     return next((phrase.span for phrase in _search_phrases(text, today)), None)
 
 
-@lru_cache(maxsize=64)
+@cache_within(250_000)
 def read_dates(text: str, today: int) -> QueryDates:
     """Return the days that a query names, and the rest of the query."""
     phrases = find_phrases(text, today)
@@ -173,7 +174,7 @@ def names_days_within(text: str, day: int | None, today: int, spans: tuple[Span,
     return False
 
 
-@lru_cache(maxsize=4096)
+@cache_within(1_000_000)
 def _named_spans(text: str, today: int) -> tuple[tuple[Span, bool], ...]:
     """Return the days that a text names, and whether relative to its own; cached, as many queries meet a passage."""
     return tuple((phrase.span, phrase.is_relative) for phrase in _search_phrases(text, today, has_ranges=False))
@@ -186,7 +187,7 @@ def _may_name_days(text: str, day: int | None, spans: tuple[Span, ...]) -> bool:
     return _date_words(spans).search(fold_phrase(text)) is not None
 
 
-@lru_cache(maxsize=64)
+@cache_within(250_000)
 def _date_words(spans: tuple[Span, ...]) -> re.Pattern[str]:
     """Return a pattern of the years and months of spans; a whole year is not named by its months."""
     words: set[str] = set()

@@ -18,6 +18,7 @@ from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
+from ..caching import ByteCache
 from ..errors import InvalidArgument, NotAvailable, NotFound, Refused
 from ..formats.annotations import find_annotated_lines
 from ..storage.base import ACCESS_FOLDER, HISTORY_FOLDER
@@ -29,7 +30,7 @@ _MAX_SYMBOL_FILE_BYTES = 1_000_000  # of a file in which symbols are looked for
 _MAX_PINS = 20  # of one passage that are looked at
 _MAX_CHECK_PINS = 400  # of all passages of one search
 _MAX_CHECK_BYTES = 8_000_000  # that are read and looked through for one search
-_MAX_KNOWN_HASHES = 2_000
+_HASH_CACHE_BYTES = 1_000_000
 _MEMORY_ENTRIES = ("commonplace.yaml", HISTORY_FOLDER, ACCESS_FOLDER)  # a folder with one of them is a memory
 _COMMENT = re.compile(r"<!-- pinned: (?P<target>\S{1,300})(?: (?P<hash>[0-9a-f]{16}))? -->")
 _ITEM = re.compile(r"(?P<target>\S{1,300})(?: (?P<hash>[0-9a-f]{16}))?")
@@ -79,7 +80,8 @@ class Repository:
         """Open a folder; `home` is where the memory lies in it."""
         self.root = root
         self._home = home
-        self._known: dict[tuple[str, str], tuple[FileKey, str]] = {}  # hashes by path and symbol; empty: no such symbol
+        # By path and symbol; an empty hash: no such symbol.
+        self._known: ByteCache[tuple[str, str], tuple[FileKey, str]] = ByteCache("hashes of pins", _HASH_CACHE_BYTES)
 
     def folder_of(self, page: str) -> str:
         """Return the folder of a page, from the root: links on it are relative to that."""
@@ -96,9 +98,7 @@ class Repository:
         return known[1] if known and known[0] == key else None
 
     def note_known(self, path: str, symbol: str, key: FileKey, digest: str) -> None:
-        if len(self._known) >= _MAX_KNOWN_HASHES:
-            self._known.clear()
-        self._known[(path, symbol)] = (key, digest)
+        self._known.put((path, symbol), (key, digest))
 
     def open_file(self, path: str) -> int:
         """Open a file one folder at a time."""

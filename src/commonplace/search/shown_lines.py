@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
-from functools import lru_cache
 from typing import NamedTuple
 
+from ..caching import cache_within
 from ..facts.statements import LookupKeys, Statement, lookup_keys, split_statements
 from ..formats.timestamps import parse_day
 from ..index.base import Candidate, Index
@@ -58,7 +58,7 @@ def list_statements(text: str) -> list[ShownStatement]:
     return statements
 
 
-@lru_cache(maxsize=8192)
+@cache_within(2_000_000)
 def _split_paragraph(text: str) -> tuple[tuple[Statement, LookupKeys], ...]:
     """Return the statements of a paragraph, with the keys of their newer versions; cached, as it is shown again."""
     return tuple((each, lookup_keys(each)) for each in split_statements(text))

@@ -7,9 +7,9 @@ marked for the one that the query is about. A question about the past leaves the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
+from ..caching import cache_within
 from ..facts.cues import has_cue
 from ..facts.frames import Link
 from ..facts.links import NO_ANSWERS
@@ -162,7 +162,7 @@ def _choose_statements(number: int, hit: Hit, asked: frozenset[str]) -> Iterator
         yield Place(number, hit, statement, lookup_keys(statement))
 
 
-@lru_cache(maxsize=2048)
+@cache_within(4_000_000)
 def read_with_keys(text: str, *, is_turn: bool) -> tuple[tuple[Statement, frozenset[int]], ...]:
     """Return the statements of a passage with the keys they are stored under; cached, as many queries meet them."""
     return tuple((each, frozenset(stored_keys(each))) for each in read_statements(text, is_turn=is_turn))
@@ -258,7 +258,7 @@ def _judge_all(place: Place, latest: Sequence[Place]) -> Iterator[Replacement]:
     yield from (Replacement(place, other, _REPETITION) for other in repeated)
 
 
-@lru_cache(maxsize=65_536)
+@cache_within(8_000_000)
 def _judge_once(older: Statement, newer: Statement, is_same_place: bool) -> Link | None:  # noqa: FBT001 - less memory
     """Return what `judge` does; cached, since one write changes few pairs of all that a context compares."""
     return judge(older, newer, is_same_place=is_same_place)

@@ -10,9 +10,10 @@ import re
 from calendar import monthrange
 from collections.abc import Iterator, Mapping
 from datetime import date
-from functools import cache, lru_cache
+from functools import cache
 from typing import Literal, NamedTuple
 
+from ..caching import cache_within
 from ..formats.timestamps import MONTHS, parse_day
 from .date_phrases import VOCABULARIES, Vocabulary, fold_phrase
 from .date_readers import DAYS_IN_A_UNIT, any_of, number_words
@@ -122,7 +123,7 @@ def _day_in_words(day: str) -> str:
     return f"{named.day} {named:%B} {named.year}"
 
 
-@lru_cache(maxsize=8192)
+@cache_within(1_000_000)
 def may_say_validity(text: str) -> bool:
     """Return whether a closer look may find a phrase in a text: most texts have no such word, or name no day."""
     folded = fold_phrase(text[:_MAX_CHARACTERS])
@@ -130,7 +131,7 @@ def may_say_validity(text: str) -> bool:
     return any(has_emphasis or _names_day(folded, language) for language in _choose_languages(folded))
 
 
-@lru_cache(maxsize=4096)
+@cache_within(1_000_000)
 def find_validity(text: str, day: int | None) -> Validity:
     """Return until when and from when on a sentence holds that was written on a day; None: only full dates count."""
     first: int | None = None

@@ -7,8 +7,8 @@ its own about the line of text above it. In code it is about nothing.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
+from ..caching import cache_within
 from ..formats.timestamps import parse_day
 from .validity import ALWAYS, Validity
 
@@ -27,7 +27,7 @@ def is_field(line: str) -> bool:
     return "valid_" in line and _FIELD.match(line) is not None
 
 
-@lru_cache(maxsize=2048)
+@cache_within(500_000)
 def _find_line_fields(text: str) -> tuple[tuple[int, Validity], ...]:
     fields: dict[int, Validity] = {}
     above: int | None = None  # the last line that is text

@@ -10,11 +10,11 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
 from threading import Lock
 from typing import NamedTuple, Protocol
 
+from ..caching import cache_within
 from ..storage.tokens import hash_secret
 
 MAX_BUCKETS = 10_000
@@ -150,7 +150,7 @@ def _name_secret(digest: str) -> str:
     return f"secret {digest}"
 
 
-@lru_cache(maxsize=1024)
+@cache_within(250_000)
 def _name_network(address: str) -> str:
     """Return what failures are counted for: an address of IPv4, or the network that an address of IPv6 is in."""
     try:

@@ -29,10 +29,11 @@ from ..tools.catalog import EVERYDAY
 
 if TYPE_CHECKING:
     from ..index.handle import IndexHandle
+    from ..storage.authors import Authors
 
 Answers = Literal["auto", "structured", "text", "short"]
 MAX_OPEN_MEMORIES = 64  # one that was closed is opened again when it is needed
-MAX_KEPT_READINGS = 512  # of memories and agents, open or closed
+MAX_KEPT_READINGS = 256  # of memories and agents, open or closed
 MAX_NAME_CHARACTERS = 500
 UNRESTRICTED = Grant()  # for callers that need no token, such as a client over standard input
 
@@ -183,6 +184,7 @@ class MemoryPool:
         self._open: OrderedDict[tuple[str, str], _OpenMemory] = OrderedDict()
         self._readings: OrderedDict[tuple[str, str], Readings] = OrderedDict()
         self._indexes: WeakValueDictionary[str, IndexHandle] = WeakValueDictionary()  # the latest of each home
+        self._authors: WeakValueDictionary[str, Authors] = WeakValueDictionary()  # likewise
         self._lock = Lock()
 
     def find_open(self, caller: Caller) -> Memory | None:
@@ -236,6 +238,7 @@ class MemoryPool:
         with self._lock:
             if memory.home.storage.cache_folder:  # else every index is a connection of its own
                 self._share_index(key[0], memory)
+                memory.home.share_authors(self._authors.setdefault(key[0], memory.home.authors))
             memory.home.readings = self._readings.setdefault(key, memory.home.readings)
             self._readings.move_to_end(key)
             if len(self._readings) > MAX_KEPT_READINGS:

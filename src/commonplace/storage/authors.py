@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
+from ..caching import ByteCache
 from ..errors import CommonplaceError
 from ..formats.annotations import Answer, find_annotated_lines, find_answers, strip_own_annotations
 from ..formats.frontmatter import split as split_front_matter
@@ -24,7 +25,7 @@ SUPERSEDE = "supersede"  # the tool of an answer about what replaces what
 KEEP = "keep"  # the tool of an approval of some lines by a person
 _PERSON = "person"
 _ANSWERING = frozenset(("", _PERSON, "token"))
-_MAX_CACHED_PAGES = 4000  # the pages that were opened first are dropped first
+_PAGE_CACHE_BYTES = 16_000_000  # of all memories that this process has open
 _JOIN = "; "
 _LINES = re.compile(r"lines (\d{1,9}) to (\d{1,9}) of ([0-9a-f]+)")
 Span = tuple[str, int, int]  # a path, a first line and a last one, counted from 1
@@ -195,13 +196,16 @@ class _Page(NamedTuple):
     answers: frozenset[Answer] = frozenset()
 
 
+_pages: ByteCache[tuple[object, str], tuple[str, _Page]] = ByteCache("authors of pages", _PAGE_CACHE_BYTES)
+
+
 class Authors:
     """Finds authors. Keeps one blame for a page, as long as the stamp of its history stays the same."""
 
     def __init__(self, pages: Pages, history: HistoryStore) -> None:
         self._pages = pages
         self._history = history
-        self._cache: dict[str, tuple[str, _Page]] = {}
+        self._owner = object()  # tells its pages from those of other memories
 
     def find(self, spans: Sequence[Span], moment: str = "") -> list[Provenance]:
         """Return the provenance of each span of the present pages, or of the pages as they were at a moment; an empty
@@ -236,15 +240,13 @@ class Authors:
         return _find_in(self._open(span[0], stamp), span) if stamp else Provenance()
 
     def _open(self, path: str, stamp: str) -> _Page:
-        known = self._cache.get(path)
+        known = _pages.get((self._owner, path))
         if known and known[0] == stamp:
             return known[1]
         page = _Page()
         with suppress(CommonplaceError, OSError):
             page = self._blame(path)
-        while len(self._cache) >= _MAX_CACHED_PAGES:
-            self._cache.pop(next(iter(self._cache), ""), None)
-        self._cache[path] = (stamp, page)
+        _pages.put((self._owner, path), (stamp, page))
         return page
 
     def _blame_as_of(self, path: str, moment: str) -> _Page:

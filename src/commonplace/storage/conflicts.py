@@ -10,11 +10,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
+from ..caching import ByteCache
 from ..errors import NotFound, NotText, StaleVersion, StorageError
 from ..model import Page
 from .base import HistoryStore
 from .history import as_text, current_write, version_of
 from .merge import loses_changes
+
+_READ_VERSION_BYTES = 1_000_000  # of one handle
 
 ByteChange = Callable[[bytes | None], bytes | None]  # None: there is no page, or none is to be written
 
@@ -53,14 +56,14 @@ class ConflictDetector:
 
     def __init__(self, history: HistoryStore | None) -> None:
         self.history = history
-        self._read_versions: dict[str, str] = {}
+        self._read_versions: ByteCache[str, str] = ByteCache("versions that a handle has read", _READ_VERSION_BYTES)
 
     def mark_read(self, path: str, version: str) -> None:
         """Note that the next writer has read this version."""
-        self._read_versions[path] = version
+        self._read_versions.put(path, version)
 
     def forget(self, path: str) -> None:
-        self._read_versions.pop(path, None)
+        self._read_versions.pop(path)
 
     def record_outside_edit(self, path: str, data: bytes | None, saved: float | None) -> None:
         """Record a page about to be replaced whose content history does not know: another program saved it."""

@@ -14,9 +14,9 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import lru_cache
 from typing import Any, NamedTuple
 
+from ..caching import cache_within
 from ..errors import NotFound
 
 ABSENT = ""  # the version of a page that is not there
@@ -192,7 +192,7 @@ class Edit(NamedTuple):
     is_next: bool
 
 
-@lru_cache(maxsize=8)  # one write asks several times for the same two versions
+@cache_within(4_000_000)  # one write asks several times for the same two versions
 def version_of(data: bytes | None) -> str:
     """Return the version that names these bytes."""
     return ABSENT if data is None else hashlib.blake2b(data, digest_size=16).hexdigest()

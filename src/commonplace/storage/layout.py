@@ -10,9 +10,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import date
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Literal, NamedTuple
 
+from ..caching import ByteCache
 from ..errors import CommonplaceError
 from ..model import Scope, ScopeKind, Source
 from .base import Root
@@ -24,7 +25,7 @@ FIXED_PAGES = {
     "SCRATCHPAD": "scratchpad",
 }  # the working pages with a name of their own
 FIXED_NAMES = frozenset(name.lower() for name in FIXED_PAGES)
-_MAX_CACHED_PLACES = 8192  # of one open memory
+_PLACE_CACHE_BYTES = 8_000_000  # of all memories that this process has open
 _DAY = re.compile(r"(\d{4})[-/](\d\d)[-/](\d\d)")
 
 # Endings of the files of Claude's memory tool, below an agent's `memories`, that are searched.
@@ -41,6 +42,10 @@ class Place(NamedTuple):
     source: Source = "memory"
     name: str = ""
     category: str = "general"
+
+
+_NO_PLACE = Place("page", Scope("extra"))
+_places: ByteCache[tuple[object, str, tuple[str, ...]], Place | None] = ByteCache("places", _PLACE_CACHE_BYTES)
 
 
 class Diary(NamedTuple):
@@ -260,12 +265,17 @@ class Layout:
 
     def place(self, path: str, extra: Iterable[str] = ()) -> Place | None:
         """Return what a path means; None when search may not return it."""
-        return self._find_place(path, tuple(extra))
+        key = (self._owner, path, tuple(extra))
+        known: Place | None = _places.get(key, _NO_PLACE)
+        if known is _NO_PLACE:  # not in the cache: whatever lists the pages of a memory asks for each of them
+            known = self._match_rules(path, key[2])
+            _places.put(key, known)
+        return known
 
     @cached_property
-    def _find_place(self) -> Callable[[str, tuple[str, ...]], Place | None]:
-        """Return `_match_rules` with a cache: whatever lists the pages of a memory asks for each of them."""
-        return lru_cache(maxsize=_MAX_CACHED_PLACES)(self._match_rules)
+    def _owner(self) -> object:
+        """Return what tells the places of this layout from those of others."""
+        return object()
 
     def _match_rules(self, path: str, extra: tuple[str, ...]) -> Place | None:
         trees = (diary.tree for diary in self.separate_diaries())

@@ -10,8 +10,8 @@ import hashlib
 import re
 import unicodedata
 from base64 import b32encode
-from functools import lru_cache
 
+from ..caching import cache_within
 from ..errors import InvalidArgument, InvalidKey, MissingArgument, OutsideHome
 from ..formats.json_text import is_unicode
 
@@ -88,7 +88,7 @@ def is_encoded(file: str) -> bool:
     return _CODE.fullmatch(file) is not None
 
 
-@lru_cache(maxsize=1024)
+@cache_within(250_000)
 def is_plain(name: str) -> bool:
     """Return whether a name can be its own file name on any file system."""
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
@@ -149,7 +149,7 @@ def _digest(name: str) -> str:
     return b32encode(hashlib.sha256(name.encode()).digest()[:10]).decode().lower()
 
 
-@lru_cache(256)
+@cache_within(500_000)
 def compile_glob(pattern: str) -> re.Pattern[str]:
     """Compile a pattern: `*` within a folder, `**` across folders, `?` for one character."""
     out = []

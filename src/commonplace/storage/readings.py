@@ -21,7 +21,7 @@ from .history import version_of
 
 _PREFIX = "given"  # of the names of all logs
 _MAX_LOG_BYTES = 1_000_000
-_MAX_KEPT_CHARACTERS = 4_000_000  # of all readings of an agent in memory
+_MAX_KEPT_CHARACTERS = 1_000_000  # of all readings of an agent in memory; one that is longer is kept alone
 
 
 class Reading(NamedTuple):
@@ -53,11 +53,21 @@ def list_paths(paths: Sequence[str]) -> Reading:
     return Reading("", dict(enumerate(sorted(paths), start=1)))
 
 
+class _KeptReading(NamedTuple):
+    """A reading in little space: its lines joined where they follow each other, each part with its first number."""
+
+    version: str
+    runs: list[tuple[int, str]]
+
+    def count_characters(self) -> int:
+        return sum(len(text) for _, text in self.runs)
+
+
 class Readings:
     """The readings of one agent, by conversation and page. Safe to use from several threads."""
 
     def __init__(self) -> None:
-        self._readings: OrderedDict[tuple[str, str], Reading] = OrderedDict()
+        self._readings: OrderedDict[tuple[str, str], _KeptReading] = OrderedDict()
         self._characters = 0
         self._lock = Lock()
         self._log: ReadingLog | None = None
@@ -71,8 +81,8 @@ class Readings:
         reading = reading.add(self.find_latest(conversation, path))
         with self._lock:
             self._drop((conversation, path))
-            self._readings[conversation, path] = reading
-            self._characters += len(reading.text)
+            self._readings[conversation, path] = kept = _KeptReading(reading.version, _format_runs(reading.lines))
+            self._characters += kept.count_characters()
             while self._characters > _MAX_KEPT_CHARACTERS and len(self._readings) > 1:
                 self._drop(next(iter(self._readings)))
         if self._log:
@@ -81,8 +91,10 @@ class Readings:
     def find(self, conversation: str, path: str) -> Reading | None:
         """Return what a conversation was last given of a page; None when it was not."""
         with self._lock:
-            reading = self._readings.get((conversation, path))
-        return reading or (self._log.find(path) if self._log else None)
+            kept = self._readings.get((conversation, path))
+        if kept:
+            return Reading(kept.version, _parse_runs(kept.runs))
+        return self._log.find(path) if self._log else None
 
     def find_latest(self, conversation: str, path: str) -> Reading | None:
         """Return the same or, where it was given nothing, the last of any conversation of the agent in the log."""
@@ -90,7 +102,7 @@ class Readings:
 
     def _drop(self, key: tuple[str, str]) -> None:
         if dropped := self._readings.pop(key, None):
-            self._characters -= len(dropped.text)
+            self._characters -= dropped.count_characters()
 
 
 class _Noted(NamedTuple):

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from ...caching import cache_within
 from ...settings import SearchSettings
 from .tokenizer import Tokenizer, has_cjk
 
@@ -27,7 +28,7 @@ ALTERNATE_MARK = "~"  # before a word that is listed a second time, as a word of
 
 _LENGTH_EXPONENT = 1.5  # of the weight of a token: the rarer it is, the longer its vector
 _MIN_KNOWN_SHARE = 0.5
-_MAX_CACHED_TEXTS = 6_000  # whose tokens are kept
+_TOKEN_CACHE_BYTES = 6_000_000  # of texts and their tokens
 _SAMPLE_CHARACTERS = 400  # enough to judge a text by
 _FOREIGN_LEAN = -6  # of two words at least: one alone is taken as English
 _UPPER_LEVELS = (0.1284, 0.3881, 0.6568, 0.9424, 1.256, 1.618, 2.069, 2.733)
@@ -68,7 +69,7 @@ class StaticModel:
         self._english_rows = english_rows or len(vocabulary)
         self._table = table
         self._alternates = _alternates(vocabulary, self.tokenizer)
-        self._cached_ids = lru_cache(_MAX_CACHED_TEXTS)(self._different_ids)
+        self._cached_ids = cache_within(_TOKEN_CACHE_BYTES)(self._different_ids)
 
     @classmethod
     def load(cls, path: Path = WEIGHTS) -> StaticModel:

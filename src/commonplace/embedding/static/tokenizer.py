@@ -11,6 +11,8 @@ import unicodedata
 from collections.abc import Sequence
 from functools import cached_property
 
+from ...caching import cache_within
+
 CJK = "\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff"
 THAI = "\u0e01-\u0e3a\u0e40-\u0e4e"
 # Marks are no letters for `\w`: Hindi, Arabic and Hebrew words would fall apart at their vowels.
@@ -32,7 +34,7 @@ _PREFIXES = "ובכלמשהوفلبك"  # "and", "in", "to" and the like, writte
 _THAI_WORD = re.compile(f"[{THAI}]+")
 _ONE_CHARACTER = (1,)
 _MAX_PIECE_CHARACTERS = 18
-_MAX_CACHED_WORDS = 50_000
+_WORD_CACHE_BYTES = 4_000_000
 _MIN_STEM_CHARACTERS = 3
 
 
@@ -47,8 +49,8 @@ class Tokenizer:
         """`english_rows`: how many of the first tokens may be pieces of an English word; all if it is 0."""
         self._ids = dict(zip(vocabulary, range(len(vocabulary)), strict=True))
         self._english_rows = english_rows or len(vocabulary)
-        self._unknown: dict[str, list[int]] = {}
-        self._unknown_english: dict[str, list[int]] = {}
+        self._pieces = cache_within(_WORD_CACHE_BYTES)(self._split_word)  # a rare word seldom occurs only once
+        self._english_pieces = cache_within(_WORD_CACHE_BYTES)(self._split_english_word)
 
     def id(self, token: str) -> int:
         return self._ids[token]
@@ -105,27 +107,12 @@ class Tokenizer:
             return any(character in self._ids for character in run[0])
         return run[0] in self._ids or bool(self._pieces(run[0]))
 
-    def _pieces(self, word: str) -> list[int]:
-        """Return the tokens of an unknown word, cached because a rare word seldom occurs only once."""
-        ids = self._unknown.get(word)
-        if ids is None:
-            if len(self._unknown) >= _MAX_CACHED_WORDS:
-                self._unknown.clear()
-            ids = self._split_word(word)
-            self._unknown[word] = ids
-        return ids
-
-    def _english_pieces(self, word: str) -> list[int]:
-        """Return the tokens of an unknown word, none of them of another language; cached likewise."""
-        ids = self._unknown_english.get(word)
-        if ids is None:
-            if len(self._unknown_english) >= _MAX_CACHED_WORDS:
-                self._unknown_english.clear()
-            ids = self._split(word, "##", self._english_rows)
-            self._unknown_english[word] = ids
-        return ids
+    def _split_english_word(self, word: str) -> list[int]:
+        """Return the tokens of an unknown word, none of them of another language."""
+        return self._split(word, "##", self._english_rows)
 
     def _split_word(self, word: str) -> list[int]:
+        """Return the tokens of an unknown word."""
         if word.isascii():
             return self._split(word, "##")
         if _SEMITIC.match(word):

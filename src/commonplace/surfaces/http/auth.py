@@ -16,7 +16,6 @@ import math
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from functools import lru_cache
 from ipaddress import ip_address
 from threading import Lock
 from typing import Any, NamedTuple
@@ -32,6 +31,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from ...caching import cache_within
 from ...errors import CommonplaceError
 from ...schema import TEXT, closed_object, object_of, plain_text
 from ...server.auth import CURRENT_GRANT, GRANT, Authenticator
@@ -303,7 +303,7 @@ def _with_security_headers(send: Send) -> Send:
     return send_with_headers
 
 
-@lru_cache(maxsize=256)
+@cache_within(100_000)
 def _parse_host_header(host: str) -> str:
     """Return the name in the header Host; empty if the header holds more than a name and a port."""
     return "" if set(host) & set("@/\\?#") else _parse_host(f"//{host}")

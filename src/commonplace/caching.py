@@ -1,0 +1,148 @@
+"""Caches that are bounded by bytes: what a process keeps to save time does not grow with what it is given.
+
+    @cache_within(1_000_000)
+    def read_claims(text: str) -> ...
+
+An entry counts with its key and its value. Entries are in two generations: as soon as the younger one has half of the
+bytes, the older one is dropped, and what is used again moves into the younger. That takes no lock, and a hit costs one
+look into a dictionary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from sys import getsizeof
+from types import FunctionType, MethodType
+from typing import Any, Final, Generic, ParamSpec, TypeVar, cast
+from weakref import WeakSet
+
+Parameters = ParamSpec("Parameters")
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+_ENTRY_BYTES = 60  # of an entry of a dictionary, whatever is in it
+_MAX_PART_OF_LIMIT = 4  # one entry has at most a quarter of all bytes
+_ABSENT: Final = object()
+_PLAIN_TYPES = frozenset((str, bytes, int, float, bool, type(None)))  # with nothing in them
+_PROGRAM_TYPES = (type, FunctionType, MethodType)  # what is there anyway
+_caches: WeakSet[ByteCache[Any, Any]] = WeakSet()
+
+
+class ByteCache(Generic[Key, Value]):
+    """Values by keys, within a number of bytes. Safe to share between threads."""
+
+    def __init__(self, name: str, limit_bytes: int) -> None:
+        self.name = name
+        self.limit_bytes = limit_bytes
+        self.recent: dict[Key, Value] = {}
+        self._earlier: dict[Key, Value] = {}
+        self._recent_bytes = 0
+        self._earlier_bytes = 0
+        _caches.add(self)
+
+    def __len__(self) -> int:
+        return len(self.recent) + len(self._earlier)
+
+    @property
+    def size_bytes(self) -> int:
+        return self._recent_bytes + self._earlier_bytes
+
+    def get(self, key: Key, default: Any = None) -> Value | Any:
+        """Return the value of a key, which counts as used."""
+        value: Any = self.recent.get(key, _ABSENT)
+        if value is _ABSENT:
+            value = self.pop(key, _ABSENT)
+            if value is _ABSENT:
+                return default
+            self.put(key, value)
+        return value
+
+    def put(self, key: Key, value: Value) -> None:
+        """Keep a value, which must not change while it is here; not one that would take the place of many."""
+        self.pop(key)
+        size = _measure_entry(key, value)
+        if size * _MAX_PART_OF_LIMIT > self.limit_bytes:
+            return
+        if 2 * (self._recent_bytes + size) > self.limit_bytes:
+            self._earlier = self.recent
+            self._earlier_bytes = self._recent_bytes
+            self.recent = {}
+            self._recent_bytes = 0
+        self.recent[key] = value
+        self._recent_bytes += size
+
+    def pop(self, key: Key, default: Any = None) -> Value | Any:
+        """Forget a key and return its value."""
+        value: Any = self.recent.pop(key, _ABSENT)
+        if value is not _ABSENT:
+            self._recent_bytes -= _measure_entry(key, value)
+            return value
+        value = self._earlier.pop(key, _ABSENT)
+        if value is _ABSENT:
+            return default
+        self._earlier_bytes -= _measure_entry(key, value)
+        return value
+
+    def clear(self) -> None:
+        self.recent = {}
+        self._earlier = {}
+        self._recent_bytes = 0
+        self._earlier_bytes = 0
+
+
+def cache_within(limit_bytes: int) -> Callable[[Callable[Parameters, Value]], Callable[Parameters, Value]]:
+    """Cache what a function returns, within a number of bytes. Its arguments must be hashable."""
+
+    def decorate(function: Callable[Parameters, Value]) -> Callable[Parameters, Value]:
+        cache: ByteCache[Any, Value] = ByteCache(f"{function.__module__}.{function.__qualname__}", limit_bytes)
+
+        @wraps(function)
+        def call(*arguments: Parameters.args, **named: Parameters.kwargs) -> Value:
+            key: Any = (*arguments, *named.items()) if named else arguments
+            value: Value | Any = cache.recent.get(key, _ABSENT)
+            if value is _ABSENT:
+                value = cache.get(key, _ABSENT)
+                if value is _ABSENT:
+                    value = function(*arguments, **named)
+                    cache.put(key, value)
+            return cast(Value, value)
+
+        return call
+
+    return decorate
+
+
+def list_caches() -> list[ByteCache[Any, Any]]:
+    """Return all caches of this process, by name."""
+    return sorted(_caches, key=_get_name)
+
+
+def _get_name(cache: ByteCache[Any, Any]) -> str:
+    return cache.name
+
+
+def measure_bytes(*values: Any) -> int:
+    """Return about how many bytes values take with all that is in them, whoever else has a part of it."""
+    total = 0
+    seen: set[int] = set()
+    pending: list[Any] = [values]
+    while pending:
+        inside = pending.pop()
+        total += sum(map(getsizeof, inside))
+        if {*map(type, inside)} <= _PLAIN_TYPES:  # nearly always: words
+            continue
+        for value in inside:
+            if type(value) in _PLAIN_TYPES or id(value) in seen:
+                continue
+            seen.add(id(value))
+            if isinstance(value, (tuple, list, frozenset, set)):
+                pending.append(value)
+            elif isinstance(value, dict):
+                pending += (value, value.values())
+            elif not isinstance(value, _PROGRAM_TYPES) and hasattr(value, "__dict__"):
+                pending.append((vars(value),))
+    return total
+
+
+def _measure_entry(key: Any, value: Any) -> int:
+    return _ENTRY_BYTES + measure_bytes(key, value)
