@@ -170,7 +170,7 @@ def find_change(older: Statement, newer: Statement) -> Change | None:
     return Change("correction", "says that it changed", _show(about)) if about else None
 
 
-@cache_within(1_000_000)
+@cache_within(2_000_000)
 def says_change(newer: Statement) -> bool:
     """Return whether a note has anything that `find_change` asks for: words of change, or the form of one; cached, as
     it is compared with many."""

@@ -84,7 +84,7 @@ def read_claims(text: str) -> tuple[Claim, ...]:
     return tuple(_iterate_claims(text))
 
 
-@cache_within(1_000_000)
+@cache_within(2_000_000)
 def read_first_claim(text: str) -> tuple[Claim, ...]:
     """Return the first of the claims of a note, if it has any; cached, as a note is compared with many."""
     return tuple(islice(_iterate_claims(text), 1))

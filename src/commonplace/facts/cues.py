@@ -102,7 +102,7 @@ def _other_function_words() -> frozenset[str]:
     return function_words() - frozenset(FUNCTION_WORDS["english"].split())
 
 
-@cache_within(1_000_000)
+@cache_within(2_000_000)
 def _find_words(folded: str) -> frozenset[str]:
     return frozenset(_WORD.findall(folded))
 

@@ -267,7 +267,7 @@ def _judge_move(older: Statement, newer: Statement) -> Link | None:
     return Link("correction", "says that it changed", " ".join(sorted(shared)))
 
 
-@cache_within(500_000)
+@cache_within(2_000_000)
 def _read_moved(newer: Statement) -> list[str]:
     """Return the topics of a statement that says that something changed; cached, as it is compared with many."""
     return _read_subject(newer, find_cue(fold(newer.text), "change"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from ..caching import cache_within
+from ..caching import ByteCache, cache_within
 from ..facts.cues import has_cue
 from ..facts.frames import Link
 from ..facts.links import NO_ANSWERS
@@ -258,10 +258,19 @@ def _judge_all(place: Place, latest: Sequence[Place]) -> Iterator[Replacement]:
     yield from (Replacement(place, other, _REPETITION) for other in repeated)
 
 
-@cache_within(8_000_000)
-def _judge_once(older: Statement, newer: Statement, is_same_place: bool) -> Link | None:  # noqa: FBT001 - less memory
-    """Return what `judge` does; cached, since one write changes few pairs of all that a context compares."""
-    return judge(older, newer, is_same_place=is_same_place)
+_links: ByteCache[tuple[int, int, bool], Link | None] = ByteCache("links between statements", 8_000_000)
+_NOT_JUDGED = Link("", "")
+
+
+def _judge_once(older: Statement, newer: Statement, *, is_same_place: bool) -> Link | None:
+    """Return what `judge` does; cached, since one write changes few pairs of all that a context compares. The keys are
+    hashes: there are many more pairs than statements, and each would keep two of these."""
+    key = (hash(older), hash(newer), is_same_place)
+    link: Link | None = _links.get(key, _NOT_JUDGED)
+    if link is _NOT_JUDGED:
+        link = judge(older, newer, is_same_place=is_same_place)
+        _links.put(key, link)
+    return link
 
 
 def _judge_with_any_answers(older: Place, newer: Place) -> Link | None:
@@ -278,7 +287,7 @@ def _judge(older: Place, newer: Place, statement: Statement, newer_statement: St
     if not newer_statement.answers.confirmed and not may_be_versions(statement, newer_statement):
         return None
     is_same_place = newer.hit.path == older.hit.path or bool(older.hit.key and older.hit.key == newer.hit.key)
-    return _judge_once(statement, newer_statement, is_same_place)
+    return _judge_once(statement, newer_statement, is_same_place=is_same_place)
 
 
 def _is_certainly_older(other: Place, place: Place) -> bool:
