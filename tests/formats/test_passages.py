@@ -170,3 +170,12 @@ def test_a_search_for_a_tag_finds_pages_that_people_tagged(memory: Memory, home:
     (home / "memory/other.md").write_text("The beds of the hotel are soft.\n")
     found = {hit.path for hit in memory.search("beds", tags=["garden"])}
     assert found == {"memory/beds.md", "memory/shed.md"}
+
+
+def test_a_section_that_is_there_twice_has_the_lines_of_each_place() -> None:
+    section = "## Ports\n\nThe gateway listens on 8443.\n\n"
+    text = f"# Servers\n\n{section}{section}Intro.\n\n{section}"
+    lines = text.split("\n")
+    passages = split_page(text)
+    assert [part.start for part in passages if "8443" in part.text] == [3, 7, 13]
+    assert all("\n".join(lines[part.start - 1 : part.end]) == part.text for part in passages)

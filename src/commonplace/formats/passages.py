@@ -13,7 +13,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from itertools import chain, pairwise
+from typing import NamedTuple
 
+from ..caching import cache_within
 from ..errors import CommonplaceError
 from ..model import Block, Passage, Record, Skill
 from . import blocks, frontmatter, records
@@ -46,24 +48,63 @@ def split_page(text: str, name: str = "", *, by_item: bool = True) -> list[Passa
     line = head.count("\n") + 1
     end = len(lines) + 1
     for first, after, landmark in chain(_landmarks(text), [(end, end, None)]):
-        titles = [mark.title for mark in headings]
-        hint = " ".join([name, *titles, *page_tags]).strip()[:_MAX_HINT_CHARS]
-        lead = " ".join(title for title in titles if not is_day_or_time(title))[:_MAX_HINT_CHARS]
-        at = find_moment(name, titles)
-        split = _split_by_item if by_item else _split_lines
+        titles = tuple(mark.title for mark in headings)
+        section = _Section(
+            "\n".join(lines[line - 1 : first - 1]), _continues_line(lines, line), name, titles, page_tags
+        )
         passages += (
-            part._replace(hint=f"{hint} {part.hint}".strip(), lead=f"{lead} {part.lead}".strip(), at=at)
-            for part in split(lines, line, first - 1)
+            part._replace(start=part.start + line - 1, end=part.end + line - 1)
+            for part in _split_section(section, by_item=by_item)
         )
         if isinstance(landmark, Block):
-            passages += _split_block(lines, landmark, name, by_item=by_item)
+            parts = _split_block(lines, landmark, name, by_item=by_item)
+            passages += (part._replace(tags=_join_tags(part, page_tags)) for part in parts)
         elif landmark:
             headings = [*(mark for mark in headings if mark.level < landmark.level), landmark]
         line = after
         if len(passages) > MAX_PASSAGES:
             break  # one more than a page may have: the caller says so
-    return (
-        [part._replace(tags=_join_tags(part, page_tags)) for part in passages] if "#" in text or page_tags else passages
+    return passages
+
+
+class _Section(NamedTuple):
+    """The lines between two headings or blocks, and what they take from their page.
+
+    `continues`: the first line is an annotation of the line above.
+    """
+
+    text: str
+    continues: bool
+    name: str
+    titles: tuple[str, ...]
+    page_tags: tuple[str, ...]
+
+
+def _continues_line(lines: list[str], line: int) -> bool:
+    return line <= len(lines) and is_annotation_line(lines[line - 1]) and not _is_about_page(lines, line)
+
+
+@cache_within(8_000_000)
+def _split_section(section: _Section, *, by_item: bool) -> tuple[Passage, ...]:
+    """Return the passages of a section, with lines counted from its first; cached, since whoever adds to a page leaves
+    the rest of it as it is."""
+    text, continues, name, titles, page_tags = section
+    hint = " ".join([name, *titles, *page_tags]).strip()[:_MAX_HINT_CHARS]
+    lead = " ".join(title for title in titles if not is_day_or_time(title))[:_MAX_HINT_CHARS]
+    at = find_moment(name, titles)
+    above = "the line above" if continues else ""
+    lines = [above, *text.split("\n")]
+    split = _split_by_item if by_item else _split_lines
+    return tuple(
+        part._replace(
+            hint=f"{hint} {part.hint}".strip(),
+            lead=f"{lead} {part.lead}".strip(),
+            tags=_join_tags(part, page_tags),
+            at=at,
+            start=part.start - 1,
+            end=part.end - 1,
+        )
+        for part in split(lines, 2, len(lines))
     )
 
 

@@ -13,6 +13,8 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
+from ..caching import cache_within
+
 BLOCK_LEVEL = 3  # of a `### key` heading
 FOOTER_START = "<!-- agentool-memory:"
 
@@ -100,7 +102,8 @@ def find_fenced_lines(lines: list[str]) -> list[bool]:
     return _pair_fences([_parse_fence(line) for line in lines])
 
 
-def find_marks(text: str) -> list[Mark]:
+@cache_within(2_000_000)  # a write asks several times for those of the page before and after it
+def find_marks(text: str) -> tuple[Mark, ...]:
     """Return the headings and footers of a page in order, those inside closed fences included."""
     marks: list[Mark] = []
     segment: list[tuple[int, int, str]] = []
@@ -112,7 +115,7 @@ def find_marks(text: str) -> list[Mark]:
             segment = []
         elif not line.startswith(FOOTER_START):
             segment.append((match.start(), match.end(), line))
-    return marks + _find_headings(segment)
+    return (*marks, *_find_headings(segment))
 
 
 def _hide_bom(text: str) -> str:
