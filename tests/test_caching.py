@@ -8,7 +8,7 @@ from commonplace import Memory
 from commonplace.caching import ByteCache, cache_within, list_caches, measure_bytes
 from commonplace.server.sessions import Caller, MemoryPool, ServerOptions
 
-MAX_PROCESS_BYTES = 130_000_000  # of all caches together, if all were full
+MAX_PROCESS_BYTES = 120_000_000  # of all caches together, if all were full
 
 
 def test_a_cache_stays_within_its_bytes() -> None:

@@ -67,7 +67,7 @@ def render_html(text: str, path: str = "", find: FindPage = _find_no_page) -> st
     return _render_cached(text, path) if cacheable else _render(text, path, find)
 
 
-@cache_within(8_000_000)
+@cache_within(4_000_000)
 def _render_cached(text: str, path: str) -> str:
     return _render(text, path, _find_no_page)
 

@@ -84,7 +84,7 @@ def _continues_line(lines: list[str], line: int) -> bool:
     return line <= len(lines) and is_annotation_line(lines[line - 1]) and not _is_about_page(lines, line)
 
 
-@cache_within(8_000_000)
+@cache_within(4_000_000)
 def _split_section(section: _Section, *, by_item: bool) -> tuple[Passage, ...]:
     """Return the passages of a section, with lines counted from its first; cached, since whoever adds to a page leaves
     the rest of it as it is."""
