@@ -41,13 +41,13 @@ def test_names_that_lead_out_of_a_zip_are_left_out(home: Path, tmp_path: Path) -
 
 
 def test_a_zip_bomb_is_not_swallowed(home: Path, tmp_path: Path) -> None:
-    place = zipped(tmp_path / "v.zip", {".obsidian/x": "", "ok.md": "fine", "bomb.md": b"0" * 5_000_000})
-    done = brought(home, place, limits=Limits(file_bytes=1_000_000))
+    place = zipped(tmp_path / "v.zip", {".obsidian/x": "", "ok.md": "fine", "bomb.md": b"0" * 500_000})
+    done = brought(home, place, limits=Limits(file_bytes=100_000))
     assert pages(home) == {"memory/v/ok.md": "fine"}
     assert "raise --max-size" in whys(done)["bomb.md"]
-    many = zipped(tmp_path / "w.zip", {".obsidian/x": "", **{f"{n}.md": b"0" * 900_000 for n in range(10)}})
+    many = zipped(tmp_path / "w.zip", {".obsidian/x": "", **{f"{n}.md": b"0" * 90_000 for n in range(10)}})
     with pytest.raises(Refused, match="holds more than"):
-        brought(home, many, limits=Limits(1_000_000, 5_000_000))
+        brought(home, many, limits=Limits(100_000, 500_000))
     with pytest.raises(Refused, match="more than 3 files"):
         brought(home, many, limits=Limits(files=3))
     assert pages(home) == {"memory/v/ok.md": "fine"}

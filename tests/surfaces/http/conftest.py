@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,8 +16,22 @@ from .api import Api, api
 KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Made once; each test has a copy."""
+    folder = tmp_path_factory.mktemp("http")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CONFIG_HOME", str(folder / "config"))
+        patch.setenv("XDG_STATE_HOME", str(folder / "state"))
+        return fill(folder / "home")
+
+
 @pytest.fixture
-def full(home: Path) -> Path:
+def full(home: Path, template: Path) -> Path:
+    return Path(shutil.copytree(template, home))
+
+
+def fill(home: Path) -> Path:
     memory = Memory(home)
     memory.call("remember", {"content": "Ann prefers green tea, see [[people]]."})
     memory.call("update_world", {"topic": "people", "content": "# People\n\nAnn and Bob.\n"})
