@@ -18,7 +18,8 @@ from .surfaces.http.api import Api
 _LATER = "2999-01-01"
 _TIMEOUT_SECONDS = 60.0  # seconds until a stream says what it has to
 _READ = tuple(kind for kind in KINDS if kind != "oddfile")
-_LISTED = ("activity", "note", "session", "working", "handoff", "scratch", "global", "channel", "skill")
+_RECORDS = ("activity", "note", "session", "working", "handoff", "scratch", "global", "channel", "skill")
+_LISTED = (*_RECORDS, "curated", "world", "directive")  # of pages, the first line
 _SEARCHED = tuple(kind for kind in _READ if kind != "directive")
 
 
