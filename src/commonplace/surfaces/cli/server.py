@@ -8,7 +8,7 @@ import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 from click.core import ParameterSource
@@ -46,6 +46,7 @@ _ALL_CALLS = 1_000_000  # more than the audit log ever has
 _PORTS_TO_TRY = 20  # by `web`, if others are in use
 _FIRST_START_NOTE = "first start"
 _IDENTITY = ("agent", "user", "channel", "session")
+_SERVICE_OPTIONS = ("requests_per_minute", "writes_per_day", "bytes_per_day", "logs_requests", "traces")
 
 
 def _add_serving_options(command: Any) -> Any:
@@ -167,7 +168,7 @@ def serve_command(**arguments: Any) -> None:
     It listens on this machine only, and refuses requests from other web sites. Callers need a token: the first start
     makes one and says which file it is in.
     """
-    _serve(opens_browser=False, **arguments)
+    _serve(*_read_options(arguments), opens_browser=False)
 
 
 @click.command("web")
@@ -176,62 +177,67 @@ def serve_command(**arguments: Any) -> None:
 @global_options
 def web_command(**arguments: Any) -> None:
     """Serve memory as `commonplace serve` does, and open its web page in your browser."""
-    _serve(opens_browser=True, **arguments)
+    _serve(*_read_options(arguments), opens_browser=True)
 
 
-def _serve(
-    *,
-    opens_browser: bool,
-    host: str,
-    port: int,
-    token: str | None,
-    is_open: bool,
-    tenants: bool,
-    read_only: bool,
-    allow_host: tuple[str, ...],
-    trust_proxy: tuple[str, ...],
-    tls_cert: str | None,
-    tls_key: str | None,
-    requests_per_minute: int,
-    writes_per_day: int,
-    bytes_per_day: int,
-    logs_requests: bool,
-    workers: int,
-    traces: bool,
-    **arguments: Any,
-) -> None:
-    options = _make_server_options(**arguments)._replace(
-        requests_per_minute=requests_per_minute,
-        writes_per_day=writes_per_day,
-        bytes_per_day=bytes_per_day,
-        logs_requests=logs_requests,
-        traces=traces,
-    )
-    _check_certificate(tls_cert, tls_key)
-    _check_proxies(trust_proxy)
-    secret = _check_token(token or os.environ.get("COMMONPLACE_TOKEN", ""))
-    if tenants:
-        options = _serve_tenants(options, is_open=opens_browser or is_open, secret=secret)
+class _HttpOptions(NamedTuple):
+    """Where a server listens, and whom it lets in: the options of `serve` and `web` that are not about memory."""
+
+    host: str
+    port: int
+    token: str | None
+    is_open: bool
+    tenants: bool
+    read_only: bool
+    allow_host: tuple[str, ...]
+    trust_proxy: tuple[str, ...]
+    tls_cert: str | None
+    tls_key: str | None
+    workers: int
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names under which the server may be asked."""
+        return tuple(sorted({*LOOPBACK, self.host.lower(), *(name.lower() for name in self.allow_host)}))
+
+    def make_url(self, port: int) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{'https' if self.tls_cert else 'http'}://{host}:{port}"
+
+
+def _read_options(arguments: dict[str, Any]) -> tuple[_HttpOptions, ServerOptions]:
+    """Return the options of a command in two parts: how it serves, and what."""
+    http = _HttpOptions(**{name: arguments.pop(name) for name in _HttpOptions._fields})
+    service = {name: arguments.pop(name) for name in _SERVICE_OPTIONS}
+    return http, _make_server_options(**arguments)._replace(**service)
+
+
+def _serve(http: _HttpOptions, options: ServerOptions, *, opens_browser: bool) -> None:
+    _check_certificate(http.tls_cert, http.tls_key)
+    _check_proxies(http.trust_proxy)
+    secret = _check_token(http.token or os.environ.get("COMMONPLACE_TOKEN", ""))
+    if http.tenants:
+        options = _serve_tenants(options, is_open=opens_browser or http.is_open, secret=secret)
     else:
-        _require_token_if_public(options.home, host, secret, is_open=is_open)
+        _require_token_if_public(options.home, http.host, secret, is_open=http.is_open)
     try:
         from ..application import Certificate, serve_http
         from ..http.auth import AccessRules, SignInKeys
         from .browser import open_browser
     except ImportError as error:
         raise NotInstalled("a server with a web page", "web") from error
-    names = {*LOOPBACK, host.lower(), *(name.lower() for name in allow_host)}
-    listener = listen_nearby(host, port) if opens_browser and _is_left_out("port") else listen(host, port)
-    url = f"{'https' if tls_cert else 'http'}://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
+    find_listener = listen_nearby if opens_browser and _is_left_out("port") else listen
+    listener = find_listener(http.host, http.port)
+    url = http.make_url(listener.getsockname()[1])
     click.echo(f"serving {display_name(options.home)} at {url}/mcp, {url}/v1 and {url}/", err=True)
-    if not is_open and not secret and not tenants:
+    if not http.is_open and not secret and not http.tenants:
         _announce_token(options.home)
     keys = SignInKeys()
     metrics_token = _check_token(os.environ.get("COMMONPLACE_METRICS_TOKEN", ""))
-    rules = AccessRules(tuple(sorted(names)), secret, is_open, read_only, metrics_token)
-    certificate = Certificate(tls_cert, tls_key) if tls_cert and tls_key else None
+    rules = AccessRules(http.names, secret, http.is_open, http.read_only, metrics_token)
+    certificate = Certificate(http.tls_cert, http.tls_key) if http.tls_cert and http.tls_key else None
     with open_browser(url, keys) if opens_browser else nullcontext():
-        serve_http(options, rules, listener, keys, trust_proxy, certificate, workers)
+        serve_http(options, rules, listener, keys, http.trust_proxy, certificate, http.workers)
 
 
 def _serve_tenants(options: ServerOptions, *, is_open: bool, secret: str) -> ServerOptions:
