@@ -229,6 +229,6 @@ def test_seconds_are_a_time_and_an_error_names_the_forms(shell: Shell) -> None:
 
 
 def test_an_agent_that_only_wrote_what_all_share_was_used_before(shell: Shell) -> None:
-    assert "nobody used before" in shell.run("--agent", "reviewer", "world", "style", "Short lines.").stderr
+    assert "reviewer is a new agent" in shell.run("--agent", "reviewer", "world", "style", "Short lines.").stderr
     done = shell.run("undo", "--agent", "reviewer", "--since", "1 hour ago")
     assert (done.stderr, done.stdout) == ("", "Undid 1 change of memory/world/style.md.\n")
