@@ -1,7 +1,8 @@
 """Whether search serves what stopped being true: which of two versions of a fact is first, and what is marked.
 
 Run: ./dev truth [PART...] [--sets FOLDER] [--provider static] [--half tune|unseen] [--misses FILE] [--show].
-Parts: `changes` (our own pairs, bench/data), `facts` (FactConsolidation), `retractions` (memora-weekly), `unrelated`
+Parts: `changes` and `pairs` (our own, bench/data; `pairs` are judged by the rules alone), `facts`
+(FactConsolidation), `retractions` (memora-weekly), `unrelated`
 (pairs of sentences that have nothing to do with each other), `time`. Sets have the form of `./dev ruler`; they are not
 part of the project, and what needs a set that is not there is left out, and says so.
 """
@@ -26,7 +27,7 @@ from typing import Any, NamedTuple
 from ruler import ask, mean, ranking_of, read_questions, unpack
 
 from commonplace import Memory
-from commonplace.facts.statements import split_statements
+from commonplace.facts.statements import lookup_keys, split_statements, stored_keys
 from commonplace.facts.versions import judge
 from commonplace.model import Hit, Successor, parse_citation
 from commonplace.search import pipeline
@@ -75,6 +76,7 @@ class Verdict(NamedTuple):
 def main() -> None:
     parts: dict[str, Callable[[argparse.Namespace], None]] = {
         "changes": run_changes,
+        "pairs": run_pairs,
         "facts": run_facts,
         "retractions": run_retractions,
         "unrelated": run_unrelated,
@@ -225,6 +227,29 @@ def render_miss(verdict: Verdict) -> str:
     if item["is_change"] and not verdict.is_found:
         lines.insert(0, f"  not found: {item['older']!r} -> {item['newer']!r}")
     return f"{item['id']} {item['kind']}\n" + "\n".join(lines) + "\n" if lines else ""
+
+
+def run_pairs(given: argparse.Namespace) -> None:
+    print(
+        f"\nPairs judged by the rules alone\n{'':8}{'changes':>8}{'found':>7}{'look-alikes':>12}{'falsely linked':>15}"
+    )
+    for half in HALVES:
+        if given.half not in (None, half):
+            continue
+        items = [json.loads(line) for line in (DATA / f"pairs-{half}.jsonl").read_text().splitlines()]
+        linked = [item["is_change"] for item in items if is_reached(item["older"], item["newer"])]
+        changes = sum(item["is_change"] for item in items)
+        found = share(sum(linked), changes)
+        print(f"{half:8}{changes:8}{found:>7}{len(items) - changes:12}{len(linked) - sum(linked):15}", flush=True)
+
+
+def is_reached(older: str, newer: str) -> bool:
+    """Return whether the rules link two notes that share a key, without which nothing compares them."""
+    return any(
+        judge(one, other) and not set(lookup_keys(one)).isdisjoint(stored_keys(other))
+        for one in split_statements(older)
+        for other in split_statements(newer)
+    )
 
 
 # --- FactConsolidation ---

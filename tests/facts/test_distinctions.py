@@ -23,6 +23,26 @@ APART = [
     ("Redis: 7.0", "Redis upgrade to 7.2 postponed, to be done after Black Friday."),
     ("Team lunch is every Thursday at Roma.", "This week team lunch is on Wednesday instead."),
     ("Priya is the product owner of Falcon.", "Priya is now also product owner of Hawk."),
+    ("Standup is at 9:30.", "Standup is at 11 today because of the fire drill."),
+    ("Бассейн работает до 22:00.", "В пятницу бассейн работает до 18:00."),
+    ("Yusuf does the dishes.", "I did the dishes last night instead of Yusuf."),
+    ("Das Training ist mittwochs um 18 Uhr.", "Ausnahmsweise ist das Training am Donnerstag."),
+    ("مقر الشركة في دبي.", "يفكرون في نقل مقر الشركة إلى أبوظبي."),
+    # Another case of it.
+    ("The request timeout on staging is 30 seconds.", "Raised the request timeout on production to 60 seconds."),
+    ("Auf dem Testserver läuft PHP 8.1.", "Auf dem Produktivserver läuft jetzt PHP 8.3."),
+    ("测试环境的端口是8080。", "生产环境的端口改成了9090。"),
+    ("1階のエアコンは26度に設定しています。", "2階のエアコンは24度に変更しました。"),
+    ("The front tyres have 2.4 bar.", "Rear tyres now at 2.6 bar."),
+    # Somebody or something of it.
+    ("Kim works at Bosch.", "Kim's husband left Bosch."),
+    ("هدى تعمل في البنك الأهلي.", "أخت هدى تركت البنك الأهلي."),
+    ("山本さんはトヨタで働いています。", "山本さんの奥さんはトヨタを辞めました。"),
+    ("王芳在腾讯工作。", "王芳的丈夫离开了腾讯。"),
+    ("El hotel tiene 80 habitaciones.", "La planta baja del hotel ahora tiene 6 habitaciones."),
+    # Another appointment, another time that something was done.
+    ("A consulta da Inês é no dia 3 de maio.", "A consulta da Inês é no dia 9 de novembro."),
+    ("The book club has read Middlemarch.", "The book club has now read Stoner."),
     # Something else is taken back.
     ("Paul likes tea.", "Paul no longer likes coffee."),
     ("We use feature flags for releases.", "We no longer use feature flags for experiments."),
@@ -37,6 +57,10 @@ VERSIONS = [
     ("The launch is on 12 November.", "The launch was postponed to 26 November."),
     ("Ubuntu 20.04 is our base image.", "The base image is Ubuntu 24.04 since this week."),
     ("Paul likes coffee.", "Paul no longer likes coffee."),
+    ("Rent is due on the 1st.", "Landlord says rent is due on the 5th from now on."),
+    ("The bug is in the frontend.", "Turns out the bug is in the backend."),
+    ("El dentista es el 4 de mayo a las 9.", "Cambiaron la cita del dentista al 11 de mayo."),
+    ("The heating isn't working.", "The heating's fixed."),
 ]
 
 

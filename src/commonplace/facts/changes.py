@@ -24,12 +24,12 @@ from .claims import (
     split_clauses,
 )
 from .cues import has_cue, have_one_language, is_english
-from .first_person import find_changed_states, find_states
+from .distinctions import have_other_subjects
 from .frames import align, differs_in_subject
 from .relations import FIRST_PERSON, YOU
 from .statements import Statement
 from .value_words import CHARGES, EVENT_WORDS, NAMING, NEGATIONS, PLANS, ROLES
-from .words import fold, is_number, is_unspaced, split_words, stem, word_set
+from .words import fold, is_amount, is_number, is_unspaced, split_words, stem, word_set
 
 _MIN_SHARE_OF_NEWER = 0.2
 _MIN_SHARE_OF_UNSPACED = 0.1  # of the pairs of characters
@@ -51,7 +51,7 @@ _CHANGES = frozenset(("change", "weak change", "retraction", "resolution"))
 _PLAN_STEMS = frozenset(map(stem, PLANS))
 _SAYS_CHANGE: frozenset[str] = frozenset(("change", "weak change", "retraction"))
 _VAGUE_STARTS = frozenset(("it", "this", "that", "these", "those", "they", "he", "she"))
-_LETTER = re.compile(r"(?<=[^\W\d_] )[A-HJ-Z](?![\w'.])")
+_RENAMED = re.compile(r"\brenamed (?:the |our )?(?:\w+ )??(?P<old>[\w.-]+) (?:to|into) (?P<new>[\w.-]+)")
 
 _OLD = r"(?P<old>\S+(?: \S+){0,2}?)"
 _ARTICLE = (
@@ -145,8 +145,6 @@ def find_change(older: Statement, newer: Statement) -> Change | None:
         return Change("correction", "says that it changed", _show(about))
     if have_other_subjects(older, newer):
         return None
-    if "change" in cues and (states := find_states(older.text) & find_changed_states(newer.text)):
-        return Change("correction", "says that it changed", _show(states))
     replaced = find_replaced(newer.text)
     if replaced and _has_as_value(older, replaced):
         return Change("correction", "names what it replaces", _show(replaced))
@@ -196,6 +194,9 @@ def _find_denied(older: Statement, newer: Statement) -> frozenset[str]:
 
 def _find_renamed(older: Statement, newer: Statement) -> frozenset[str]:
     """Return the old name of something, if the newer note is about that name, and says what it is called now."""
+    match = _RENAMED.search(fold(newer.text)) if "rename" in newer.text.lower() else None
+    if match and older.words[-1] == match["old"] and match["new"] not in older.words:
+        return frozenset((match["old"],))
     if NAMING.isdisjoint(older.words) or NAMING.isdisjoint(newer.words) or newer.cues.isdisjoint(_SAYS_CHANGE):
         return frozenset()
     for claim in read_claims(older.text)[:1]:
@@ -211,7 +212,7 @@ def _has_as_value(older: Statement, replaced: frozenset[str]) -> bool:
     claims = read_first_claim(older.text)
     if not replaced <= set(older.stems) or any(claim.is_closed and replaced & claim.heads[0] for claim in claims):
         return False
-    if all(map(is_number, replaced)):
+    if all(map(is_amount, replaced)):
         return False
     return _has_name(older.text, replaced) or not _TOOLS.isdisjoint(older.words)
 
@@ -292,24 +293,6 @@ def _adds_verb(head: frozenset[str], named: frozenset[str], newer: Claim) -> boo
     return named > head and (is_plan or (len(added) == 1 and bool(newer.goal or newer.numbers)))
 
 
-def have_other_subjects(older: Statement, newer: Statement) -> bool:
-    """Return whether two notes name what they are about, and neither mentions that of the other."""
-    first = next(iter(read_first_claim(older.text)), None)
-    second = next(iter(read_first_claim(newer.text)), None)
-    if not first or not second or not first.is_closed or not second.is_closed:
-        return False
-    letters = [_LETTER.findall(each.text) for each in (older, newer)]
-    if all(letters) and letters[0] != letters[1]:  # `room A`, `room B`
-        return True
-    if first.heads[0] == second.heads[0]:
-        return False
-    if _is_unspaced(first.heads[0] | second.heads[0]):
-        pairs = ((first.heads[0], newer.text), (second.heads[0], older.text))
-        return not any(each in text for head, text in pairs for each in head)
-    added = [first.heads[0].difference(newer.stems), second.heads[0].difference(older.stems)]
-    return all(added)  # `room 4`, `room 5`; `Ana's car`, `Tom's car`
-
-
 def replaces_other(older: Statement, newer: Statement) -> bool:
     """Return whether the newer note names something as replaced that the older one does not have."""
     replaced = find_replaced(newer.text)
@@ -388,7 +371,17 @@ def _find_taken_back(older: Statement, newer: Statement) -> frozenset[str]:
     if len(things) >= 2 and about == topics:
         return about
     is_short = len(read_topics(older.text)) <= _MAX_TOPICS_OF_PLAN
-    return about if things and is_short and _is_own(older, about) else frozenset()
+    is_clear = _is_own(older, about) or _have_same_head(older, newer)
+    return about if things and is_short and is_clear else frozenset()
+
+
+def _have_same_head(older: Statement, newer: Statement) -> bool:
+    """Return whether both notes are about the same subject in so many words."""
+    return any(
+        first.is_closed and second.is_closed and first.heads[0] == second.heads[0]
+        for first in read_first_claim(older.text)
+        for second in read_first_claim(newer.text)
+    )
 
 
 def _is_own(older: Statement, about: frozenset[str]) -> bool:

@@ -1,5 +1,4 @@
-"""What tells two statements apart that look like versions of one fact: another subject, an exception, a change that
-was only proposed.
+"""What tells two statements apart that look like versions of one fact: another subject or case, an exception, a plan.
 
 A true fact that is hidden does more harm than an old one that is shown, so these rules come before all that link.
 """
@@ -7,11 +6,14 @@ A true fact that is hidden does more harm than an old one that is shown, so thes
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
+from .claims import read_first_claim, split_clauses
 from .relations import FIRST_PERSON
 from .statements import Statement
-from .value_words import PREPOSITIONS
-from .words import content_stems, fold, split_words, stem, word_set
+from .states import ARTICLES, compare_states, is_about, strip_articles
+from .value_words import APPOINTMENTS, CONTRASTS, OWNED_MARKS, OWNER_MARKS, PLANS, PREPOSITIONS, RELATIVES, STATES
+from .words import content_stems, fold, is_number, is_unspaced, split_words, stem, word_set
 
 # Words of a subject that tell no thing from another: `the new port` is the port.
 _GENERIC = word_set(
@@ -22,6 +24,12 @@ _GENERIC = word_set(
     """
 )
 _GENERIC_STEMS = frozenset(map(stem, _GENERIC))
+_UNSPACED_CASE = re.compile("测试|生产|开发|预发|本番|テスト|開発|[0-9一二三四]階|[0-9一二三四]楼")
+_UNSPACED_VERB = re.compile("[はが是为在改]")
+_UNSPACED_RELATIVE = re.compile(
+    "[的の](?:丈夫|妻子|老公|老婆|哥哥|弟弟|姐姐|妹妹|爸爸|妈妈|父亲|母亲|儿子|女儿|朋友|同事|奥さん|夫|妻|兄|弟|姉|妹|父|母|息子|娘|友達)"
+)
+_LETTER = re.compile(r"(?<=[^\W\d_] )[A-HJ-Z](?![\w'.])")
 _VERSION = re.compile(r"v?\d+(?:\.\d+)+")
 _NOT_DONE = re.compile(
     r"\b(?:reject(?:ed|s)|declined|refused|vetoed|turned down|voted down|abgelehnt|verworfen|rechaz\w+|refus[ée]e?s?"
@@ -33,22 +41,106 @@ _PUT_OFF = re.compile(
     r"|(?:推迟|延期)(?!到)"
 )
 _EXCEPTION = re.compile(
-    r"(?<!since )(?<!from )(?<!seit )(?<!ab )(?<!desde )(?<!depuis )\b(?:this week|this time|this once|just today"
+    r"(?<!since )(?<!from )(?<!seit )(?<!ab )(?<!desde )(?<!depuis )\b(?:this week|this time|this once"
+    r"|did (?:\w+ ){1,4}(?:last night|yesterday|today)|just today"
     r"|today only|only today|diese woche|dieses mal|diesmal|nur heute|cette semaine|cette fois|esta semana|esta vez"
-    r"|questa settimana|questa volta|desta vez|на этой неделе|в этот раз)\b|本周|这次|今週|今回"
+    r"|questa settimana|questa volta|desta vez|ausnahmsweise|exceptionally|excepcionalmente|exceptionnellement"
+    r"|на этой неделе|в этот раз)\b|本周|这周|这次|今週|今回|例外的に"
 )
+# Another day, named where the older statement names none; not `from Monday on`.
+_OTHER_DAY = re.compile(
+    r"(?<!as of )(?<!since )(?<!from )(?<!starting )(?<!until )(?<!till )(?<!seit )(?<!ab )(?<!desde )(?<!depuis )"
+    r"(?<!до )"
+    r"\b(?:today|tomorrow|tonight|last night|yesterday|heute|morgen|gestern|mañana|ayer|demain|hier|amanhã|ontem|завтра"
+    r"|вчера|en navidad|on (?:christmas|easter|new year|mon|tues|wednes|thurs|fri|satur|sun)\w*|an ostern|zu ostern"
+    r"|в (?:понедельник|вторник|среду|четверг|пятницу|субботу|воскресенье))\b|कल |غدا|明天|昨天|明日|昨日"
+)
+_CLOCK = re.compile(r"\d{1,2}[:h.]\d\d|\b(?:at|um|à|a las|às|to|until|till|до|bis) \d|\d ?(?:am|pm|uhr|бажe|बजे|点|時)")
 _NO_LONGER = re.compile(r"\b(?:no longer|any ?more|nicht mehr|ya no|ne \w+ plus|não \w+ mais|non \w+ più|больше не)\b")
 _DETERMINERS = word_set("the our my your der die das den unser unsere mein meine la el los las le les il lo gli o os")
+_REPORTING = word_set("says said told confirmed reports wrote sagt meint dit dice disse diz сказал сказала говорит")
 _CLAUSE_MARK = re.compile(r"[,;:–—]\s")
 
 
 def are_told_apart(older: Statement, newer: Statement) -> bool:
     """Return whether the newer of two statements is about something else, or changes nothing for good."""
-    if "open" in older.cues or older.speaker or newer.speaker:
+    if older.speaker or newer.speaker:
         return False
-    if _is_not_done(older, newer):
+    if _are_of_other_cases(older, newer) or _is_of_relative(older, newer):
         return True
-    return not older.label and (_have_other_subjects(older, newer) or _denies_another(older, newer))
+    if "open" in older.cues:
+        return False
+    if _is_not_done(older, newer) or _is_on_another_day(older, newer) or _is_of_another_state(older, newer):
+        return True
+    return not older.label and (_name_other_things(older, newer) or _denies_another(older, newer))
+
+
+def _are_of_other_cases(older: Statement, newer: Statement) -> bool:
+    """Return whether each holds for another of several cases: `on staging`, `in production`; `the front tyres`."""
+    for contrast in CONTRASTS:
+        old = contrast.intersection(older.words)
+        new = contrast.intersection(newer.words)
+        if old and new and old.isdisjoint(new) and not (_ends_with(older, old) or _ends_with(newer, new)):
+            return True
+    if older.text.isascii() and newer.text.isascii():
+        return False
+    cases = [set(_UNSPACED_CASE.findall(_UNSPACED_VERB.split(each.text)[0])) for each in (older, newer)]
+    return all(cases) and cases[0].isdisjoint(cases[1])
+
+
+def _ends_with(statement: Statement, words: frozenset[str]) -> bool:
+    """Return whether a statement gives one of the words as its value: it ends with it, and has no number."""
+    return statement.words[-1] in words and not any(map(is_number, statement.words))
+
+
+def _is_of_relative(older: Statement, newer: Statement) -> bool:
+    """Return whether the newer is about somebody or something else, which it names by what the older is about."""
+    (name,) = strip_articles(older.words)[:1] or ("",)
+    if is_unspaced(name):
+        return bool(_UNSPACED_RELATIVE.search(newer.text)) and not _UNSPACED_RELATIVE.search(older.text)
+    if any(word in RELATIVES and after == name for word, after in pairwise(newer.words)):
+        return True
+    return is_about(older.words, (name,)) and _is_owner(newer, name) and not _is_owner(older, name)
+
+
+def _is_owner(statement: Statement, name: str) -> bool:
+    """Return whether a statement is about something of somebody: `Ben's brother left`, `die Eltern von Ben`."""
+    for clause in split_clauses(statement.text):
+        words = strip_articles(split_words(fold(clause)))
+        if name not in words:
+            continue
+        at = words.index(name)
+        owned = words[at + 2 :]
+        if words[at + 1 : at + 2] == ("'s",):  # not `Ben's sick` nor `the heating's fixed`
+            return len(owned) > 1 and owned[0] not in STATES and not owned[0].endswith(("ed", "ing"))
+        before = [word for word in words[:at] if word not in ARTICLES]
+        is_owned = (
+            not OWNED_MARKS.isdisjoint(before[1:][-1:]) and before[-2] not in PLANS
+        )  # not `the visit of the dentist`
+        return is_owned or not OWNER_MARKS.isdisjoint(words[at + 1 : at + 2])
+    return False
+
+
+def _is_of_another_state(older: Statement, newer: Statement) -> bool:
+    """Return whether the newer changes another state of the same: where somebody lives, and not where they work."""
+    verdict = compare_states(older.text, newer.text, says_change=False)
+    return verdict is not None and verdict[0] == "other"
+
+
+def _is_on_another_day(older: Statement, newer: Statement) -> bool:
+    """Return whether the newer gives another time for one day, and the older the time for all: `at 11 today`; or the
+    date of another appointment."""
+    if "change" in newer.cues:
+        return False
+    if not APPOINTMENTS.isdisjoint(older.words) and not APPOINTMENTS.isdisjoint(newer.words):
+        return not _find_dates(older).issuperset(_find_dates(newer))
+    if not _OTHER_DAY.search(fold(newer.text)) or _OTHER_DAY.search(fold(older.text)):
+        return False
+    return bool(_CLOCK.search(fold(older.text))) and bool(_CLOCK.search(fold(newer.text)))
+
+
+def _find_dates(statement: Statement) -> set[str]:
+    return {word for word in statement.words if is_number(word) and word.isalpha()}
 
 
 def _is_not_done(older: Statement, newer: Statement) -> bool:
@@ -60,7 +152,25 @@ def _is_not_done(older: Statement, newer: Statement) -> bool:
     return bool(_PUT_OFF.search(folded)) and any(_VERSION.fullmatch(word) for word in older.words)
 
 
-def _have_other_subjects(older: Statement, newer: Statement) -> bool:
+def have_other_subjects(older: Statement, newer: Statement) -> bool:
+    """Return whether two notes name what they are about, and neither mentions that of the other."""
+    first = next(iter(read_first_claim(older.text)), None)
+    second = next(iter(read_first_claim(newer.text)), None)
+    if not first or not second or not first.is_closed or not second.is_closed:
+        return False
+    letters = [_LETTER.findall(each.text) for each in (older, newer)]
+    if all(letters) and letters[0] != letters[1]:  # `room A`, `room B`
+        return True
+    if first.heads[0] == second.heads[0]:
+        return False
+    if any(is_unspaced(each[0]) for each in first.heads[0] | second.heads[0]):
+        pairs = ((first.heads[0], newer.text), (second.heads[0], older.text))
+        return not any(each in text for head, text in pairs for each in head)
+    added = [first.heads[0].difference(newer.stems), second.heads[0].difference(older.stems)]
+    return all(added)  # `room 4`, `room 5`; `Ana's car`, `Tom's car`
+
+
+def _name_other_things(older: Statement, newer: Statement) -> bool:
     """Return whether both name what they are about, and it is not the same thing: `the office rent` and `the warehouse
     rent`, `the backup` and `the backup of the wiki`, `the launch party` and `the launch`."""
     old = _read_subject(older)
@@ -82,11 +192,16 @@ def _read_subject(statement: Statement) -> tuple[str, ...]:
     if not relation or not FIRST_PERSON.isdisjoint(relation.subject):
         return ()
     words = statement.words[: relation.at]
-    start = _find_clause(statement.text, words)
+    start = max(_find_clause(statement.text, words), _find_last(words, _REPORTING))
     nouns = (at for at in range(start, len(words)) if words[at] in _DETERMINERS and words[at - 1] not in PREPOSITIONS)
     start = next(nouns, start)
     stems = content_stems(words[start:])
     return tuple(each for each in stems if each not in _GENERIC_STEMS and not _VERSION.fullmatch(each))
+
+
+def _find_last(words: tuple[str, ...], wanted: frozenset[str]) -> int:
+    """Return the place after the last of these words; 0 if there is none."""
+    return max((at + 1 for at, word in enumerate(words) if word in wanted), default=0)
 
 
 def _find_clause(text: str, words: tuple[str, ...]) -> int:

@@ -55,7 +55,8 @@ PHRASES: dict[Cue, dict[str, str]] = {
             | switch to | reverting | restored to | rebranded | retitled | goes under | swapped out | jumped to
             | climbed to | sank to | crept up to | gave (?:\w+ ){0,3}\d\w*""",
         "spanish": r"""
-            | perdón | se cayó | han subido | han bajado | cambia a | ya no | en realidad | en vez de | en lugar de
+            | perdón | se cayó | han? (?:subido|bajado|pasado) | cambia a
+            | ya no | en realidad | en vez de | en lugar de
             | cambi[oóée]\w* | cambiamos | cambiaron | cambiado | mud[oóé]\w* | mudamos | mudado | movi[oóeé]\w*
             | movido | movimos | aplaz\w+ | pospuest\w+ | pospusi\w+ | reprogram\w+ | cancel[oóa]\w* | dej[éeoó] de
             | dejamos de | dejaron de | renombr\w+ | reemplaz\w+ | sustitu\w+ | migr[oóa]\w*
@@ -171,7 +172,7 @@ PHRASES: dict[Cue, dict[str, str]] = {
             | 记错 | 涨到 | 迁到 | 可以停 | 不.{1,6}了 | 不再 | 已经不 | 不是.{1,12}而是 | 其实 | 改成 | 改为 | 改到
             | 改在 | 改用 | 改回 | 换成 | 换到 | 换了 | 变成 | 变更 | 更正 | 搬到 | 搬去 | 搬家 | 搬进 | 取消 | 推迟
             | 延期 | 提前到 | 调整为 | 调到 | 替换 | 代替 | 取代 | 而不是 | 重命名 | 更名 | 改名 | 迁移 | 转到
-            | 转用 | 接手 | 接管 | 辞职 | 离职 | 从今天 | 戒了 | 停用 | 升到 | 降到 | 涨价 | 没有.{1,8}了
+            | 转用 | 接手 | 接管 | 辞职 | 离职 | 从今天 | 戒[了掉烟酒] | 停用 | 升到 | 降到 | 涨价 | 没有.{1,8}了
             | 现在(?:是|在|用|住|叫|改|由|的|每) | もう.{0,14}(?:ない|ません) | ではなく | じゃなく | やめ | 変更
             | 変わ | 変え | 移動し | 引っ越 | 中止 | キャンセル | 代わりに | 実は | やっぱり | 今は | 今後は
             | これからは | 現在は | になりました | になった | 切り替え | 移行 | 引き継 | 退職 | 転職 | 訂正
@@ -276,7 +277,8 @@ PHRASES: dict[Cue, dict[str, str]] = {
             | لن (?:\w+) | ترك\w* | أوقف\w* | حذف\w* | أزلنا | انسحب\w* | استقال\w* | لا نريد | لم نعد | ألغينا
             | ألغي\w* | صرفنا النظر | عدلنا عن | لم (?:نعد|تعد|يعد|أعد)""",
         "unspaced": r"""
-            | 可以停 | 不.{1,6}了 | 不再 | 已经不 | 戒了 | 取消 | 停用 | 没有.{1,8}了 | もう.{0,14}(?:ない|ません)
+            | 可以停 | 不.{1,6}了 | 不再 | 已经不 | 戒[了掉烟酒] | 取消 | 停用 | 没有.{1,8}了
+            | もう.{0,14}(?:ない|ません)
             | やめ | 中止 | キャンセル | 放弃 | 作废 | 不打算 | 不想再 | 改变主意 | 腻了 | 諦め | あきらめ | 辞め
             | 廃止 | 気が変わ | 飽き | 不去.{0,8}了 | 不做 | 停止 | 终止 | 下线 | 弃用 | 退订 | 退出 | 不考虑 | 砍掉
             | 停了 | 取り止め | 止め | 見送 | なくな | 打ち切 | 解約 | 退会 | 断念 | 卒業し | 行かない | 行きません
@@ -560,7 +562,7 @@ PHRASES: dict[Cue, dict[str, str]] = {
         "hindi": r"""
             | शायद | सोच रह\S* | कभी | अगर | सुझाव | हो सकता""",
         "arabic": r"""
-            | ربما | قد | نفكر | أفكر | نخطط | يوما ما | لو | إذا | اقترح\w* | نجرب""",
+            | ربما | قد | نفكر | أفكر | يفكر\w* | تفكر\w* | نخطط | يوما ما | لو | إذا | اقترح\w* | نجرب""",
         "unspaced": r"""
             | 可能 | 也许 | 考虑 | 打算 | 想要 | 将来 | かもしれ | 考えて | いつか | 検討 | 如果 | 建议 | 试试
             | 要不 | もし | 提案 | 試してみ | たらどう | したい""",

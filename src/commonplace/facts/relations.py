@@ -49,6 +49,13 @@ _KINDS = {
     "fate": "died born graduated retired",
     "mean": "called named means stands",
 }
+# They say by themselves that the writer does it, and begin a sentence.
+_WRITERS_VERBS = word_set(
+    """
+    prefiero prefiro предпочитаю uso usamos utilizo vivo vivimos moro moramos trabajo trabalho живу живём живем работаю
+    использую используем
+    """
+)
 _LEADING = word_set(
     """
     actually now currently so well yes and but also update fyi correction note oh ok okay btw sorry today since
@@ -91,6 +98,8 @@ def find_relation(words: tuple[str, ...]) -> Relation | None:
     for at, word in enumerate(words[: _MAX_SUBJECT_WORDS + 1]):
         is_clause = is_clause or word in _CLAUSE_STARTS
         kind = verbs.get(word)
+        if kind and not at and word in _WRITERS_VERBS:
+            return Relation(kind, ("i",), 0)
         if not kind or not at:
             continue
         is_noun = kind != "be" and words[at + 1 : at + 2] in (("is",), ("are",), ("was",))  # `the play is …`

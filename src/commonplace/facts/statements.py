@@ -19,10 +19,10 @@ from ..formats.annotations import ANSWER_START, strip_annotations
 from ..model import Hit
 from .claims import read_claims, split_clauses
 from .cues import find_cues, has_cue
-from .first_person import find_changed_states, find_states
 from .links import NO_ANSWERS, Answers, find_answers, hash_words
 from .phrases import Cue
 from .relations import FIRST_PERSON, Relation, find_relation, label_of
+from .states import WRITER, find_ended, read_states, strip_articles
 from .value_words import DONE, GENERIC, NEEDS, SENTIMENT_STEMS
 from .word_lists import CONTRACTIONS
 from .words import content_stems, fold, is_number, is_unspaced, remove_spaces, split_words, stem
@@ -367,12 +367,15 @@ def stored_keys(statement: Statement) -> Iterator[int]:
     if statement.speaker:
         yield from map(_hash, _word_keys(statement.taken_back))
     elif statement.may_replace:
-        yield from (_hash(("h", state)) for state in find_changed_states(statement.text))
+        yield from map(_hash, _state_keys(statement.text))
         yield from map(_hash, _word_keys(statement.stems))
         yield from map(_hash, _topic_keys(statement.stems, _MAX_PAIR_STEMS_OF_CHANGE))
     else:
         yield from map(_hash, _topic_keys(statement.stems, _MAX_PAIR_STEMS_OF_PLAIN))
         yield from map(_hash, _word_keys(_find_heads(statement.text)))
+        yield from map(_hash, _state_keys(statement.text))
+    if not statement.speaker:
+        yield from (_hash(("z", word)) for word in find_ended(statement.text)[:1])
 
 
 def _find_heads(text: str) -> list[str]:
@@ -393,7 +396,8 @@ def lookup_keys(statement: Statement) -> LookupKeys:
     if statement.speaker:
         keys += _word_keys(statement.stems) if _may_be_taken_back(statement) else ()
     else:
-        keys += (("h", state) for state in find_states(statement.text))
+        keys += _state_keys(statement.text)
+        keys += (("z", word) for word in strip_articles(statement.words)[:1])
         keys += _word_keys(statement.stems) if _is_short(statement.stems) else ()
         keys += _topic_keys(statement.stems, _MAX_PAIR_STEMS)
     if "open" in statement.cues:
@@ -407,7 +411,7 @@ def list_required(key: FactKey) -> tuple[str, ...]:
     if kind == "c":
         return _NOT_IN_A_TEXT
     if kind == "h":
-        return ()
+        return tuple(stem for stem in stems[1:] if stem not in WRITER)
     return tuple(stem for stem in stems[kind == "r" :] if stem not in _changed_stems())
 
 
@@ -445,6 +449,11 @@ def _frame_keys(statement: Statement) -> Iterator[FactKey]:
         yield "f", *stems[:2]
     if is_free or (relation and relation.kind in ("be", "own") and 2 < len(stems) <= _MAX_FRAME_STEMS):
         yield "e", *stems[-2:]
+
+
+def _state_keys(text: str) -> list[FactKey]:
+    """Return a key for each thing and relation of which a text tells the state, or that it changed."""
+    return [("h", state.relation, *state.subject[-1:]) for state in read_states(text)]
 
 
 def _word_keys(stems: Iterable[str]) -> list[FactKey]:

@@ -188,3 +188,38 @@ PLANS = word_set(
     计划 行程 appointment booking termin rendez vous cita consulta встреча موعد अपॉइंटमेंट 预约 予約
     """
 )
+# Cases that hold side by side: what is said of one says nothing of another.
+CONTRASTS = tuple(
+    word_set(each)
+    for each in (
+        """
+        production prod live staging stage dev development test testing local locally ci qa preprod sandbox demo
+        produktiv produktion produktivserver testserver producción pruebas produção homologação préproduction
+        боевом тестовом боевой тестовый продакшене الإنتاج الاختبار
+        """,
+        "frontend backend worker webhook api webhooks",
+        "ios android web desktop mobile",
+        "front rear left right upper lower top bottom upstairs downstairs inner outer",
+        "read reads write writes",
+        "upload uploads download downloads",
+        "images videos image video photos audio",
+        "weekday weekdays weekend weekends",
+        "adults children kids students seniors",
+        "summer winter sommer winter été hiver verano invierno verão inverno летом зимой",
+        "monthly weekly daily yearly annual quarterly hourly",
+        "min max minimum maximum minimal maximal",
+        "internal external incoming outgoing inbound outbound",
+        "breakfast lunch dinner",
+        "kitchen bedroom bathroom hall office garage küche schlafzimmer bad salon chambre cuisine cocina dormitorio "
+        "baño cozinha quarto кухне спальне बेडरूम हॉल रसोई",
+    )
+)
+RELATIVES = word_set("أخ أخت أم أب زوجة زوج ابن ابنة والد والدة عم عمة خال خالة جد جدة صديق صديقة")  # whose comes next
+OWNER_MARKS = word_set("का की के")  # after an owner
+OWNED_MARKS = word_set("von of de d' du da do del di")  # before an owner
+# What one may have several of, on other days.
+APPOINTMENTS = word_set(
+    """
+    appointment appointments checkup lesson call visit termin termine cita rendez consulta встреча приём موعد अपॉइंटमेंट
+    """
+)

@@ -12,16 +12,16 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from ..caching import cache_within
-from .announcements import find_announcement
-from .changes import count_alike, find_change, have_other_subjects, is_head, replaces_other, says_change
+from .changes import count_alike, find_change, is_head, replaces_other, says_change
 from .claims import read_topics
 from .cues import find_cue, has_cue
-from .distinctions import are_told_apart
+from .distinctions import are_told_apart, have_other_subjects
 from .frames import Frame, Link, align, judge_frame, normalize_words
 from .links import hash_words
 from .phrases import Cue
 from .relations import FIRST_PERSON, YOU
-from .statements import CHANGES, Statement
+from .statements import Statement
+from .states import compare_states, find_ended, find_renewed, is_about, read_states
 from .value_words import (
     CASE_PREPOSITIONS,
     CONTEXT_LABELS,
@@ -32,7 +32,6 @@ from .value_words import (
     KINDS_OF_THINGS,
     NEEDS,
     NO_FEELING,
-    PREPOSITIONS,
     SENTIMENT_STEMS,
 )
 from .words import content_stems, find_names, fold, is_number, split_words, stem, word_set
@@ -52,6 +51,13 @@ _GENERIC_WEIGHT = 0.3
 _VAGUE_STARTS = word_set("it this that these those there they he she wow yeah thanks")
 _NOT = frozenset(("not", "nicht", "no", "pas", "não", "не", "नहीं", "لا", "ليس"))
 _ARTICLES = word_set("a an the any der die das ein eine le la les un une el los o os um uma")
+_STATE_LINKS = {"changed": ("correction", "says that it changed"), "ended": ("retraction", "says that it ended")}
+_PAST = word_set(
+    """
+    was were had did been born war waren wurde était étaient fue era nació foi nasceu был была родился родилась كان كانت
+    था थी थे
+    """
+)
 _ARROWS = ("→", "->", "=>")
 _ARROW = re.compile(rf"(\S+)\s*(?:{'|'.join(_ARROWS)})\s*\S+")
 _SAYS_CHANGE: frozenset[str] = frozenset(("change", "weak change", "retraction"))
@@ -82,20 +88,20 @@ def judge(older: Statement, newer: Statement, *, is_same_place: bool = False) ->
     if _is_rejected(older, newer) or "open" in cues or not _is_same_speaker(older, newer):
         return None
     says_so = "change" in cues or "retraction" in cues
-    if (not says_so and "tentative" in cues) or ("addition" in cues and "retraction" not in cues):
+    if not cues.isdisjoint(("tentative", "addition")) and "retraction" not in cues:
         return None
     if are_told_apart(older, newer):
         return None
     frame = align(older.words, newer.words)
     if older.speaker or newer.speaker:  # people repeat themselves when they talk: only frames, and what is taken back
-        return judge_frame(frame, older, newer) or _judge_relation(older, newer) or _judge_taking_back(older, newer)
+        return judge_frame(frame, older, newer) or _judge_states(older, newer) or _judge_taking_back(older, newer)
     if not says_so and frame.prefix and _differ_in_case(frame, older, newer) and "open" not in older.cues:
         return None
     if older.label and newer.label and _label_stems(older) and _label_stems(older) == _label_stems(newer):
         return _judge_label(older, newer, is_same_place=is_same_place)
-    link = judge_frame(frame, older, newer) or _judge_number(older, newer) or _judge_relation(older, newer)
+    link = judge_frame(frame, older, newer) or _judge_number(older, newer) or _judge_states(older, newer)
     if not link and "change" in cues:
-        link = _judge_announcement(older, newer) or _judge_move(older, newer)
+        link = _judge_move(older, newer)
     return link or _judge_claims(older, newer) or _judge_change(older, newer)
 
 
@@ -105,7 +111,9 @@ def may_be_versions(older: Statement, newer: Statement) -> bool:
     new = normalize_words(newer.words)
     if old[:1] == new[:1] or old[-2:] == new[-2:] or newer.taken_back or (older.label and newer.label):
         return True
-    return _has_same_subject(older, newer) or "open" in older.cues or _may_say_change(newer) or says_change(newer)
+    if _has_same_subject(older, newer) or "open" in older.cues or _may_say_change(newer) or says_change(newer):
+        return True
+    return bool(find_ended(newer.text)) or any(state.aspect != "state" for state in read_states(newer.text))
 
 
 def _differ_in_case(frame: Frame, older: Statement, newer: Statement) -> bool:
@@ -165,28 +173,34 @@ def _tell_two_stories(older: Statement, newer: Statement) -> bool:
     return min(map(len, told)) >= _MIN_STORY_STEMS and told[0].isdisjoint(told[1])
 
 
-def _judge_relation(older: Statement, newer: Statement) -> Link | None:
-    """Return a link where somebody lives or works somewhere, and moved to somewhere else."""
-    first = older.relation
-    second = newer.relation
-    if not first or not second or first.kind not in ("home", "work"):
-        return None
-    if (first.kind, first.subject) != (second.kind, second.subject) or newer.cues.isdisjoint(CHANGES):
-        return None
-    value = set(content_stems(older.words[first.at + 1 :]))
-    moved = set(content_stems(newer.words[second.at + 1 :]))
-    if not value or not moved or value & moved:
-        return None
-    if not (_is_place(older, first.at) and _is_place(newer, second.at)):
-        return None
-    return Link("correction", "says that it changed", " ".join((*first.subject, first.kind)))
+def _judge_states(older: Statement, newer: Statement) -> Link | None:
+    """Return a link where somebody or something has another value now, or is no more: `lives in`, then `moved to`."""
+    verdict = compare_states(older.text, newer.text, says_change=not _SAYS_CHANGE.isdisjoint(newer.cues))
+    if verdict and verdict[0] != "other":
+        kind, reason = _STATE_LINKS[verdict[0]]
+        return Link(kind, reason, " ".join((*verdict[1].subject, verdict[1].relation)))
+    ended = find_ended(newer.text)
+    if ended and is_about(older.words, ended) and not _is_past(older):
+        return Link("retraction", "says that it is no more", " ".join(ended))
+    renewed = find_renewed(newer.text)
+    if renewed and renewed == _read_role(older) and not _is_past(older):
+        return Link("correction", "says that there is another", " ".join(renewed))
+    return None
 
 
-def _is_place(statement: Statement, at: int) -> bool:
-    """Return whether the verb is followed by a preposition and a name."""
-    words = statement.words[at + 1 : at + 4]
-    names = set(find_names(statement.text))
-    return any(word in PREPOSITIONS and after in names for word, after in pairwise(words))
+def _read_role(older: Statement) -> tuple[str, ...]:
+    """Return the stems of what somebody is to the writer: `our vet is Dr. Flores`, `Accountant: Lisa Brown`."""
+    if older.label:
+        return tuple(content_stems(older.label.split()))
+    relation = older.relation
+    if not relation or relation.kind != "be" or FIRST_PERSON.isdisjoint(relation.subject):
+        return ()
+    return tuple(each for each in relation.subject if each not in FIRST_PERSON)
+
+
+def _is_past(statement: Statement) -> bool:
+    """Return whether a statement tells of what was: it stays true of what is no more."""
+    return _is_event(statement) or not _PAST.isdisjoint(statement.words) or bool(find_ended(statement.text))
 
 
 def _judge_number(older: Statement, newer: Statement) -> Link | None:
@@ -241,11 +255,6 @@ def _weigh(each: str, names: set[str]) -> float:
     return _NAME_WEIGHT if each in names else 1.0
 
 
-def _judge_announcement(older: Statement, newer: Statement) -> Link | None:
-    announcement = find_announcement(older, newer)
-    return Link(*announcement) if announcement else None
-
-
 def _judge_claims(older: Statement, newer: Statement) -> Link | None:
     change = find_change(older, newer)
     return Link(*change) if change else None
@@ -295,7 +304,7 @@ def _judge_change(older: Statement, newer: Statement) -> Link | None:
         return Link("correction", "gives it another name", about)
     topics = _topics(shared)
     is_enough = len(topics) >= 2 or (share >= _MIN_SHARE_OF_ONE and is_head(newer, set(topics)))
-    if have_other_subjects(older, newer) or replaces_other(older, newer):
+    if have_other_subjects(older, newer) or replaces_other(older, newer) or _is_event(older):
         return None
     if not is_enough or len(shared) < _MIN_SHARE_OF_NEWER * len(set(newer.stems)):
         return None

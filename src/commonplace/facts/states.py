@@ -1,0 +1,494 @@
+"""States that verbs tell of and verbs change: `lives in`, `moved to`; `works at`, `left`; `leads`, `took over from`.
+
+`Ute moved to Lübeck` shares one word with `Ute lives in Kiel`, and says all the same where Ute lives now. A table has,
+for each relation and language, the forms that tell of a state, of its change, and of its end. A form is a row of words:
+`S` is what it is about, `V` the value, `X` what came before, `I` the writer; slashes are between words of which one is
+there, and a question mark follows what may be missing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from itertools import product
+from typing import Literal, NamedTuple
+
+from ..caching import cache_within
+from .claims import split_clauses
+from .relations import FIRST_PERSON, list_verbs
+from .value_words import PREPOSITIONS
+from .words import content_stems, fold, function_words, is_number, is_unspaced, split_words, word_set
+
+Aspect = Literal["state", "change", "end"]
+Verdict = Literal["changed", "ended", "other"]
+WRITER = ("i",)  # the subject of what somebody says of themselves
+_MOVED = "moved/relocated/transferred/migrated/shifted"
+_BACK = "back/over/out/down/up/away?"
+_HAVE = "has/have/had/is/are/was/were? just/recently/finally/now/already/been/all? been/since?"
+_WE = "we/i/they/he/she? have/has/just/finally/recently?"
+# relation -> aspect -> forms, of all languages with spaces between words
+_FORMS: dict[str, dict[Aspect, str]] = {
+    "place": {  # where somebody or something is
+        "state": """
+            S live/lives/living/reside/resides/stay/stays/sit/sits/lie/lies in/at/on/with/near/under V
+            S is/are/am/remains now/currently? based/located/stored/kept/hosted/parked/housed/situated in/at/on/with V
+            S wohnt/wohne/wohnen/lebt/lebe/leben/liegt/liegen/steht/stehen jetzt/nun? in/im/bei/auf/am/an V
+            S habite/vit/vis/habitent/vivent/se_trouve/se_trouvent maintenant? à/au/en/dans/sur/chez V
+            S vive/viven/vivo/está/están/se_encuentra ahora? en V
+            S mora/moram/moro/vive/vivem/fica/ficam/está/estão agora? em/no/na/nos/nas V
+            S живёт/живет/живут/живу/лежит/лежат/хранится/хранятся/находится/находятся теперь? в/на/у V
+            S V1 में/पर रहता/रहती/रहते/रखा/रखी/रखे/है/हैं
+            S يسكن/تسكن/يعيش/تعيش/يقيم/تقيم/موجود/موجودة في V
+            يسكن/تسكن/يعيش/تعيش/يقيم/تقيم S في V
+            I live/stay in/at/with/near V
+            I vivo/vivimos en V
+            I moro/moramos em/no/na V
+            I живу/живём/живем в/на V
+            I أسكن/أعيش/نسكن/نعيش في V
+        """,
+        "change": f"""
+            S {_HAVE} {_MOVED} {_BACK} to/into/onto V
+            {_WE} {_MOVED} S {_BACK} to/into/onto V
+            S moved/moves in with V
+            S ist/sind/bin vor? kürzlich/jetzt/gestern? nach/ins/in/zu/zur/zum/auf V gezogen/umgezogen/gewandert
+            S zieht/zog/ziehen/zogen nach/in/zu V
+            S a/ont/ai/est/sont/vient_de? déménagé/déménager/emménagé/parti/partie/installé/installée à/au/en/dans V
+            S se_mudó/se_mudaron/se_ha_mudado/se_trasladó/se_ha_trasladado/se_fue_a_vivir a V
+            S mudou-se/se_mudou/mudou/mudaram/foi_morar/foram_morar se? para/pra/em/no/na o/a? V
+            S переехал/переехала/переехали/переезжает/перебрался/перебралась в/на/к V
+            S V1 में/को? शिफ्ट/चला/चली/चले/आ_गया हो/गया/गई/गए/कर
+            S انتقل/انتقلت/انتقلوا إلى/الى V
+            انتقل/انتقلت/انتقلوا S إلى/الى V
+            I moved/relocated to V
+            I bin/sind nach/in V gezogen/umgezogen
+            I ai/avons déménagé à/au/en V
+            I me_mudé/nos_mudamos/me_he_mudado a V
+            I me_mudei/mudei/mudei_me/nos_mudamos para/pra V
+            I переехал/переехала/переехали в/на V
+            I انتقلت/انتقلنا إلى/الى V
+        """,
+    },
+    "work": {  # for whom somebody works
+        "state": """
+            S work/works/working/employed currently? at/for V
+            S arbeitet/arbeite/arbeiten bei/für V
+            S travaille/travaillent chez/pour/à V
+            S trabaja/trabajan/trabajo en/para V
+            S trabalha/trabalham/trabalho em/no/na/para V
+            S работает/работают/работаю в/на V
+            S V में काम_करता/काम_करती/काम_करते
+            S يعمل/تعمل في/لدى V
+            I work at/for V
+            I trabajo en/para V
+            I trabalho na/no/em/para V
+            I работаю в/на V
+            I أعمل في/لدى V
+        """,
+        "change": """
+            S has/have? just/recently? joined/joins V
+            S starts/started at/with V
+            S has/have/got/took/found/started a/his/her/their? new/different? job/position/role at/with/in V
+            S left/quit/leaves X for V
+            S ist/sind zu V gewechselt
+            S hat/haben bei V angefangen
+            S a rejoint V
+            S a commencé/démarré chez V
+            S empezó/ha_empezado/entró a_trabajar? en V
+            S se_fue/se_ha_ido a V
+            S começou/entrou a_trabalhar? na/no/em V
+            S foi para/pra a/o? V
+            S устроился/устроилась/перешёл/перешел/перешла на_работу? в V
+            I joined V
+            I started at/with V
+            I got/took/have/started a? new job at/with/in V
+        """,
+        "end": """
+            S has/have? just/finally? left/quit V
+            S resigned/departed/retired from V
+            S hat/haben V verlassen
+            S hat/haben bei V gekündigt/aufgehört
+            S a quitté V
+            S ha? dejado/dejó V
+            S deixou/saiu_da/saiu_do V
+            S уволился/уволилась/ушёл/ушел/ушла из V
+            S ने V छोड़
+            S ترك/تركت V
+            ترك/تركت S V
+        """,
+    },
+    "tool": {  # with what something is done, or what it runs on
+        "state": """
+            we/i/they? use/uses/using/run/runs now/currently? V for/as/in the/our/my/all? S
+            S use/uses/using now/currently? V
+            my/our S is/are V
+            S run/runs/goes/go/live/lives now? on/in/with/through/via V
+            S is/are now? done/built/written/made/hosted/managed/tracked/handled? on/in/with/through/via V
+            wir/ich? nutzen/verwenden/benutzen/nutze/verwende jetzt/nun? V für S
+            für S nutzen/verwenden/benutzen/nutze wir/ich? V
+            wir/ich schreiben/schreibe/machen/mache/führen/verwalten S in/mit V
+            S läuft/laufen/liegt/liegen jetzt/nun? auf/über/mit/in/bei V
+            on/nous utilise/utilisons V pour S
+            usamos/utilizamos/uso V para S
+            usamos/utilizamos/uso/usam V para/pra S
+            S usa/usam/utiliza V
+            используем/использую V для S
+            نستخدم/أستخدم V ل? S
+        """,
+        "change": f"""
+            {_WE} switched/{_MOVED}/upgraded/converted/ported/rewrote/rebuilt S {_BACK} to/into/in/onto/with V
+            S {_HAVE} switched/{_MOVED}/upgraded/converted/ported/rewritten/rebuilt {_BACK} to/into/in/onto/with V
+            S wurde/wurden/ist/sind/haben auf/zu/nach V umgestellt/migriert/umgezogen/umgestiegen/aktualisiert
+            wir/ich? haben/habe S auf/zu/nach V umgestellt/migriert/umgezogen
+            nous/on avons/a migré/basculé/passé S sur/vers/à V
+            S est/sont passé/passés/passée/passées à/sur/sous V
+            migramos/pasamos/cambiamos S a V
+            atualizamos/migramos/passamos/mudamos S para V
+            перевели/перенесли/обновили S на/в V
+            S перевели/перенесли/обновили на/в V
+        """,
+        "end": f"""
+            {_WE} cancelled/canceled/dropped/retired/uninstalled/discontinued/stopped_using/no_longer_use/got_rid_of V
+        """,
+    },
+    "lead": {  # who is in charge of something
+        "state": """
+            V lead/leads/own/owns/manages/manage/handles/handle/maintains/runs/chairs/oversees S
+            V is/are the/our? lead/leader/head/owner/manager/maintainer/captain/director/chair/coach of/for/on S
+            V is/are now/currently? leading/running/managing/handling/owning/maintaining/responsible_for/in_charge_of S
+            lead/leader/head/owner/manager/maintainer/captain/director/chair/contact of/for/on S is/are now? V
+            S is/are owned/handled/led/managed/maintained/run/overseen by V
+            V leitet/betreut/verantwortet/führt/verwaltet S
+            V ist/sind zuständig/verantwortlich für S
+            V gère/dirige/gèrent/dirigent maintenant/désormais? S
+            S est/sont maintenant/désormais? géré/gérée/gérés/gérées/dirigé/dirigée par V
+            V lleva/gestiona/dirige/coordina S
+            V cuida/gere/gerencia/coordena/dirige d'/do/da/de/dos/das? S
+            за S отвечает/отвечают теперь? V
+            V отвечает/отвечают за S
+            V ведёт/ведет/курирует/руководит S
+            S теперь? ведёт/ведет/курирует V
+            S V1 संभालता/संभालती/संभालते/देखता/देखती/देखते/चलाता/चलाती/चलाते
+            V مسؤول/مسؤولة/مسؤولا عن S
+        """,
+        "change": """
+            V has/have? taken/took/takes/taking over S from X
+            V has/have? taken/took/takes/taking over S
+            V takes/took S over from X
+            V replaces/replaced/succeeds/succeeded/follows X as/on/at/in/for S
+            V inherits/inherited S
+            ownership of S has/was/is? now? goes/went/passed/passes/moved/transferred to V
+            S has/was/is/were? now? been? passed/handed/transferred/reassigned/goes/went over? to V
+            V hat S von X übernommen
+            V hat bei/in/im S von X übernommen
+            V hat S übernommen
+            V übernimmt ab_sofort? S
+            V a repris S
+            V a pris la_suite/la_relève de/d' X à/au/pour/sur/dans S
+            X a passé/transmis/confié S à V
+            V asumió/asume/assumiu S
+            V se_hizo_cargo/se_ha_hecho_cargo/se_encarga_ahora/se_encargará de S
+            X le? pasó/entregó/traspasó S a V
+            X passou/entregou S para/pra/ao/à o/a? V
+            S passou para/pra a/o? V
+            V принял/приняла/взял/взяла S у X
+            S теперь у V
+            V1 ने S संभाल
+            X ने S V1 को सौंप/दे
+            تولى/تولت V1 S
+            سلم/سلمت/نقل/نقلت V0 S إلى/الى V
+        """,
+    },
+}
+# What is said of something that is no more. `E` is said of its subject, `O` of what somebody had or planned.
+_ENDED = r"""(?:
+    (?:has|have|had|is|are|was|were)\ (?:now\ |finally\ )?(?:been\ )?(?:permanently\ |officially\ )?
+        (?:closed(?:\ down)?|shut\ down|died|dissolved|discontinued|disbanded|cancell?ed|gone|defunct|ended|retired)
+    |(?:died|passed\ away|closed\ down|shut\ down|went\ (?:bankrupt|out\ of\ business)|disbanded|no\ longer\ exists)
+    |(?:hat|haben)\ (?:\w+\ )?(?:zugemacht|geschlossen|dichtgemacht|aufgehört)
+    |(?:ist|sind|wurde|wurden)\ (?:\w+\ )?
+        (?:gestorben|verstorben|geschlossen|eingestellt|aufgelöst|abgesagt|insolvent|pleite)
+    |(?:a|ont|est|sont)\ (?:définitivement\ )?(?:fermés?|morte?|décédée?|annulée?|dissous)
+    |(?:ha\ |han\ )?(?:cerró|cerrado|cerraron|murió|muerto|falleció|quebró)
+    |(?:fechou|fecharam|morreu|faleceu|faliu|encerrou|foi\ cancelad[oa])
+    |(?:закрыл(?:ся|ась|ось|ись|и)|умер|умерла|скончал(?:ся|ась)|отменили|обанкротил\w+)
+    |(?:हमेशा\ के\ लिए\ )?(?:बंद\ हो\ (?:गया|गई|गए)|गुज़र\ (?:गया|गई|गए)|रद्द\ हो\ (?:गया|गई))
+    |(?:أغلق|أغلقت|توفي|توفيت|مات|ماتت|أفلس|أفلست)
+)"""
+_AFTER_END = r"""(?=$|\ (?:for|permanently|on|in|last|this|yesterday|today|after|because|since
+    |für|endgültig|am|im|gestern|letzte\w*|définitivement|hier|le|definitivamente|para|el|ayer|ontem
+    |навсегда|вчера|है|हैं|في|أمس|اليوم|نهائيا)\b)"""
+_END = re.compile(rf"^(?P<s>\S+(?:\ \S+){{0,4}}?)\ {_ENDED}{_AFTER_END}", re.VERBOSE)
+_ARABIC_END = re.compile(r"^(?:أغلق|أغلقت|توفي|توفيت|مات|ماتت|أفلس|أفلست) (?P<s>\S+(?: \S+){0,3})$")
+_UNSPACED_END = re.compile(
+    r"^(?P<s>[^、，。,]{2,14}?)(?:は|が|已经|已|就)*(?:关门|倒闭|停业|关张|去世|閉店|閉業|廃業|倒産|亡くな|他界)"
+)
+_RENEWED = re.compile(
+    r"^(?:(?:we|i|wir|ich|nous|on|j) )?(?:have |have got |got )?"
+    r"(?:(?:just |finally )?(?:switched|changed|replaced)(?: our| my)?|a new"
+    r"|haben (?:jetzt |nun )?(?:einen neuen|eine neue)"
+    r"|(?:avons|a|ai) (?:un nouveau|une nouvelle)|tenemos (?:un nuevo|una nueva)|temos (?:um novo|uma nova)"
+    r"|у нас нов(?:ый|ая)) (?P<s>\S+(?: \S+)?)$"
+)
+_WHO = "(?P<s>.{0,8}?)"  # before the verb of Chinese
+_TOPIC = "(?:(?P<s>.{1,8}?)は)?(?P<v>[^は]{2,10}?)"  # and the place before the verb of Japanese
+_UNSPACED: dict[str, dict[Aspect, tuple[str, ...]]] = {
+    "place": {
+        "state": (f"{_WHO}(?:现在|目前)?(?:住在|在)(?P<v>[^了]{{2,8}}?)$", f"{_TOPIC}に(?:住んで|あり|置いて|保管)"),
+        "change": (
+            f"{_WHO}(?:已经|刚|都)*(?:搬到|搬去|搬至|迁到)(?P<v>.{{2,8}}?)(?:了|$)",
+            f"{_TOPIC}[にへ](?:引っ越|移転|転居|移し|移り)",
+        ),
+    },
+    "work": {
+        "state": (f"{_WHO}在(?P<v>.{{2,10}}?)(?:工作|上班)", f"{_TOPIC}[でに](?:働いて|勤めて|勤務)"),
+        "change": (
+            f"{_WHO}(?:跳槽到|跳槽去|去了|入职|加入了?)(?P<v>.{{2,10}}?)(?:工作|上班|了|$)",
+            f"{_TOPIC}に(?:転職|入社)",
+        ),
+        "end": (f"{_WHO}(?:离开了|从)(?P<v>.{{2,10}}?)(?:离职了?|辞职了?|$)", f"{_TOPIC}を(?:辞め|退職|退社)"),
+    },
+}
+_UNSPACED["lead"] = {
+    "state": (
+        "(?P<s>.{1,10}?)(?:现在|改)?由(?P<v>.{1,6}?)负责",
+        "(?P<v>.{1,6}?)负责(?P<s>.{2,10}?)$",
+        "(?P<s>.{1,10}?)の担当者?は(?P<v>.{1,8}?)(?:です|だ|に|$)",
+        "(?:今は|現在は)?(?P<v>.{1,8}?)が(?P<s>.{1,10}?)の?担当",
+    ),
+    "change": (
+        "(?P<v>.{1,6}?)接手了?(?P<s>.{2,10}?)了?$",
+        ".{1,6}?把(?P<s>.{2,10}?)(?:交给|转给|移交给)了?(?P<v>.{1,6}?)了?$",
+        "(?P<v>[^が]{1,8}?)が(?:.{1,8}?から)?(?P<s>.{1,10}?)を引き継",
+    ),
+}
+_UNSPACED_TIMES = re.compile(
+    "上个?月|上周|去年|今年|昨天|今天|最近|现在|已经|先月|先週|昨日|去年|今は?|刚刚?|さん|さま|先生$"
+)
+_LEAD = word_set(
+    """
+    and but so then also update fyi btw sorry ok okay today yesterday actually heute gestern und hoy ayer y hier et
+    ontem e вчера и а अब теперь ahora agora jetzt now كما
+    """
+)
+# A value ends before one of these.
+_VALUE_ENDS = word_set(
+    """
+    and but since because as last this next from until after now so which who where when yesterday today in on for und
+    seit weil jetzt et depuis y desde e и с لأن منذ الآن
+    """
+)
+_GLUE = word_set("of 's von vom der des de du d' da do dos das del di по के की का of for")
+_OWNERS = word_set(
+    "my our mein meine unser unsere mon ma notre mi nuestro nuestra meu minha nosso nossa мой моя наш наша"
+)
+_FILLERS = word_set("week month year weekend s woche monat jahr semaine mois semana mes mês неделю месяц")
+_WRITERS = FIRST_PERSON | {"j", "on", "私", "僕", "俺", "我", "我们"}
+_SLOTS = {
+    "S": r"(?P<s>\S+(?: \S+){0,5}?)",
+    "V": r"(?P<v>\S+(?: \S+){0,3}?)",
+    "V1": r"(?P<v>\S+)",
+    "V0": r"\S+",
+    "X": r"\S+(?: \S+){0,2}?",
+    "I": r"(?:(?:i|we|ich|wir|j|je|on|nous|yo|nosotros|eu|nós|я|мы|أنا|نحن|मैं|हम) )?",
+}
+_LAST_SLOTS = {"S": r"(?P<s>\S+(?: \S+){0,5})", "V": r"(?P<v>\S+(?: \S+){0,4})"}  # up to where the clause ends
+ARTICLES = word_set("the a an der die das ein eine le la les l' el los las o os as un une")
+
+
+class State(NamedTuple):
+    """What a clause says of a subject: that it has a value, got one, or has one no more."""
+
+    relation: str
+    aspect: Aspect
+    subject: tuple[str, ...]
+    value: frozenset[str]
+    is_own: bool = False  # the subject is named as that of the writer: `my sister Nadia`
+
+
+@cache_within(500_000)
+def read_states(text: str) -> tuple[State, ...]:
+    """Return what the clauses of a note say of states; cached, as a note is compared with many."""
+    return tuple(dict.fromkeys(state for clause in split_clauses(text) for state in _read_clause(clause)))
+
+
+def compare_states(older: str, newer: str, *, says_change: bool) -> tuple[Verdict, State] | None:
+    """Return what a newer note makes of a state that an older one tells of; None if it is of nothing the same. One that
+    `says_change` may name the new state alone: `CI runs on GitHub Actions now`."""
+    other: tuple[Verdict, State] | None = None
+    changes = [state for state in read_states(newer) if state.aspect != "state" or says_change]
+    for change, state in product(changes, read_states(older) if changes else ()):
+        is_given_up = change.aspect == "end" and change.subject == WRITER and change.relation == state.relation
+        if state.aspect == "end" or not (is_given_up or _are_of_one(state, change)):
+            continue
+        verdict = _compare(state, change) if change.relation == state.relation else "other"
+        if verdict != "other":
+            return verdict, state
+        if change.aspect != "state":
+            other = verdict, state
+    return other
+
+
+def _compare(state: State, change: State) -> Verdict:
+    """Return whether a state ended or has another value now; `other` if it is the same again, or of another value."""
+    if change.aspect == "end":
+        return "ended" if _is_inflected(state.value, change.value) else "other"
+    is_again = change.value <= state.value or state.value <= change.value
+    return "other" if is_again else "changed"
+
+
+def _is_inflected(first: frozenset[str], second: frozenset[str]) -> bool:
+    """Return whether two values are the same but for their endings: `в Озоне`, `из Озона`."""
+    one, other = ("".join(sorted(each)) for each in (first, second))
+    return one == other or (not one.isascii() and len(one) == len(other) and one[:-1] == other[:-1])
+
+
+def _are_of_one(first: State, second: State) -> bool:
+    """Return whether two states are of the same thing: `my sister Nadia` is `Nadia`, and `Nadia's brother` is not."""
+    if first.subject == second.subject:
+        return True
+    short, long = sorted((first, second), key=_count_words)
+    return long.is_own and long.subject[-len(short.subject) :] == short.subject
+
+
+def _count_words(state: State) -> int:
+    return len(state.subject)
+
+
+@cache_within(500_000)
+def find_ended(text: str) -> tuple[str, ...]:
+    """Return the words of what a note says to be no more; empty if it says so of nothing."""
+    for clause in split_clauses(text):
+        folded = fold(clause)
+        joined = " ".join(split_words(folded))
+        match = _END.match(joined) or _ARABIC_END.match(joined) or _UNSPACED_END.match(folded)
+        if match:
+            return strip_articles(split_words(match["s"]))
+    return ()
+
+
+@cache_within(500_000)
+def find_renewed(text: str) -> tuple[str, ...]:
+    """Return the stems of what the writer has another one of now: `we changed vets`, `we have a new adviser`."""
+    for clause in split_clauses(text):
+        match = _RENEWED.match(" ".join(split_words(fold(clause))))
+        if match:
+            return tuple(content_stems(match["s"].split(" ")))
+    return ()
+
+
+def is_about(words: Sequence[str], subject: tuple[str, ...]) -> bool:
+    """Return whether a statement is about something, and not about a part of it, as `the museum café` is."""
+    stated = strip_articles(words)
+    rest = stated[len(subject) :]
+    if not subject or stated[: len(subject)] != subject or not rest or rest[0] in _GLUE:
+        return False
+    return is_unspaced(rest[0]) or rest[0] in function_words() or rest[0] in PREPOSITIONS or rest[0] in list_verbs()
+
+
+def strip_articles(words: Sequence[str]) -> tuple[str, ...]:
+    """Return words from the first one that names something."""
+    start = next((at for at, word in enumerate(words) if word not in ARTICLES and word not in _LEAD), len(words))
+    return tuple(words[start:])
+
+
+class _Form(NamedTuple):
+    relation: str
+    aspect: Aspect
+    pattern: str
+
+
+def _read_clause(clause: str) -> Iterator[State]:
+    folded = fold(clause)
+    words = strip_articles(split_words(folded))
+    joined = " ".join(words)
+    for form in {form: None for word in words for form in _index_forms().get(word, ())}:
+        match = _compile(form.pattern).match(joined)
+        state = _make_state(form, match.groupdict()) if match else None
+        if state:
+            yield state
+    if not folded.isascii():
+        yield from _read_unspaced(folded)
+
+
+def _make_state(form: _Form, slots: Mapping[str, str]) -> State | None:
+    named = slots["s"].split(" ") if "s" in slots else ["i"]
+    subject = _read_subject(named)
+    value = frozenset(content_stems(_cut(slots["v"].split(" "))))
+    numbers = [each for each in value if is_number(each) and (form.relation != "tool" or each.isalpha())]
+    is_of_many = form.relation == "tool" and subject == WRITER and form.aspect != "end"  # `I use vim`
+    if not subject or not value or numbers or is_of_many:  # `moved to Tuesday` is no place
+        return None
+    return State(form.relation, form.aspect, subject, value, named[0] in _OWNERS)
+
+
+def _read_unspaced(folded: str) -> Iterator[State]:
+    for relation, aspects in _UNSPACED.items():
+        for aspect, pattern in ((aspect, pattern) for aspect, patterns in aspects.items() for pattern in patterns):
+            match = _compile(pattern).match(folded)
+            if not match:
+                continue
+            subject, value = (_UNSPACED_TIMES.sub("", match[name] or "") for name in "sv")
+            if value and not any(map(is_number, split_words(value))):
+                writer = not subject or subject in _WRITERS
+                yield State(relation, aspect, WRITER if writer else (subject,), frozenset((value,)))
+
+
+def _read_subject(words: list[str]) -> tuple[str, ...]:
+    """Return the stems of what a clause is about; empty if it only points at it."""
+    if all(word in _WRITERS or word in _FILLERS for word in words):
+        return WRITER if not _WRITERS.isdisjoint(words) else ()
+    if words[0] in PREPOSITIONS and words[0] != "a":  # `runs on …`; not `assumiu a loja`
+        return ()
+    return tuple(stem for stem in content_stems(_cut(words)) if stem not in _FILLERS and not is_number(stem))
+
+
+def _cut(words: list[str]) -> list[str]:
+    """Return words up to where what they name ends."""
+    return words[: next((at for at, word in enumerate(words) if at and word in _VALUE_ENDS), len(words))]
+
+
+@cache
+def _index_forms() -> dict[str, list[_Form]]:
+    """Return the forms by the words of which every text with one has one."""
+    index: dict[str, list[_Form]] = {}
+    for relation, aspects in _FORMS.items():
+        for aspect, rows in aspects.items():
+            for row in filter(None, map(str.split, rows.split("\n"))):
+                form = _Form(relation, aspect, _translate(row))
+                for word in _choose_triggers(row):
+                    index.setdefault(word, []).append(form)
+    return index
+
+
+def _choose_triggers(row: Sequence[str]) -> list[str]:
+    """Return the words of the part of a form that is never missing and has the longest words."""
+    needed = [_list_words(part) for part in row if part not in _SLOTS and not part.endswith("?")]
+    return max(needed, key=_shortest)
+
+
+def _list_words(part: str) -> list[str]:
+    return [max(each.split("_"), key=len) for each in fold(part).split("/")]
+
+
+def _shortest(words: list[str]) -> int:
+    return min(map(len, words))
+
+
+def _translate(row: Sequence[str]) -> str:
+    """Return a form as a regular expression over words with spaces between them."""
+    pattern = ""
+    for at, part in enumerate(row):
+        is_last = at == len(row) - 1
+        if part in _SLOTS:
+            text = _LAST_SLOTS.get(part, _SLOTS[part]) if is_last else _SLOTS[part]
+            pattern += text if part == "I" else f"{text} "
+        else:
+            words = fold(part.removesuffix("?")).replace("_", " ").replace("/", "|")
+            pattern += f"(?:(?:{words}) )?" if part.endswith("?") else f"(?:{words}) "
+    return f"^{pattern.rstrip()}" + r"(?!\S)"
+
+
+@cache
+def _compile(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
