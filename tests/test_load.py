@@ -18,9 +18,11 @@ from pathlib import Path
 import pytest
 
 from commonplace import Memory
+from commonplace.facts.names import find_names
 from commonplace.formats.html import MAX_SHOWN_CHARS, find_links, render_html
 from commonplace.formats.passages import split_page, split_transcript
 from commonplace.formats.structure import escape, find_marks
+from commonplace.framing import escape_hidden, show_hidden, unescape_hidden
 from commonplace.maintenance.timeline import undo
 from commonplace.secrets import find
 from commonplace.storage.base import MAX_PAGE_CHARACTERS
@@ -87,6 +89,10 @@ CASES: dict[str, Make] = {
     "front matter": make_front_matter,
     "aliases": make_aliases,
     "backslashes": repeat("\\"),
+    "backslashes and hidden": lambda length: "\\" * (length - 12) + "a\u200b \\u{200b}",
+    "flags": repeat("\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"),
+    "comments": repeat("<!-- x "),
+    "names": repeat("Anna "),
     "entities": repeat("&"),
     "empty lines": repeat("\n"),
     "one line": repeat("word "),
@@ -109,6 +115,14 @@ def read_as_turn(text: str) -> object:
     return split_transcript(json.dumps({"role": "user", "content": text}) + "\n")
 
 
+def find_names_twice(text: str) -> object:
+    return find_names({"one": text, "other": text}, min_texts=2, limit=50)
+
+
+def escape_and_back(text: str) -> object:
+    return unescape_hidden(escape_hidden(text))
+
+
 WORK: dict[str, Callable[[str], object]] = {
     "passages": split_page,
     "structure": find_marks,
@@ -117,6 +131,9 @@ WORK: dict[str, Callable[[str], object]] = {
     "secrets": find,
     "merge": merge_with_itself,
     "turn": read_as_turn,
+    "names": find_names_twice,
+    "hidden": show_hidden,
+    "escapes": escape_and_back,
 }
 
 

@@ -14,13 +14,14 @@ from pathlib import Path
 import pytest
 
 from commonplace import Memory
-from commonplace.errors import Refused, SettingsError
+from commonplace.errors import InvalidArgument, Refused, SettingsError
 from commonplace.home import Home
 from commonplace.instructions import approve, list_proposals, reject
+from commonplace.maintenance import trust_review
 from commonplace.maintenance.trust_review import review_home, trust_home
 from commonplace.storage.history import coming_from
 from commonplace.trust import open_trusted_tokens, record_made
-from commonplace.user_config import load
+from commonplace.user_config import Endpoint, load
 
 from .providers import offer_folder, offer_server, write_config
 
@@ -317,12 +318,55 @@ def test_a_memory_is_made_where_the_users_configuration_cannot_be_written(tmp_pa
 def test_a_servers_address_moves_from_a_memory_to_the_user(repo: Path) -> None:
     path = repo / ".commonplace" / "commonplace.yaml"
     path.write_text("# mine\nmemorySearch:\n  provider: openai\n  baseUrl: http://127.0.0.1:9\n  apiKeyEnv: K\n")
-    done = run(repo / "deep", "trust", "--migrate", "--json")
+    done = run(repo / "deep", "trust", "--migrate", "--yes", "--json")
     assert json.loads(done.stdout)["moved"] == ["openai"]
     assert "baseUrl: http://127.0.0.1:9\n    apiKeyEnv: K\n" in done.stderr  # what all memories now use
     assert path.read_text() == "# mine\nmemorySearch:\n  provider: openai\n"
     config = Path(json.loads(done.stdout)["config"]).read_text()
     assert config == "providers:\n  openai:\n    baseUrl: http://127.0.0.1:9\n    apiKeyEnv: K\n"
+
+
+def test_a_strangers_server_does_not_become_the_users_without_a_word(repo: Path, tmp_path: Path) -> None:
+    settings = "memorySearch:\n  provider: openai\n  baseUrl: http://127.0.0.1:9\n"
+    (repo / ".commonplace" / "commonplace.yaml").write_text(settings)
+    for arguments in ((), (str(repo / ".commonplace"),)):
+        refused = run(repo / "deep", "trust", "--migrate", *arguments)
+        assert refused.returncode == InvalidArgument.exit_status
+        assert "nothing was changed" in refused.stderr
+    assert (repo / ".commonplace" / "commonplace.yaml").read_text() == settings
+    assert not [*tmp_path.rglob("config.yaml")]
+    named = run(repo / "deep", "--home", str(repo / ".commonplace"), "trust", "--migrate")
+    assert "Moved openai" in named.stdout
+
+
+def test_what_moves_to_the_user_is_one_value_whatever_it_holds(repo: Path) -> None:
+    names = ["KEY\nmodelFolders:\n  - /tmp", "KEY # x", "KEY: x", "- KEY", 'K"EY', "KEY\u2028x"]
+    path = repo / ".commonplace" / "commonplace.yaml"
+    for name in names:
+        settings = {"memorySearch": {"provider": "openai", "baseUrl": "http://127.0.0.1:9", "apiKeyEnv": name}}
+        path.write_text(json.dumps(settings))
+        trust_review.migrate_endpoints(Home(str(path.parent)), print)
+        config = load()
+        assert config.endpoints == (("openai", Endpoint("http://127.0.0.1:9", name)),)
+        assert config.model_folders == ()
+        os.remove(config.path)
+
+
+def test_init_makes_no_memory_of_the_user_out_of_tokens_that_came_with_a_folder(tmp_path: Path) -> None:
+    from datetime import UTC, datetime
+
+    from commonplace.storage.backends import open_tokens
+    from commonplace.storage.tokens import create_token
+
+    work = tmp_path / "work" / "deep"
+    work.mkdir(parents=True)
+    (work / ".commonplace").mkdir()
+    tokens = open_tokens(str(work / ".commonplace"))
+    create_token(tokens, datetime.now(UTC), agents=None, role="admin", note="theirs\nprovider static")
+    assert "There is a memory" in run(work, "init").stdout
+    assert run(work, "trust", "--list").stdout == "None yet.\n"
+    assert run(work, "token", "list").stdout == "No tokens.\n"
+    assert "admin, theirs\\nprovider static\n" in run(work, "trust").stdout
 
 
 def propose(memory: Memory, path: str, text: str) -> None:

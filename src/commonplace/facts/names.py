@@ -15,8 +15,9 @@ NameKind = Literal["person", "project", "system", "name"]
 MAX_NAME_WORDS = 4
 _MIN_LETTERS = 2
 _WORD = re.compile(r"[^\W_][\w'’-]*")
-_WIKILINK = re.compile(r"\[\[[^\]\n]*\]\]")  # has names as files have them
-_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|<!--.*?-->|https?://\S+|^---\n.*?\n---\n", re.DOTALL)
+# No pattern reads on to the end of a text for each place where it could begin.
+_WIKILINK = re.compile(r"\[\[[^\[\]\n]*\]\]")  # has names as files have them
+_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|<!--.*?(?:-->|\Z)|https?://\S+|^---\n.*?\n---\n", re.DOTALL)
 _BREAK = re.compile(r"[.!?:;]\s|\n|[|*#>\]\[()\"“”]")  # what ends a name between two words
 _NO_NAME_WORDS = """
 a an and are as at be but by can did do for from has have he her here his how i if in is it its let me my no not
@@ -39,6 +40,7 @@ _SYSTEM = re.compile(
     r"version|api|cluster|bill|cache|gauge|p95|ms|tables?|logs?|release)\b",
     re.IGNORECASE,
 )
+_NEAR_CHARACTERS = 300  # on each side of a name, on its line
 _LOWER_SHARE = 0.2  # of the times that a name is written, how often it may be in lower case
 _PERSON_SHARE = 0.12  # of the mentions of a person that are followed by what people do
 _CUE_SHARE = 0.3  # of the sentences about a project or a system that have a word for it
@@ -56,7 +58,7 @@ class _Mention(NamedTuple):
     words: tuple[str, ...]
     starts_sentence: bool
     follows: str  # the text after it
-    sentence: str
+    around: str  # its line, as far as it is near
 
 
 def find_names(texts: Mapping[str, str], known: Iterable[str] = (), *, min_texts: int, limit: int) -> list[Name]:
@@ -116,8 +118,9 @@ def _make_mention(text: str, run: list[re.Match[str]]) -> _Mention:
     before = text[max(0, start - 4) : start]
     is_first = not before.strip() or bool(re.search(r"(?:[.!?:]\s+|\n\s*(?:[-*>]\s+)?)$", before))
     words = tuple(match[0].removesuffix("'s").removesuffix("’s") for match in run)
-    line = text[text.rfind("\n", 0, start) + 1 : (text.find("\n", end) + 1 or len(text) + 1) - 1]
-    return _Mention(words, is_first, text[end : end + 20], line)
+    left = text[max(0, start - _NEAR_CHARACTERS) : start].rpartition("\n")[2]
+    right = text[end : end + _NEAR_CHARACTERS].partition("\n")[0]
+    return _Mention(words, is_first, text[end : end + 20], f"{left}{text[start:end]}{right}")
 
 
 def _choose(mention: _Mention, inside: Counter[tuple[str, ...]], known: set[tuple[str, ...]]) -> tuple[str, ...]:
@@ -142,8 +145,8 @@ def _guess_kind(places: Mapping[str, list[_Mention]]) -> NameKind:
     people = sum(_PERSON.match(mention.follows) is not None for mention in mentions)
     if people >= _PERSON_SHARE * len(mentions):
         return "person"
-    projects = sum(_PROJECT.search(mention.sentence) is not None for mention in mentions)
-    systems = sum(_SYSTEM.search(mention.sentence) is not None for mention in mentions)
+    projects = sum(_PROJECT.search(mention.around) is not None for mention in mentions)
+    systems = sum(_SYSTEM.search(mention.around) is not None for mention in mentions)
     if max(projects, systems) < _CUE_SHARE * len(mentions):
         return "name"
     return "project" if projects >= systems else "system"

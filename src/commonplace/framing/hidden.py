@@ -34,8 +34,9 @@ _JOINERS = "\u200c\u200d"
 _EMOJI_JOINER = "\u200d"
 _FLAG_REGIONS = ("gbeng", "gbsct", "gbwls")  # England, Scotland, Wales: flags that are spelled with tag characters
 _FLAG_TAGS = "|".join("".join(chr(0xE0000 + ord(letter)) for letter in region) for region in _FLAG_REGIONS)
-_FLAGS = re.compile(f"\U0001f3f4(?:{_FLAG_TAGS})\U000e007f")
-_ESCAPES = re.compile(r"(\\+)u\{([0-9a-f]{2,6})\}")
+_FLAGS = f"\U0001f3f4(?:{_FLAG_TAGS})\U000e007f"
+# A run of backslashes is looked at once, from its start: it may be as long as the text.
+_ESCAPES = re.compile(r"(?<!\\)(\\+)u\{([0-9a-f]{2,6})\}")
 
 
 @cache_within(250_000)
@@ -77,14 +78,12 @@ def _replace_hidden(text: str, replace: Callable[[re.Match[str]], str]) -> str:
     hidden = [char for char in set(text) if is_hidden(char)]
     if not hidden:
         return text
-    flags = [match.span() for match in _FLAGS.finditer(text)]
 
     def show(match: re.Match[str]) -> str:
-        at = match.end() - 1
-        is_needed = _is_needed(text, at) or any(start <= at < end for start, end in flags)
+        is_needed = match["flag"] or _is_needed(text, match.end() - 1)
         return match[0] if is_needed else replace(match)
 
-    return re.sub(rf"\\*[{re.escape(''.join(hidden))}]", show, text)
+    return re.sub(rf"(?P<flag>{_FLAGS})|(?<!\\)\\*[{re.escape(''.join(hidden))}]", show, text)
 
 
 def _format_escape(match: re.Match[str]) -> str:

@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import NamedTuple
@@ -21,6 +23,8 @@ from ..storage.files import write_file
 from ..storage.history import version_of
 from ..storage.tokens import Token
 from ..trust import HomeRecord, has_record, update_record
+
+_PLAIN_VALUE = re.compile(r"[\w/][\w./:@%+~-]*")
 
 
 class Review(NamedTuple):
@@ -141,11 +145,16 @@ def _format_config(endpoints: list[tuple[str, SearchSettings]], folders: list[st
         block["providers"] = ["providers:"]
     for name, search in endpoints:
         block["providers"] += [f"  {name}:"]
-        block["providers"] += [f"    baseUrl: {search.base_url}"] if search.base_url else []
-        block["providers"] += [f"    apiKeyEnv: {search.api_key_env}"] if search.api_key_env else []
+        block["providers"] += [f"    baseUrl: {_quote(search.base_url)}"] if search.base_url else []
+        block["providers"] += [f"    apiKeyEnv: {_quote(search.api_key_env)}"] if search.api_key_env else []
     if folders:
-        block["modelFolders"] = ["modelFolders:", *(f"  - {folder}" for folder in dict.fromkeys(folders))]
+        block["modelFolders"] = ["modelFolders:", *(f"  - {_quote(folder)}" for folder in dict.fromkeys(folders))]
     return block
+
+
+def _quote(value: str) -> str:
+    """Return a value for YAML, in quotes if it is not plainly one: a line break in it would add other settings."""
+    return value if _PLAIN_VALUE.fullmatch(value) else json.dumps(value, ensure_ascii=False)
 
 
 def _remove_endpoint_lines(home: Home) -> None:

@@ -13,6 +13,7 @@ import click
 
 from ...errors import CommonplaceError, InvalidArgument, NotFound
 from ...framing import quote_line
+from ...framing import quote_line
 from ...home import Home
 from ...instructions import approve, describe_proposal, find_proposal, list_proposals, reject
 from ...maintenance.doubts import ANSWERS, Doubt, Side, answer_doubt, describe_doubt, list_doubts, summarize_doubts
@@ -24,6 +25,7 @@ from .common import (
     get_options,
     global_options,
     home_path,
+    is_found_home,
     open_existing_home,
     open_memory,
     print_reply,
@@ -146,7 +148,7 @@ def trust_command(folder: str | None, yes: bool, lists: bool, revoke: bool, migr
         had_record = untrust(path)
         print_reply({"home": path, "revoked": had_record}, f"{path} is {'no longer' if had_record else 'not'} trusted.")
     elif migrate:
-        _migrate(path, yes=yes)
+        _migrate(path, is_found=bool(folder) or is_found_home(), yes=yes)
     else:
         _trust(path, yes=yes)
 
@@ -199,19 +201,19 @@ def _confirm(question: str, *, yes: bool) -> None:
     if yes:
         return
     if not sys.stdin.isatty():
-        raise InvalidArgument("nothing was approved: look at it, then run this with --yes")
+        raise InvalidArgument("nothing was changed: look at it, then run this with --yes")
     click.confirm(question, abort=True)
 
 
 def _print_review(home: Home, review: Review) -> None:
     if review.settings_file:
         for search in {home.settings.search, *dict(home.settings.agents).values()}:
-            print_text(f"provider {search.provider} {search.model}".rstrip(), bold=True)
+            print_text(quote_line(f"provider {search.provider} {search.model}".rstrip()), bold=True)
     for path, data in review.rules.items():
-        print_text(path, bold=True)
+        print_text(quote_line(path), bold=True)
         _print_start(data.decode("utf-8", "replace"))
     for token in review.tokens:
-        print_text(f"token {token.id}: {token.role}, {token.note or 'no note'}", bold=True)
+        print_text(quote_line(f"token {token.id}: {token.role}, {token.note or 'no note'}"), bold=True)
 
 
 def _print_start(text: str) -> None:
@@ -222,14 +224,17 @@ def _print_start(text: str) -> None:
         print_text(f"  … and {len(lines) - _SHOWN_LINES} more lines")
 
 
-def _migrate(path: str, *, yes: bool) -> None:
-    def confirm(lines: str) -> None:
-        """Show what all memories will use from now on, and ask where somebody can answer."""
-        click.echo(escape_for(sys.stderr, lines), err=True)
-        if not yes and sys.stdin.isatty():
-            click.confirm("Add this to your own configuration, for all your memories?", abort=True)
+def _migrate(path: str, *, is_found: bool, yes: bool) -> None:
+    home = Home(path, agent_name(), is_found=is_found)
 
-    config, moved = migrate_endpoints(Home(path, agent_name()), confirm)
+    def confirm(lines: str) -> None:
+        """Show what all memories will use from now on, and ask. A memory of the user's own needs no answer where
+        nobody can give one; any other does, since whoever made it would choose where passages and keys are sent."""
+        click.echo(escape_for(sys.stderr, lines), err=True)
+        is_own = home.trust.is_own and not sys.stdin.isatty()
+        _confirm("Add this to your own configuration, for all your memories?", yes=yes or is_own)
+
+    config, moved = migrate_endpoints(home, confirm)
     outcome = f"Moved {', '.join(moved)} to {config}." if moved else f"The settings of {path} name no server."
     print_reply({"home": path, "config": config, "moved": moved}, outcome)
 

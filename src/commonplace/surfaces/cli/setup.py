@@ -13,6 +13,7 @@ import click
 from ... import foreign
 from ...errors import CommonplaceError, InvalidArgument, SettingsError, StorageError
 from ...home import Home
+from ...settings import INTERNAL_FOLDERS
 from ...storage.backends import backend_of, display_name
 from ...storage.layout import MAIN
 from ...trust import record_made
@@ -53,7 +54,7 @@ def init_command(folder: str | None) -> None:
     require_usable_home(home)
     address = absolute_home(home)
     memory = Home(address, agent_name())
-    existed = bool(memory.storage.pages.list("", "", deep=True))
+    existed = _is_begun(memory)
     backend_of(home).create(address)
     memory.write_default_directive()
     memory.close()
@@ -65,6 +66,14 @@ def init_command(folder: str | None) -> None:
     outcome = "There is a memory" if existed else "Made a memory"
     text = f"{outcome} in {display_name(address)}."
     print_reply({"home": display_name(address), "created": not existed}, text if existed else f"{text}\n{_NEXT_STEP}")
+
+
+def _is_begun(memory: Home) -> bool:
+    """Return whether there is a memory already: pages, or else what only a memory has, such as tokens. A folder that
+    came with a repository must not become the user's own, with the tokens in it, because it has no page."""
+    folder = memory.storage.local_folder
+    has_internals = folder and any(os.path.lexists(os.path.join(folder, name)) for name in INTERNAL_FOLDERS)
+    return bool(has_internals or memory.storage.pages.list("", "", deep=True))
 
 
 def _default_folder() -> str:
