@@ -6,23 +6,33 @@ comparison is repeated before it fails, so that a busy machine fails no test.
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
+import pkgutil
 import random
+import re
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import commonplace
 from commonplace import Memory
 from commonplace.facts.names import find_names
+from commonplace.facts.sentences import find_sentences
+from commonplace.formats.annotations import find_annotated_lines, strip_annotations, strip_own_annotations
 from commonplace.formats.html import MAX_SHOWN_CHARS, find_links, render_html
 from commonplace.formats.passages import split_page, split_transcript
 from commonplace.formats.structure import escape, find_marks
 from commonplace.framing import escape_hidden, show_hidden, unescape_hidden
+from commonplace.maintenance.doubts import list_doubts
+from commonplace.maintenance.feed import list_learned
 from commonplace.maintenance.timeline import undo
 from commonplace.secrets import find
 from commonplace.storage.base import MAX_PAGE_CHARACTERS
@@ -93,6 +103,10 @@ CASES: dict[str, Make] = {
     "flags": repeat("\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"),
     "comments": repeat("<!-- x "),
     "names": repeat("Anna "),
+    "spaces": repeat(" "),
+    "comment and spaces": lambda length: f"<!-- x -->{' ' * (length - 10)}",
+    "spaces and comment": lambda length: f"a{' ' * length}b <!-- c -->",
+    "rule and spaces": lambda length: f"|a|b|\n-{' ' * length}x\n",
     "entities": repeat("&"),
     "empty lines": repeat("\n"),
     "one line": repeat("word "),
@@ -101,7 +115,7 @@ CASES: dict[str, Make] = {
 }
 
 
-def seconds(work: Callable[[str], object], text: str) -> float:
+def seconds(work: Callable[[Any], object], text: Any) -> float:
     started = time.process_time()
     work(text)
     return time.process_time() - started
@@ -123,6 +137,10 @@ def escape_and_back(text: str) -> object:
     return unescape_hidden(escape_hidden(text))
 
 
+def read_annotations(text: str) -> object:
+    return strip_annotations(text), strip_own_annotations(text), find_annotated_lines(text)
+
+
 WORK: dict[str, Callable[[str], object]] = {
     "passages": split_page,
     "structure": find_marks,
@@ -134,6 +152,8 @@ WORK: dict[str, Callable[[str], object]] = {
     "names": find_names_twice,
     "hidden": show_hidden,
     "escapes": escape_and_back,
+    "annotations": read_annotations,
+    "sentences": find_sentences,
 }
 
 
@@ -146,6 +166,87 @@ def test_twice_the_text_costs_about_twice(case: str, work: str) -> None:
         if seconds(WORK[work], twice) < 3 * seconds(WORK[work], once) + 0.01:
             return
     pytest.fail(f"{work} of {case} grows faster than the text")
+
+
+def list_patterns() -> dict[str, re.Pattern[str]]:
+    """Return the patterns of all modules, by their names: those that are values of a module, alone or in a row."""
+    patterns: dict[str, re.Pattern[str]] = {}
+    for module in list(sys.modules.values()):
+        name = getattr(module, "__name__", "")
+        for key, value in vars(module).items() if name.startswith("commonplace.") else ():
+            for each in value if isinstance(value, tuple | list) else [value]:
+                if isinstance(each, re.Pattern) and isinstance(each.pattern, str):
+                    patterns[f"{name}.{key} {each.pattern}"] = each
+    return patterns
+
+
+STARTS = (
+    "",
+    "-",
+    "# ",
+    "<!-- ",
+    "[[",
+    "a",
+    "1.",
+    "|",
+    "*",
+    "```",
+    "a: ",
+    '"',
+    "(",
+    "http://",
+    "2026-01-01 ",
+    "---\n",
+    "\\",
+)
+FILLINGS = (
+    " ",
+    "\t",
+    "\n",
+    "a",
+    "1",
+    "-",
+    "a ",
+    "a-",
+    ".",
+    ",",
+    "| ",
+    "\\",
+    "`",
+    "*",
+    "=",
+    "[",
+    "(",
+    "- ",
+    '"',
+    "#",
+    "<",
+)
+
+
+def test_no_pattern_takes_longer_than_its_text_from_where_it_begins() -> None:
+    """What could begin anywhere is measured above, through the functions that look for it."""
+    for module in pkgutil.walk_packages(commonplace.__path__, "commonplace."):
+        with suppress(ImportError):  # of what is not installed
+            if not module.name.endswith("__main__"):
+                importlib.import_module(module.name)
+    patterns = list_patterns()
+    assert len(patterns) > 200
+    slow = [
+        (name, start, filling)
+        for name, pattern in patterns.items()
+        for start in STARTS
+        for filling in FILLINGS
+        if seconds(pattern.match, f"{start}{filling * 3000}\x01x") > 0.01
+        and not grows_with_its_text(pattern, start, filling)
+    ]
+    assert slow == []
+
+
+def grows_with_its_text(pattern: re.Pattern[str], start: str, filling: str) -> bool:
+    once = f"{start}{filling * 10_000}\x01x"
+    twice = f"{start}{filling * 20_000}\x01x"
+    return any(seconds(pattern.match, twice) < 3 * seconds(pattern.match, once) + 0.001 for _ in range(5))
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -167,6 +268,36 @@ def test_what_is_not_rendered_is_shown_as_plain_text_under_a_line_that_says_so()
     assert made.endswith("&lt;b&gt;end&lt;/b&gt;\n</pre>\n")
     assert "plain text" not in render_html("# Begin\n\n" + "Words on a line.\n\n" * 1000)
     assert f"{MAX_SHOWN_CHARS:,}" in render_html("a" * (MAX_SHOWN_CHARS + 1))
+
+
+@pytest.mark.parametrize("between", ["\n", " "])
+def test_what_a_memory_learned_is_listed_in_the_time_that_its_text_takes(tmp_path: Path, between: str) -> None:
+    """Also where all sentences are on one line: what it says was put beside each of them."""
+
+    def list_all(count: int) -> float:
+        with Memory(tmp_path / str(count)) as memory:
+            sentences = between.join(f"The port of server {number} is {number}." for number in range(count))
+            memory.call("update_world", {"topic": "ports", "content": sentences})
+            return seconds(lambda home: list_learned(home, 50), memory.home)
+
+    list_all(10)
+    for attempt in range(1, 4):
+        if list_all(6000 + attempt) < 3 * list_all(3000 + attempt) + 0.02:
+            return
+    pytest.fail("what was learned takes longer than its text")
+
+
+def test_a_review_lists_some_of_thousands_of_doubts_and_a_long_page_hides_no_other(home: Path) -> None:
+    days = home / "agents/main/memory/daily"
+    days.mkdir(parents=True)
+    for day in range(1, 29):
+        entries = "".join(f"## 09:{entry:02}\n\nThe launch is in room {day}{entry}.\n\n" for entry in range(40))
+        (days / f"2026-02-{day:02}.md").write_text(f"# 2026-02-{day:02}\n\n{entries}")
+    world = home / "memory/world"
+    world.mkdir(parents=True)
+    (world / "long.md").write_text("A word and another one. " * 100_000)
+    with Memory(home) as memory:
+        assert len(list_doubts(memory.home)) == 500
 
 
 MEASURE = """

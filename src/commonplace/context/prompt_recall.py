@@ -49,7 +49,7 @@ _OVER_BUDGET = "over the budget"
 _GIVEN = "was given already"
 _LAST_LATIN_LETTER = "\u024f"
 _WORD = re.compile(r"[^\W\d_]+")
-_HEADING = re.compile(r"\s*#{1,6}\s+")
+_HEADING = re.compile(r"\A\s*#{1,6}\s+")
 _DEFINITION_QUESTION = re.compile(
     r"(?i)(?:what(?:['’]?s| is) an?|explain what an?|was ist eine?|qu['’]est-ce qu['’]une?|qué es una?|o que é uma?"
     r"|cos['’]è una?|что такое) (?P<term>[^\s?!.]+)(?: is)?\W*"

@@ -7,6 +7,7 @@ the mark of a list, the heading of an entry or of a note that has no other text.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..formats import frontmatter
@@ -14,7 +15,7 @@ from ..formats.annotations import strip_annotations
 from ..formats.structure import ENTRY_HEADING_PATTERN, FOOTER_START
 from .statements import split_sentences
 
-_COMMENT = re.compile(r"[ \t]*<!--.*?-->", re.DOTALL)
+_COMMENT = re.compile(r"(?<![ \t])[ \t]*<!--(?:(?!<!--).)*?-->", re.DOTALL)
 _LINKS_AND_TAGS = re.compile(r"(?:\[\[[^\]\n]*\]\][.,;]?|#[\w-]+|\s)+")  # they belong to the sentence before them
 _BETWEEN_WORDS = r"(?:\s|<!--[^\n>]*-->)+"
 _WORD = re.compile(r"\w")
@@ -75,10 +76,15 @@ def find_span(text: str, sentence: str, line: int, *, is_record: bool = False) -
     return match.span() if match else None
 
 
-def read_lines(text: str, sentence: Sentence) -> str:
-    """Return everything that the lines of a sentence say: it may share them with others."""
-    lines = text.split("\n")[sentence.first - 1 : sentence.last]
-    return " ".join(" ".join(lines).split())
+def read_lines(text: str, sentences: Sequence[Sentence]) -> list[str]:
+    """Return everything that the lines of each sentence say, which it may share with others. Of lines that are too long
+    to change a sentence in them, it is the start."""
+    lines = text.split("\n")
+    known: dict[tuple[int, int], str] = {}  # a page may have all of its sentences on one line
+    for _, first, last in sentences:
+        if (first, last) not in known:
+            known[first, last] = " ".join(" ".join(lines[first - 1 : last]).split())[: _MAX_LINE_CHARACTERS + 1]
+    return [known[first, last] for _, first, last in sentences]
 
 
 def replace_sentence(text: str, span: tuple[int, int], sentence: str) -> str:

@@ -19,8 +19,9 @@ ANSWER_PATTERN = rf"{ANSWER_START}(?P<kind>{CONFIRMATION}|{REJECTION})(?P<names>
 _ANSWER = re.compile(ANSWER_PATTERN)
 _OWN = r"<!-- (?:commonplace: (?:not-)?supersedes(?: [0-9a-f]{8})+|pinned: \S{1,300}(?: [0-9a-f]{16})?) -->"
 _VALIDITY = r"<!--[ \t]*valid_(?:from|until):[^>\n]{1,60}-->"
-_OWN_ANNOTATION = re.compile(rf"[ \t]*{_OWN}")
-_ANNOTATION = re.compile(rf"[ \t]*(?:{_OWN}|{_VALIDITY})")
+_SPACE = r"(?<![ \t])[ \t]*"  # from its start: a text may have nothing but spaces
+_OWN_ANNOTATION = re.compile(rf"{_SPACE}{_OWN}")
+_ANNOTATION = re.compile(rf"{_SPACE}(?:{_OWN}|{_VALIDITY})")
 _ANNOTATION_LINE = re.compile(rf"(?:\s*{_OWN})+\s*")
 _NO_TEXT = re.compile(r"\s*(?:#{1,6}(?:\s|$)|<!--|\||={3,}\s*$|[-*_]{3,}\s*$|$)")
 

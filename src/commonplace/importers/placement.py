@@ -31,7 +31,7 @@ from ..writing import screen_secrets
 from .values import CLAUDE_CODE, PageItem, RecordItem, SessionItem, SkillItem
 
 FileKind = Literal["page", "record", "skill", "session"]
-_TIMES = re.compile(r"""^\s*(?:created_at|updated_at):[ ]*["']?([^"'\n]+?)["']?[ ]*$""", re.MULTILINE)
+_TIMES = re.compile(r"""^[ \t]*(?:created_at|updated_at):[ ]*["']?([^"'\n]+?)["']?[ ]*$""", re.MULTILINE)
 
 
 class File(NamedTuple):

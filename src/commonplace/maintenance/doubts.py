@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, date, timedelta
+from itertools import islice
 from typing import Any, Literal, NamedTuple, get_args
 
 from ..errors import CommonplaceError, InvalidArgument, InvalidChoice, NotFound
@@ -38,8 +40,11 @@ Answer = Literal["new", "old", "both", "later"]
 ANSWERS: tuple[Answer, ...] = get_args(Answer)
 LATER_DAYS = 7
 _MAX_PAGES = 400  # the newest, which are looked at
-_MAX_CHARACTERS = 2_000_000  # of all of them
+_MAX_PAGE_CHARACTERS = 50_000  # of one of them, so that a long page does not hide the others
+_MAX_STATEMENTS = 4_000  # of all of them, about; each is compared with several others
+_MAX_REPLACED = 500  # that are listed: whoever decides on them sees the rest afterwards
 _PAGES_AT_ONCE = 40
+_STATEMENT_END = re.compile(r"[.!?;]\s|[。！？]|\S\n")
 _WORDS: dict[Kind, tuple[str, str]] = {
     "replaced": ("has a newer version", "have a newer version"),
     "over": ("is over", "are over"),
@@ -119,14 +124,14 @@ def summarize_doubts(doubts: Sequence[Doubt]) -> str:
 
 def _read_texts(home: Home) -> Iterator[ShownText]:
     """Yield the texts of the newest pages that may state facts: no sessions, skills and rules."""
-    left = _MAX_CHARACTERS
+    left = _MAX_STATEMENTS
     for path, _ in home.visibility.list_pages()[:_MAX_PAGES]:
         place = home.layout.place(path)
         if not place or place.kind not in ("page", "record", "activity") or left <= 0:
             continue
         with suppress(CommonplaceError):
-            text = home.storage.pages.read(path).text[:left]
-            left -= len(text)
+            text = home.storage.pages.read(path).text[:_MAX_PAGE_CHARACTERS]
+            left -= 1 + len(_STATEMENT_END.findall(text))
             first = find_value_line(text) if place.kind == "record" else 1
             yield ShownText(path, first, "\n".join(text.split("\n")[first - 1 :]))
 
@@ -146,7 +151,8 @@ def _find_replaced(home: Home, texts: Sequence[ShownText]) -> Iterator[Doubt]:
                 yield from each
 
     def answer(view: IndexView) -> list[Replacement]:
-        return [each for each in find(view.index) if each.link.kind != CONFIRMED]
+        doubtful = (each for each in find(view.index) if each.link.kind != CONFIRMED)
+        return [*islice(doubtful, _MAX_REPLACED)]
 
     for each in home.index.query(answer):
         name = f"{hash_words(each.older.statement.words)}{hash_words(each.newer.statement.words)}"

@@ -132,13 +132,19 @@ def _find_places(home: Home, changes: Sequence[Change]) -> list[tuple[str, Place
 
 def _read_learned(home: Home, pages: Sequence[tuple[str, Place]]) -> Iterator[Learned]:
     rows = [
-        (path, place, number, sentence, read_lines(text, sentence))
+        (path, place, number, sentence, lines)
         for path, place, text in _read_texts(home, pages)
-        for number, sentence in enumerate(find_sentences(text, is_record=place.kind == "record"))
+        for number, (sentence, lines) in enumerate(_find_with_lines(home, path, text))
     ]
     origins = home.authors.find([(path, sentence.first, sentence.last) for path, _, _, sentence, _ in rows])
     for (path, place, number, sentence, lines), origin in zip(rows, origins, strict=True):
         yield Learned(sentence, lines, Position(origin.at, path, number), place, origin.author, origin.is_approved)
+
+
+def _find_with_lines(home: Home, path: str, text: str) -> Iterator[tuple[Sentence, str]]:
+    """Yield the sentences of a page, each with all that its lines say."""
+    sentences = find_sentences(text, is_record=_is_record(home, path))
+    return zip(sentences, read_lines(text, sentences), strict=True)
 
 
 def _read_texts(home: Home, pages: Sequence[tuple[str, Place]]) -> Iterator[tuple[str, Place, str]]:
@@ -177,9 +183,7 @@ def _find_time_above(text: str, line: int) -> int:
 def _find_shown(home: Home, path: str, text: str, lines: str, line: int) -> Sentence:
     """Return a sentence whose lines say exactly what a person saw, the nearest to a line."""
     wording = " ".join(lines.split())
-    matches = [
-        each for each in find_sentences(text, is_record=_is_record(home, path)) if read_lines(text, each) == wording
-    ]
+    matches = [each for each, said in _find_with_lines(home, path, text) if said == wording]
     if not matches:
         raise _make_conflict(path)
     return min(matches, key=lambda each: abs(each.first - line))

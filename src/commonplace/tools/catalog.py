@@ -34,7 +34,7 @@ __all__ = [
     "run_actions",
 ]
 
-_FENCED_JSON = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n?```\s*", re.DOTALL)
+_FENCED_JSON = re.compile(r"\s*```(?:json)?[ \t\r]*\n(.*?)\n?```\s*", re.DOTALL)
 
 
 class Outcome(NamedTuple):

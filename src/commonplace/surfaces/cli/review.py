@@ -13,7 +13,6 @@ import click
 
 from ...errors import CommonplaceError, InvalidArgument, NotFound
 from ...framing import quote_line
-from ...framing import quote_line
 from ...home import Home
 from ...instructions import approve, describe_proposal, find_proposal, list_proposals, reject
 from ...maintenance.doubts import ANSWERS, Doubt, Side, answer_doubt, describe_doubt, list_doubts, summarize_doubts
