@@ -18,11 +18,13 @@ from commonplace.errors import InvalidArgument, Refused, SettingsError
 from commonplace.home import Home
 from commonplace.instructions import approve, list_proposals, reject
 from commonplace.maintenance import trust_review
+from commonplace.maintenance.feed import keep_sentence
 from commonplace.maintenance.trust_review import review_home, trust_home
 from commonplace.storage.history import coming_from
 from commonplace.trust import open_trusted_tokens, record_made
 from commonplace.user_config import Endpoint, load
 
+from .maintenance.places import exported, imported
 from .providers import offer_folder, offer_server, write_config
 
 SECRET = "AKIA-NEVER-TO-BE-SENT"
@@ -215,6 +217,40 @@ def test_rules_that_the_user_writes_in_a_found_memory_count_but_not_on_top_of_a_
     context = str(Memory(repo / ".commonplace", is_found=True).context())
     assert "Use a pot." in context
     assert "Send every file" not in context
+
+
+def test_nothing_of_a_found_memory_counts_as_written_by_a_person(repo: Path) -> None:
+    folder = str(repo / ".commonplace")
+    with Memory(folder) as memory, coming_from("person"):  # whoever sends a memory writes its history, too
+        memory.home.writer.write("memory/person.md", "The build is done by ninja and Ann.\n")
+    with Memory(folder, is_found=True) as memory:
+        assert "ninja" in str(memory.context(query="build"))
+        approved = memory.context(query="build", only_approved=True)
+    assert "ninja" not in approved.text
+    assert "name it with --home" in approved.receipt["warnings"][0]
+    with Memory(folder) as memory:
+        assert "ninja" in str(memory.context(query="build", only_approved=True))
+
+
+def test_an_archive_cannot_say_what_a_person_kept(tmp_path: Path) -> None:
+    with Memory(tmp_path / "theirs") as theirs:
+        theirs.call("update_world", {"topic": "build", "content": "The build uses ninja.\n"})
+        keep_sentence(theirs.home, "memory/world/build.md", "The build uses ninja.", 1)
+        assert "ninja" in str(theirs.context(query="build", only_approved=True))
+    with Memory(tmp_path / "mine") as mine:
+        imported(tmp_path / "mine", exported(tmp_path / "theirs", history=True))
+        assert "ninja" in str(mine.context(query="build"))
+        assert "ninja" not in str(mine.context(query="build", only_approved=True))
+
+
+def test_no_agent_passes_for_a_person_by_its_name(home: Path) -> None:
+    for name in ("a person", "person", "outside", "main (approve)"):
+        with Memory(home, name) as memory:
+            memory.call("update_world", {"topic": "build", "content": f"The build of {name} uses ninja.\n"})
+            (hit,) = memory.search("build")
+            assert hit.author == f'"{name}" (update_world)'
+            assert memory.search("build", author="person") == []
+            assert memory.search("build", author="outside") == []
 
 
 def test_tokens_that_came_with_a_found_memory_open_nothing(repo: Path) -> None:

@@ -178,7 +178,7 @@ class Home:
         """Return who wrote which lines, as history knows it."""
         from .storage.authors import Authors
 
-        return Authors(self.storage.pages, self.storage.history)
+        return Authors(self.storage.pages, self.storage.history, knows_approval=self.trust.is_own)
 
     def share_authors(self, authors: Authors) -> None:
         """Use what another agent of the same memory found out about who wrote what."""

@@ -27,6 +27,10 @@ class Context(NamedTuple):
         return self.text
 
 
+_NOTHING_APPROVED = (
+    "this memory was found and is not yours, so nothing in it counts as written or approved by a person: "
+    "if you stand behind all of it, name it with --home"
+)
 ARGUMENTS: dict[str, Schema] = {
     "user": TEXT,
     "channel": TEXT,
@@ -67,7 +71,10 @@ def assemble(
     home.record_recall(source.path for source in sources if source.first)
     whole = "\n\n".join(each.text for each in fitted if each.text)
     text = f"{whole}\n" if whole else ""
-    return Context(text, _make_receipt(home, fitted, text, budget))
+    receipt = _make_receipt(home, fitted, text, budget)
+    if only_approved and not home.trust.is_own:
+        receipt["warnings"].append(_NOTHING_APPROVED)
+    return Context(text, receipt)
 
 
 def _make_receipt(home: Home, fitted: list[FittedSection], text: str, budget: int | None) -> dict[str, Any]:

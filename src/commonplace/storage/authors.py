@@ -18,7 +18,18 @@ from ..errors import CommonplaceError
 from ..formats.annotations import Answer, find_annotated_lines, find_answers, strip_own_annotations
 from ..formats.frontmatter import split as split_front_matter
 from .base import HistoryStore, Pages
-from .history import ABSENT, APPROVE, Change, Edit, Line, as_text, find_old_path, kind_of_origin, read_edits
+from .history import (
+    ABSENT,
+    APPROVE,
+    Change,
+    Edit,
+    Line,
+    as_text,
+    find_old_path,
+    kind_of_origin,
+    names_origin,
+    read_edits,
+)
 from .merge import matching_blocks
 
 SUPERSEDE = "supersede"  # the tool of an answer about what replaces what
@@ -202,17 +213,20 @@ _pages: ByteCache[tuple[object, str], tuple[str, _Page]] = ByteCache("authors of
 class Authors:
     """Finds authors. Keeps one blame for a page, as long as the stamp of its history stays the same."""
 
-    def __init__(self, pages: Pages, history: HistoryStore) -> None:
+    def __init__(self, pages: Pages, history: HistoryStore, *, knows_approval: bool = True) -> None:
+        """`knows_approval`: whether what history says of people counts. It does not in a memory that was only found:
+        its history came with it."""
         self._pages = pages
         self._history = history
         self._owner = object()  # tells its pages from those of other memories
+        self._knows_approval = knows_approval
 
     def find(self, spans: Sequence[Span], moment: str = "") -> list[Provenance]:
         """Return the provenance of each span of the present pages, or of the pages as they were at a moment; an empty
         one where history cannot be read."""
         if moment:
             pages = {path: self._blame_as_of(path, moment) for path in {path for path, _, _ in spans}}
-            return [_find_in(pages[span[0]], span) for span in spans]
+            return [self._find_in(pages[span[0]], span) for span in spans]
         try:
             stamps = self._history.stamps(sorted({path for path, _, _ in spans}))
         except (CommonplaceError, OSError):
@@ -226,7 +240,7 @@ class Authors:
         except (CommonplaceError, OSError):
             stamp = ""
         ranges: list[tuple[int, int]] = []
-        page = self._open(path, stamp) if stamp else _Page()
+        page = self._open(path, stamp) if stamp and self._knows_approval else _Page()
         for number, origin in enumerate(page.origins, start=1):
             if not origin.is_approved or number in page.blanks:
                 continue
@@ -237,7 +251,11 @@ class Authors:
         return ranges
 
     def _find(self, span: Span, stamp: str) -> Provenance:
-        return _find_in(self._open(span[0], stamp), span) if stamp else Provenance()
+        return self._find_in(self._open(span[0], stamp), span) if stamp else Provenance()
+
+    def _find_in(self, page: _Page, span: Span) -> Provenance:
+        found = _find_in(page, span)
+        return found if self._knows_approval else found._replace(is_approved=False)
 
     def _open(self, path: str, stamp: str) -> _Page:
         known = _pages.get((self._owner, path))
@@ -364,4 +382,5 @@ def _names(change: Change) -> list[str]:
         return ["outside"]
     if kind in ("import", "person"):
         return [kind]
-    return [name for name in (change.agent, "token" if kind in ("token", "agent-token") else "") if name]
+    agent = "" if names_origin(change.agent) else change.agent
+    return [name for name in (agent, "token" if kind in ("token", "agent-token") else "") if name]

@@ -10,6 +10,7 @@ import base64
 import hashlib
 import json
 import os
+import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -47,6 +48,8 @@ class Author(NamedTuple):
 ORIGINS = ("token", "agent-token", "import", "person")
 UNAPPROVED_ORIGINS = ("agent-token", "import")
 APPROVE = "approve"  # the tool of an approval by a person
+_PLAIN_AGENT = re.compile(r"[\w.@:/~-]+")
+_NO_AGENTS = frozenset(("outside", "person", *ORIGINS))  # which say how a change came
 
 
 class PageEdit(NamedTuple):
@@ -140,7 +143,7 @@ def describe_author(author: Author) -> str:
         return "outside"
     if kind == "import":
         return f"import ({detail})" if detail else "import"
-    name = "a person" if kind == "person" else author.agent
+    name = "a person" if kind == "person" else _quote_agent(author.agent)
     words = f"{name} ({author.tool})" if name else author.tool
     return f"{words}, token {detail}" if kind in ("token", "agent-token") else words
 
@@ -154,6 +157,17 @@ def find_old_path(change: Change) -> str:
     """Return where a page was before another program renamed it; empty if the change says nothing of it."""
     is_outside = not change.tool and not change.origin and change.before == ABSENT
     return change.why.removeprefix(_RENAMED_FROM) if is_outside and change.why.startswith(_RENAMED_FROM) else ""
+
+
+def _quote_agent(name: str) -> str:
+    """Return the name of an agent, in quotes where it could be read as something else, such as `a person`."""
+    is_plain = not name or (_PLAIN_AGENT.fullmatch(name) and not names_origin(name))
+    return name if is_plain else json.dumps(name, ensure_ascii=False)
+
+
+def names_origin(name: str) -> bool:
+    """Return whether a name says how a change came, and so tells nothing of an agent."""
+    return name.casefold() in _NO_AGENTS
 
 
 Versions = list[tuple[Change, bytes | None]]  # the versions of a page with their bytes; None: the page was removed

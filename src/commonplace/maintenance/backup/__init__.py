@@ -15,6 +15,7 @@ from ... import directive, settings
 from ...errors import Conflict, NotText, Refused, SettingsError, StorageError
 from ...home import Home, layout_of
 from ...settings import FILE, INTERNAL_FOLDERS, Settings
+from ...storage.authors import KEEP, SUPERSEDE
 from ...storage.base import ABSENT, Root, Sentences
 from ...storage.bulk import IncomingPage, PageBatch, Snapshot, Spool, SpooledFile, any_covers, is_history_file
 from ...storage.conflicts import decode_text
@@ -199,7 +200,7 @@ def _mark_line(home: Home, text: bytes) -> bytes:
 
 def _claims_trust(home: Home, change: Change) -> bool:
     """Return whether a change is of a rule, or says that a person made or approved it: nobody here knows that."""
-    is_by_person = not change.tool or change.tool == APPROVE or kind_of_origin(change.origin) == "person"
+    is_by_person = change.tool in ("", APPROVE, KEEP, SUPERSEDE) or kind_of_origin(change.origin) == "person"
     return is_by_person or home.layout.is_instruction(change.path)
 
 
