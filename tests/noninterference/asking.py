@@ -52,7 +52,8 @@ def read_endpoints(kept: Kept) -> dict[str, list[Http]]:
     searches = [
         {}, {"limit": 100}, {"keyword": True}, {"scope": "agent"}, {"scope": "agent:bob"}, {"agent_filter": "bob"},
         {"path": "agents/bob"}, {"path": "**/*"}, {"source": "session"}, {"tag": "kitchen"}, {"since": "2020-01-01"},
-        {"min_score": 0.5}, {"explain": False}, {"as_of": "2026-03-13"}, {"as_of": "2026-03-14"},
+        {"min_score": 0.5}, {"explain": False}, {"as_of": "2026-03-13"}, {"as_of": "2026-03-14"}, {"author": "bob"},
+        {"author": "ann"}, {"channel": "dev"}, {"until": "2999-01-01"},
     ]  # fmt: skip
     whats = ["kettle", "plan", "garden", "kettle1", *PAGES]
     return {
@@ -65,27 +66,35 @@ def read_endpoints(kept: Kept) -> dict[str, list[Http]]:
         "GET /v1/search": [Http("search", {"q": query, **more}) for query in QUERIES for more in searches],
         "GET /v1/context": [
             Http("context"), Http("context", {"budget": 200}), *(Http("context", {"query": query}) for query in QUERIES),
+            Http("context", {"only_approved": True, "query": "kettle"}), Http("context", {"user": "bob", "channel": "ops"}),
         ],
-        "GET /v1/recall": [Http("recall", {"prompt": query}) for query in QUERIES],
+        "GET /v1/recall": [
+            *(Http("recall", {"prompt": query}) for query in QUERIES),
+            Http("recall", {"prompt": "where is the kettle?", "budget": 900, "user": "bob", "channel": "ops"}),
+        ],
         "GET /v1/pages": [
             Http("pages"), Http("pages", {"limit": 5}), Http("pages", {"kind": "record"}),
-            Http("pages", {"prefix": "agents/bob"}),
+            Http("pages", {"prefix": "agents/bob"}), Http("pages", {"after": "agents/b"}),
         ],
         "GET /v1/pages/{path}": [*_pages("pages"), *_pages("pages", at=LATER)],
         "POST /v1/merge": [Http("merge", body={"path": path, "base": "", "text": "x"}) for path in PAGES],
         "GET /v1/history": [
             Http("history", {"limit": 1000}), Http("history", {"agent": "bob"}), Http("history", {"limit": 2}),
-            Http("history", {"limit": 1000, "sentences": True}),
+            Http("history", {"limit": 1000, "sentences": True}), Http("history", {"since": "2020-01-01"}),
+            Http("history", {"before": kept.changes[-1]}),
             *(Http("history", {"what": what}) for what in whats),
         ],
         "GET /v1/history/{id}": _history(kept),
         "GET /v1/blame/{path}": _pages("blame"),
         "GET /v1/related/{path}": _pages("related"),
-        "GET /v1/statements": [Http("statements", {"limit": 200}), Http("statements", {"limit": 2})],
+        "GET /v1/statements": [
+            Http("statements", {"limit": 200}), Http("statements", {"limit": 2}), Http("statements", {"unapproved": True}),
+            Http("statements", {"after": "nothing"}),
+        ],
         "GET /v1/export": [Http("export"), Http("export", {"format": "jsonl"})],
         "GET /v1/findings": [Http("findings")],
-        "GET /v1/health": [Http("health")],
-        "GET /v1/tools": [Http("tools")],
+        "GET /v1/health": [Http("health"), Http("health", {"findings": True}), Http("health", {"findings": False})],
+        "GET /v1/tools": [Http("tools"), Http("tools", {"toolset": "notes"})],
         "POST /v1/session": [Http("session", body={"code": "nobody's"})],
         "GET /v1/homes": [Http("homes")],
         "GET /v1/proposals": [Http("proposals")],
@@ -137,6 +146,36 @@ ELSEWHERE = {
     "GET /v1/changes": "a stream: tests/surfaces/test_application.py compares its ids",
     "POST /v1/tools/{name}": "every tool, by the tables below",
 }
+# Requests of MCP that are not compared, and why.
+OTHER_METHODS = {
+    "ping": "says nothing",
+    "tools/call": "every tool, by the tables below",
+    **dict.fromkeys(
+        ("resources/subscribe", "resources/unsubscribe", "subscriptions/listen"),
+        "a stream: tests/surfaces/mcp/test_server.py and tests/server/test_notifications.py say who is told of what",
+    ),
+}
+# What a server answers beside /v1, and why it is not compared.
+OTHER_ROUTES = {
+    "/v1": "every endpoint",
+    "/mcp": "every method",
+    **dict.fromkeys(("/healthz", "/readyz"), "says nothing of memory"),
+    "/metrics": "for whoever may be every agent: tests/surfaces/http/test_operations.py",
+    **dict.fromkeys(("/", "/assets/{name:path}"), "files of the package"),
+}
+# Commands of commands, and of which the first are asked.
+OTHER_SUBCOMMANDS = {
+    **dict.fromkeys(("token audit", "token create", "token list", "token revoke"), "for the owner of a memory"),
+    **dict.fromkeys(("proposals approve", "proposals reject", "proposals show"), "for the owner of a memory"),
+}
+# Methods of the library that are not asked, and why.
+OTHER_LIBRARY = {
+    **dict.fromkeys(("call", "attempt", "run"), "every tool, by the tables below"),
+    "supersede": "as the endpoint",
+    "tools": "as the endpoint",
+    **dict.fromkeys(("build_index", "watch", "close"), "answer nothing of a page that others have"),
+}
+READ_LIBRARY = ("search", "status", "context", "recall_for")
 READ_TOOLS: dict[str, list[dict[str, Any]]] = {
     "memory_search": [{"query": query, "maxResults": 50} for query in QUERIES],
     "memory_get": [{"path": path} for path in PAGES],
@@ -299,24 +338,23 @@ def _call_tools(
     return replies
 
 
-def _read_mcp(server: Web) -> Replies:
-    asked: list[tuple[str, dict[str, Any]]] = [
+def list_mcp_requests() -> list[tuple[str, dict[str, Any]]]:
+    return [
         ("tools/list", {}), ("resources/list", {}), ("resources/templates/list", {}), ("prompts/list", {}),
+        ("server/discover", {}),
         *(("resources/read", {"uri": f"commonplace://page/{path}"}) for path in PAGES),
         *(("resources/read", {"uri": f"commonplace://{name}?query={query}"})
           for name in ("context", "receipt") for query in ("", "kettle")),
         *(("prompts/get", {"name": "recall", "arguments": {"topic": topic}}) for topic in ("", "kettle")),
+        *(("completion/complete", {"ref": ref, "argument": {"name": name, "value": begun}})
+          for ref in ({"type": "ref/resource", "uri": "commonplace://page/{+path}"},
+                      {"type": "ref/prompt", "name": "recall"})
+          for name, begun in COMPLETIONS),
     ]  # fmt: skip
-    replies = {f"{method} {params}": json.dumps(server.ask(method, **params)) for method, params in asked}
-    for ref in (
-        {"type": "ref/resource", "uri": "commonplace://page/{+path}"},
-        {"type": "ref/prompt", "name": "recall"},
-    ):
-        for name, begun in COMPLETIONS:
-            argument = {"name": name, "value": begun}
-            reply = server.ask("completion/complete", ref=ref, argument=argument)
-            replies[f"complete {ref['type']} {argument}"] = json.dumps(reply)
-    return replies
+
+
+def _read_mcp(server: Web) -> Replies:
+    return {f"{method} {given}": json.dumps(server.ask(method, **given)) for method, given in list_mcp_requests()}
 
 
 def _read_library(kept: Kept, clock: FrozenClock) -> Replies:
@@ -325,6 +363,9 @@ def _read_library(kept: Kept, clock: FrozenClock) -> Replies:
         replies["status"] = repr(memory.status())
         context = memory.context(user="ulla", channel="dev", query="kettle")
         replies["context"] = f"{context.text} {context.receipt}"
+        for query in QUERIES:
+            recall = memory.recall_for(f"What about {query}?", session=f"a conversation about {query}")
+            replies[f"recall_for {query}"] = f"{recall.text} {recall.receipt}"
         return replies
 
 

@@ -5,14 +5,21 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import click
 import pytest
+from starlette.applications import Starlette
 
 from commonplace import Memory
-from commonplace.surfaces.cli import COMMANDS
+from commonplace.server.service import MemoryService
+from commonplace.server.sessions import ServerOptions
+from commonplace.surfaces.application import build_application
+from commonplace.surfaces.cli import COMMANDS, cli
 from commonplace.surfaces.http.api import ENDPOINTS
+from commonplace.surfaces.http.auth import AccessRules
 from commonplace.surfaces.mcp.resources import PROMPTS, TEMPLATES
+from commonplace.surfaces.mcp.server import McpServer
 from commonplace.testing import FrozenClock
 from commonplace.tools import catalog, schemas
 
@@ -21,12 +28,18 @@ from ..providers import offer_server
 from .asking import (
     ELSEWHERE,
     OTHER_COMMANDS,
+    OTHER_LIBRARY,
+    OTHER_METHODS,
+    OTHER_ROUTES,
+    OTHER_SUBCOMMANDS,
     READ_COMMANDS,
+    READ_LIBRARY,
     READ_OPERATIONS,
     READ_TOOLS,
     WRITE_OPERATIONS,
     WRITE_TOOLS,
     Replies,
+    list_mcp_requests,
     read_endpoints,
     read_everything,
     run_commands,
@@ -99,6 +112,36 @@ def test_every_endpoint_is_asked() -> None:
     assert known.keys() == {endpoint.name for endpoint in ENDPOINTS}
 
 
+def test_every_parameter_of_an_endpoint_is_used() -> None:
+    kept = Kept("", ("0123", "4567", "89ab"))
+    asked = {name: {key for request in some for key in request.params} for name, some in read_endpoints(kept).items()}
+    unused = {
+        endpoint.name: names
+        for endpoint in ENDPOINTS
+        if endpoint.name in asked
+        and (names := {each.name for each in endpoint.parameters if each.where == "query"} - asked[endpoint.name])
+    }
+    assert unused == {}
+
+
+def test_every_route_of_a_server_is_known(tmp_path: Path) -> None:
+    app: Any = build_application(ServerOptions(str(tmp_path)), AccessRules())
+    while not isinstance(app, Starlette):
+        app = app._app
+    assert {*OTHER_ROUTES} == {getattr(route, "path", None) for route in app.routes}
+
+
+def test_every_request_of_mcp_is_known(tmp_path: Path) -> None:
+    server = McpServer(MemoryService(ServerOptions(str(tmp_path)))).server
+    asked = {method for method, _ in list_mcp_requests()}
+    assert {*asked, *OTHER_METHODS} == {*server._request_handlers}
+    assert not asked & OTHER_METHODS.keys()
+
+
+def test_every_method_of_the_library_is_known() -> None:
+    assert {*READ_LIBRARY, *OTHER_LIBRARY} == {name for name in vars(Memory) if not name.startswith("_")}
+
+
 def test_every_tool_and_operation_is_called() -> None:
     assert {*READ_TOOLS, *WRITE_TOOLS, "MemoryTool"} == {offer.name for offer in catalog.offers()}
     (registry,) = [tool for tool in schemas.describe("mcp") if tool["name"] == "MemoryTool"]
@@ -113,6 +156,10 @@ def test_every_prompt_and_resource_is_read() -> None:
 def test_every_command_is_run_or_left_out_for_a_reason() -> None:
     assert {*READ_COMMANDS, *OTHER_COMMANDS} == {*COMMANDS}
     assert not READ_COMMANDS.keys() & OTHER_COMMANDS.keys()
+    context = click.Context(cli)
+    groups = {name: group for name in COMMANDS if isinstance(group := cli.get_command(context, name), click.Group)}
+    inner = {f"{name} {each}" for name, group in groups.items() for each in group.list_commands(context)}
+    assert inner == {*OTHER_SUBCOMMANDS}
 
 
 @pytest.fixture
