@@ -273,6 +273,23 @@ def test_a_terminal_is_never_obeyed_by_what_was_remembered(used: Shell) -> None:
         assert "\x1b[31m\\x9b" not in shown, command
 
 
+def test_a_terminal_is_not_obeyed_by_what_an_error_names(tmp_path: Path) -> None:
+    folder = tmp_path / "cloned\x1b]0;owned\x07"
+    folder.mkdir()
+    (tmp_path / "private").mkdir()
+    (folder / ".commonplace").symlink_to(tmp_path / "private")
+    for command in ("search tea", "--json search tea"):
+        shown = on_a_terminal(Shell(folder), command)
+        assert "is a link to" in shown
+        assert "\x1b" not in shown
+
+
+def test_a_file_name_forges_no_row_of_a_table(used: Shell) -> None:
+    (used.folder / ".commonplace/memory/x\nforged\rrow\u2028here.md").write_text("tea")
+    for shown in (used.ok("list"), on_a_terminal(used, "list")):
+        assert "x forged row here.md" in shown
+
+
 @pytest.mark.parametrize(
     ("command", "status"),
     [

@@ -157,17 +157,20 @@ def _open_streams() -> None:
 
 def _report(sentence: str, code: str, usage: click.ClickException | None = None) -> None:
     """Print an error, as JSON too with --json. If it cannot be printed, nothing more is tried."""
+    from .common import escape_for
+
     options = sys.argv[1 : sys.argv.index("--")] if "--" in sys.argv else sys.argv[1:]
     with suppress(OSError):
         if "--json" in options:
             import json
 
-            print(json.dumps({"error": sentence, "code": code}, ensure_ascii=False), flush=True)
+            text = json.dumps({"error": sentence, "code": code}, ensure_ascii=False)
+            print(escape_for(sys.stdout, text), flush=True)
     with suppress(OSError):
         if usage:
             usage.show()
         else:
-            print(f"commonplace: {sentence}", file=sys.stderr, flush=True)
+            print(f"commonplace: {escape_for(sys.stderr, sentence)}", file=sys.stderr, flush=True)
 
 
 def _exit(status: int) -> None:

@@ -27,6 +27,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 FOLDER = ".commonplace"
 _TEXT_MARK = "\0"  # which no argument of a program has
 _LIST_ITEM = re.compile(r"-\s")
+_BREAKS = re.compile(r"[\t\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")  # a name with one would forge another row
 _MIN_COLUMN_WIDTH = 8  # of a table, in characters
 
 everyone_option = click.option("--everyone", is_flag=True, help="Include other agents' own pages.")
@@ -340,9 +341,10 @@ def print_json(value: Any) -> None:
 
 def print_table(headers: list[str], rows: list[list[str]]) -> None:
     """Print columns on a terminal, and tab-separated fields elsewhere."""
+    rows = [[_BREAKS.sub(" ", cell) for cell in row] for row in rows]
     if not sys.stdout.isatty():
         for row in rows:
-            print_text("\t".join(cell.replace("\t", " ").replace("\n", " ") for cell in row))
+            print_text("\t".join(row))
         return
     from rich.console import Console
     from rich.table import Table
