@@ -305,7 +305,7 @@ def test_the_map_names_what_there_is_and_shows_no_value(memory: Memory, home: Pa
         assert value not in text
     assert "- ferries: To Gedser at noon, every day." in memory.context(budget=1500).text
     inside = memory.context(channel="ops").text
-    assert "- this channel: window\n- this channel, project: paths\n" in inside
+    assert "- this channel: window\n- project here: paths\n" in inside
     assert "- Baking Club: 1 record" in inside
     assert "starter" not in inside
 

@@ -13,6 +13,7 @@ from .items import OVER_BUDGET, Cut, IsApproved, Part, Source, Span, share_out
 
 _MIN_SHOWN_CHARACTERS = 12  # less of an entry says nothing
 _MIN_LONG_CHARACTERS = 48  # of a long entry that is cut so that others fit
+_MIN_LAST_CHARACTERS = 36  # of the last entry that is shown, heading included; fewer say nothing
 _MIN_LONG_SHARE = 1 / 8
 _LONG_SHARE = 1 / 2  # of the room of its day: an entry that needs more is long
 _NEWEST_LONG_SHARE = 3 / 4
@@ -172,7 +173,7 @@ def _share_entries(entries: Sequence[Entry], costs: Sequence[float], room: float
     more = share_out(wishes, left)
     shares = [need + extra for need, extra in zip(needs[first:], more, strict=True)]
     rest = left - sum(more)
-    before = [rest] if first and rest >= _weigh_start(entries[first - 1]) else []
+    before = [rest] if first and rest >= _weigh_start(entries[first - 1], _MIN_LAST_CHARACTERS) else []
     return [0.0] * (first - len(before)) + before + shares
 
 
@@ -180,9 +181,9 @@ def _find_need(entry: Entry, cost: float, room: float) -> float:
     """Return what an entry needs at least: everything or, where it is long, its first words."""
     if cost <= room * _LONG_SHARE:
         return cost
-    return min(cost, max(_weigh_start(entry), room * _MIN_LONG_SHARE))
+    return min(cost, max(_weigh_start(entry, _MIN_LONG_CHARACTERS), room * _MIN_LONG_SHARE))
 
 
-def _weigh_start(entry: Entry) -> float:
-    """Return the tokens of the first words of an entry; fewer of them say nothing."""
-    return _weigh_lines(entry.text[:_MIN_LONG_CHARACTERS] + _MARK)
+def _weigh_start(entry: Entry, characters: int) -> float:
+    """Return the tokens of the first characters of an entry, with the mark of a cut."""
+    return _weigh_lines(entry.text[:characters] + _MARK)

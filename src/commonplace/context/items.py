@@ -228,9 +228,9 @@ class TextItem(_PageLines):
 
 
 def _drop_last_headings(text: str) -> str:
-    """Return a text without headings at its end, under which nothing is left."""
-    before, line_break, last = text.rpartition("\n")
-    return _drop_last_headings(before.rstrip()) if line_break and _HEADING.match(last) else text
+    """Return a text without headings at its end, under which nothing is left; empty if it is only headings."""
+    before, _, last = text.rpartition("\n")
+    return _drop_last_headings(before.rstrip()) if _HEADING.match(last) else text
 
 
 @dataclass(frozen=True)

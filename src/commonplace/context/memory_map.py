@@ -523,4 +523,4 @@ def _name_block(path: str, block: Block) -> Named:
 
 def _name_category(category: str) -> str:
     """Return how a category of the current channel is named."""
-    return _THIS_CHANNEL if category == _NO_CATEGORY else f"{_THIS_CHANNEL}, {quote_name(category)}"
+    return _THIS_CHANNEL if category == _NO_CATEGORY else f"{quote_name(category)} here"
