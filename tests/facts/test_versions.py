@@ -47,6 +47,7 @@ VERSIONS = [
     ("I live in Graz.", "Moved to Linz last weekend.", "correction"),
     ("We're building a desktop app.", "Scrapped the desktop app.", "retraction"),
     ("Undecided on the colour of the hall.", "Going with white for the hall.", "answer"),
+    ("Which hotel we take in Lisbon for the offsite is not decided yet.", "Hotel: Vila Galé", "answer"),
     ("Her exam is on 4 June.", "I got it wrong, her exam is on 6 June.", "correction"),
     ("Gas bill runs about 40 a month.", "gas bill jumped to 55", "correction"),
     ("Passes are in the drawer.", "I put the passes in the safe.", "correction"),
@@ -178,6 +179,10 @@ def test_a_short_label_means_the_same_only_in_the_same_place() -> None:
 @pytest.mark.parametrize(
     ("first", "second"),
     [
+        (
+            "Pavel asked for an alert when a queue has more than 10,000 pending messages.",
+            "Pavel: on call until 15 November",
+        ),
         ("Bob is allergic to peanuts.", "Bob is allergic to shellfish."),
         ("Anna ist allergisch gegen Nüsse.", "Anna ist allergisch gegen Milch."),
         ("Mia's allergy is to penicillin.", "Mia's allergy is to latex."),

@@ -38,7 +38,7 @@ from .words import content_stems, find_names, fold, is_number, split_words, stem
 
 CONFIRMED = "confirmed"  # the kind of a link that a person made
 # Of what the older statement is about, which the newer one has to name.
-_MIN_SHARES = {"strong": 0.4, "weak": 0.6, "subject": 0.7, "number": 0.75, "answer": 0.4}
+_MIN_SHARES = {"strong": 0.4, "weak": 0.6, "subject": 0.7, "number": 0.75, "answer": 0.4, "label": 0.2}
 _MIN_SHARE_OF_ONE = 0.75  # of what the older is about, if both have one word in common
 _MIN_SHARE_OF_NEWER = 0.27  # of its words, since a long sentence shares some with any
 _MIN_SHARE_OF_NUMBERS = 0.4  # of what the newer is about, if a number changed
@@ -346,7 +346,8 @@ def _may_say_change(newer: Statement) -> bool:
 def _is_answer(shared: set[str], share: float, newer: Statement) -> bool:
     """Return whether a note may answer a question: it has a good part of what the question is about."""
     if newer.label and len(shared) == 1:
-        return shared == _label_stems(newer) and shared.isdisjoint(FREE_LABELS) and bool(_topics(shared))
+        is_label = shared == _label_stems(newer) and shared.isdisjoint(FREE_LABELS) and bool(_topics(shared))
+        return is_label and share >= _MIN_SHARES["label"]  # a name in a long sentence is not what that is about
     topics = _topics(shared)
     has_date = any(is_number(each) and each.isalpha() for each in shared)
     return len(topics) + has_date >= 2 and bool(topics) and share >= _MIN_SHARES["answer"]
