@@ -223,7 +223,7 @@ def test_the_history_of_the_home_stays_when_the_archive_has_another(home: Path, 
     new = home.parent / "new"
     Memory(new, clock=clock).call("update_world", {"topic": "t", "content": "here"})
     came = imported(new, exported(home, history=True), overwrite=True)
-    assert "history of its own" in came.warnings[0]
+    assert "the home already has a history, which stays" in came.warnings[0]
     versions = [data for _, data in Home(str(new)).storage.history.versions("memory/world/t.md")]
     assert versions == [b"here", b"there"]
 

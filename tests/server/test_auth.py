@@ -177,7 +177,7 @@ def test_the_token_of_one_memory_opens_no_other(tmp_path: Path) -> None:
         for caller in (asked, asked.as_(keys["one"])):
             means = {"commonplace/home": "two"}
             refused = caller.ask("tools/call", name="recall", arguments={}, _meta=means)
-            assert "this memory has tokens of its own" in sentence(refused)
+            assert "this memory has its own tokens" in sentence(refused)
         assert "error" in asked.as_(keys["one"], home="one").ask(
             "tools/call", name="recall", arguments={}, _meta={"commonplace/home": "open"}
         )
