@@ -145,7 +145,7 @@ def _parse(path: str, text: str) -> dict[str, Any]:
     except (YamlProblem, Json5Problem) as error:
         language = "JSON5" if path.endswith(".json") else "YAML"
         problem = f"not valid {language}: {error.problem}"
-        raise SettingsError(problem, path=path, line=error.line, advice="mend it there") from error
+        raise SettingsError(problem, path=path, line=error.line, advice="fix it there") from error
     return _mapping(values)
 
 

@@ -19,7 +19,7 @@ Fields = dict[str, Any]  # text, lists of text, or mappings of text
 
 _HEAD = re.compile(r"\ufeff?---[ \t]*\r?\n(?:.*?\n)??(?:---|\.\.\.)[ \t]*(?:\r?\n|$)", re.DOTALL)
 _PLAIN = re.compile(r"[^\W\d][\w./+-]*(?: [\w./+-]+)*|\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d+)?Z)?")
-_TOO_COMPLEX = "the front matter is too intricate to be edited (anchors, aliases): mend it by hand"
+_TOO_COMPLEX = "the front matter is too intricate to be edited (anchors, aliases): fix it by hand"
 _NOT_TEXT = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
 _LINE = re.compile(r"([A-Za-z_][\w-]*):(?: (.+))?")
 _ITEM = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[^\W\d][^\s,\[\]{}"\'#&*!|>%@`:]*)\s*(?:,|$)')

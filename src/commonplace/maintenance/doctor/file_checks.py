@@ -211,7 +211,7 @@ def settings_problem(root: str, error: SettingsError) -> DoctorProblem:
     path = error.path.removeprefix(root + os.sep)
     advice = "fix it by hand; until then no tool works with this memory, and nothing else was checked"
     if path != settings_of.FILE:
-        advice = "mend it by hand; until then no tool works for this agent"
+        advice = "fix it by hand; until then no tool works for this agent"
     what = f"{error.problem}: {error.advice}" if error.advice else error.problem
     return DoctorProblem(path, what, advice, error.line)
 
@@ -262,7 +262,7 @@ def _compare_index(survey: Survey, inspection: IndexInspection) -> Iterator[Doct
         yield DoctorProblem(inspection.location, what, "--fix rebuilds it from the pages", fix_data=("wrong",))
     for page in sorted(warnings.keys() - behind):
         what = warnings[page].removeprefix(page).lstrip(": ")
-        yield DoctorProblem(page, what, "look at the page, and mend it by hand")
+        yield DoctorProblem(page, what, "look at the page, and fix it by hand")
 
 
 def _find_wrong(survey: Survey, suspects: set[str], inspection: IndexInspection) -> set[str]:

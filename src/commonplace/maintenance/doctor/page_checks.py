@@ -30,7 +30,7 @@ _DAY_PAGE = re.compile(r"([0-9]{4})[-/]([0-9]{2})[-/]([0-9]{2})\.md$")
 _CONFLICT_MARKERS = tuple(re.compile(line, re.MULTILINE) for line in (r"^<{7} ", r"^={7}\r?$", r"^>{7} "))  # git's
 _LOCATION_FIELDS = ("key", "category", "channel", "created_at", "updated_at")
 _APPEND_ONLY_KINDS = ("session", "data")  # no tool rewrites a part of these: their size is no burden
-_FIX_BY_HAND = "mend the lines between the two `---` by hand"
+_FIX_BY_HAND = "fix the lines between the two `---` by hand"
 _CHANGED_MEANWHILE = "it has changed in the meantime: run doctor again"
 
 
@@ -89,18 +89,18 @@ def check_json(_survey: Survey, page: ScannedPage) -> Iterator[DoctorProblem]:
     if kind == "record":
         record = page.record
         if record.problem and not _front_matter_error(page.text):
-            advice = "mend the JSON by hand, or take `type: json` out; until then it is read as text"
+            advice = "fix the JSON by hand, or take `type: json` out; until then it is read as text"
             yield DoctorProblem(page.path, record.problem, advice)
     elif kind == "data":
         problem = _json_object_problem(page.text)
         if problem:
-            yield DoctorProblem(page.path, problem, "mend it by hand; until then the skill is read without its data")
+            yield DoctorProblem(page.path, problem, "fix it by hand; until then the skill is read without its data")
     elif kind == "session":
         broken = transcripts.parse_turns(page.text)[1]
         if broken:
             what = f"{len(broken)} {'line is' if len(broken) == 1 else 'lines are'} not JSON, this one first"
             yield DoctorProblem(
-                page.path, what, "mend or remove them; until then they are left out of search", broken[0]
+                page.path, what, "fix or remove them; until then they are left out of search", broken[0]
             )
 
 

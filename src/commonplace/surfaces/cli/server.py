@@ -229,7 +229,8 @@ def _serve(http: _HttpOptions, options: ServerOptions, *, opens_browser: bool) -
     find_listener = listen_nearby if opens_browser and _is_left_out("port") else listen
     listener = find_listener(http.host, http.port)
     url = http.make_url(listener.getsockname()[1])
-    click.echo(f"serving {display_name(options.home)} at {url}/mcp, {url}/v1 and {url}/", err=True)
+    place = display_name(options.home)
+    click.echo(f"serving {place} at {url}/ (web page), {url}/mcp and {url}/v1; Ctrl-C stops it", err=True)
     if not http.is_open and not secret and not http.tenants:
         _announce_token(options.home)
     keys = SignInKeys()
