@@ -138,7 +138,9 @@ class StaticModel:
             similarities = np.vecdot(text_vectors[:, None, :], query_vectors[None, :, :])
             starts = np.cumsum([0, *(len(ids_by_text[row]) for row in non_empty[:-1])])
             weights = lengths**_LENGTH_EXPONENT
-            scores[non_empty] = np.maximum.reduceat(similarities[places], starts, axis=0) @ (weights / weights.sum())
+            best = np.maximum.reduceat(similarities[places], starts, axis=0)
+            with np.errstate(invalid="ignore"):  # of lanes that BLAS computes with and leaves out of the result
+                scores[non_empty] = best @ (weights / weights.sum())
         clipped: list[float] = np.clip(scores, 0.0, 1.0).tolist()
         return clipped
 
