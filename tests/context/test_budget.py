@@ -441,6 +441,15 @@ def test_a_persons_directives_are_never_reworded(memory: Memory, home: Path) -> 
     assert "Remember what matters. Never store a password." in memory.context(budget=700).text
 
 
+def test_the_map_counts_days_only_if_some_are_not_shown(memory: Memory, clock: FrozenClock) -> None:
+    for number in range(6):
+        clock.now += timedelta(days=1)
+        memory.call("remember", {"content": f"Parcel {number} went to the harbour. {SENTENCES * 4}"})
+    memory.call("update_world", {"topic": "ferries", "content": "To Gedser at noon."})
+    assert "There are 6 days" not in str(memory.context())
+    assert "There are 6 days, from 2026-03-15 to 2026-03-20." in str(memory.context(budget=400))
+
+
 def test_a_map_that_is_too_long_names_the_first_kinds_and_counts_the_rest(memory: Memory) -> None:
     fill_small_session(memory)
     for number in range(200):

@@ -197,7 +197,7 @@ class MapItem:
     """The whole map. It gives up words first, then names; and with room to spare it shows more of each page."""
 
     groups: tuple[Group, ...]
-    days: tuple[str, ...] = ()  # all that have a page, newest first
+    days: tuple[tuple[str, str], ...] = ()  # all that have a page, newest first, each with that page
     notes_tokens: float = 0.0  # that the names of notes ask for
     rank: tuple[int, str] = (0, "")
 
@@ -226,7 +226,8 @@ class MapItem:
 
     def leave_out_shown(self, lines: Lines) -> MapItem:
         groups = (group.leave_out_shown(lines) for group in self.groups)
-        return replace(self, groups=tuple(group for group in groups if group.size))
+        days = () if all(path in lines for _, path in self.days) else self.days
+        return replace(self, groups=tuple(group for group in groups if group.size), days=days)
 
     def fit(self, room: float) -> Part | None:
         available = room - _SEPARATOR_TOKENS + _ROUNDING_TOKENS
@@ -285,8 +286,8 @@ class MapItem:
         """Return a line on all days there are, which are more than the context shows."""
         if len(self.days) < 2:
             return []
-        first = self.days[-1]
-        whole = f"There are {len(self.days)} days, from {first} to {self.days[0]}."
+        first = self.days[-1][0]
+        whole = f"There are {len(self.days)} days, from {first} to {self.days[0][0]}."
         return [f"- Days: {len(self.days)} since {first}" if is_brief else whole]
 
 
@@ -457,8 +458,8 @@ class _MapReader:
         left = len(folders) - self._most_names
         return Group("Channels", tuple(names), max(0, left) if not self._only_approved else 0)
 
-    def list_days(self) -> tuple[str, ...]:
-        return () if self._only_approved else tuple(day for day, _ in list_days(self._home))
+    def list_days(self) -> tuple[tuple[str, str], ...]:
+        return () if self._only_approved else tuple(list_days(self._home))
 
     def _name_channel(self, folder: str, paths: Sequence[str], *, has_keys: bool) -> Named:
         name = folder if is_plain(folder) else self._read_channel(folder, paths[0])
