@@ -154,6 +154,19 @@ def _in_their_section(lines: Iterable[str]) -> Iterator[str]:
             yield re.sub(r"^## .*", "## a topic", line) if section == "# World Knowledge" else line
 
 
+def is_one_frame(text: str) -> bool:
+    """Tell whether a recall before a prompt is its title, a sentence and one frame with an item a line; or nothing."""
+    tokens = MarkdownIt().parse(text)
+    kinds = [token.type for token in tokens if token.type.endswith("_open") or token.type == "fence"]
+    items = re.split(BREAKS, tokens[-1].content.removesuffix("\n")) if tokens else []
+    return kinds in ([], ["heading_open", "paragraph_open", "fence"]) and all(each.startswith("- ") for each in items)
+
+
+def notices(reply: dict[str, Any]) -> list[str]:
+    """Return all that a reply to a write says of other statements."""
+    return [said for name in ("supersedes", "contradicts") for each in reply.get(name, ()) for said in each.values()]
+
+
 def speakers(text: str) -> list[str]:
     return [match[1].lower() for line in re.split(BREAKS, text) if (match := SPEAKER.match(line))]
 
@@ -168,8 +181,14 @@ def structures(folder: Path, given_: Stored) -> dict[str, Any]:
         "small context": speakers(str(memory.context(budget=0))),
         "recall": recall_structure(memory.call("recall")["content"]),
         "session": speakers(session),
-        "hits": sorted(tuple(speakers(hit["text"])) for hit in hits),
+        "hits": sorted({tuple(speakers(hit["text"])) for hit in hits}),  # turns that say the same are one hit
         "summary": len(re.split(BREAKS, summarize(found))) - ("warning" in found),
+        "prompt": is_one_frame(str(memory.recall_for("What about the needle?", session="another"))),
+        "notices": all(
+            len(re.split(BREAKS, said)) == 1
+            for written in (given_.text, "The needle is red.", "The needle is blue now.")
+            for said in notices(memory.call("remember", {"content": written}))
+        ),
         "names": len(re.split(BREAKS, summarize(memory.call("MemoryTool", {"op": "listGlobal"})))),
     }
 

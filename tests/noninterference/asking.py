@@ -160,7 +160,7 @@ OTHER_ROUTES = {
     "/v1": "every endpoint",
     "/mcp": "every method",
     **dict.fromkeys(("/healthz", "/readyz"), "says nothing of memory"),
-    "/metrics": "for whoever may be every agent: tests/surfaces/http/test_operations.py",
+    "/metrics": "for whoever may be every agent: tests/surfaces/http/test_health.py",
     **dict.fromkeys(("/", "/assets/{name:path}"), "files of the package"),
 }
 # Commands of commands, and of which the first are asked.
