@@ -99,11 +99,12 @@ class Home:
 
     def _index_scope(self) -> IndexScope:
         from .index.sync import IndexScope
+        from .search.validity import note_days
 
         searches = [self.settings.search, *dict(self.settings.agents).values()]
         extra = tuple(dict.fromkeys(pattern for search in searches for pattern in search.extra_paths))
         sessions = tuple((self.layout.agent_name(name), search.index_sessions) for name, search in self.settings.agents)
-        return IndexScope(self.layout, extra, self.settings.search.index_sessions, sessions)
+        return IndexScope(self.layout, extra, self.settings.search.index_sessions, sessions, note_days)
 
     def share_index(self, index: IndexHandle) -> None:
         """Use the index that another agent of the same memory has open, if it is the same: one connection and one look

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,10 @@ from commonplace.facts.statements import fact_keys
 from commonplace.index.base import Entry, Index
 from commonplace.index.embedding_service import EmbeddingService, embed_batch
 from commonplace.index.sqlite import SqliteIndex
-from commonplace.model import EVERYTHING, Filters, Passage, Query, Scope, Viewer
+from commonplace.model import EVERYTHING, Filters, Passage, PastPages, Query, Scope, Viewer
 from commonplace.search.bm25 import weigh_terms
 from commonplace.search.pipeline import run_query
+from commonplace.search.validity import note_days
 from commonplace.settings import SearchSettings
 from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.index import PostgresIndex
@@ -134,7 +136,7 @@ _PASSAGE = st.builds(
 _ENTRY = st.builds(
     Entry, st.sampled_from([f"memory/{n}.md" for n in "abcde"]), st.integers(1, 9), st.text("ab", min_size=1),
     st.just("page"), _SCOPE, st.sampled_from(["memory", "session"]), st.lists(_PASSAGE, max_size=4),
-    st.none(), st.sampled_from(["", "odd"]),
+    st.none(), st.sampled_from(["", "odd"]), st.just(note_days),
 )  # fmt: skip
 _STEPS = st.lists(
     st.tuples(
@@ -148,6 +150,7 @@ _FILTERS = st.builds(
     Filters, until=st.none(), channel=st.just(""), scopes=st.sampled_from([(), ("agent",), ("channel:dev", "shared")]), tags=st.sampled_from([(), ("a",)]),
     since=st.sampled_from([None, 1]), source=st.sampled_from(["", "session"]),
     paths=st.sampled_from([(), ("memory/*.md",), ("**/b.md", "m?mory/[a].md")]), agent=st.sampled_from(["", "main"]),
+    past=st.none() | st.builds(PastPages, st.integers(1, date.max.toordinal())),
 )  # fmt: skip
 _VIEWER = st.builds(
     Viewer, st.sampled_from(["main", "ann"]), extra=st.sampled_from([(), ("docs/*.md",), ("x",)]),

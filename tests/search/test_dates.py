@@ -12,7 +12,17 @@ from hypothesis import strategies as st
 
 from commonplace import Memory
 from commonplace.formats.timestamps import MONTHS, parse_day
-from commonplace.search.dates import Span, asks_about_now, date_proximity, find_phrases, parse_span, read_dates
+from commonplace.index.base import UNREAD
+from commonplace.search.dates import (
+    Span,
+    asks_about_now,
+    date_proximity,
+    find_phrases,
+    names_days_within,
+    note_named_days,
+    parse_span,
+    read_dates,
+)
 from commonplace.search.pipeline import SearchResult
 from commonplace.testing import FrozenClock
 
@@ -28,6 +38,28 @@ def days(text: str, today: date = SATURDAY) -> tuple[str, str] | None:
 
 def one(day: str) -> tuple[str, str]:
     return day, day
+
+
+TEXTS_WITH_DAYS = (
+    "We met yesterday, and again on 3 March 2026.",
+    "See you next week, or on May 5.",
+    "In 2025 it rained; on 2026-03-10 it did not.",
+    "Wir treffen uns am 21.10. oder morgen.",
+    "昨天下雨，2026年3月10日没有。三月见。",
+    "Nothing of the kind, may be.",
+)
+
+
+@pytest.mark.parametrize("text", TEXTS_WITH_DAYS)
+@pytest.mark.parametrize("day", [None, date(2026, 3, 11), date(2024, 2, 29)])
+def test_what_the_index_notes_of_a_text_tells_as_much_of_its_days_as_the_text(text: str, day: date | None) -> None:
+    written = day.toordinal() if day else None
+    noted = note_named_days(text, written)
+    for first, last in (("2026-03-10", "2026-03-10"), ("2026-03-01", "2026-03-31"), ("2025-01-01", "2025-12-31")):
+        span = Span(date.fromisoformat(first).toordinal(), date.fromisoformat(last).toordinal())
+        for today in (date(2026, 3, 14).toordinal(), date(2025, 11, 2).toordinal()):
+            named, read = (names_days_within(text, written, known, today, (span,)) for known in (noted, UNREAD))
+            assert named == read
 
 
 @pytest.mark.parametrize(

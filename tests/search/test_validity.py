@@ -10,8 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace import Memory
-from commonplace.search.validity import describe_validity, find_validity
-from commonplace.search.validity_fields import find_line_fields, read_fields
+from commonplace.search.validity import (
+    describe_validity,
+    find_line_fields,
+    find_validity,
+    may_be_limited,
+    note_days,
+    read_fields,
+)
 from commonplace.testing import FrozenClock
 
 from ..examples import examples
@@ -118,6 +124,14 @@ LANGUAGES = {
         "앞으로 2주": "..05-19",
     },
 }
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_index_notes_every_text_that_says_until_when_it_holds(language: str) -> None:
+    for text in LANGUAGES[language]:
+        assert may_be_limited(note_days(f"Something else. {text}", TUESDAY, False))
+        assert may_be_limited(note_days(f"user: {text}", TUESDAY, True))
+    assert not may_be_limited(note_days("Ann likes tea, and Bob has a cat named Mia.", TUESDAY, False))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -21,8 +21,15 @@ from ..search.marks import read_pinned
 from ..search.pins import PinCheck, find_pins, find_placed_pins
 from ..search.shown_lines import ShownText, list_statements
 from ..search.truth import describe_successor
-from ..search.validity import ALWAYS, Validity, describe_validity, find_validity, may_say_validity
-from ..search.validity_fields import find_line_fields, is_field
+from ..search.validity import (
+    ALWAYS,
+    Validity,
+    describe_validity,
+    find_line_fields,
+    find_validity,
+    is_field,
+    may_say_validity,
+)
 from ..storage.authors import Provenance
 from .budget import Section
 from .entries import DayItem

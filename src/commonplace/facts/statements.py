@@ -50,7 +50,7 @@ _SENTENCE_END = re.compile(
     rf"(?!(?:{_GERMAN_MONTHS})\b)"
     r"|(?<=[。！？；।؟])"
 )
-_QUESTION_MARKS = ("?", "？", "؟")
+QUESTION_MARKS = ("?", "？", "؟")
 _CORRECTION_LABEL = re.compile(
     r"(?:erratum|correction|update|edit|fyi|btw|sorry|news|ok|okay|decided|perdón|me equivoqué|corrección|decidido|"
     r"korrektur|поправка|ошибся|ошиблась|исправление|تصحيح|訂正|更正|correção|fechado)\s*[:,–—-]\s*"
@@ -160,11 +160,7 @@ class _SplitText(NamedTuple):
     speaker: str
     start: int
     sentences: tuple[_Sentence, ...]
-
-    @property
-    def has_many(self) -> bool:
-        """Whether there may be more statements than are read."""
-        return sum(1 + sentence.text.count("; ") for sentence in self.sentences) > MAX_STATEMENTS
+    has_many: bool = False  # there may be more statements than are read
 
 
 @cache_within(4_000_000)
@@ -176,7 +172,8 @@ def _split_text(text: str, *, is_turn: bool) -> _SplitText:
     start = match.end() if match else 0
     sentences = split_sentences(strip_annotations(text[start:]), _MAX_CHARACTERS)
     parsed = tuple(_Sentence(each, first, last, _fold_sentence(each)) for each, first, last in sentences)
-    return _SplitText((match[1] or match[0]) if match else "", start, parsed)
+    has_many = len(parsed) + text.count("; ") > MAX_STATEMENTS
+    return _SplitText((match[1] or match[0]) if match else "", start, parsed, has_many)
 
 
 def _fold_sentence(text: str) -> str:
@@ -271,7 +268,7 @@ def _join_wrapped(text: str) -> Iterator[tuple[str, int, int]]:
 
 def _parse(sentence: str, first: int, last: int, speaker: str) -> Statement | None:
     plain = _plain_text(sentence)
-    is_question = plain.endswith(_QUESTION_MARKS)
+    is_question = plain.endswith(QUESTION_MARKS)
     if is_question and speaker:
         return None
     folded = fold(plain)
@@ -284,7 +281,7 @@ def _parse(sentence: str, first: int, last: int, speaker: str) -> Statement | No
     stems = tuple(content_stems(words))
     is_own = bool(speaker) and not FIRST_PERSON.isdisjoint(words)
     taken_back = _read_taken_back(folded) if is_own and _takes_back(folded) else ()
-    asks = is_question or "?" in plain or (not plain.isascii() and any(mark in plain for mark in _QUESTION_MARKS))
+    asks = is_question or "?" in plain or (not plain.isascii() and any(mark in plain for mark in QUESTION_MARKS))
     return Statement(plain, first, last, words, stems, relation, label, speaker, taken_back, asks)
 
 
@@ -400,9 +397,15 @@ def lookup_keys(statement: Statement) -> LookupKeys:
         keys += (("z", word) for word in strip_articles(statement.words)[:1])
         keys += _word_keys(statement.stems) if _is_short(statement.stems) else ()
         keys += _topic_keys(statement.stems, _MAX_PAIR_STEMS)
-    if "open" in statement.cues:
+    if statement.is_question or _is_open(statement.text):
         keys += (("l", each) for each in statement.stems)
     return {_hash(key): key for key in keys}
+
+
+@cache_within(250_000)
+def _is_open(text: str) -> bool:
+    """Return whether a statement says that something is open; cached, as many queries meet it."""
+    return bool(find_cues(fold(text), ("open",)))
 
 
 def list_required(key: FactKey) -> tuple[str, ...]:

@@ -23,6 +23,16 @@ if TYPE_CHECKING:
     from ..embedding.base import Vectors
 
 
+NoteDays = Callable[[str, int | None, bool], str]  # of a text, its day, and whether it is a turn of a session
+UNKNOWN_DAYS = "?"  # which days a text names has to be read in it
+VALIDITY_MARK = "v"  # it may say until when it holds
+UNREAD = f"{UNKNOWN_DAYS} {VALIDITY_MARK}"
+
+
+def note_no_days(_text: str, _day: int | None, _is_turn: bool) -> str:  # noqa: FBT001 - as `NoteDays` says
+    return UNREAD
+
+
 class Entry(NamedTuple):
     """A page to be stored in the index. `passages` is None when only the stamp is new."""
 
@@ -35,6 +45,7 @@ class Entry(NamedTuple):
     passages: Sequence[Passage] | None
     record: Record | None = None
     warning: str = ""
+    note_days: NoteDays = note_no_days
 
 
 BM25_K1 = 0.8  # how fast repeats of a word stop counting
@@ -60,6 +71,7 @@ class Candidate(NamedTuple):
     terms: bytes
     length: int
     day: int | None
+    days: str = UNREAD  # that its text names, as `search/validity.py` notes them
     fact_keys: frozenset[int] = frozenset()  # of those it was looked up by, which it may have
 
 
@@ -338,6 +350,7 @@ class Index(Retriever, Protocol):
 
 def passage_row(entry: Entry, owner: int, passage: Passage, length: int) -> tuple[Any, ...]:
     content = _hash(embedding_text(passage.lead, passage.text))
+    day = parse_day(passage.at) if passage.at else None
     return (
         entry.path,
         passage.start,
@@ -347,7 +360,8 @@ def passage_row(entry: Entry, owner: int, passage: Passage, length: int) -> tupl
         passage.key,
         json.dumps(passage.tags),
         passage.at,
-        parse_day(passage.at) if passage.at else None,
+        day,
+        entry.note_days(passage.text, day, entry.source == "session"),
         entry.kind,
         owner,
         entry.source,
@@ -403,12 +417,12 @@ def _newest(candidate: Candidate) -> tuple[int, str, int]:
 
 
 def candidate_of(row: tuple[Any, ...]) -> Candidate:
-    number, path, first, last, text, key, tags, at, day, kind, scope, who, source, length, terms = row
+    number, path, first, last, text, key, tags, at, day, days, kind, scope, who, source, length, terms = row
     if not isinstance(text, str):
         raise TypeError("a passage is text")
     parsed_tags = () if tags == "[]" else tuple(json.loads(tags))
     hit = Hit(path, first, last, text, 0.0, Scope(scope, who), source, key, parsed_tags, at)
-    return Candidate(number, hit, kind, check_terms(terms), length, day)
+    return Candidate(number, hit, kind, check_terms(terms), length, day, days)
 
 
 def record_row(record: Record) -> tuple[str, ...]:

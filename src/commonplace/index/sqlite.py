@@ -51,7 +51,7 @@ from .visibility import (
     visible_owners,
 )
 
-SCHEMA_VERSION = 13
+SCHEMA_VERSION = 14
 _CACHE_KILOBYTES = 16_000  # for each connection: passages are scattered over the file, and read again
 _LOCK_TIMEOUT_SECONDS = 2.0  # for another process that writes; then the answer is marked stale instead
 _TABLES = """
@@ -66,8 +66,8 @@ CREATE TABLE IF NOT EXISTS frequencies(
 CREATE TABLE IF NOT EXISTS passages(
   id INTEGER PRIMARY KEY AUTOINCREMENT, path TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
   text TEXT NOT NULL, lead TEXT NOT NULL, key TEXT NOT NULL, tags TEXT NOT NULL, at TEXT NOT NULL, day INTEGER,
-  kind TEXT NOT NULL, owner INTEGER NOT NULL, source TEXT NOT NULL, length INTEGER NOT NULL, hash BLOB NOT NULL,
-  digest BLOB NOT NULL);
+  days TEXT NOT NULL, kind TEXT NOT NULL, owner INTEGER NOT NULL, source TEXT NOT NULL, length INTEGER NOT NULL,
+  hash BLOB NOT NULL, digest BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS passage_terms(id INTEGER PRIMARY KEY, terms BLOB NOT NULL, lexemes TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS passages_of_page ON passages(path, first);
 CREATE INDEX IF NOT EXISTS passages_by_content ON passages(owner, hash);
@@ -82,8 +82,8 @@ CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(
   lexemes, content = 'passage_terms', content_rowid = 'id', columnsize = 0, detail = none, tokenize = 'ascii');
 """
 _IS_QUESTION = " OR ".join(f"earlier.text GLOB '{start}*'" for start in USER_STARTS).join("()")
-_COLUMNS = """passages.id, path, first, last, text, key, tags, at, day, kind, scope, who, source, passages.length,
-    terms"""
+_COLUMNS = """passages.id, path, first, last, text, key, tags, at, day, days, kind, scope, who, source,
+    passages.length, terms"""
 
 
 FileId = tuple[int, int]  # device and inode

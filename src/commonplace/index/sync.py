@@ -28,7 +28,7 @@ from ..storage.layout import Layout, Place
 from ..storage.records import parse
 from ..storage.skills import DATA, PAGE
 from ..storage.skills import parse as parse_skill
-from .base import Entry, Index, Progress, ignore_progress
+from .base import Entry, Index, NoteDays, Progress, ignore_progress, note_no_days
 
 # Pages to read: the place and the stamp by path. The stamp is None for a page that the last listing did not have.
 Work = dict[str, tuple[Place, int | None]]
@@ -51,6 +51,7 @@ class IndexScope:
     extra: tuple[str, ...] = ()
     all_sessions: bool = False
     sessions: tuple[tuple[str, bool], ...] = ()
+    note_days: NoteDays = note_no_days  # what the index keeps of the days that a passage names
 
     def roots(self) -> list[Root]:
         return self.layout.roots(self.extra, sessions=self._any_sessions)
@@ -141,7 +142,7 @@ def _store_changes(
         for start in range(0, max(len(ordered), 1), batch):
             part = dict(ordered[start : start + batch])
             if part or removed:
-                pages.record_outside_edits(_apply(index, pages, part, removed))
+                pages.record_outside_edits(_apply(index, pages, scope, part, removed))
             removed = []
             progress("pages", start + len(part), len(ordered))
 
@@ -155,7 +156,7 @@ def rebuild(index: Index, pages: Pages, scope: IndexScope, progress: Progress) -
         entries: list[Entry] = []
         for done, (path, (place, stamp)) in enumerate(work.items(), start=1):
             with suppress(PageNotFound):
-                entries.append(_entry(pages, place, path, stamp, ""))
+                entries.append(_entry(pages, scope, place, path, stamp, ""))
             if len(entries) == _BATCH_PAGES or done == len(work):
                 index.apply(entries, [])
                 entries.clear()
@@ -167,7 +168,7 @@ def update_pages(index: Index, pages: Pages, scope: IndexScope, paths: Iterable[
     work: Work = {path: (place, UNSURE) for path in paths if (place := scope.place(path))}
     _add_skill_pages(work, [], scope)
     if work:
-        _apply(index, pages, work, [])
+        _apply(index, pages, scope, work, [])
 
 
 def _add_skill_pages(work: Work, removed: list[str], scope: IndexScope) -> None:
@@ -182,7 +183,7 @@ def find_skill_pages(paths: Iterable[str], scope: IndexScope) -> dict[str, Place
     return {page: place for page in pages if (place := scope.place(page))}
 
 
-def _apply(index: Index, pages: Pages, work: Work, removed: list[str]) -> list[str]:
+def _apply(index: Index, pages: Pages, scope: IndexScope, work: Work, removed: list[str]) -> list[str]:
     """Read pages and store them, and return the paths of those that changed or are gone.
 
     Pages are read while the index is locked, so that an older reading never replaces a newer one. Transcripts are not
@@ -197,7 +198,7 @@ def _apply(index: Index, pages: Pages, work: Work, removed: list[str]) -> list[s
                 removed.append(path)
                 continue
             try:
-                entries.append(_entry(pages, place, path, UNSURE if stamp is None else stamp, known))
+                entries.append(_entry(pages, scope, place, path, UNSURE if stamp is None else stamp, known))
             except PageNotFound:
                 removed.append(path)
         index.apply(entries, removed)
@@ -214,12 +215,13 @@ def _is_listed(pages: Pages, path: str) -> bool:
     return False
 
 
-def _entry(pages: Pages, place: Place, path: str, stamp: int, version: str) -> Entry:
+def _entry(pages: Pages, scope: IndexScope, place: Place, path: str, stamp: int, version: str) -> Entry:
     try:
         page = pages.read(path)
         if page.version == version:
             return Entry(path, stamp, version, place.kind, place.scope, place.source, None)
-        return read_entry(pages, place, page, stamp, partial(_is_listed, pages))
+        entry = read_entry(pages, place, page, stamp, partial(_is_listed, pages))
+        return entry._replace(note_days=scope.note_days)
     except PageNotFound:
         raise
     except UNREADABLE_PAGE_ERRORS as error:  # one broken page must not stop the others

@@ -37,6 +37,7 @@ from ..storage.base import HistoryStore, Pages, Storage
 from ..storage.conflicts import decode_text
 from ..storage.history import PastPage
 from ..storage.layout import Place
+from .validity import note_days
 
 if TYPE_CHECKING:
     from ..embedding.base import Vectors
@@ -171,7 +172,7 @@ def _read_entries(
             continue
         with suppress(*UNREADABLE_PAGE_ERRORS):
             page = pages.read(path)
-            entry = read_entry(pages, place, page, 0, pages.has_page)
+            entry = read_entry(pages, place, page, 0, pages.has_page)._replace(note_days=note_days)
             yield _only_dated(entry, day) if pages.is_undetermined(path) else entry
 
 

@@ -287,31 +287,27 @@ def choose_languages(folded: str) -> list[str]:
         chosen.append("english")
     if not folded.isascii() and max(folded) >= "\u3040":
         chosen.append("unspaced")
-    hinted = {language for language, hints in _latin_hints().items() if _has_any(folded, hints)}
-    words: frozenset[str] = frozenset()
-    languages: tuple[str, ...] = ()
-    if hinted or _has_year(folded):
-        words = frozenset(_LETTERS.findall(folded))
-        languages = guess_languages(words)
+    words = frozenset(_LETTERS.findall(folded))
+    languages = guess_languages(words)
     for language, vocabulary in VOCABULARIES.items():
         if vocabulary.script:
             is_likely = not folded.isascii() and _compile_once(f"[{vocabulary.script}]").search(folded) is not None
-        elif language in hinted:
-            is_likely = not languages or language in languages or not words.isdisjoint(_own_words(language))
         else:
-            is_likely = language in languages and _has_year(folded)
+            is_known = not languages or language in languages or not words.isdisjoint(_own_words(language))
+            has_year = language in languages and _has_year(folded)
+            is_likely = has_year or (is_known and _has_any(folded, _latin_hints(language)))
         if is_likely:
             chosen.append(language)
     return chosen
 
 
 def _has_any(folded: str, hints: Iterable[str]) -> bool:
-    return any(hint in folded for hint in hints)
+    return any(map(folded.__contains__, hints))
 
 
 @cache
-def _latin_hints() -> dict[str, tuple[str, ...]]:
-    return {name: tuple(each.hints.split()) for name, each in VOCABULARIES.items() if not each.script}
+def _latin_hints(language: str) -> tuple[str, ...]:
+    return tuple(VOCABULARIES[language].hints.split())
 
 
 @cache

@@ -7,13 +7,14 @@ text counts like the date of its page.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date
 from functools import cache
 from typing import NamedTuple
 
 from ..caching import cache_within
 from ..formats.timestamps import MONTHS, parse_day
+from ..index.base import UNKNOWN_DAYS
 from .date_phrases import RELATIVE_WORDS, VOCABULARIES, fold_phrase
 from .date_readers import DAYS_IN_A_UNIT, Span, any_of, choose_languages, choose_readers, number_words, open_span
 from .open_ranges import Direction, find_direction
@@ -28,6 +29,7 @@ class DatePhrase(NamedTuple):
     span: Span
     is_relative: bool
     is_open: bool = False  # a range without a beginning, or up to now
+    has_year: bool = True  # or else it is that of the latest such day
 
 
 class QueryDates(NamedTuple):
@@ -89,6 +91,7 @@ _FEW_DAYS = 31
 _MAX_YEARS = 60  # of a range in which years are looked for one by one
 _MAX_QUESTION_WORDS = 30  # of a query in which a date is not an aside
 _MAX_SCAN_CHARACTERS = 2_000  # of a passage in which dates are looked for
+_ANY_DAY = date(2024, 2, 29).toordinal()
 _LATE_DAYS = 10  # after a span, in which it may still be written about
 _AMBIGUOUS_MONTHS = ("may", "march", "mar")  # words of their own unless they are written as names
 _RECURRING = r"\b(?:every|each|usually|always|weekly|jede[nrs]?|chaque|cada|todos|ogni)\b|每|毎"
@@ -158,20 +161,39 @@ def name_relative_days(text: str, day: int) -> list[tuple[str, Span]]:
     return [(text[phrase.start : phrase.end].strip(), phrase.span) for phrase in relative]
 
 
-def names_days_within(text: str, day: int | None, today: int, spans: tuple[Span, ...]) -> bool:
-    """Return whether a text names days that are within one of the spans.
+def names_days_within(text: str, day: int | None, days: str, today: int, spans: tuple[Span, ...]) -> bool:
+    """Return whether a text names days that are within one of the spans. `days`: what the index notes of it.
 
     Words like `yesterday` refer to the day of the text; in a text without a date they mean nothing.
     """
     text = text[:_MAX_SCAN_CHARACTERS]
+    if UNKNOWN_DAYS not in days:
+        return _any_within(_read_noted(days), spans) and _may_name_days(text, day, spans)
     if not _may_name_days(text, day, spans):
         return False
-    for named, is_relative in _named_spans(text, day or today):
-        if is_relative and day is None:
-            continue
-        if any(span.contains(named.first) and span.contains(named.last) for span in spans):
-            return True
-    return False
+    named = (span for span, is_relative in _named_spans(text, day or today) if day is not None or not is_relative)
+    return _any_within(named, spans)
+
+
+def note_named_days(text: str, day: int | None) -> str:
+    """Return the days that a text names, as the index keeps them: `738000-738006`. Where they depend on when somebody
+    asks, the index does not know them."""
+    found = [*_search_phrases(text[:_MAX_SCAN_CHARACTERS], day or _ANY_DAY, has_ranges=False)]
+    named = [phrase for phrase in found if day is not None or not phrase.is_relative]
+    if day is None and not all(phrase.has_year for phrase in named):
+        return UNKNOWN_DAYS
+    return " ".join(f"{phrase.span.first}-{phrase.span.last}" for phrase in named)
+
+
+def _read_noted(days: str) -> Iterator[Span]:
+    for noted in days.split():
+        first, _, last = noted.partition("-")
+        if last:
+            yield Span(int(first), int(last))
+
+
+def _any_within(named: Iterable[Span], spans: tuple[Span, ...]) -> bool:
+    return any(span.contains(each.first) and span.contains(each.last) for each in named for span in spans)
 
 
 @cache_within(1_000_000)
@@ -230,7 +252,8 @@ def _search_phrases(text: str, today: int, *, has_ranges: bool = True) -> Iterat
             original = text[offsets[start] : offsets[end]]
             if not _is_meant(match, original, text[: offsets[start]], folded):
                 continue
-            if not today and (is_relative or not match.groupdict().get("year")):
+            has_year = not is_relative and bool(match.groupdict().get("year"))
+            if not today and not has_year:
                 continue
             span = read(match, date.fromordinal(today or 1))
             if not span:
@@ -242,7 +265,7 @@ def _search_phrases(text: str, today: int, *, has_ranges: bool = True) -> Iterat
                 start -= more_before
                 end += more_after
             taken.append((start, end))
-            yield DatePhrase(offsets[start], offsets[end], span, is_relative, bool(opened))
+            yield DatePhrase(offsets[start], offsets[end], span, is_relative, bool(opened), has_year)
 
 
 def _find_direction(match: re.Match[str], folded: str, languages: list[str]) -> tuple[Direction, int, int] | None:

@@ -24,9 +24,18 @@ from ..formats import frontmatter
 from ..formats.timestamps import parse_day, parse_timestamp
 from ..model import Hit, Query
 from .pins import Pin, PinCheck, PlacedPin, Repository, find_pins, find_placed_pins
+from .scoring import ScoredHit
 from .truth import RankedHit
-from .validity import ALWAYS, Validity, describe_validity, find_validity, may_say_validity
-from .validity_fields import find_line_fields, read_fields
+from .validity import (
+    ALWAYS,
+    Validity,
+    describe_validity,
+    find_line_fields,
+    find_validity,
+    may_be_limited,
+    may_say_validity,
+    read_fields,
+)
 
 if TYPE_CHECKING:
     from ..storage.authors import Provenance
@@ -59,7 +68,7 @@ def mark_validity(
     asked = query_stems(query.text)
     marked: list[RankedHit] = []
     for (row, hit), origin in zip(ranked, origins, strict=True):
-        validity = _find_validity(row.hit, origin, asked, find_day)
+        validity = _find_validity(row, origin, asked, find_day)
         marked.append((row, _mark(hit, validity, today) if validity != ALWAYS else hit))
     is_changed = any(hit.validity for _, hit in marked)
     if not is_changed or query.filters.as_of is not None or has_cue(fold(query.text), "past"):
@@ -67,10 +76,13 @@ def mark_validity(
     return _rank_down(marked)
 
 
-def _find_validity(hit: Hit, origin: Provenance, asked: frozenset[str], find_day: FindDay) -> Validity:
+def _find_validity(row: ScoredHit, origin: Provenance, asked: frozenset[str], find_day: FindDay) -> Validity:
     """Return what a hit says of itself: in its lines, in the front matter of its page, or in the words that were asked
     for. Days are as seen from the day of the entry, or else from when its lines were written."""
     page = read_fields(origin.head)
+    if not may_be_limited(row.days):
+        return page
+    hit = row.hit
     fields = find_line_fields(hit.text)
     if not fields and (page != ALWAYS or not may_say_validity(hit.text)):
         return page

@@ -509,7 +509,9 @@ def _find_naming_days(index: Index, query: Query, dates: QueryDates) -> list[Can
         since=max(first, query.filters.since or 1), until=min(last, query.filters.until or date.max.toordinal())
     )
     candidates = index.load_candidates(index.newest(query.viewer, filters, _POOL_PASSAGES))
-    return [each for each in candidates if names_days_within(each.hit.text, each.day, query.today, dates.spans)]
+    return [
+        each for each in candidates if names_days_within(each.hit.text, each.day, each.days, query.today, dates.spans)
+    ]
 
 
 def _narrow_to_dates(filters: Filters, dates: QueryDates) -> Filters | None:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ..formats.timestamps import parse_day
-from ..index.base import Candidate
+from ..index.base import UNREAD, Candidate
 from ..index.tasks import has_open_task
 from ..index.tokenizer import fold
 from ..model import Hit, Query
@@ -61,6 +61,7 @@ class ScoredHit(NamedTuple):
     hit: Hit
     odds: float
     factors: Factors
+    days: str = UNREAD  # that its text names, as the index notes them
     support: float = 0.0  # of its page
     crowding: int = 0  # earlier hits of the same page
     background: float = 0.0  # subtracted by the pipeline: the odds that a hit has to exceed
@@ -131,7 +132,16 @@ def score_candidates(
         page = support[candidate.hit.path]
         whole = odds + weights.support * page
         hits.append(
-            ScoredHit(number, candidate.hit, whole, factors, page, is_likely=number in likely, question=question)
+            ScoredHit(
+                number,
+                candidate.hit,
+                whole,
+                factors,
+                candidate.days,
+                page,
+                is_likely=number in likely,
+                question=question,
+            )
         )
     return _spread(sort_by_odds(hits), weights)
 
@@ -191,7 +201,8 @@ def _date_factor(query: Query, candidate: Candidate, dates: QueryDates) -> float
     if day is not None and dates.includes(day):
         return 1.0 if dates.has_content else _DATE_ALONE * _share_of_date(candidate)
     # A year that a text names is among its words, and counts as such.
-    if (dates.is_relative or dates.are_few) and names_days_within(candidate.hit.text, day, query.today, dates.spans):
+    is_searched = dates.is_relative or dates.are_few
+    if is_searched and names_days_within(candidate.hit.text, day, candidate.days, query.today, dates.spans):
         if not dates.has_content:
             return _NAMED_ALONE
         return 1.0 if dates.is_one_day else _NAMED_IN_TEXT
@@ -222,8 +233,10 @@ def has_dated_hit(query: Query, rows: Sequence[ScoredHit], dates: QueryDates) ->
     """Return whether any hit is dated by the days asked about, or names one of them."""
     if any(row.factors.date >= _NAMED_IN_TEXT for row in rows):
         return True
-    best = (row.hit for row in rows[: query.limit])
-    return any(names_days_within(hit.text, parse_day(hit.at), query.today, dates.spans) for hit in best)
+    return any(
+        names_days_within(row.hit.text, parse_day(row.hit.at), row.days, query.today, dates.spans)
+        for row in rows[: query.limit]
+    )
 
 
 def _odds(factors: Factors, weights: Weights) -> float:
@@ -357,11 +370,13 @@ def drop_duplicates(rows: Iterable[ScoredHit]) -> list[ScoredHit]:
     return list(first.values())
 
 
-def _find_edges(text: str) -> tuple[str, ...]:
-    """Return how the first word of a text begins and the last one ends, which takes less time than to compare texts."""
+def _find_edges(text: str) -> tuple[str | int, ...]:
+    """Return how the first word of a text begins, how the last one ends, and how often it has two letters: that takes
+    less time than to compare texts."""
     first = text[:_EDGE_CHARACTERS].split(None, 1)[:1]
     last = text[-_EDGE_CHARACTERS:].rsplit(None, 1)[-1:]
-    return (*(word[:_MIN_SENTENCE_BYTES] for word in first), *(word[-_MIN_SENTENCE_BYTES:] for word in last))
+    counts = (text.count("e"), text.count("a"))
+    return (*(word[:_MIN_SENTENCE_BYTES] for word in first), *(word[-_MIN_SENTENCE_BYTES:] for word in last), *counts)
 
 
 def _identify_text(hit: Hit) -> tuple[str, ...]:

@@ -223,8 +223,7 @@ def _keep_replaceable(
 ) -> list[Place]:
     """Return the statements beside which there may be a newer one, or one that names what it replaces: to compare dates
     takes much less time than to read what the others say."""
-    hits = {hit.citation: hit for hit in (*(place.hit for place in places), *(each.hit for each in candidates))}
-    origins = _find_origins_of(hits.values(), find_origins)
+    origins = _find_origins_of((each.hit for each in (*places, *candidates)), find_origins)
     others = [(each, _list_moments(each.hit, origins)) for each in candidates]
     newer: dict[int, list[Candidate]] = {}
     for place in places:

@@ -1,7 +1,8 @@
 """Until when and from when on a text holds: `until Friday`, `ab 1. März`, `for the next two weeks`.
 
 Days are read as seen from the day on which the text was written, and lie ahead of it, unlike those of a query, which
-lie behind (`dates.py`).
+lie behind (`dates.py`). Fields say it, too: `valid_until: 2026-05-12` in front matter is about the page, at the end of
+a line about that line, on a line of its own about the text above it, and in code about nothing.
 """
 
 from __future__ import annotations
@@ -14,9 +15,12 @@ from functools import cache
 from typing import Literal, NamedTuple
 
 from ..caching import cache_within
+from ..facts.statements import list_sentences
 from ..formats.timestamps import MONTHS, parse_day
+from ..index.base import VALIDITY_MARK
 from .date_phrases import VOCABULARIES, Vocabulary, fold_phrase
 from .date_readers import DAYS_IN_A_UNIT, any_of, number_words
+from .dates import note_named_days
 from .validity_phrases import (
     ENGLISH,
     MORE_NUMBERS,
@@ -58,6 +62,9 @@ class Validity(NamedTuple):
 
 ALWAYS = Validity()
 _MAX_CHARACTERS = 2_000  # of a text that is read
+_FIELD = re.compile(r"(?m)^[ \t]*(?:<!--[ \t]*)?valid_(from|until):[ \t]*[\"']?([^\n\"'>]+)")
+_COMMENT = re.compile(r"<!--[ \t]*valid_(from|until):[ \t]*[\"']?([^\n\"'>]+)")
+_FENCE = re.compile(r" {0,3}(?:`{3}|~{3})")
 _LATE_DAYS = 60  # how long ago a day without a year may be
 _WORD = r"\w\u0900-\u097f\u064b-\u0652"
 _WORDS = re.compile(rf"[{_WORD}]+")
@@ -144,23 +151,50 @@ def find_validity(text: str, day: int | None) -> Validity:
 
 def find_validity_phrases(text: str, day: int | None) -> dict[str, Validity]:
     """Return what each phrase of a text says, by its words."""
-    folded = fold_phrase(text[:_MAX_CHARACTERS])
     found: dict[str, Validity] = {}
     taken: list[tuple[int, int]] = []
+    for match, kind, language in _find_phrases(fold_phrase(text[:_MAX_CHARACTERS])):
+        if any(match.start() < end and match.end() > start for start, end in taken):
+            continue
+        validity = _read(match, kind, day, language)
+        if validity:
+            taken.append(match.span())
+            found[match[0].strip()] = validity
+    return found
+
+
+def _find_phrases(folded: str) -> Iterator[tuple[re.Match[str], _Kind, str]]:
+    """Yield the phrases of a text that tell neither of the past nor of every time, of which some may overlap."""
     for language in _choose_languages(folded):
         if not _names_day(folded, language):
             continue
         past = _past_pattern(language)
         for pattern, kind in _patterns(language):
             for match in pattern.finditer(folded):
-                is_taken = any(match.start() < end and match.end() > start for start, end in taken)
-                if is_taken or past.search(_clause_before(folded, match.start())) or _is_recurring(folded, match):
-                    continue
-                validity = _read(match, kind, day, language)
-                if validity:
-                    taken.append(match.span())
-                    found[match[0].strip()] = validity
-    return found
+                if not past.search(_clause_before(folded, match.start())) and not _is_recurring(folded, match):
+                    yield match, kind, language
+
+
+def note_days(text: str, day: int | None, is_turn: bool) -> str:  # noqa: FBT001 - as `NoteDays` says
+    """Return what the index keeps of a passage, so that no query has to read it for that: the days that it names, and
+    a mark if it says until when something holds."""
+    mark = VALIDITY_MARK if _says_validity(text, is_turn=is_turn) else ""
+    return f"{note_named_days(text, day)} {mark}".strip()
+
+
+def may_be_limited(days: str) -> bool:
+    """Return whether a passage may say until when it holds, by what the index notes of it."""
+    return VALIDITY_MARK in days
+
+
+def _says_validity(text: str, *, is_turn: bool) -> bool:
+    if "valid_" in text:
+        return True
+    return may_say_validity(text) and any(
+        "; " in sentence or next(_find_phrases(fold_phrase(sentence)), None) is not None
+        for sentence in list_sentences(text, is_turn=is_turn)
+        if may_say_validity(sentence)
+    )
 
 
 def _names_day(folded: str, language: str) -> bool:
@@ -455,3 +489,56 @@ def _numbers(language: str) -> dict[str, int]:
     if language == "unspaced":
         return number_words(UNSPACED_NUMBERS)
     return number_words(_words_of(language)[1].numbers) | number_words(MORE_NUMBERS.get(language, ""))
+
+
+# Fields.
+
+
+def read_fields(head: str) -> Validity:
+    """Return what the fields of front matter say."""
+    return _read_days(_FIELD, head)
+
+
+def is_field(line: str) -> bool:
+    """Return whether a line is nothing but a field."""
+    return "valid_" in line and _FIELD.match(line) is not None
+
+
+@cache_within(500_000)
+def _find_line_fields(text: str) -> tuple[tuple[int, Validity], ...]:
+    fields: dict[int, Validity] = {}
+    above: int | None = None  # the last line that is text
+    is_code = False
+    for number, line in enumerate(text.split("\n")):
+        is_fence = _FENCE.match(line) is not None
+        if is_fence or is_code:
+            above = None
+        elif is_field(line) and above is not None:
+            _add(fields, above, _read_days(_FIELD, line))
+        elif line.strip() and not is_field(line):
+            above = number
+            _add(fields, number, _read_days(_COMMENT, line))
+        is_code = is_code != is_fence
+    return tuple(fields.items())
+
+
+def _add(fields: dict[int, Validity], line: int, more: Validity) -> None:
+    if more != ALWAYS:
+        known = fields.get(line, ALWAYS)
+        fields[line] = Validity(known.first or more.first, known.last or more.last)
+
+
+def find_line_fields(text: str) -> dict[int, Validity]:
+    """Return what fields say of the lines of a text, which are counted from 0; of most lines nothing."""
+    return dict(_find_line_fields(text)) if "valid_" in text else {}
+
+
+def _read_days(pattern: re.Pattern[str], text: str) -> Validity:
+    if "valid_" not in text:
+        return ALWAYS
+    days: dict[str, int] = {}
+    for name, value in pattern.findall(text):
+        day = parse_day(value)
+        if day is not None:
+            days.setdefault(name, day)
+    return Validity(days.get("from"), days.get("until"))

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
+from ..facts.statements import QUESTION_MARKS
 from ..index.languages import (
     ARABIC_PREFIXES,
     CHINESE_STOP_WORDS,
@@ -34,7 +35,6 @@ _MIN_BASE_LETTERS = 3
 _MIN_BASE_LETTERS_OF_UNKNOWN = 5  # where nothing tells the language, endings of all of them are tried
 _MIN_BASE_LETTERS_OF_HINDI = 2
 _NO_PLURALS = frozenset(["always", "news", "perhaps", "series", "species"])
-_QUESTION_MARKS = ("?", "？", "؟")
 _MAX_END_CHARACTERS = 16  # in which a text ends, with its closing marks
 _CLOSING_MARKS = ')"”'
 _HANGUL = "[\uac00-\ud7af]+"
@@ -110,7 +110,7 @@ def _beginnings(bases: Iterable[frozenset[str]]) -> tuple[str, ...]:
 def is_question(text: str) -> bool:
     """Return whether a text ends as a question does."""
     end = text if text[-1:].isspace() else text[-_MAX_END_CHARACTERS:]  # to strip a long text is to copy it
-    return end.rstrip().rstrip(_CLOSING_MARKS).endswith(_QUESTION_MARKS)
+    return end.rstrip().rstrip(_CLOSING_MARKS).endswith(QUESTION_MARKS)
 
 
 def has_content(text: str) -> bool:

@@ -7,6 +7,7 @@ memory-mapped, and numpy is all it needs. One vector space serves every language
 from __future__ import annotations
 
 import json
+from array import array
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -68,6 +69,7 @@ class StaticModel:
         self.tokenizer = Tokenizer(vocabulary, english_rows)
         self._english_rows = english_rows or len(vocabulary)
         self._table = table
+        self._leans = array("b", table.leans.tobytes())  # where looking up single numbers takes less time
         self._alternates = _alternates(vocabulary, self.tokenizer)
         self._cached_ids = cache_within(_TOKEN_CACHE_BYTES)(self._different_ids)
 
@@ -94,17 +96,23 @@ class StaticModel:
     def ids(self, text: str) -> npt.NDArray[np.int64]:
         """Return the ids of the tokens of a text. A word that English shares with another language has two vectors,
         and the words around it decide."""
-        ids = np.array(self.tokenizer.ids(text), np.int64)
-        lean = int(self._table.leans[ids].sum(dtype=np.int64)) if len(ids) else 0
-        if lean < _FOREIGN_LEAN:
-            return self._alternates[ids]
-        if lean > 0 and ids.max() >= self._english_rows:
-            return np.array(self.tokenizer.ids(text, is_english=True), np.int64)
-        return ids
+        ids, are_foreign = self._list_ids(text)
+        numbers = np.array(ids, np.int64)
+        return self._alternates[numbers] if are_foreign else numbers
+
+    def _list_ids(self, text: str) -> tuple[list[int], bool]:
+        """Return the ids of the tokens of a text, and whether the text is in another language than English."""
+        ids = self.tokenizer.ids(text)
+        lean = sum(map(self._leans.__getitem__, ids))
+        if lean > 0 and max(ids) >= self._english_rows:
+            ids = self.tokenizer.ids(text, is_english=True)
+        return ids, lean < _FOREIGN_LEAN
 
     def _different_ids(self, text: str) -> npt.NDArray[np.int32]:
         """Return the ids of the different tokens of a text."""
-        return np.array([*{*self.ids(text).tolist()}], np.int32)
+        ids, are_foreign = self._list_ids(text)
+        different = np.array([*{*ids}], np.int32)
+        return np.unique(self._alternates[different]).astype(np.int32) if are_foreign else different
 
     def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Return one row of length 1 for each text; zeros for a text without known tokens."""

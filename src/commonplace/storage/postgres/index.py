@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from ...embedding.base import Vectors
 
 Answer = TypeVar("Answer")
-SCHEMA_VERSION = 10
+SCHEMA_VERSION = 11
 _BELOW = "(path = %(prefix)s OR (path >= %(first)s AND path < %(last)s))"
 
 
@@ -351,6 +351,7 @@ _PASSAGE_COLUMNS = {
     "tags": "text",
     "at": "text",
     "day": "integer",
+    "days": "text",
     "kind": "text",
     "owner": "integer",
     "source": "text",

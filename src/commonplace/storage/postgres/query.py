@@ -27,7 +27,7 @@ from .visibility import (
 if TYPE_CHECKING:
     from ...embedding.base import Vectors
 
-CANDIDATE_COLUMNS = """passages.id, path, first, last, text, key, tags, at, day, kind, scope, who, source,
+CANDIDATE_COLUMNS = """passages.id, path, first, last, text, key, tags, at, day, days, kind, scope, who, source,
     passages.length, terms"""
 
 
