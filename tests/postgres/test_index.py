@@ -146,11 +146,12 @@ _STEPS = st.lists(
     min_size=1,
     max_size=3,
 )
+_PATHS = st.lists(st.sampled_from([f"memory/{n}.md" for n in "abcde"])).map(tuple)
 _FILTERS = st.builds(
     Filters, until=st.none(), channel=st.just(""), scopes=st.sampled_from([(), ("agent",), ("channel:dev", "shared")]), tags=st.sampled_from([(), ("a",)]),
     since=st.sampled_from([None, 1]), source=st.sampled_from(["", "session"]),
     paths=st.sampled_from([(), ("memory/*.md",), ("**/b.md", "m?mory/[a].md")]), agent=st.sampled_from(["", "main"]),
-    past=st.none() | st.builds(PastPages, st.integers(1, date.max.toordinal())),
+    past=st.none() | st.builds(PastPages, st.integers(1, date.max.toordinal()), _PATHS, _PATHS),
 )  # fmt: skip
 _VIEWER = st.builds(
     Viewer, st.sampled_from(["main", "ann"]), extra=st.sampled_from([(), ("docs/*.md",), ("x",)]),

@@ -363,20 +363,27 @@ def drop_duplicates(rows: Iterable[ScoredHit]) -> list[ScoredHit]:
     rows = list(rows)
     edges = [(row.hit.key, *_find_edges(row.hit.text)) for row in rows]
     counts = Counter(edges)
+    alike = [
+        (edge, _count_letters(row.hit.text) if counts[edge] > 1 else ()) for row, edge in zip(rows, edges, strict=True)
+    ]
+    alike_counts = Counter(alike)
     first: dict[tuple[str | int, ...], ScoredHit] = {}
-    for row, edge in zip(rows, edges, strict=True):
-        is_alone = counts[edge] == 1  # so that no other can say the same
+    for row, each in zip(rows, alike, strict=True):
+        is_alone = alike_counts[each] == 1  # so that no other can say the same
         first.setdefault((row.number,) if is_alone else _identify_text(row.hit), row)
     return list(first.values())
 
 
-def _find_edges(text: str) -> tuple[str | int, ...]:
-    """Return how the first word of a text begins, how the last one ends, and how often it has two letters: that takes
-    less time than to compare texts."""
+def _find_edges(text: str) -> tuple[str, ...]:
+    """Return how the first word of a text begins and the last one ends, which takes less time than to compare texts."""
     first = text[:_EDGE_CHARACTERS].split(None, 1)[:1]
     last = text[-_EDGE_CHARACTERS:].rsplit(None, 1)[-1:]
-    counts = (text.count("e"), text.count("a"))
-    return (*(word[:_MIN_SENTENCE_BYTES] for word in first), *(word[-_MIN_SENTENCE_BYTES:] for word in last), *counts)
+    return (*(word[:_MIN_SENTENCE_BYTES] for word in first), *(word[-_MIN_SENTENCE_BYTES:] for word in last))
+
+
+def _count_letters(text: str) -> tuple[int, ...]:
+    """Return how often a text has two frequent letters, which the spaces in it do not change."""
+    return text.count("e"), text.count("a")
 
 
 def _identify_text(hit: Hit) -> tuple[str, ...]:

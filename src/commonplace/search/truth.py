@@ -229,14 +229,22 @@ def _keep_replaceable(
     for place in places:
         if place.number not in newer:
             moments = _list_moments(place.hit, origins)
-            newer[place.number] = [each for each, later in others if _may_replace(place, moments, each, later)]
+            newer[place.number] = [
+                each
+                for each, later in others
+                if (_is_any_newer(moments, later) or ANSWER_START in each.hit.text) and _may_concern(place, each)
+            ]
     return [place for place in places if _share_key(place, newer[place.number])]
 
 
-def _may_replace(place: Place, moments: Sequence[_Moment], other: Candidate, later: Sequence[_Moment]) -> bool:
-    if other.number == place.number or not place.hit.scope.shares_facts_with(other.hit.scope):
-        return False
-    return any(_is_newer(one, two) for one in moments for two in later) or ANSWER_START in other.hit.text
+def _is_any_newer(moments: Sequence[_Moment], later: Sequence[_Moment]) -> bool:
+    if len(moments) == len(later) == 1:  # as nearly always
+        return _is_newer(moments[0], later[0])
+    return any(_is_newer(one, two) for one in moments for two in later)
+
+
+def _may_concern(place: Place, other: Candidate) -> bool:
+    return other.number != place.number and place.hit.scope.shares_facts_with(other.hit.scope)
 
 
 def _share_key(place: Place, others: Iterable[Candidate]) -> bool:
