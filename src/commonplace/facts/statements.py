@@ -70,6 +70,7 @@ _CUES: tuple[Cue, ...] = (
     "tentative",
     "resolution",
 )
+_OPEN: tuple[Cue, ...] = ("open",)
 _CHANGES: tuple[Cue, ...] = ("change", "weak change", "retraction", "decision", "resolution")
 CHANGES: frozenset[str] = frozenset(_CHANGES)  # the cues of a statement that may replace one
 
@@ -405,7 +406,7 @@ def lookup_keys(statement: Statement) -> LookupKeys:
 @cache_within(250_000)
 def _is_open(text: str) -> bool:
     """Return whether a statement says that something is open; cached, as many queries meet it."""
-    return bool(find_cues(fold(text), ("open",)))
+    return bool(find_cues(fold(text), _OPEN))
 
 
 def list_required(key: FactKey) -> tuple[str, ...]:

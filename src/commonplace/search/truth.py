@@ -223,7 +223,8 @@ def _keep_replaceable(
 ) -> list[Place]:
     """Return the statements beside which there may be a newer one, or one that names what it replaces: to compare dates
     takes much less time than to read what the others say."""
-    origins = _find_origins_of((each.hit for each in (*places, *candidates)), find_origins)
+    hits = (*(place.hit for place in places), *(each.hit for each in candidates))
+    origins = _find_origins_of(hits, find_origins)
     others = [(each, _list_moments(each.hit, origins)) for each in candidates]
     newer: dict[int, list[Candidate]] = {}
     for place in places:
