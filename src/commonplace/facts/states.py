@@ -230,6 +230,15 @@ _RENEWED = re.compile(
     r"|(?:avons|a|ai) (?:un nouveau|une nouvelle)|tenemos (?:un nuevo|una nueva)|temos (?:um novo|uma nova)"
     r"|у нас нов(?:ый|ая)) (?P<s>\S+(?: \S+)?)$"
 )
+# What every text has of which the longer patterns can match: most have none of it.
+_RENEWAL_HINT = re.compile("switched|changed|replaced|new |neue|nouve|nuev|nov[oa]|нов")
+_END_HINT = re.compile(
+    "clos|shut down|died|passed away|dissol|discontinued|disbanded|cancel|gone|defunct|ended|retired|bankrupt|of bus"
+    "|no longer exists|zugemacht|dichtgemacht|aufgehört|gestorben|eingestellt|aufgelöst|abgesagt|insolvent|pleite|fermé"
+    "|mort|décédé|annulé|dissous|cerr|muri|muerto|falleci|quebró|fech|morreu|faleceu|faliu|encerrou|закры|умер|скончал"
+    "|отменили|обанкрот|बंद|गुज़र|रद्द|أغلق|توفي|مات|أفلس|关门|倒闭|停业|关张|去世|閉店|閉業|廃業|倒産|亡くな|他界|geschlossen|verstorben"
+)
+_UNSPACED_LETTER = re.compile("[\u3040-\u30ff\u4e00-\u9fff]")
 _WHO = "(?P<s>.{0,8}?)"  # before the verb of Chinese
 _TOPIC = "(?:(?P<s>.{1,8}?)は)?(?P<v>[^は]{2,10}?)"  # and the place before the verb of Japanese
 _UNSPACED: dict[str, dict[Aspect, tuple[str, ...]]] = {
@@ -358,6 +367,8 @@ def _count_words(state: State) -> int:
 @cache_within(500_000)
 def find_ended(text: str) -> tuple[str, ...]:
     """Return the words of what a note says to be no more; empty if it says so of nothing."""
+    if not _END_HINT.search(fold(text)):
+        return ()
     for clause in split_clauses(text):
         folded = fold(clause)
         joined = " ".join(split_words(folded))
@@ -370,6 +381,8 @@ def find_ended(text: str) -> tuple[str, ...]:
 @cache_within(500_000)
 def find_renewed(text: str) -> tuple[str, ...]:
     """Return the stems of what the writer has another one of now: `we changed vets`, `we have a new adviser`."""
+    if not _RENEWAL_HINT.search(fold(text)):
+        return ()
     for clause in split_clauses(text):
         match = _RENEWED.match(" ".join(split_words(fold(clause))))
         if match:
@@ -379,9 +392,11 @@ def find_renewed(text: str) -> tuple[str, ...]:
 
 def is_about(words: Sequence[str], subject: tuple[str, ...]) -> bool:
     """Return whether a statement is about something, and not about a part of it, as `the museum café` is."""
+    if not subject:
+        return False
     stated = strip_articles(words)
     rest = stated[len(subject) :]
-    if not subject or stated[: len(subject)] != subject or not rest or rest[0] in _GLUE:
+    if stated[: len(subject)] != subject or not rest or rest[0] in _GLUE:
         return False
     return is_unspaced(rest[0]) or rest[0] in function_words() or rest[0] in PREPOSITIONS or rest[0] in list_verbs()
 
@@ -407,7 +422,7 @@ def _read_clause(clause: str) -> Iterator[State]:
         state = _make_state(form, match.groupdict()) if match else None
         if state:
             yield state
-    if not folded.isascii():
+    if not folded.isascii() and _UNSPACED_LETTER.search(folded):
         yield from _read_unspaced(folded)
 
 

@@ -21,7 +21,7 @@ from .links import hash_words
 from .phrases import Cue
 from .relations import FIRST_PERSON, YOU
 from .statements import Statement
-from .states import compare_states, find_ended, find_renewed, is_about, read_states
+from .states import compare_states, find_ended, find_renewed, is_about
 from .value_words import (
     CASE_PREPOSITIONS,
     CONTEXT_LABELS,
@@ -87,11 +87,16 @@ def judge(older: Statement, newer: Statement, *, is_same_place: bool = False) ->
     cues = newer.cues
     if _is_rejected(older, newer) or "open" in cues or not _is_same_speaker(older, newer):
         return None
-    says_so = "change" in cues or "retraction" in cues
     if not cues.isdisjoint(("tentative", "addition")) and "retraction" not in cues:
         return None
-    if are_told_apart(older, newer):
-        return None
+    link = _find_link(older, newer, is_same_place=is_same_place)
+    return None if link and are_told_apart(older, newer) else link
+
+
+def _find_link(older: Statement, newer: Statement, *, is_same_place: bool) -> Link | None:
+    """Return how one statement replaces another by the first rule that says so."""
+    cues = newer.cues
+    says_so = "change" in cues or "retraction" in cues
     frame = align(older.words, newer.words)
     if older.speaker or newer.speaker:  # people repeat themselves when they talk: only frames, and what is taken back
         return judge_frame(frame, older, newer) or _judge_states(older, newer) or _judge_taking_back(older, newer)
@@ -113,7 +118,9 @@ def may_be_versions(older: Statement, newer: Statement) -> bool:
         return True
     if _has_same_subject(older, newer) or "open" in older.cues or _may_say_change(newer) or says_change(newer):
         return True
-    return bool(find_ended(newer.text)) or any(state.aspect != "state" for state in read_states(newer.text))
+    if is_about(older.words, find_ended(newer.text)):
+        return True
+    return compare_states(older.text, newer.text, says_change=False) is not None
 
 
 def _differ_in_case(frame: Frame, older: Statement, newer: Statement) -> bool:
