@@ -1,7 +1,9 @@
-"""Make a set of small memories in the form of the ruler: thirty homes of 5 to 500 notes, asked in other words.
+"""Make sets of small memories in the form of the ruler: homes of 5 to 500 notes, asked in other words.
 
 Run: ./dev homes FOLDER. Writes `homes-fit` and `homes-held`, fifteen homes each, which share no fact. A third of the
-questions cannot be answered: they ask for a fact that the home does not have, or for that of somebody else.
+questions cannot be answered: they ask for a fact that the home does not have, or for that of somebody else. Also writes
+`homes-near-fit` and `homes-near-held`, written by hand in eight languages: nearly half of their questions cannot be
+answered, though a note nearly fits.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 FACTS = Path(__file__).with_name("homes.txt")
+NEAR_MISSES = Path(__file__).with_name("near.txt")
 PEOPLE = ("Ann", "Bruno", "Chiara", "Dmitri", "Elif", "Farah", "Goran", "Hanna", "Ivo", "Jun", "Kemal", "Lena", "Mina")
 QUESTIONS_OF_A_HOME = 12
 SIZES = (5, 7, 10, 14, 20, 28, 40, 55, 75, 100, 140, 200, 280, 390, 500)
@@ -26,6 +29,7 @@ FILLERS = (
     "Walked {n} kilometres with {who}.",
     "Tidied shelf {n} in the cellar.",
 )
+Home = tuple[list[str], list[tuple[str, int | None]]]  # notes, and questions with the place of the note that answers
 
 
 class Fact(NamedTuple):
@@ -34,12 +38,52 @@ class Fact(NamedTuple):
     has_person: bool
 
 
+class Written(NamedTuple):
+    """A home that was written by hand: each question has the place of the note that answers, or None."""
+
+    half: str
+    language: str
+    size: int
+    notes: list[str]
+    asked: list[tuple[str, int | None]]
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("folder", type=Path)
     folder = options.parse_args().folder
     for name, facts in split_facts(FACTS.read_text()).items():
         write_set(folder / f"homes-{name}", facts, random.Random(name))
+    for name, homes in read_homes(NEAR_MISSES.read_text()).items():
+        write_homes(folder / f"homes-near-{name}", homes)
+
+
+def read_homes(text: str) -> dict[str, list[Home]]:
+    """Return the homes of each half, filled up to their size with everyday notes."""
+    homes: list[Written] = []
+    everyday: dict[str, list[str]] = {}
+    for mark, rest in (line.split(" ", 1) for line in text.splitlines() if line and not line.startswith("#")):
+        if mark == "+":
+            language, note = rest.split(" ", 1)
+            everyday.setdefault(language, []).append(note)
+        elif mark == "=":
+            half, language, size = rest.split()
+            homes.append(Written(half, language, int(size), [], []))
+        elif mark == "-":
+            homes[-1].notes.append(rest)
+        else:
+            homes[-1].asked.append((rest, len(homes[-1].notes) - 1 if mark == "?" else None))
+    halves: dict[str, list[Home]] = {}
+    for home in homes:
+        others = fill_up(everyday[home.language], home.size - len(home.notes))
+        halves.setdefault(home.half, []).append(([*home.notes, *others], home.asked))
+    return halves
+
+
+def fill_up(everyday: list[str], count: int) -> list[str]:
+    """Return so many everyday notes; from the second round on they are numbered."""
+    rounds = [(place // len(everyday), everyday[place % len(everyday)]) for place in range(count)]
+    return [f"{note} ({number + 1})" if number else note for number, note in rounds]
 
 
 def split_facts(text: str) -> dict[str, list[Fact]]:
@@ -57,22 +101,25 @@ def split_facts(text: str) -> dict[str, list[Fact]]:
 
 def write_set(folder: Path, facts: list[Fact], dice: random.Random, max_notes: int = SIZES[-1]) -> None:
     """Write homes with their questions, those with at most so many notes."""
+    write_homes(folder, [make_home(facts, size, dice) for size in SIZES if size <= max_notes])
+
+
+def write_homes(folder: Path, homes: list[Home]) -> None:
     questions: list[dict[str, Any]] = []
-    for number, size in enumerate(size for size in SIZES if size <= max_notes):
+    for number, (notes, asked) in enumerate(homes):
         agent = f"home-{number + 1:02}"
-        notes, asked = make_home(facts, size, dice)
         pages = folder / "home/agents" / agent / "memory"
         pages.mkdir(parents=True, exist_ok=True)
         for place, note in enumerate(notes):
             (pages / f"n{place:03}.md").write_text(f"{note}\n")
-        for question, place in asked:
-            evidence = [] if place is None else [f"agents/{agent}/memory/n{place:03}.md"]
+        for question, answer in asked:
+            evidence = [] if answer is None else [f"agents/{agent}/memory/n{answer:03}.md"]
             questions.append({"question": question, "evidence": evidence, "agent": agent})
     lines = [json.dumps(question, ensure_ascii=False) for question in questions]
     (folder / "questions.jsonl").write_text("\n".join(lines) + "\n")
 
 
-def make_home(facts: list[Fact], size: int, dice: random.Random) -> tuple[list[str], list[tuple[str, int | None]]]:
+def make_home(facts: list[Fact], size: int, dice: random.Random) -> Home:
     """Return the notes of a home, and questions with the place of the note that answers, or None."""
     present = dice.sample(facts, min(len(facts) * 3 // 4, size))
     notes: list[str] = []
