@@ -78,6 +78,8 @@ class Readings:
 
     def note(self, conversation: str, path: str, reading: Reading) -> None:
         """Note what a conversation was given of a page, or wrote there."""
+        if not self._log and self._is_known(conversation, path, reading):
+            return
         reading = reading.add(self.find_latest(conversation, path))
         with self._lock:
             self._drop((conversation, path))
@@ -87,6 +89,15 @@ class Readings:
                 self._drop(next(iter(self._readings)))
         if self._log:
             self._log.add(path, reading)
+
+    def _is_known(self, conversation: str, path: str, reading: Reading) -> bool:
+        """Return whether the last reading is the same, as it is where pages are read more often than they change."""
+        with self._lock:
+            kept = self._readings.get((conversation, path))
+            if kept is None or kept != _KeptReading(reading.version, _format_runs(reading.lines)):
+                return False
+            self._readings.move_to_end((conversation, path))
+        return True
 
     def find(self, conversation: str, path: str) -> Reading | None:
         """Return what a conversation was last given of a page; None when it was not."""
@@ -171,8 +182,10 @@ class ReadingLog:
 def _format_runs(lines: dict[int, str]) -> list[tuple[int, str]]:
     """Return lines as texts, each with the number of its first line."""
     runs: list[tuple[int, str]] = []
-    numbers = enumerate(sorted(lines))
-    for _, run in groupby(numbers, key=lambda pair: pair[1] - pair[0]):
+    ordered = sorted(lines)
+    if ordered and ordered[-1] - ordered[0] == len(ordered) - 1:  # nearly always
+        return [(ordered[0], "\n".join(map(lines.__getitem__, ordered)))]
+    for _, run in groupby(enumerate(ordered), key=lambda pair: pair[1] - pair[0]):
         together = [number for _, number in run]
         runs.append((together[0], "\n".join(lines[number] for number in together)))
     return runs
