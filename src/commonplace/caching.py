@@ -22,6 +22,8 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 _ENTRY_BYTES = 60  # of an entry of a dictionary, whatever is in it
 _MAX_PART_OF_LIMIT = 4  # one entry has at most a quarter of all bytes
+_LONG_CHARACTERS = 2_000  # of a text, from which on its entry is always measured
+_MEASURED_PART = 8
 _ABSENT: Final = object()
 _PLAIN_TYPES = frozenset((str, bytes, int, float, bool, type(None)))  # with nothing in them
 _PROGRAM_TYPES = (type, FunctionType, MethodType)  # what is there anyway
@@ -38,6 +40,8 @@ class ByteCache(Generic[Key, Value]):
         self._earlier: dict[Key, Value] = {}
         self._recent_bytes = 0
         self._earlier_bytes = 0
+        self._additions = 0
+        self._usual_bytes = 0  # of an entry
         _caches.add(self)
 
     def __len__(self) -> int:
@@ -51,16 +55,31 @@ class ByteCache(Generic[Key, Value]):
         """Return the value of a key, which counts as used."""
         value: Any = self.recent.get(key, _ABSENT)
         if value is _ABSENT:
-            value = self.pop(key, _ABSENT)
+            value = self._earlier.pop(key, _ABSENT)
             if value is _ABSENT:
                 return default
-            self.put(key, value)
+            size = self._usual_bytes or _measure_entry(key, value)
+            self._earlier_bytes = max(0, self._earlier_bytes - size)
+            self._add(key, value, size)
         return value
 
     def put(self, key: Key, value: Value) -> None:
         """Keep a value, which must not change while it is here; not one that would take the place of many."""
         self.pop(key)
-        size = _measure_entry(key, value)
+        self._add(key, value, _measure_entry(key, value))
+
+    def add_new(self, key: tuple[Any, ...], value: Value) -> None:
+        """Keep the value of a key that is not here. Of short texts every eighth is measured, and counts for all."""
+        self._additions += 1
+        is_long = isinstance(key[0], str) and len(key[0]) > _LONG_CHARACTERS
+        if is_long or self._additions % _MEASURED_PART == 1:
+            size = _measure_entry(key, value)
+            self._usual_bytes = (3 * (self._usual_bytes or size) + size) // 4
+        else:
+            size = self._usual_bytes
+        self._add(cast(Key, key), value, size)
+
+    def _add(self, key: Key, value: Value, size: int) -> None:
         if size * _MAX_PART_OF_LIMIT > self.limit_bytes:
             return
         if 2 * (self._recent_bytes + size) > self.limit_bytes:
@@ -104,7 +123,7 @@ def cache_within(limit_bytes: int) -> Callable[[Callable[Parameters, Value]], Ca
                 value = cache.get(key, _ABSENT)
                 if value is _ABSENT:
                     value = function(*arguments, **named)
-                    cache.put(key, value)
+                    cache.add_new(key, value)
             return cast(Value, value)
 
         return call

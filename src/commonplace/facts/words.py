@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 
 from ..caching import cache_within
 from .word_lists import CONTRACTIONS, FUNCTION_WORDS, MONTHS_AND_DAYS, NUMBER_WORDS
@@ -89,7 +89,7 @@ def _mark_may(words: list[str]) -> list[str]:
     return marked
 
 
-@cache_within(500_000)  # words of anybody's texts: without a limit, they would stay forever
+@lru_cache(maxsize=16_384)  # words of anybody's texts: without a limit, they would stay forever
 def _expand(word: str) -> tuple[str, ...]:
     if word in CONTRACTIONS:
         return tuple(CONTRACTIONS[word].split())
@@ -129,7 +129,7 @@ def is_amount(word: str) -> bool:
     return is_number(word) and word not in _FREQUENCIES and (word.isalpha() or word[0].isdigit())
 
 
-@cache_within(4_000_000)
+@lru_cache(maxsize=16_384)
 def stem(word: str) -> str:
     """Return the beginning of a word without an English ending: inflections mostly share it."""
     if not word.isalpha() or len(word) < _MIN_INFLECTED_CHARACTERS:

@@ -10,9 +10,8 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
-
-from ..caching import cache_within
 
 # Besides format controls (Cf), what Unicode lets a program leave out (Default_Ignorable_Code_Point): fillers,
 # variation selectors and reserved code points. Other unassigned code points and private use show as a box.
@@ -39,7 +38,7 @@ _FLAGS = f"\U0001f3f4(?:{_FLAG_TAGS})\U000e007f"
 _ESCAPES = re.compile(r"(?<!\\)(\\+)u\{([0-9a-f]{2,6})\}")
 
 
-@cache_within(250_000)
+@lru_cache(maxsize=16_384)
 def is_hidden(char: str) -> bool:
     """Tell whether a character has no visible shape. Whether the text around it needs it is another question."""
     if _IGNORABLE.match(char):

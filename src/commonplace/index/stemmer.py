@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import cache, lru_cache
 
-from ..caching import cache_within
 from .languages import ALSO_ENGLISH_WORDS, ENGLISH, LATIN, STOP_WORDS
 
 _MIN_LETTERS = 4
@@ -90,7 +89,7 @@ def language_of_script(word: str) -> str:
     return ""
 
 
-@cache_within(4_000_000)
+@lru_cache(maxsize=16_384)
 def _stem_english(word: str) -> str:
     """Remove the most common English endings of a word."""
     if len(word) < _MIN_LETTERS or not word.isalpha():
@@ -108,12 +107,12 @@ def _stem_english(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("e") else word
 
 
-@cache_within(4_000_000)
+@lru_cache(maxsize=16_384)
 def _stem_latin(word: str, language: str) -> str:
     return word if len(word) < _MIN_LETTERS or not word.isalpha() else _snowball(language)(word) or word
 
 
-@cache_within(4_000_000)
+@lru_cache(maxsize=16_384)
 def _stem_snowball(word: str, language: str) -> str:
     if language == "arabic":
         return _snowball(language)(word.translate(ARABIC_VARIANTS)) or word

@@ -9,9 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from functools import cached_property
-
-from ...caching import cache_within
+from functools import cached_property, lru_cache
 
 CJK = "\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff"
 THAI = "\u0e01-\u0e3a\u0e40-\u0e4e"
@@ -34,7 +32,7 @@ _PREFIXES = "ובכלמשהوفلبك"  # "and", "in", "to" and the like, writte
 _THAI_WORD = re.compile(f"[{THAI}]+")
 _ONE_CHARACTER = (1,)
 _MAX_PIECE_CHARACTERS = 18
-_WORD_CACHE_BYTES = 4_000_000
+_MAX_CACHED_WORDS = 16_384
 _MIN_STEM_CHARACTERS = 3
 
 
@@ -49,8 +47,8 @@ class Tokenizer:
         """`english_rows`: how many of the first tokens may be pieces of an English word; all if it is 0."""
         self._ids = dict(zip(vocabulary, range(len(vocabulary)), strict=True))
         self._english_rows = english_rows or len(vocabulary)
-        self._pieces = cache_within(_WORD_CACHE_BYTES)(self._split_word)  # a rare word seldom occurs only once
-        self._english_pieces = cache_within(_WORD_CACHE_BYTES)(self._split_english_word)
+        self._pieces = lru_cache(_MAX_CACHED_WORDS)(self._split_word)  # a rare word seldom occurs only once
+        self._english_pieces = lru_cache(_MAX_CACHED_WORDS)(self._split_english_word)
 
     def id(self, token: str) -> int:
         return self._ids[token]
