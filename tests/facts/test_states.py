@@ -62,6 +62,8 @@ CHANGED = [
 UNCHANGED = [
     ("Ute lives in Kiel.", "Ute's brother moved to Lübeck."),
     ("Ute lives in Kiel.", "Ute moved to Kiel in 2019."),
+    ("Parcel 10 went to the harbour of Kiel.", "Parcel 15 went to the harbour of Bremen."),
+    ("Bus 10 goes to the airport.", "Bus 10 went to the garage."),
     ("Nadia works at Siemens.", "Nadia moved to Berlin."),
     ("Nadia works at Siemens.", "Nadia left Bosch."),
     ("Nils is responsible for the website.", "Aylin took over the newsletter part of the website."),

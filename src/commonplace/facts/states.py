@@ -178,7 +178,7 @@ _FORMS: dict[str, dict[Aspect, str]] = {
             V replaces/replaced/succeeds/succeeded/follows X as/on/at/in/for S
             V inherits/inherited S
             ownership of S has/was/is? now? goes/went/passed/passes/moved/transferred to V
-            S has/was/is/were? now? been? passed/handed/transferred/reassigned/goes/went over? to V
+            S has/was/is/were? now? been? passed/handed/transferred/reassigned over? to V
             V hat S von X übernommen
             V hat bei/in/im S von X übernommen
             V hat S übernommen
@@ -455,7 +455,8 @@ def _read_subject(words: list[str]) -> tuple[str, ...]:
         return WRITER if not _WRITERS.isdisjoint(words) else ()
     if words[0] in PREPOSITIONS and words[0] != "a":  # `runs on …`; not `assumiu a loja`
         return ()
-    return tuple(stem for stem in content_stems(_cut(words)) if stem not in _FILLERS and not is_number(stem))
+    stems = (stem for stem in content_stems(_cut(words)) if stem not in _FILLERS)
+    return tuple(stem for stem in stems if stem.isdigit() or not is_number(stem))  # parcel 7 is not parcel 8
 
 
 def _cut(words: list[str]) -> list[str]:
