@@ -73,6 +73,10 @@ class MaxSimEmbedder(Protocol):
         """Return the MaxSim of a query with each text, from 0 to 1; an empty list for an unsuitable query."""
         ...
 
+    def nearness(self, words: str, text: str) -> float:
+        """Return the MaxSim of some words, in whatever script, with a text, from 0 to 1."""
+        ...
+
 
 def open_embedders(settings: SearchSettings) -> tuple[Embedder, ...]:
     """Open the configured provider and return its embedders, one for each script; none for `none`.

@@ -97,6 +97,17 @@ DAY_QUESTION_WORDS = """
     حدث حصل فعلنا جديد
     做 は し か
 """
+# Words with which people ask for something, and which no answer has.
+REQUEST_WORDS = """
+    describe explain please remind show tell
+    erklare erklar nenne zeig zeige
+    dime explica muestra
+    decris explique montre
+    descreva mostre
+    descrivi dimmi mostra spiega
+    найди объясни опиши перечисли покажи расскажи скажи
+    اشرح اذكر اعرض
+"""
 # What people ask for of a day without saying on what: `what did we agree on yesterday?`. What answers may not have the
 # verb that was asked with.
 DAY_QUESTION_VERBS = """

@@ -4,6 +4,8 @@ The probability depends on how far the odds of a hit exceed the background (the 
 estimate of them where there are fewer hits) and those of the best other hit, on its share of BM25 and of adjacent
 words, on what the rest of its page says, and on its length: a long passage has many words by chance. Words of the query
 that the memory lacks weigh the most; the more of them there are, the more similarity tells. A large memory errs more.
+A short note of a small memory that lacks a name, a number, an identifier or the day of the query has another curve:
+there, a note about somebody else matches better than the answer in other words.
 Fitted by `./dev calibrate` over many sets of questions at once, among them questions that the memory cannot answer, so
 that a threshold means the same whatever the language and the length of the question: at 0.5, half of the hits are
 right.
@@ -14,6 +16,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
+
+from .coverage import Coverage
+
+
+class NoteScale(NamedTuple):
+    """The logistic curve for a short note of a small memory: its offset, the slopes of the logarithm of the odds, of
+    the lead and of the share of BM25, and those of how the note covers the words of the query."""
+
+    offset: float
+    log_slope: float
+    lead: float
+    lexical: float
+    is_whole: float
+    has_exact: float
+    lacks_exact: float
+    nearness: float = 0.0
 
 
 class Scale(NamedTuple):
@@ -35,6 +53,7 @@ class Scale(NamedTuple):
     support: float = 0.0
     length: float = 0.0
     date: float = 0.0
+    notes: NoteScale | None = None  # of short notes in a small memory, where it was fitted
 
 
 class Match(NamedTuple):
@@ -47,14 +66,17 @@ class Match(NamedTuple):
     support: float = 0.0
     characters: int = 0
     date: float = 0.0
+    size: int = 0  # in bytes: a character of Chinese says as much as three letters
+    coverage: Coverage | None = None  # of the words of the query, where it was measured
 
 
 class Asked(NamedTuple):
-    """How a query fits the whole memory: the share of its words, by weight, that the memory lacks, and how many
-    passages it was asked of."""
+    """How a query fits the whole memory: the share of its words, by weight, that the memory lacks, how many passages
+    it was asked of, and how many content words it has."""
 
     unknown: float = 0.0
     passages: int = 1
+    words: int = 0
 
 
 class Evidence(NamedTuple):
@@ -70,6 +92,8 @@ class Evidence(NamedTuple):
     support: float = 0.0  # the best passages of the same page
     length: float = 0.0  # the logarithm of how many characters it has
     date: float = 0.0  # how close it is to the days that the query names
+    note: float = 0.0  # how far the hit is a short note of a small memory, from 0 to 1
+    coverage: Coverage = Coverage()
 
 
 class MaxSimScale(NamedTuple):
@@ -94,6 +118,7 @@ KEYWORD = Scale(
     support=0.075,
     length=-0.314,
     date=1.021,
+    notes=NoteScale(-4.923, 2.456, 0.804, -4.627, is_whole=5.434, has_exact=1.161, lacks_exact=-2.202),
 )
 # A query asks for days, or for open tasks, and for nothing else: all of them are right.
 SELECTION = Scale(0.0, 1.0, 0.3, -3.9)
@@ -115,6 +140,9 @@ _SPACES = {
         support=0.298,
         length=-0.356,
         date=0.924,
+        notes=NoteScale(
+            -1.057, 1.220, 0.652, -4.212, is_whole=3.705, has_exact=1.248, lacks_exact=-1.605, nearness=1.579
+        ),
     ),
     "local-answerai-colbert": Scale(0.83, 0.03, 0.16, -3.4),
     "local-bge-small-en": Scale(0.38, 0.064, 0.37, -4.28),
@@ -126,7 +154,12 @@ _BACKGROUND_RANK = 30  # the hit whose odds are the background
 _UNRELATED_ODDS = -2.0  # of a passage that has nothing to do with the query
 _MAX_LOGIT = 30.0
 _MAX_LEAD = 6.0  # beyond which a hit is no more certain
+MAX_NOTE_LEAD = 2.0  # likewise of a note: in a small memory, whatever has a name leads by far
 _MAX_LAG = 8.0
+MIN_NEARNESS = 0.03  # of words to a text, below which nothing in it is like them
+_NOTE_BYTES = (150, 660)  # a note up to the first is short, from the second on it is a page
+_NOTE_PASSAGES = (600, 1_500)  # likewise of a small memory
+_NOTE_QUERY_WORDS = (5, 9)  # and of a short query: of a long one, some words are always missing
 _MIN_PASSAGES = 100  # of a memory, below which its size tells nothing
 
 
@@ -168,7 +201,26 @@ def weigh_evidence(matches: Sequence[Match], query: Asked) -> Iterator[Evidence]
             match.support,
             math.log1p(match.characters),
             match.date,
+            _share_of_note(match, query) if match.coverage else 0.0,
+            match.coverage or Coverage(),
         )
+
+
+def is_small(passages: int) -> bool:
+    """Return whether a memory is so small that words which a note lacks tell more than those it has."""
+    return passages < _NOTE_PASSAGES[1]
+
+
+def _share_of_note(match: Match, query: Asked) -> float:
+    return (
+        _fade(match.size, _NOTE_BYTES) * _fade(query.passages, _NOTE_PASSAGES) * _fade(query.words, _NOTE_QUERY_WORDS)
+    )
+
+
+def _fade(value: int, limits: tuple[int, int]) -> float:
+    """Return 1 up to the first limit, 0 from the second one on, and what is between on a logarithmic scale."""
+    low, high = map(math.log, limits)
+    return max(0.0, min(1.0, (high - math.log(max(1, value))) / (high - low)))
 
 
 def _clip_lead(lead: float) -> float:
@@ -177,7 +229,14 @@ def _clip_lead(lead: float) -> float:
 
 def calibrate(evidence: Evidence, scale: Scale) -> float:
     """Return the probability that a hit with this evidence is right."""
-    logit = (
+    logit = _page_logit(evidence, scale)
+    if evidence.coverage.lacks_exact and scale.notes:
+        logit += evidence.note * min(0.0, _note_logit(evidence, scale.notes) - logit)
+    return round(1 / (1 + math.exp(-max(-_MAX_LOGIT, min(_MAX_LOGIT, logit)))), 4)
+
+
+def _page_logit(evidence: Evidence, scale: Scale) -> float:
+    return (
         scale.offset
         + scale.slope * evidence.odds
         + scale.log_slope * math.log1p(max(0.0, evidence.odds))
@@ -191,4 +250,17 @@ def calibrate(evidence: Evidence, scale: Scale) -> float:
         + scale.length * evidence.length
         + scale.date * evidence.date
     )
-    return round(1 / (1 + math.exp(-max(-_MAX_LOGIT, min(_MAX_LOGIT, logit)))), 4)
+
+
+def _note_logit(evidence: Evidence, scale: NoteScale) -> float:
+    coverage = evidence.coverage
+    return (
+        scale.offset
+        + scale.log_slope * math.log1p(max(0.0, evidence.odds))
+        + scale.lead * min(MAX_NOTE_LEAD, evidence.lead)
+        + scale.lexical * evidence.lexical
+        + scale.is_whole * coverage.is_whole
+        + scale.has_exact * coverage.has_exact
+        + scale.lacks_exact * coverage.lacks_exact
+        + scale.nearness * math.log(max(MIN_NEARNESS, coverage.nearness))
+    )

@@ -34,9 +34,11 @@ from .calibration import (
     Scale,
     background_odds,
     calibrate,
+    is_small,
     scale_for,
     weigh_evidence,
 )
+from .coverage import AskedWord, Coverage, split_question
 from .dates import NO_DATES, QueryDates, names_days_within, read_dates
 from .dense import QueryVectors, embed_query, find_by_similarity
 from .filters import check_filters, end_of_day
@@ -47,6 +49,7 @@ from .scoring import (
     ScoredHit,
     Weights,
     answer_open_question,
+    cover_words,
     drop_duplicates,
     drop_unlikely,
     explain_hit,
@@ -338,7 +341,10 @@ def _run_dated_query(
         questions = _find_questions(index, rows[: query.limit])
     scale = _choose_scale(vectors, is_reranked=bool(rows) and rows[0].cross_encoder is not None)
     terms = candidates.terms
-    every = weigh_evidence([_match_of(row, background, weights) for row in rows], _describe_query(terms))
+    asked = split_question(dates.rest, terms.language)
+    covered = _cover_words(query, asked, candidates, rows, vectors, dates)
+    matches = [_match_of(row, background, weights, covered.get(row.number)) for row in rows]
+    every = weigh_evidence(matches, _describe_query(terms, len(asked)))
     hits = _choose_hits(query, rows, _calibrate(rows, every, scale, dates))
     words = list(terms.weights)
     active = vectors.active
@@ -368,7 +374,22 @@ def _choose_hits(query: Query, rows: Sequence[ScoredHit], scored: Iterator[_Cali
     return [*islice((hit for hit in every if hit[1] >= query.min_score), query.limit)]
 
 
-def _match_of(row: ScoredHit, background: float, weights: Weights) -> Match:
+def _cover_words(
+    query: Query,
+    words: Sequence[AskedWord],
+    candidates: _Candidates,
+    rows: Sequence[ScoredHit],
+    vectors: QueryVectors,
+    dates: QueryDates,
+) -> dict[int, Coverage]:
+    """Return how each of the best hits covers the words of a query, in a small memory."""
+    if not is_small(candidates.terms.passages):
+        return {}
+    embedders = [*vectors.active.embedders, *filter(None, [vectors.active.secondary])]
+    return cover_words(rows[: query.limit], words, candidates.passages, embedders, dates, query.text)
+
+
+def _match_of(row: ScoredHit, background: float, weights: Weights, coverage: Coverage | None) -> Match:
     """Return how a hit fits. What the rest of its page says counts little for a passage that says little itself: two
     entries of one day have nothing else in common."""
     factors = row.factors
@@ -381,13 +402,15 @@ def _match_of(row: ScoredHit, background: float, weights: Weights) -> Match:
         min(row.support, own_odds + _MAX_SUPPORT_LEAD),
         len(row.hit.text),
         min(1.0, factors.date),
+        len(row.hit.text.encode()) if coverage else 0,
+        coverage,
     )
 
 
-def _describe_query(terms: QueryTerms) -> Asked:
+def _describe_query(terms: QueryTerms, words: int) -> Asked:
     known = sum(term.weight for term in terms.terms)
     unknown = 1 - known / terms.total if terms.total else 0.0
-    return Asked(unknown, terms.passages)
+    return Asked(unknown, terms.passages, words)
 
 
 def _find_questions(index: Index, rows: Sequence[ScoredHit]) -> dict[int, str]:

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from ..embedding.base import Embedder
 from ..formats.timestamps import parse_day
 from ..index.base import UNREAD, Candidate
 from ..index.tasks import has_open_task
@@ -21,6 +22,7 @@ from ..index.tokenizer import fold
 from ..model import Hit, Query
 from .bm25 import QueryTerms, bm25_scores, has_own_share, match_key
 from .calibration import Evidence
+from .coverage import AskedWord, Coverage, measure_coverage
 from .dates import NO_DATES, QueryDates, asks_about_now, date_proximity, names_days_within
 from .words import QueryWords, is_question
 
@@ -98,6 +100,7 @@ _SAME_DAY_ODDS = 8.0  # added to all of that day, where nothing has the verb
 _CHANGED_SHARE = 0.5  # of a note that is only dated by its last change
 _MINUTE_CHARACTERS = len("2026-03-14T18:00")  # of the time of an entry; that of a change has seconds
 _DATED_PATH = re.compile(r"\d{4}[-/]\d\d[-/]\d\d")
+_DAY_NEARNESS = 0.2  # at most, of a note that is not of the day asked about
 _SUPPORT_TEMPERATURE = 0.7  # how far behind the best of its page a passage may be and still support the page
 _MIN_SENTENCE_BYTES = 12  # of a text without spaces, as in Chinese, that is more than a word
 _EDGE_CHARACTERS = 60  # of a text, in which its first or its last word is
@@ -227,6 +230,32 @@ def fits_dates(row: ScoredHit, dates: QueryDates) -> bool:
     Days like `last week` are rarely named twice, so there a hit that names one of them counts, too.
     """
     return row.factors.date >= (_NAMED_IN_TEXT if dates.is_relative else 1.0)
+
+
+def cover_words(
+    rows: Sequence[ScoredHit],
+    words: Sequence[AskedWord],
+    candidates: Iterable[Candidate],
+    embedders: Iterable[Embedder],
+    dates: QueryDates,
+    text: str,
+) -> dict[int, Coverage]:
+    """Return how each hit covers the words of a query."""
+    by_number = {candidate.number: candidate for candidate in candidates}
+    every = measure_coverage(words, (by_number[row.number] for row in rows), embedders)
+    return {row.number: _cover_days(each, row, dates, text) for row, each in zip(rows, every, strict=True)}
+
+
+def _cover_days(coverage: Coverage, row: ScoredHit, dates: QueryDates, text: str) -> Coverage:
+    """Return how a hit covers a query, where a day that the query names is as exact as a number, and a key as a name.
+
+    A year counts as a word.
+    """
+    coverage = coverage._replace(has_exact=coverage.has_exact or row.factors.key > 0)
+    names_day = bool(dates.spans) and not dates.is_relative and dates.rest != text
+    if not names_day or row.factors.date >= _NAMED_IN_TEXT:
+        return coverage
+    return coverage._replace(is_whole=False, lacks_exact=True, nearness=min(coverage.nearness, _DAY_NEARNESS))
 
 
 def has_dated_hit(query: Query, rows: Sequence[ScoredHit], dates: QueryDates) -> bool:

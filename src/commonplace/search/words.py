@@ -92,7 +92,7 @@ class QueryWords:
         for run, is_unspaced in runs:
             if is_unspaced:
                 every += _ngrams(run)
-                chosen += [gram for piece in _drop_unspaced_stop_words(run) for gram in _ngrams(piece)]
+                chosen += [gram for piece in drop_unspaced_stop_words(run) for gram in _ngrams(piece)]
                 continue
             term = f" {self._remember(run)} "
             every.append(term)
@@ -131,7 +131,7 @@ def _has_other_words(text: str, ignored: frozenset[str]) -> bool:
     ignored |= _stop_words(guess_languages(words))
     if any(word not in ignored for word in words):
         return True
-    pieces = (piece for run, is_unspaced in runs if is_unspaced for piece in _drop_unspaced_stop_words(run))
+    pieces = (piece for run, is_unspaced in runs if is_unspaced for piece in drop_unspaced_stop_words(run))
     return any(piece not in ignored for piece in pieces)
 
 
@@ -258,7 +258,7 @@ def _ngrams(run: str) -> list[str]:
     return [f" {' '.join(gram)} " for gram in grams]
 
 
-def _drop_unspaced_stop_words(run: str) -> list[str]:
+def drop_unspaced_stop_words(run: str) -> list[str]:
     """Return what is left of a run of a script without spaces; single characters only where nothing else is."""
     if re.fullmatch(_HANGUL, run):
         return _drop_korean_particle(run)

@@ -152,6 +152,17 @@ class StaticModel:
         clipped: list[float] = np.clip(scores, 0.0, 1.0).tolist()
         return clipped
 
+    def nearness(self, words: str, text: str) -> float:
+        """Return the MaxSim of some words, in whatever script, with a text, from 0 to 1."""
+        word_ids = self._cached_ids(words)
+        text_ids = self._cached_ids(text)
+        if not len(word_ids) or not len(text_ids):
+            return 0.0
+        word_vectors, lengths = self._directions(word_ids)
+        similarities = np.vecdot(word_vectors[:, None, :], self._directions(text_ids)[0][None, :, :])
+        weights = lengths**_LENGTH_EXPONENT
+        return float(np.clip(similarities.max(axis=1) @ weights / weights.sum(), 0.0, 1.0))
+
     def _directions(
         self, ids: npt.NDArray[np.int64] | npt.NDArray[np.int32]
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
@@ -195,6 +206,9 @@ class StaticEmbedder:
 
     def maxsim(self, query: str, texts: Sequence[str]) -> list[float]:
         return self._model.maxsim(query, texts)
+
+    def nearness(self, words: str, text: str) -> float:
+        return self._model.nearness(words, text)
 
 
 @cache

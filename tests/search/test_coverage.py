@@ -1,0 +1,72 @@
+"""What a note lacks of a question: in a small memory, it tells more than what the note has."""
+
+from __future__ import annotations
+
+import pytest
+
+from commonplace import Memory
+from commonplace.search.coverage import split_question
+
+NOTES = (
+    "Anna's phone number is 0151 2345678.",
+    "Paul brings dessert on Saturday.",
+    "Carla maintains the mobile app.",
+    "Ann prefers vim.",
+    "The nightly job failed on 2026-03-02 because the disk was full.",
+    "The function `parse_invoice` returns None for credit notes.",
+    "Marta coordina el proyecto de la biblioteca.",
+    "Der Hausarzt heißt Dr. Petersen.",
+)
+MODES = ("hybrid", "keyword")
+
+
+@pytest.fixture
+def notes(memory: Memory) -> Memory:
+    for note in NOTES:
+        memory.call("remember", {"content": note})
+    return memory
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is Paul's phone number?",
+        "Why did the nightly job fail on 2026-04-11?",
+        "What does parse_receipt return for credit notes?",
+    ],
+)
+def test_a_note_on_another_person_day_or_function_does_not_fit(notes: Memory, question: str, mode: str) -> None:
+    assert notes.home.search(question, mode=mode).verdict != "found"
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is Anna's phone number?",
+        "who maintains the mobile app?",
+        "Why did the nightly job fail on 2026-03-02?",
+        "What does parse_invoice return for credit notes?",
+        "¿Quién coordina el proyecto de la biblioteca?",
+        "Wie heißt der Hausarzt?",
+        "Anna phone",
+    ],
+)
+def test_a_note_with_every_word_fits(notes: Memory, question: str, mode: str) -> None:
+    assert notes.home.search(question, mode=mode).verdict == "found"
+
+
+@pytest.mark.parametrize("question", ["Which editor does Ann like?", "How can I ring Anna?"])
+def test_other_words_for_the_same_fit(notes: Memory, question: str) -> None:
+    assert notes.home.search(question).verdict == "found"
+
+
+def test_names_numbers_and_identifiers_are_exact_and_german_nouns_are_not() -> None:
+    asked = split_question("Did Paul call parse_invoice in week 32?", "english")
+    assert [word.text for word in asked if word.is_exact] == ["Paul", "parse", "invoice", "32"]
+    assert not any(word.is_exact for word in split_question("Wie heißt der Zahnarzt?", "german"))
+
+
+def test_what_only_asks_is_no_word_of_a_question() -> None:
+    assert [word.text for word in split_question("explain what the gateway does", "english")] == ["gateway"]
