@@ -118,13 +118,14 @@ def cache_within(limit_bytes: int) -> Callable[[Callable[Parameters, Value]], Ca
         @wraps(function)
         def call(*arguments: Parameters.args, **named: Parameters.kwargs) -> Value:
             key: Any = (*arguments, *named.items()) if named else arguments
-            value: Value | Any = cache.recent.get(key, _ABSENT)
+            value: Any = cache.recent.get(key, _ABSENT)
             if value is _ABSENT:
                 value = cache.get(key, _ABSENT)
                 if value is _ABSENT:
                     value = function(*arguments, **named)
                     cache.add_new(key, value)
-            return cast(Value, value)
+            result: Value = value
+            return result
 
         return call
 

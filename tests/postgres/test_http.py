@@ -39,7 +39,7 @@ def test_everything_is_read_there_as_in_a_folder(asked: Api) -> None:
     assert asked.get("search", q="teas")["results"][0]["marks"]
     assert asked.get("context", query="tea")["receipt"]["tokens"] > 0
     assert PAGE in {row["path"] for row in asked.get("pages")["pages"]}
-    assert asked.get("outline")["topics"] == [{"name": "people", "path": PAGE}]
+    assert asked.get("outline")["topics"] == [{"name": "people", "path": PAGE, "value": "Ann and Bob."}]
     assert [edge["why"] for edge in asked.get("map")["edges"]] == ["link"]
     assert asked.get("history", what=PAGE)["changes"]
     found: dict[str, Any] = asked.get("health")

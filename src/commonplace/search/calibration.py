@@ -17,20 +17,19 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from .coverage import Coverage
+from .coverage import COVERED, Coverage
 
 
 class NoteScale(NamedTuple):
-    """The logistic curve for a short note of a small memory: its offset, the slopes of the logarithm of the odds, of
-    the lead and of the share of BM25, and those of how the note covers the words of the query."""
+    """The logistic curve for a short note of a small memory that lacks a name, a number, an identifier or the day of
+    the query: its offset, the slopes of the logarithm of the odds, of the lead and of the share of BM25, that of having
+    another such word, and that of how near it comes to what it lacks."""
 
     offset: float
     log_slope: float
     lead: float
     lexical: float
-    is_whole: float
     has_exact: float
-    lacks_exact: float
     nearness: float = 0.0
 
 
@@ -93,7 +92,7 @@ class Evidence(NamedTuple):
     length: float = 0.0  # the logarithm of how many characters it has
     date: float = 0.0  # how close it is to the days that the query names
     note: float = 0.0  # how far the hit is a short note of a small memory, from 0 to 1
-    coverage: Coverage = Coverage()
+    coverage: Coverage = COVERED
 
 
 class MaxSimScale(NamedTuple):
@@ -118,7 +117,7 @@ KEYWORD = Scale(
     support=0.075,
     length=-0.314,
     date=1.021,
-    notes=NoteScale(-4.923, 2.456, 0.804, -4.627, is_whole=5.434, has_exact=1.161, lacks_exact=-2.202),
+    notes=NoteScale(-7.125, 2.456, 0.804, -4.627, has_exact=1.161),
 )
 # A query asks for days, or for open tasks, and for nothing else: all of them are right.
 SELECTION = Scale(0.0, 1.0, 0.3, -3.9)
@@ -140,9 +139,7 @@ _SPACES = {
         support=0.298,
         length=-0.356,
         date=0.924,
-        notes=NoteScale(
-            -1.057, 1.220, 0.652, -4.212, is_whole=3.705, has_exact=1.248, lacks_exact=-1.605, nearness=1.579
-        ),
+        notes=NoteScale(-2.662, 1.220, 0.652, -4.212, has_exact=1.248, nearness=1.579),
     ),
     "local-answerai-colbert": Scale(0.83, 0.03, 0.16, -3.4),
     "local-bge-small-en": Scale(0.38, 0.064, 0.37, -4.28),
@@ -157,7 +154,7 @@ _MAX_LEAD = 6.0  # beyond which a hit is no more certain
 MAX_NOTE_LEAD = 2.0  # likewise of a note: in a small memory, whatever has a name leads by far
 _MAX_LAG = 8.0
 MIN_NEARNESS = 0.03  # of words to a text, below which nothing in it is like them
-_NOTE_BYTES = (150, 660)  # a note up to the first is short, from the second on it is a page
+NOTE_BYTES = (150, 660)  # a note up to the first is short, from the second on it is a page
 _NOTE_PASSAGES = (600, 1_500)  # likewise of a small memory
 _NOTE_QUERY_WORDS = (5, 9)  # and of a short query: of a long one, some words are always missing
 _MIN_PASSAGES = 100  # of a memory, below which its size tells nothing
@@ -202,19 +199,17 @@ def weigh_evidence(matches: Sequence[Match], query: Asked) -> Iterator[Evidence]
             math.log1p(match.characters),
             match.date,
             _share_of_note(match, query) if match.coverage else 0.0,
-            match.coverage or Coverage(),
+            match.coverage or COVERED,
         )
 
 
-def is_small(passages: int) -> bool:
-    """Return whether a memory is so small that words which a note lacks tell more than those it has."""
-    return passages < _NOTE_PASSAGES[1]
+def are_notes(passages: int, words: int) -> bool:
+    """Return whether a memory is so small, and a query so short, that what a note lacks tells more than what it has."""
+    return passages < _NOTE_PASSAGES[1] and words < _NOTE_QUERY_WORDS[1]
 
 
 def _share_of_note(match: Match, query: Asked) -> float:
-    return (
-        _fade(match.size, _NOTE_BYTES) * _fade(query.passages, _NOTE_PASSAGES) * _fade(query.words, _NOTE_QUERY_WORDS)
-    )
+    return _fade(match.size, NOTE_BYTES) * _fade(query.passages, _NOTE_PASSAGES) * _fade(query.words, _NOTE_QUERY_WORDS)
 
 
 def _fade(value: int, limits: tuple[int, int]) -> float:
@@ -259,8 +254,6 @@ def _note_logit(evidence: Evidence, scale: NoteScale) -> float:
         + scale.log_slope * math.log1p(max(0.0, evidence.odds))
         + scale.lead * min(MAX_NOTE_LEAD, evidence.lead)
         + scale.lexical * evidence.lexical
-        + scale.is_whole * coverage.is_whole
         + scale.has_exact * coverage.has_exact
-        + scale.lacks_exact * coverage.lacks_exact
         + scale.nearness * math.log(max(MIN_NEARNESS, coverage.nearness))
     )

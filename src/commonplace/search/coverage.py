@@ -7,13 +7,13 @@ has all words of a question but the name. A name or a number is there or not; fo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
-from ..embedding.base import Embedder, MaxSimEmbedder
+from ..embedding.base import MaxSimEmbedder
 from ..index.base import Candidate
 from ..index.languages import REQUEST_WORDS
 from ..index.terms import encode_term, unpack_terms
@@ -39,10 +39,12 @@ class AskedWord(NamedTuple):
 class Coverage(NamedTuple):
     """How a hit covers the words of a query."""
 
-    is_whole: bool = False  # it has every word
     has_exact: bool = False  # it has a name, a number or an identifier of the query
     lacks_exact: bool = False
-    nearness: float = 1.0  # how similar its words are to those that it lacks
+    nearness: float = 1.0  # how similar its words are to those that it lacks; measured if it lacks an exact one
+
+
+COVERED = Coverage()
 
 
 def split_question(text: str, language: str) -> list[AskedWord]:
@@ -71,22 +73,16 @@ def _find_exact_words(text: str, language: str) -> frozenset[str]:
     return frozenset(run for word in [*names, *_IDENTIFIER.findall(text)] for run, _ in split_runs(fold(word)))
 
 
-def measure_coverage(
-    words: Sequence[AskedWord], candidates: Iterable[Candidate], embedders: Iterable[Embedder]
-) -> Iterator[Coverage]:
-    """Yield how each candidate covers the words of a query; without the packaged model, nearness tells nothing."""
-    model = next((each for each in embedders if isinstance(each, MaxSimEmbedder)), None)
-    for candidate in candidates:
-        terms = frozenset(unpack_terms(candidate.terms)[1:])
-        parts = [part for word in words for part in _split_by_hit(word, terms)]
-        lacking = [part for part in parts if not part.is_there]
-        missing = " ".join(part.text for part in lacking)
-        yield Coverage(
-            bool(parts) and not lacking,
-            any(part.is_exact and part.is_there for part in parts),
-            any(part.is_exact for part in lacking),
-            model.nearness(missing, candidate.hit.text[:_NEAR_CHARACTERS]) if model and missing else 1.0,
-        )
+def measure_coverage(words: Sequence[AskedWord], candidate: Candidate, model: MaxSimEmbedder | None) -> Coverage:
+    """Return how a candidate covers the words of a query; without the packaged model, nearness tells nothing."""
+    terms = frozenset(unpack_terms(candidate.terms)[1:])
+    parts = [part for word in words for part in _split_by_hit(word, terms)]
+    has_exact = any(part.is_exact and part.is_there for part in parts)
+    if not any(part.is_exact and not part.is_there for part in parts):
+        return Coverage(has_exact)
+    missing = " ".join(part.text for part in parts if not part.is_there)
+    nearness = model.nearness(missing, candidate.hit.text[:_NEAR_CHARACTERS]) if model else 1.0
+    return Coverage(has_exact, lacks_exact=True, nearness=nearness)
 
 
 class _Part(NamedTuple):

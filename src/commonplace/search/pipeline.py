@@ -32,9 +32,9 @@ from .calibration import (
     Evidence,
     Match,
     Scale,
+    are_notes,
     background_odds,
     calibrate,
-    is_small,
     scale_for,
     weigh_evidence,
 )
@@ -383,7 +383,7 @@ def _cover_words(
     dates: QueryDates,
 ) -> dict[int, Coverage]:
     """Return how each of the best hits covers the words of a query, in a small memory."""
-    if not is_small(candidates.terms.passages):
+    if not are_notes(candidates.terms.passages, len(words)):
         return {}
     embedders = [*vectors.active.embedders, *filter(None, [vectors.active.secondary])]
     return cover_words(rows[: query.limit], words, candidates.passages, embedders, dates, query.text)

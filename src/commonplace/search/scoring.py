@@ -14,14 +14,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from ..embedding.base import Embedder
+from ..embedding.base import Embedder, MaxSimEmbedder
 from ..formats.timestamps import parse_day
 from ..index.base import UNREAD, Candidate
 from ..index.tasks import has_open_task
 from ..index.tokenizer import fold
 from ..model import Hit, Query
 from .bm25 import QueryTerms, bm25_scores, has_own_share, match_key
-from .calibration import Evidence
+from .calibration import NOTE_BYTES, Evidence
 from .coverage import AskedWord, Coverage, measure_coverage
 from .dates import NO_DATES, QueryDates, asks_about_now, date_proximity, names_days_within
 from .words import QueryWords, is_question
@@ -240,22 +240,25 @@ def cover_words(
     dates: QueryDates,
     text: str,
 ) -> dict[int, Coverage]:
-    """Return how each hit covers the words of a query."""
+    """Return how each hit that is a note covers the words of a query; nothing where the query has nothing exact."""
+    names_day = bool(dates.spans) and not dates.is_relative and dates.rest != text  # a year counts as a word
+    if not names_day and not any(word.is_exact for word in words):
+        return {}
+    model = next((each for each in embedders if isinstance(each, MaxSimEmbedder)), None)
     by_number = {candidate.number: candidate for candidate in candidates}
-    every = measure_coverage(words, (by_number[row.number] for row in rows), embedders)
-    return {row.number: _cover_days(each, row, dates, text) for row, each in zip(rows, every, strict=True)}
+    notes = [row for row in rows if len(row.hit.text.encode()) < NOTE_BYTES[1]]
+    return {
+        row.number: _cover_day(measure_coverage(words, by_number[row.number], model), row, names_day=names_day)
+        for row in notes
+    }
 
 
-def _cover_days(coverage: Coverage, row: ScoredHit, dates: QueryDates, text: str) -> Coverage:
-    """Return how a hit covers a query, where a day that the query names is as exact as a number, and a key as a name.
-
-    A year counts as a word.
-    """
+def _cover_day(coverage: Coverage, row: ScoredHit, *, names_day: bool) -> Coverage:
+    """Return how a hit covers a query: a day that the query names is as exact as a number, and a key as a name."""
     coverage = coverage._replace(has_exact=coverage.has_exact or row.factors.key > 0)
-    names_day = bool(dates.spans) and not dates.is_relative and dates.rest != text
     if not names_day or row.factors.date >= _NAMED_IN_TEXT:
         return coverage
-    return coverage._replace(is_whole=False, lacks_exact=True, nearness=min(coverage.nearness, _DAY_NEARNESS))
+    return coverage._replace(lacks_exact=True, nearness=min(coverage.nearness, _DAY_NEARNESS))
 
 
 def has_dated_hit(query: Query, rows: Sequence[ScoredHit], dates: QueryDates) -> bool:
