@@ -231,61 +231,25 @@ def test_a_question_meets_the_space_that_another_process_put_in_place(
     assert finder.nearest(tiny.space, asked, ME, EVERYTHING, 60) == before
 
 
-class Turns(Wire):
-    """Counts how often the program waits for an answer."""
-
-    def __init__(self, url: str) -> None:
-        super().__init__(url)
-        self.count, self._answered = 0, True
-
-    def _forth(self, near: object, far: object) -> None:
-        super()._forth(_Noting(near, self.said), far)  # type: ignore[arg-type]
-
-    def _back(self, far: object, near: object) -> None:
-        super()._back(_Noting(far, self.heard), near)  # type: ignore[arg-type]
-
-    def said(self) -> None:
-        self.count += self._answered
-        self._answered = False
-
-    def heard(self) -> None:
-        self._answered = True
-
-
-class _Noting:
-    """A socket that tells when something came."""
-
-    def __init__(self, socket: object, note: Callable[[], None]) -> None:
-        self._socket, self._note = socket, note
-
-    def recv(self, most: int) -> bytes:
-        data: bytes = self._socket.recv(most)  # type: ignore[attr-defined]
-        self._note()
-        return data
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._socket, name)
-
-
 def test_a_question_by_words_and_meaning_costs_one_round_trip(index: PostgresIndex, url: str) -> None:
     tiny, beside = TinyEmbedder(), TinyEmbedder("tiny-2")
     write(index, [entry(f"memory/{number}.md", f"tea number {number}", "something else") for number in range(50)])
     for each in (tiny, beside):
         while embed_batch(index, each, 500):
             pass
-    wire = Turns(url)
+    wire = Wire(url)
     far = PostgresIndex(Database(parse_url(wire.url)._replace(tenant="acme")), "home")
     meaning = serving(tiny, beside)
     query = Query("tea number 7", ME)
     run_query(far, query, meaning)  # the first one opens the connection
-    before = wire.count
+    before = wire.round_trips
     hits = run_query(far, query, meaning).hits
-    assert wire.count - before == 3  # what either space has not seen yet, and the question
+    assert wire.round_trips - before == 3  # what either space has not seen yet, and the question
     assert hits == run_query(index, query, meaning).hits
     questions = [(each.space, each.embed_query(query.text)) for each in (tiny, beside)]
-    before = wire.count
+    before = wire.round_trips
     far.fetch(build_batch_query(query, questions, 60))
-    assert wire.count - before == 1
+    assert wire.round_trips - before == 1
     wire.close()
 
 
@@ -297,13 +261,13 @@ def test_tokens_are_asked_for_once_and_go_with_their_text(index: PostgresIndex, 
     near = [number for number, _ in index.nearest(tiny.space, tiny.embed_query("tea"), ME, EVERYTHING, 9)]
     kept = index.token_vectors(tiny.space, near).by_passage
     assert sorted(len(tokens) for tokens in kept.values()) == [2 * 12, 5 * 12]
-    wire = Turns(url)
+    wire = Wire(url)
     far = PostgresIndex(Database(parse_url(wire.url)._replace(tenant="acme")), "home")
     query, meaning = Query("tea in the morning", ME), serving(tiny)
     hits = run_query(far, query, meaning).hits
-    before = wire.count
+    before = wire.round_trips
     assert run_query(far, query, meaning).hits == hits
-    assert wire.count - before == 3  # what the space has not seen yet, the question, and the tokens
+    assert wire.round_trips - before == 3  # what the space has not seen yet, the question, and the tokens
     assert run_query(index, query, meaning).hits == hits
     wire.close()
     desk = SqliteIndex(":memory:")

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 _STARTUP_HEAD = 4  # bytes: the first message of a connection begins with its length
 _MESSAGE_HEAD = 5  # every other one with a letter and its length
-_ASKING = (b"Q", b"H", b"S")  # a simple query; within a pipeline, and at its end
+_ASKING = (b"Q", b"S", b"H")  # a simple query; the end of a pipeline; within one, or right after its end
 
 
 class Wire:
@@ -60,6 +60,7 @@ class Wire:
     def _forth(self, near: socket.socket, far: socket.socket) -> None:
         unread = b""
         head = _STARTUP_HEAD
+        before = b""
         with suppress(OSError):
             while data := near.recv(1 << 16):
                 self._left -= 1
@@ -67,7 +68,9 @@ class Wire:
                 while len(unread) >= head and len(unread) >= (
                     size := head - 4 + int.from_bytes(unread[head - 4 : head])
                 ):
-                    self.round_trips += head == _MESSAGE_HEAD and unread[:1] in _ASKING
+                    kind = unread[:1] if head == _MESSAGE_HEAD else b""
+                    self.round_trips += kind in _ASKING and before + kind != b"SH"
+                    before = kind
                     unread = unread[size:]
                     head = _MESSAGE_HEAD
                 if self._left == 0:
