@@ -43,6 +43,19 @@ APART = [
     # Another appointment, another time that something was done.
     ("A consulta da Inês é no dia 3 de maio.", "A consulta da Inês é no dia 9 de novembro."),
     ("The book club has read Middlemarch.", "The book club has now read Stoner."),
+    # Another preference, another thing that was moved, another kind of value.
+    ("Kim prefers dark mode.", "Kim prefers tabs over spaces."),
+    ("Kim prefers dark mode.", "Kim prefers coffee."),
+    ("Tom lives in Leeds.", "Tom moved the meeting to Bristol."),
+    ("Tom lives in Leeds.", "Tom moved to the platform team."),
+    ("Leo moved to Rome.", "Leo moved to a new laptop."),
+    ("Lena moved to the security team.", "Lena moved her car to the garage."),
+    ("Sara moved to the design team.", "Sara moved the retro to Thursday."),
+    ("The meeting with Acme is on 20 November.", "The meeting with Acme is at 14:00."),
+    ("The meeting with Acme is at 14:00.", "The meeting with Acme is in room 4."),
+    ("The meeting with Acme is on 20 November.", "The meeting with Acme is in room 4."),
+    ("Backups run at 02:00.", "Backups run every Sunday."),
+    ("The old laptop is with Eva.", "The new laptop is with Jon."),
     # Something else is taken back.
     ("Paul likes tea.", "Paul no longer likes coffee."),
     ("We use feature flags for releases.", "We no longer use feature flags for experiments."),
@@ -50,6 +63,11 @@ APART = [
 VERSIONS = [
     ("The API rate limit is 100 requests per minute.", "The rate limit is now 250 requests per minute."),
     ("The port is 8080.", "The new port is 9090."),
+    ("Kim prefers dark mode.", "Kim prefers light mode."),
+    ("Kim prefers tea.", "Kim prefers coffee now."),
+    ("Tom is in the data team.", "Tom moved to the platform team."),
+    ("The meeting with Acme is at 14:00.", "The meeting with Acme is at 15:00."),
+    ("The standup is at 9:30.", "We moved the standup to 10:00."),
     ("The bug is in the parser.", "Turns out the bug is in the lexer."),
     ("The client's budget is 50k.", "I misheard, the client's budget is 15k."),
     ("La reunión es los lunes a las 10.", "A partir de ahora la reunión es los miércoles a las 11."),

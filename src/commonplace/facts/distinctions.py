@@ -60,6 +60,20 @@ _NO_LONGER = re.compile(r"\b(?:no longer|any ?more|nicht mehr|ya no|ne \w+ plus|
 _DETERMINERS = word_set("the our my your der die das den unser unsere mein meine la el los las le les il lo gli o os")
 _REPORTING = word_set("says said told confirmed reports wrote sagt meint dit dice disse diz сказал сказала говорит")
 _CLAUSE_MARK = re.compile(r"[,;:–—]\s")
+# Somebody moves something, or moves themselves to something that is no place.
+_MOVE = re.compile(
+    r"^(?:\w+ ){1,3}?(?:(?:has|have|just|recently) )*(?:moved|relocated|transferred|switched|shifted)"
+    r"(?: (?:the|a|an|his|her|their|our|my|its) (?P<thing>\w+))?(?: .*?)?\bto (?P<target>.+)$"
+)
+_NO_PLACES = word_set(
+    """
+    team squad group department division project role position job shift laptop computer machine phone tablet plan tier
+    account version framework language branch editor schedule
+    """
+)
+_CLOCK_TIME = re.compile(r"\b\d{1,2}(?:[:h.]\d\d)(?: ?(?:am|pm))?\b|\b\d{1,2} ?(?:am|pm|uhr)\b")
+_DAY_NUMBER = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}\.\d{1,2}\.|\d{1,2}/\d{1,2}(?:/\d{2,4})?")
+_NUMBER = re.compile(r"\d+")
 
 
 def are_told_apart(older: Statement, newer: Statement) -> bool:
@@ -71,6 +85,8 @@ def are_told_apart(older: Statement, newer: Statement) -> bool:
     if "open" in older.cues:
         return False
     if _is_not_done(older, newer) or _is_on_another_day(older, newer) or _is_of_another_state(older, newer):
+        return True
+    if _moves_something_else(older, newer) or _give_unlike_values(older, newer):
         return True
     return not older.label and (_name_other_things(older, newer) or _denies_another(older, newer))
 
@@ -137,6 +153,42 @@ def _is_on_another_day(older: Statement, newer: Statement) -> bool:
     if not _OTHER_DAY.search(fold(newer.text)) or _OTHER_DAY.search(fold(older.text)):
         return False
     return bool(_CLOCK.search(fold(older.text))) and bool(_CLOCK.search(fold(newer.text)))
+
+
+def _moves_something_else(older: Statement, newer: Statement) -> bool:
+    """Return whether somebody moved something that the older statement does not name (`Tom moved the meeting to …`), or
+    moved to a team, and the older tells of a place; or the other way round."""
+    match = _MOVE.match(" ".join(split_words(fold(newer.text))))
+    if not match:
+        return False
+    if match["thing"]:
+        return stem(match["thing"]) not in older.stems
+    return _NO_PLACES.isdisjoint(match["target"].split()) != _NO_PLACES.isdisjoint(older.words)
+
+
+def _give_unlike_values(older: Statement, newer: Statement) -> bool:
+    """Return whether one gives a time of the day, and the other a date, or the number of a room, without a word of
+    change: `the meeting is at 14:00` and `the meeting is in room 4` are both true."""
+    if "change" in newer.cues or not _have_same_verb(older, newer):
+        return False
+    kinds = [_find_kinds(each) for each in (older, newer)]
+    return all(kinds) and kinds[0].isdisjoint(kinds[1])
+
+
+def _have_same_verb(older: Statement, newer: Statement) -> bool:
+    """Return whether two statements say something of the same thing with the same verb."""
+    old = older.relation
+    new = newer.relation
+    return old is not None and new is not None and older.words[: old.at + 1] == newer.words[: new.at + 1]
+
+
+def _find_kinds(statement: Statement) -> set[str]:
+    """Return the kinds of what a statement gives as numbers: times of the day, dates, other numbers."""
+    text, clocks = _CLOCK_TIME.subn(" ", fold(statement.text))
+    text, days = _DAY_NUMBER.subn(" ", text)
+    has_day = bool(days) or bool(_find_dates(statement))
+    is_number_given = bool(_NUMBER.search(text)) and not _find_dates(statement)  # not the 20 of `20 November`
+    return {kind for kind, given in (("clock", clocks), ("day", has_day), ("number", is_number_given)) if given}
 
 
 def _find_dates(statement: Statement) -> set[str]:

@@ -152,8 +152,8 @@ def _has_one_value(frame: Frame, older: Statement, newer: Statement) -> bool:
         return False
     if relation.kind in ("home", "work", "go", "play", "speak", "mean", "fate", "belong"):
         return has_preposition and (tail[0] in PREPOSITIONS or not older.speaker or len(tail) == 3)
-    if relation.kind == "prefer":
-        return True
+    if relation.kind == "prefer":  # `dark mode`, `light mode`; but one may prefer tabs, and mornings for meetings
+        return "now" in newer.words or bool(content_stems(frame.suffix))
     if relation.kind == "reach":
         return bool(tail) and tail[0] in PREPOSITIONS and not older.speaker
     if relation.kind == "be":

@@ -198,6 +198,7 @@ CONTRASTS = tuple(
         боевом тестовом боевой тестовый продакшене الإنتاج الاختبار
         """,
         "frontend backend worker webhook api webhooks",
+        "old new alte neue ancien nouveau ancienne nouvelle viejo nuevo vieja nueva",
         "ios android web desktop mobile",
         "front rear left right upper lower top bottom upstairs downstairs inner outer",
         "read reads write writes",
