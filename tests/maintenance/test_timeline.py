@@ -73,6 +73,27 @@ def test_a_change_that_others_built_on_is_not_undone_and_the_reply_says_so(opene
     assert text_of(opened) == "three\n"
 
 
+def test_an_entry_of_a_day_is_taken_back_though_others_came_after_it(opened: Home, home: Path) -> None:
+    memory = Memory(home, clock=opened.clock)
+    for text in ("Alpha ships on Monday.", "The budget is 5k.", "Carl joined."):
+        memory.call("remember", {"content": text})
+    entries = [change for change in opened.storage.history.changes() if "/daily/" in change.path]
+    assert undo(opened, entries[1:2])[0].problem == ""
+    text = text_of(opened, entries[1].path)
+    assert [line for line in text.splitlines() if line and line[0] != "#"] == ["Alpha ships on Monday.", "Carl joined."]
+    assert text.count("## ") == 2
+
+
+def test_an_addition_that_others_changed_since_is_not_taken_back(opened: Home) -> None:
+    opened.writer.write("a.md", "one\n")
+    opened.writer.append("a.md", "five\n")
+    changed = last_change(opened)
+    opened.writer.write("a.md", "one\ntwenty-five\nsix\n")
+    (undone,) = undo(opened, changed)
+    assert "same place" in undone.problem
+    assert text_of(opened) == "one\ntwenty-five\nsix\n"
+
+
 def test_all_that_somebody_did_is_taken_back_around_what_others_did(opened: Home) -> None:
     pages = opened.storage.pages
     with write_as(Author("remember", "good")):

@@ -176,10 +176,21 @@ def _merge_back(home: Home, path: str, old: str, new: str) -> None:
     def change(text: str) -> str:
         merged = merge(new, text, old)
         if merged is None:
+            merged = _remove_addition(text, old, new)
+        if merged is None:
             raise Conflict(f"{path} has changed since in the same place: {_UNDO_ADVICE}")
         return merged
 
     home.writer.edit(path, change)
+
+
+def _remove_addition(text: str, old: str, new: str) -> str | None:
+    """Return a page without what a change added at its end, as an entry of a day; None if it added nothing there, or if
+    that is no longer there as it was. What others added after it touches it, so a merge cannot tell them apart."""
+    if not old.endswith("\n") or not new.startswith(old) or not new.endswith("\n"):
+        return None
+    added = f"\n{new.removeprefix(old)}"  # whole lines
+    return text.replace(added, "\n") if text.count(added) == 1 else None
 
 
 def _write_version(home: Home, path: str, data: bytes | None) -> bool:
