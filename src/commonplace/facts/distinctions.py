@@ -186,9 +186,9 @@ def _find_kinds(statement: Statement) -> set[str]:
     """Return the kinds of what a statement gives as numbers: times of the day, dates, other numbers."""
     text, clocks = _CLOCK_TIME.subn(" ", fold(statement.text))
     text, days = _DAY_NUMBER.subn(" ", text)
-    has_day = bool(days) or bool(_find_dates(statement))
-    is_number_given = bool(_NUMBER.search(text)) and not _find_dates(statement)  # not the 20 of `20 November`
-    return {kind for kind, given in (("clock", clocks), ("day", has_day), ("number", is_number_given)) if given}
+    dates = _find_dates(statement)
+    has_number = not dates and _NUMBER.search(text)  # not the 20 of `20 November`
+    return {kind for kind, given in (("clock", clocks), ("day", days or dates), ("number", has_number)) if given}
 
 
 def _find_dates(statement: Statement) -> set[str]:

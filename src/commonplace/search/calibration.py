@@ -203,7 +203,7 @@ def weigh_evidence(matches: Sequence[Match], query: Asked) -> Iterator[Evidence]
         )
 
 
-def are_notes(passages: int, words: int) -> bool:
+def are_notes(passages: int, words: int = 0) -> bool:
     """Return whether a memory is so small, and a query so short, that what a note lacks tells more than what it has."""
     return passages < _NOTE_PASSAGES[1] and words < _NOTE_QUERY_WORDS[1]
 

@@ -341,7 +341,7 @@ def _run_dated_query(
         questions = _find_questions(index, rows[: query.limit])
     scale = _choose_scale(vectors, is_reranked=bool(rows) and rows[0].cross_encoder is not None)
     terms = candidates.terms
-    asked = split_question(dates.rest, terms.language)
+    asked = split_question(dates.rest, terms.language) if are_notes(terms.passages) else []
     covered = _cover_words(query, asked, candidates, rows, vectors, dates)
     matches = [_match_of(row, background, weights, covered.get(row.number)) for row in rows]
     every = weigh_evidence(matches, _describe_query(terms, len(asked)))
