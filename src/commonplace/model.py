@@ -208,6 +208,21 @@ class Successor(NamedTuple):
         return str(Citation(self.path, self.start, self.end, self.as_of))
 
 
+class Predecessor(NamedTuple):
+    """An older version of the fact in a hit: what the hit replaces."""
+
+    text: str  # the older statement
+    path: str  # where it is
+    start: int  # the first line
+    end: int  # the last line
+    at: str = ""  # its day
+    as_of: str = ""
+
+    @property
+    def citation(self) -> str:
+        return str(Citation(self.path, self.start, self.end, self.as_of))
+
+
 class Hit(NamedTuple):
     """A passage found by a search: `text` is lines `start` to `end` of `path`, counted from 1, both included.
 
@@ -227,6 +242,7 @@ class Hit(NamedTuple):
     author: str = ""  # who wrote the lines, in words; empty where history does not know
     question: str = ""  # in a session: what the user asked before it
     superseded_by: Successor | None = None  # what replaced the fact that the hit is about
+    supersedes: tuple[Predecessor, ...] = ()  # what the hit replaced, newest first
     valid_from: str = ""  # the first day on which it is true, where it says so
     valid_until: str = ""  # the last day
     validity: str = ""  # `over` if the last day has passed, `ahead` if the first one has not come

@@ -14,6 +14,7 @@ APART = [
     ("Die Praxis von Dr. Klein ist in der Marktstraße 3.", "Die Praxis von Dr. Groß ist jetzt in der Bahnhofstraße 9."),
     ("El coche de Ana es rojo.", "El coche de Luis ahora es azul."),
     ("Rent for the office is 3,000 EUR.", "Rent for the warehouse rose to 1,200 EUR."),
+    ("Ship 3 left the port at noon, with a crew of 23.", "Ship 4 left the port at noon, with a crew of 24."),
     # A part of it, or a whole of which it is a part.
     ("The API runs on port 8080.", "The admin API now runs on port 9090."),
     ("The backup runs at 02:00.", "The backup of the wiki now runs at 03:00."),

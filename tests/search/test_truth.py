@@ -74,6 +74,40 @@ def test_what_replaced_a_hit_is_brought_in_where_the_query_does_not_find_it(diar
     assert len(hits) == 2
 
 
+def test_hits_are_in_the_order_of_their_scores_though_some_were_replaced(diary: Diary) -> None:
+    for number in range(6):
+        diary.note(f"The launch posters of room {number} cost {number + 3} euros.")
+    for day in (12, 19, 26):
+        diary.note(f"The launch deadline is {day} November.")
+    scores = [hit.score for hit in diary.search("launch deadline")]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_score_does_not_depend_on_how_many_hits_are_asked_for(diary: Diary) -> None:
+    for number in range(6):
+        diary.note(f"The launch posters of room {number} cost {number + 3} euros.")
+    for day in (12, 19, 26):
+        diary.note(f"The launch deadline is {day} November.")
+    (alone,) = diary.search("launch deadline", limit=1)
+    assert alone == diary.search("launch deadline", limit=10)[0]
+
+
+def test_a_hit_names_what_it_replaced_though_only_one_is_asked_for(diary: Diary) -> None:
+    for day in (12, 19, 26):
+        diary.note(f"The launch deadline is {day} November.")
+    (hit,) = diary.search("launch deadline", limit=1)
+    days = ("19", "12")
+    assert [older.text for older in hit.supersedes] == [f"The launch deadline is {day} November." for day in days]
+
+
+def test_what_was_replaced_has_at_least_the_score_that_is_asked_for(diary: Diary) -> None:
+    diary.note("The launch deadline is 12 November.")
+    diary.note("The launch deadline is 26 November.")
+    hits = diary.search("launch deadline")
+    assert hits[1].superseded_by
+    assert diary.search("launch deadline", min_score=hits[1].score + 0.01) == hits[:1]
+
+
 def test_a_question_about_the_past_keeps_the_order_and_the_marks(diary: Diary) -> None:
     diary.note("The launch deadline is 12 November.")
     diary.note("The launch deadline is 26 November.")

@@ -74,13 +74,21 @@ _NO_PLACES = word_set(
 _CLOCK_TIME = re.compile(r"\b\d{1,2}(?:[:h.]\d\d)(?: ?(?:am|pm))?\b|\b\d{1,2} ?(?:am|pm|uhr)\b")
 _DAY_NUMBER = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}\.\d{1,2}\.|\d{1,2}/\d{1,2}(?:/\d{2,4})?")
 _NUMBER = re.compile(r"\d+")
+_MAX_NUMBERED_WORDS = 3  # before the number of a thing
+_IRREGULAR_PAST = word_set(
+    """
+    left went came got took sold won lost sent made gave sank fell broke rose grew ran shut quit met kept held began
+    had did became brought bought built burst cut drew drove flew hit paid put read saw said set shot split spoke
+    stood stole swept taught told tore wrote
+    """
+)
 
 
 def are_told_apart(older: Statement, newer: Statement) -> bool:
     """Return whether the newer of two statements is about something else, or changes nothing for good."""
     if older.speaker or newer.speaker:
         return False
-    if _are_of_other_cases(older, newer) or _is_of_relative(older, newer):
+    if _are_of_other_cases(older, newer) or _is_of_relative(older, newer) or _have_other_numbers(older, newer):
         return True
     if "open" in older.cues:
         return False
@@ -102,6 +110,22 @@ def _are_of_other_cases(older: Statement, newer: Statement) -> bool:
         return False
     cases = [set(_UNSPACED_CASE.findall(_UNSPACED_VERB.split(each.text)[0])) for each in (older, newer)]
     return all(cases) and cases[0].isdisjoint(cases[1])
+
+
+def _have_other_numbers(older: Statement, newer: Statement) -> bool:
+    """Return whether each is about another of several numbered things: `ship 3 left`, `ship 4 left`."""
+    old = strip_articles(older.words)
+    new = strip_articles(newer.words)
+    at = next((at for at, (one, two) in enumerate(zip(old, new, strict=False)) if one != two), 0)
+    if not 0 < at < min(len(old), len(new)) - 1 or at > _MAX_NUMBERED_WORDS:
+        return False
+    if not (old[at].isdecimal() and new[at].isdecimal()):
+        return False
+    return all(_is_past_verb(words[at + 1]) for words in (old, new))
+
+
+def _is_past_verb(word: str) -> bool:
+    return word in _IRREGULAR_PAST or (word.endswith("ed") and len(word) > 3)
 
 
 def _ends_with(statement: Statement, words: frozenset[str]) -> bool:

@@ -117,20 +117,15 @@ def _mark(hit: Hit, validity: Validity, today: int) -> Hit:
 
 
 def _rank_down(marked: Sequence[RankedHit]) -> list[RankedHit]:
-    """Lower the scores of what does not hold, and sort; what was replaced stays below what replaced it."""
-    groups: list[list[RankedHit]] = []
-    for row, hit in marked:
-        lowered = hit._replace(score=round(hit.score * _INVALID_SHARE, 4)) if hit.validity else hit
-        if groups and hit.superseded_by:
-            groups[-1].append((row, lowered))
-        else:
-            groups.append([(row, lowered)])
-    groups.sort(key=_group_score, reverse=True)
-    return [each for group in groups for each in group]
+    """Lower the scores of what does not hold, and sort: what was replaced stays below what replaced it."""
+    lowered = [
+        (row, hit._replace(score=round(hit.score * _INVALID_SHARE, 4)) if hit.validity else hit) for row, hit in marked
+    ]
+    return sorted(lowered, key=_score_of, reverse=True)
 
 
-def _group_score(group: Sequence[RankedHit]) -> float:
-    return group[0][1].score
+def _score_of(ranked: RankedHit) -> float:
+    return ranked[1].score
 
 
 def describe_marks(hit: Hit) -> str:

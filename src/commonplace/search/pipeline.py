@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
 from ..errors import InvalidArgument, InvalidChoice, NotAvailable
 from ..formats.passages import show_passage
 from ..formats.transcripts import ASSISTANT_STARTS
-from ..index.base import Candidate, Index, Retriever, SingleQueryIndex
+from ..index.base import Index
 from ..index.embedding_service import EmbeddingService
 from ..model import EVERYTHING, Filters, Hit, Query, Successor, Viewer
 from ..schema import NUMBER, check
 from ..tracing import trace_calls
-from .bm25 import NO_CORRECTIONS, QueryTerms, asks_only_for_tasks, build_batch_query, cut_excerpt, weigh_terms
+from .bm25 import QueryTerms, asks_only_for_tasks, cut_excerpt
 from .calibration import (
     CROSS_ENCODER,
     CROSS_ENCODER_AFTER_MAXSIM,
@@ -38,9 +38,10 @@ from .calibration import (
     scale_for,
     weigh_evidence,
 )
+from .candidates import Candidates, find_candidates, words_to_find
 from .coverage import AskedWord, Coverage, split_question
-from .dates import NO_DATES, QueryDates, names_days_within, read_dates
-from .dense import QueryVectors, embed_query, find_by_similarity
+from .dates import NO_DATES, QueryDates, read_dates
+from .dense import QueryVectors, embed_query
 from .filters import check_filters, end_of_day
 from .marks import mark_hits
 from .rerank import rerank_cross_encoder, rerank_maxsim
@@ -60,8 +61,7 @@ from .scoring import (
     select_open_tasks,
     sort_by_day,
 )
-from .spelling import find_corrections
-from .truth import mark_versions
+from .truth import MAX_MARKED_HITS, RankedHit, mark_versions
 
 if TYPE_CHECKING:
     from ..index.handle import IndexHandle, IndexView
@@ -77,13 +77,9 @@ _FOUND_SCORE = 0.5  # from which the best hit is more likely right than wrong
 _WEAK_SCORE = 0.2  # below which nothing fits: the hits are only the nearest there are
 MAX_RESULTS = 100
 _MAX_QUERY_CHARACTERS = 10_000  # of a page that is pasted as a query
-_POOL_PASSAGES = 100  # candidates from each of the two retrievers
-_MAX_POOLS = 32  # to read when duplicates of a few texts fill the first one
 _AUTHOR_POOL_HITS = 200  # among which those of one author are looked for
 _MAX_SUPPORT_LEAD = 3.0  # of the support of a page over the odds of a passage on it
 _MAX_QUESTION_CHARACTERS = 400  # of the question that is shown with an answer
-_NAMING_DAYS = 8  # around the days asked about, in which notes may name them by words like `tomorrow`
-_MAX_NAMING_DAYS = 60
 _OTHER_DAYS_SHARE = 0.5  # of the lowest score of the days asked about, which hits of other days have at most
 _MAX_OTHER_DAYS_SCORE = 0.3  # of a hit of other days, where little else than days is asked
 
@@ -175,7 +171,7 @@ def search(
     embedding = _choose_embedding(home, mode)
     query = parse_query(home, text, limit, min_score, viewer, filters)
     query = query._replace(only_approved_versions=only_approved_versions)
-    wide = query._replace(limit=_AUTHOR_POOL_HITS) if filters.author else query
+    wide = query._replace(limit=_AUTHOR_POOL_HITS if filters.author else max(query.limit, MAX_MARKED_HITS))
 
     def answer(view: IndexView) -> SearchResult:
         result = _run_query_then(home, view.index, wide, embedding)
@@ -183,7 +179,7 @@ def search(
         return result._replace(stale=view.stale, warnings=(*warnings, *result.warnings))
 
     embedding.prefetch(_text_to_embed(query, read_dates(query.text, query.today)))
-    result = _add_authors(home, home.index.query(answer), query)
+    result = _add_authors(home, _cut(home.index.query(answer), query), query)
     if query.filters.as_of is None:
         home.record_recall(hit.path for hit in result.hits)
     return result
@@ -207,7 +203,8 @@ def _run_query_then(home: Searchable, index: Index, query: Query, embedding: Emb
 
 def _cite_as_of(hit: Hit, day: str) -> Hit:
     newer = hit.superseded_by
-    return hit._replace(as_of=day, superseded_by=newer._replace(as_of=day) if newer else None)
+    older = tuple(each._replace(as_of=day) for each in hit.supersedes)
+    return hit._replace(as_of=day, superseded_by=newer._replace(as_of=day) if newer else None, supersedes=older)
 
 
 def _mark_versions(home: Searchable, index: Index, query: Query, result: SearchResult) -> SearchResult:
@@ -219,13 +216,23 @@ def _mark_versions(home: Searchable, index: Index, query: Query, result: SearchR
     with index.read_transaction():
         ranked = list(zip(result.ranked, result.hits, strict=True))
         marked = mark_versions(index, query, ranked, find_origins, result.dates if result.has_dated else NO_DATES)
-    return result._replace(hits=tuple(hit for _, hit in marked), ranked=tuple(row for row, _ in marked))
+    return _with_hits(result, marked)
 
 
 def _find_moment(home: Searchable, query: Query) -> str:
     """Return the moment as of which a query is asked; empty for now."""
     day = query.filters.as_of
     return "" if day is None else query.filters.moment or end_of_day(day, home.zone)
+
+
+def _cut(result: SearchResult, query: Query) -> SearchResult:
+    """Return the hits that are asked for. More were ranked, so that no score depends on how many are."""
+    ranked = [pair for pair in zip(result.ranked, result.hits, strict=True) if pair[1].score >= query.min_score]
+    return _with_hits(result, ranked if query.filters.author else ranked[: query.limit])
+
+
+def _with_hits(result: SearchResult, ranked: Sequence[RankedHit]) -> SearchResult:
+    return result._replace(hits=tuple(hit for _, hit in ranked), ranked=tuple(row for row, _ in ranked))
 
 
 def _warn_of_dates(result: SearchResult) -> tuple[str, ...]:
@@ -250,7 +257,7 @@ def _add_authors(home: Searchable, result: SearchResult, query: Query) -> Search
     chosen = [at for at in chosen if result.ranked[at].number in distinct][: query.limit]
     ranked = [(result.ranked[at], hits[at]) for at in chosen]
     marked = mark_hits(home, ranked, [origins[at] for at in chosen], query)
-    return result._replace(hits=tuple(hit for _, hit in marked), ranked=tuple(row for row, _ in marked))
+    return _with_hits(result, marked)
 
 
 def _add_author(hit: Hit, author: str, authors: Mapping[Successor, str]) -> Hit:
@@ -325,8 +332,8 @@ def _run_dated_query(
     by_meaning = query._replace(text=_text_to_embed(query, dates))
     vectors = embed_query(index, by_meaning, embedding)
     with index.read_transaction():
-        by_words = query._replace(text=_words_to_find(index, query, dates))
-        candidates = _find_candidates(index, by_words, dates, vectors, weights)
+        by_words = query._replace(text=words_to_find(index, query, dates))
+        candidates = find_candidates(index, by_words, dates, vectors, weights)
         rows = score_candidates(query, candidates.terms, candidates.passages, candidates.z_scores, weights, dates)
         rows = rerank_maxsim(by_meaning.text, vectors.active.embedders, rows, weights)
         distinct = drop_duplicates(rows)
@@ -377,7 +384,7 @@ def _choose_hits(query: Query, rows: Sequence[ScoredHit], scored: Iterator[_Cali
 def _cover_words(
     query: Query,
     words: Sequence[AskedWord],
-    candidates: _Candidates,
+    candidates: Candidates,
     rows: Sequence[ScoredHit],
     vectors: QueryVectors,
     dates: QueryDates,
@@ -437,14 +444,6 @@ def _text_to_embed(query: Query, dates: QueryDates) -> str:
     return dates.rest if dates.is_relative and dates.has_content else query.text
 
 
-def _words_to_find(index: Index, query: Query, dates: QueryDates) -> str:
-    """Return a query without the days that it names; with them where nothing is dated so, as texts may name them."""
-    if dates.is_relative or not dates.has_content or dates.rest == query.text:
-        return dates.rest
-    filters = _narrow_to_dates(query.filters, dates)
-    return dates.rest if filters and index.newest(query.viewer, filters, 1) else query.text
-
-
 def _select_by_date(rows: list[ScoredHit], dates: QueryDates) -> list[ScoredHit]:
     """Put the hits of the days asked about before the others; where nothing else is asked, leave out the others."""
     dated = [row for row in rows if fits_dates(row, dates)]
@@ -492,109 +491,9 @@ def explain_result(result: SearchResult) -> list[dict[str, Any]]:
     ]
 
 
-class _Candidates(NamedTuple):
-    terms: QueryTerms
-    passages: list[Candidate]
-    z_scores: Mapping[int, float] | None  # of the similarity, by passage; None where no embedder answers
-
-
 def _choose_scale(vectors: QueryVectors, *, is_reranked: bool) -> Scale:
     """Return how odds become a probability, which depends on the models that were used."""
     if is_reranked:
         by_token = any(vector.tokens is not None for vector in vectors.vectors)
         return CROSS_ENCODER_AFTER_MAXSIM if by_token else CROSS_ENCODER
     return scale_for(vectors.vectors[0].space) if vectors.vectors else KEYWORD
-
-
-def _find_candidates(
-    index: Index, query: Query, dates: QueryDates, vectors: QueryVectors, weights: Weights
-) -> _Candidates:
-    """Collect the lexical and the dense candidates, with the similarity of both; and those of the days asked about."""
-    found = _retrieve(index, query, vectors, weights)
-    filters = _narrow_to_dates(query.filters, dates)
-    if filters is None:
-        return found
-    dated = _retrieve(index, query._replace(filters=filters), vectors, weights, newest=dates.selects_all)
-    naming = _find_naming_days(index, query, dates) if dates.selects_all else []
-    passages = {candidate.number: candidate for candidate in [*found.passages, *naming, *dated.passages]}
-    z_scores = None if found.z_scores is None else {**found.z_scores, **(dated.z_scores or {})}
-    return _Candidates(found.terms, [*passages.values()], z_scores)
-
-
-def _find_naming_days(index: Index, query: Query, dates: QueryDates) -> list[Candidate]:
-    """Return passages of the days around those asked about that name one of them: `tomorrow` in a note of the day
-    before, `yesterday` in one of the day after."""
-    first = min(span.first for span in dates.spans) - _NAMING_DAYS
-    last = max(span.last for span in dates.spans) + _NAMING_DAYS
-    if last - first > _MAX_NAMING_DAYS:
-        return []
-    filters = query.filters._replace(
-        since=max(first, query.filters.since or 1), until=min(last, query.filters.until or date.max.toordinal())
-    )
-    candidates = index.load_candidates(index.newest(query.viewer, filters, _POOL_PASSAGES))
-    return [
-        each for each in candidates if names_days_within(each.hit.text, each.day, each.days, query.today, dates.spans)
-    ]
-
-
-def _narrow_to_dates(filters: Filters, dates: QueryDates) -> Filters | None:
-    """Return the filters with the days that a query names; None where it names none, or they allow none of these."""
-    if not dates.spans:
-        return None
-    since = max(min(span.first for span in dates.spans), filters.since or 0)
-    until = min(max(span.last for span in dates.spans), filters.until or date.max.toordinal())
-    return filters._replace(since=since, until=until) if since <= until else None
-
-
-def _retrieve(
-    index: Index, query: Query, vectors: QueryVectors, weights: Weights, *, newest: bool = False
-) -> _Candidates:
-    """Collect the candidates of both retrievers. Where no passage has a word, one that is spelled nearly so counts."""
-    found = _retrieve_words(index, query, vectors, weights, NO_CORRECTIONS, newest=newest)
-    corrections = find_corrections(index, found.terms.unknown, query.viewer)
-    return _retrieve_words(index, query, vectors, weights, corrections, newest=newest) if corrections else found
-
-
-def _retrieve_words(
-    index: Index,
-    query: Query,
-    vectors: QueryVectors,
-    weights: Weights,
-    corrections: Mapping[str, str],
-    *,
-    newest: bool,
-) -> _Candidates:
-    pool = _POOL_PASSAGES if query.limit <= _POOL_PASSAGES // 2 else query.limit * 2
-    retriever: Retriever = index
-    if isinstance(index, SingleQueryIndex):
-        by_space = ((vector.space, vector.vector) for vector in vectors.vectors)
-        retriever = index.fetch(build_batch_query(query, by_space, pool, corrections))
-    terms = weigh_terms(retriever, query.text, query.viewer, corrections)
-    known = _find_by_words(retriever, query, terms, pool)
-    if newest:
-        numbers = [number for number in retriever.newest(query.viewer, query.filters, pool) if number not in known]
-        known |= {candidate.number: candidate for candidate in retriever.load_candidates(numbers)}
-    z_scores = find_by_similarity(retriever, query, vectors.vectors, pool, list(known), weights.tokens)
-    others = retriever.load_candidates([number for number in z_scores or () if number not in known])
-    return _Candidates(terms, [*known.values(), *others], z_scores)
-
-
-def _find_by_words(index: Retriever, query: Query, terms: QueryTerms, pool: int) -> dict[int, Candidate]:
-    """Return the passages that contain words of the query. Where duplicates of a few texts fill the pool, read more."""
-    lookup = {word: terms.weights[word] for word in terms.lookup}
-    if not lookup:
-        return {}
-    numbers = index.match_terms(lookup, query.viewer, query.filters, pool)
-    candidates = {candidate.number: candidate for candidate in index.load_candidates(numbers)}
-    texts = {candidate.hit.text for candidate in candidates.values()}
-    if len(numbers) >= pool and len(texts) < pool // 4:
-        more = index.match_terms(lookup, query.viewer, query.filters, pool * _MAX_POOLS)
-        candidates |= _load_distinct(index, [number for number in more if number not in candidates], pool)
-    return candidates
-
-
-def _load_distinct(index: Retriever, numbers: Sequence[int], limit: int) -> dict[int, Candidate]:
-    """Return the first passage with each text, up to a limit."""
-    candidates = {candidate.number: candidate for candidate in index.load_candidates(numbers)}
-    first = {candidates[number].hit.text: number for number in reversed(numbers)}
-    return {number: candidates[number] for number in sorted(first.values(), key=numbers.index)[:limit]}

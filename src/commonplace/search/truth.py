@@ -6,7 +6,7 @@ marked for the one that the query is about. A question about the past leaves the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..caching import ByteCache, cache_within
@@ -33,7 +33,7 @@ from ..formats.annotations import ANSWER_START
 from ..formats.passages import embedding_text, show_passage
 from ..formats.timestamps import parse_day
 from ..index.base import Candidate, Index
-from ..model import Hit, Query, Successor
+from ..model import Hit, Predecessor, Query, Successor
 from ..storage.authors import Provenance
 from .dates import NO_DATES, QueryDates
 from .scoring import Factors, ScoredHit
@@ -49,7 +49,7 @@ _NO_KEYS: LookupKeys = {}
 _REPETITION = Link("repetition", "says the same again")
 _NO_ORIGIN = Provenance()
 _MAX_SCORE = 0.99  # of a hit that inherits the chances of those that it replaces
-_SUPERSEDED_SHARE = 0.5  # of the score of a hit whose fact was replaced
+_SUPERSEDED_SHARE = 0.8  # of the score of a hit whose fact was replaced
 
 RankedHit = tuple[ScoredHit, Hit]  # what was scored, with the whole passage; and the hit that is shown
 Origins = dict[str, Provenance]  # by citation
@@ -83,7 +83,7 @@ class Replacement(NamedTuple):
 def mark_versions(
     index: Index, query: Query, ranked: Sequence[RankedHit], find_origins: FindOrigins, dates: QueryDates = NO_DATES
 ) -> list[RankedHit]:
-    """Return the hits with those marked whose fact has a newer version, which comes before them.
+    """Return the hits, best first, with those marked whose fact has a newer version, which is above them.
 
     Who asks for some days wants what was said then, and not a version of other days.
     """
@@ -91,12 +91,11 @@ def mark_versions(
     if not replacements:
         return list(ranked)
     marked = [(row, _mark(hit, replacements.get(row.number))) for row, hit in ranked]
-    if has_cue(fold(query.text), "past"):
-        return marked
-    if dates.spans and dates.selects_first:
-        replacements = {number: each for number, each in replacements.items() if _is_of_days(each.newer.hit, dates)}
-    marked = [(row, _lower(hit) if row.number in replacements else hit) for row, hit in marked]
-    return _put_newer_first(marked, replacements, may_insert=not query.filters.author)[: max(query.limit, 1)]
+    if not has_cue(fold(query.text), "past"):
+        if dates.spans and dates.selects_first:
+            replacements = {number: each for number, each in replacements.items() if _is_of_days(each.newer.hit, dates)}
+        marked = _put_newer_first(marked, replacements, may_insert=not query.filters.author)
+    return _name_predecessors(marked, replacements)
 
 
 def _is_of_days(hit: Hit, dates: QueryDates) -> bool:
@@ -451,41 +450,66 @@ def describe_successor(replacement: Replacement) -> Successor:
 def _put_newer_first(
     ranked: Sequence[RankedHit], replacements: dict[int, Replacement], *, may_insert: bool
 ) -> list[RankedHit]:
-    """Return the hits with every newer version directly above the first hit that it replaces, unless it is above."""
-    by_number = {row.number: (row, hit) for row, hit in ranked}
-    chances = _sum_chances(ranked, replacements)
-    done: set[int] = set()
-    out: list[RankedHit] = []
-    for row, hit in ranked:
-        if row.number in done:
-            continue
-        replacement = replacements.get(row.number)
-        if replacement and not replacement.is_partial and replacement.newer.number not in done:
-            newer = by_number.get(replacement.newer.number) or (_insert(row, replacement) if may_insert else None)
-            if newer:
-                out.append(newer)
-                done.add(newer[0].number)
-                if replacement.link == _REPETITION and newer[1].text == hit.text:
-                    continue
-        out.append((row, hit))
-        done.add(row.number)
-    return [(row, _inherit(hit, chances.get(row.number, 0.0))) for row, hit in out]
+    """Return the hits by score. What was replaced loses a share of its own, which its newer version takes over; where
+    that was not found, it joins the hits."""
+    shown = {row.number: hit for row, hit in ranked}
+    replaced = {number: each for number, each in replacements.items() if not each.is_partial and number in shown}
+    newer = [_insert(row, replaced[row.number]) for row, _ in ranked if may_insert and row.number in replaced]
+    every = {row.number: (row, hit) for row, hit in (*newer, *ranked)}
+    chances = _join_chances(shown, replaced)
+
+    def weigh(number: int, row: ScoredHit, hit: Hit) -> RankedHit:
+        return row, _inherit(_lower(hit) if number in replaced else hit, chances.get(number, 0.0))
+
+    repeated = {number for number, each in replaced.items() if _is_repeated(shown[number], each, every)}
+    weighed = [weigh(number, *every[number]) for number in every if number not in repeated]
+    return sorted(weighed, key=lambda each: (each[1].score, each[0].number not in replaced), reverse=True)
 
 
-def _sum_chances(ranked: Sequence[RankedHit], replacements: dict[int, Replacement]) -> dict[int, float]:
-    """Return by newer version the chances of the hits that it replaces: what one of them would answer, it does."""
+def _is_repeated(hit: Hit, replacement: Replacement, every: Mapping[int, RankedHit]) -> bool:
+    newer = every.get(replacement.newer.number)
+    return replacement.link == _REPETITION and newer is not None and newer[1].text == hit.text
+
+
+def _join_chances(shown: Mapping[int, Hit], replaced: Mapping[int, Replacement]) -> dict[int, float]:
+    """Return by newer version how likely any of the hits that it replaces is right: what one of them would answer, it
+    does."""
     chances: dict[int, float] = {}
-    for row, hit in ranked:
-        replacement = replacements.get(row.number)
-        if replacement and not replacement.is_partial:
-            number = replacement.newer.number
-            is_repeated = replacement.link == _REPETITION
-            chances[number] = chances.get(number, 0.0) + hit.score / (1.0 if is_repeated else _SUPERSEDED_SHARE)
+    for number, replacement in replaced.items():
+        newer = replacement.newer.number
+        chances[newer] = _either(chances.get(newer, 0.0), shown[number].score)
     return chances
 
 
+def _either(one: float, two: float) -> float:
+    return 1 - (1 - one) * (1 - two)
+
+
 def _inherit(hit: Hit, chance: float) -> Hit:
-    return hit._replace(score=round(min(_MAX_SCORE, hit.score + chance), 4)) if chance else hit
+    return hit._replace(score=round(min(_MAX_SCORE, _either(hit.score, chance)), 4)) if chance else hit
+
+
+def _name_predecessors(ranked: Sequence[RankedHit], replacements: Mapping[int, Replacement]) -> list[RankedHit]:
+    """Return the hits with the older versions that each replaced."""
+    older: dict[int, list[Place]] = {}
+    for replacement in replacements.values():
+        if replacement.link != _REPETITION:
+            older.setdefault(replacement.newer.number, []).append(replacement.older)
+    return [
+        (row, hit._replace(supersedes=tuple(map(_describe_predecessor, _sort_newest_first(older[row.number])))))
+        if row.number in older
+        else (row, hit)
+        for row, hit in ranked
+    ]
+
+
+def _sort_newest_first(places: Iterable[Place]) -> list[Place]:
+    return sorted(places, key=_order_by_date, reverse=True)
+
+
+def _describe_predecessor(place: Place) -> Predecessor:
+    start, end = find_lines(place.hit, place.statement)
+    return Predecessor(place.statement.text, place.hit.path, start, end, place.hit.at)
 
 
 def _insert(row: ScoredHit, replacement: Replacement) -> RankedHit:

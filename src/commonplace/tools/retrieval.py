@@ -11,7 +11,7 @@ from ..formats.transcripts import render_lines
 from ..framing import quote_line, show_hidden
 from ..framing.limits import LIST_CHARACTERS, fit_rows
 from ..home import Home, modified_timestamp
-from ..model import Hit, Page, Successor
+from ..model import Hit, Page, Predecessor, Successor
 from ..schema import AtLeast, Clamp
 from ..search.headings import find_headings
 from ..storage.base import ABSENT
@@ -34,6 +34,7 @@ _SUCCESSOR = Answer(
     author=Maybe(str),
     partial=Maybe(bool),
 )
+_PREDECESSOR = Answer(citation=str, path=str, from_=int, to=int, text=str, at=Maybe(str))
 _HIT = Answer(
     path=str,
     from_=int,
@@ -49,6 +50,7 @@ _HIT = Answer(
     at=Maybe(str),
     author=Maybe(str),
     superseded_by=Maybe(_SUCCESSOR),
+    supersedes=Maybe([_PREDECESSOR]),
     as_of=Maybe(str),
     valid_from=Maybe(str),
     valid_until=Maybe(str),
@@ -87,6 +89,7 @@ def memory_search(
 
     Each result names its page and lines; memory_get reads more around them. `verdict` says whether the best is likely
     right: found, weak or nothing. A result with `superseded_by` is no longer true: that is what replaced it.
+    `supersedes` is what a result replaced.
     """
     common = {"scope": scope, "channel": channel, "tags": tags, "since": since, "until": until}
     filters = home.parse_filters(**common, source=source, path=path, author=author, as_of=as_of or None)
@@ -192,6 +195,7 @@ def hit_row(hit: Hit) -> dict[str, Any]:
         optional["days"] = _named_days(hit)
     if hit.superseded_by:
         optional["superseded_by"] = successor_row(hit.superseded_by)
+    optional["supersedes"] = list(map(_predecessor_row, hit.supersedes))
     return row | {name: value for name, value in optional.items() if value}
 
 
@@ -217,6 +221,17 @@ def successor_row(successor: Successor) -> dict[str, Any]:
     }
     optional = {"at": successor.at, "author": show_hidden(successor.author), "partial": successor.is_partial}
     return row | {name: value for name, value in optional.items() if value}
+
+
+def _predecessor_row(predecessor: Predecessor) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "citation": predecessor.citation,
+        "path": predecessor.path,
+        "from": predecessor.start,
+        "to": predecessor.end,
+        "text": show_hidden(predecessor.text),
+    }
+    return {**row, "at": predecessor.at} if predecessor.at else row
 
 
 def _check_readable(home: Home, path: str) -> str:

@@ -128,7 +128,7 @@ def _print_hits(reply: dict[str, Any], *, shows_all: bool) -> None:
     ]
     for hit in rows:
         if not any(_replaces(other, hit) and not _replaces(hit, other) for other in rows):
-            _print_hit(hit, [other for other in rows if _replaces(hit, other)])
+            _print_hit(hit)
     if len(rows) < len(hits):
         click.secho(f"({len(hits) - len(rows)} more hardly fit: --min-score 0 shows them)", dim=True, err=True)
 
@@ -140,9 +140,10 @@ def _replaces(hit: dict[str, Any], older: dict[str, Any]) -> bool:
     return is_in_hit and not newer.get("partial")
 
 
-def _print_hit(hit: dict[str, Any], older: list[dict[str, Any]]) -> None:
+def _print_hit(hit: dict[str, Any]) -> None:
     """Print a hit, what it replaced below it, and what replaced it."""
     newer = hit.get("superseded_by")
+    older = hit.get("supersedes", ())
     author = f"  {hit['author']}" if hit.get("author") else ""
     print_text(quote_line(f"{hit['citation']}  {hit['score']:.2f}{author}"), fg="cyan")
     lines = "".join(f"  {line}".rstrip() + "\n" for line in hit["text"].split("\n"))
@@ -152,7 +153,7 @@ def _print_hit(hit: dict[str, Any], older: list[dict[str, Any]]) -> None:
     for remark in remarks:
         print_text(f"    {quote_line(remark)}", fg="yellow")
     for each in older:
-        print_text(f"    was: {_describe_version(each['superseded_by']['was'], each)}", dim=True, strikethrough=True)
+        print_text(f"    was: {_describe_version(each['text'], each)}", dim=True, strikethrough=True)
     if newer:
         was = f'"{quote_line(" ".join(newer["was"].split()))}" is now: ' if newer.get("partial") else "now: "
         print_text(f"    {was}{_describe_version(newer['text'], newer)}")

@@ -32,6 +32,7 @@ _SUCCESSOR = object_of(
     author=TEXT,
     partial=BOOLEAN,
 )
+_PREDECESSOR = object_of({"citation": TEXT, "path": TEXT, "from": INTEGER, "to": INTEGER, "text": TEXT}, at=TEXT)
 _HIT = object_of(
     {
         "path": TEXT,
@@ -50,6 +51,7 @@ _HIT = object_of(
     at=TEXT,
     author=TEXT,
     superseded_by=_SUCCESSOR,
+    supersedes=array(_PREDECESSOR),
     as_of=TEXT,
     valid_from=TEXT,
     valid_until=TEXT,

@@ -151,10 +151,16 @@ const LEAST_LIKELY = 0.1;
 const FEW = 3;
 const NEAREST = 5;
 
+// The hits without those that another one names as what it replaced.
+function fold(hits) {
+  const named = (hit) => (older) => older.path === hit.path && hit.from <= older.from && older.from <= hit.to;
+  return hits.filter((hit) => !isReplaced(hit) || !hits.some((other) => other.supersedes?.some(named(hit))));
+}
+
 // What is unlikely to answer is folded away; where nothing fits well, but for the nearest.
 function Hits({ data, isOld }) {
   const [open, setOpen] = useState(false);
-  const all = data?.results ?? [];
+  const all = fold(data?.results ?? []);
   const likely = data?.verdict === "found" ? all.filter((hit, index) => index < FEW || hit.score >= LEAST_LIKELY) : all.slice(0, NEAREST);
   const shown = open ? all : likely;
   return html`<ol class=${`hits ${isOld ? "is-old" : ""}`}>
@@ -206,6 +212,7 @@ function Hit({ hit }) {
       ${hit.author && html`<span class="author">by ${hit.author}</span>`}</p>
     <p class=${isReplaced(hit) ? "hit-text was" : "hit-text"} dir="auto">${textOf(hit)}</p>
     ${hit.superseded_by && html`<${Newer} newer=${hit.superseded_by} />`}
+    ${(hit.supersedes ?? []).map((older) => html`<${Older} key=${older.citation} older=${older} />`)}
     ${remarks(hit).map((text) => html`<p class="hit-remark">${text}</p>`)}
     <${Why} hit=${hit} />
   </li>`;
@@ -219,6 +226,13 @@ function Newer({ newer }) {
   return html`<p class="hit-newer" dir="auto">Now:${" "}
     <a href=${toPage(newer.path, { from: newer.from, to: newer.to })}>${newer.text}</a>${" "}
     <span class="muted">${newer.partial && `was: ${newer.was.replace(/[.。]$/, "")}; `}changed <${When} at=${newer.at} />${newer.author ? ` by ${newer.author}` : ""}</span></p>`;
+}
+
+// What a hit replaced, struck through.
+function Older({ older }) {
+  return html`<p class="hit-newer" dir="auto"><span class="muted">Was:${" "}</span>
+    <a class="was" href=${toPage(older.path, { from: older.from, to: older.to })}>${older.text}</a>${" "}
+    <span class="muted"><${When} at=${older.at} /></span></p>`;
 }
 
 // What may not hold, and which days the words of a note mean.

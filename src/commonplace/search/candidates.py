@@ -1,0 +1,128 @@
+"""The passages that may answer a query: those with its words, those of its meaning, and those of the days it names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import NamedTuple
+
+from ..index.base import Candidate, Index, Retriever, SingleQueryIndex
+from ..model import Filters, Query
+from .bm25 import NO_CORRECTIONS, QueryTerms, build_batch_query, weigh_terms
+from .dates import QueryDates, names_days_within
+from .dense import QueryVectors, find_by_similarity
+from .scoring import Weights
+from .spelling import find_corrections
+
+_POOL_PASSAGES = 100  # candidates from each of the two retrievers
+_MAX_POOLS = 32  # to read when duplicates of a few texts fill the first one
+_NAMING_DAYS = 8  # around the days asked about, in which notes may name them by words like `tomorrow`
+_MAX_NAMING_DAYS = 60
+
+
+class Candidates(NamedTuple):
+    terms: QueryTerms
+    passages: list[Candidate]
+    z_scores: Mapping[int, float] | None  # of the similarity, by passage; None where no embedder answers
+
+
+def find_candidates(
+    index: Index, query: Query, dates: QueryDates, vectors: QueryVectors, weights: Weights
+) -> Candidates:
+    """Collect the lexical and the dense candidates, with the similarity of both; and those of the days asked about."""
+    found = _retrieve(index, query, vectors, weights)
+    filters = _narrow_to_dates(query.filters, dates)
+    if filters is None:
+        return found
+    dated = _retrieve(index, query._replace(filters=filters), vectors, weights, newest=dates.selects_all)
+    naming = _find_naming_days(index, query, dates) if dates.selects_all else []
+    passages = {candidate.number: candidate for candidate in [*found.passages, *naming, *dated.passages]}
+    z_scores = None if found.z_scores is None else {**found.z_scores, **(dated.z_scores or {})}
+    return Candidates(found.terms, [*passages.values()], z_scores)
+
+
+def _find_naming_days(index: Index, query: Query, dates: QueryDates) -> list[Candidate]:
+    """Return passages of the days around those asked about that name one of them: `tomorrow` in a note of the day
+    before, `yesterday` in one of the day after."""
+    first = min(span.first for span in dates.spans) - _NAMING_DAYS
+    last = max(span.last for span in dates.spans) + _NAMING_DAYS
+    if last - first > _MAX_NAMING_DAYS:
+        return []
+    filters = query.filters._replace(
+        since=max(first, query.filters.since or 1), until=min(last, query.filters.until or date.max.toordinal())
+    )
+    candidates = index.load_candidates(index.newest(query.viewer, filters, _POOL_PASSAGES))
+    return [
+        each for each in candidates if names_days_within(each.hit.text, each.day, each.days, query.today, dates.spans)
+    ]
+
+
+def _narrow_to_dates(filters: Filters, dates: QueryDates) -> Filters | None:
+    """Return the filters with the days that a query names; None where it names none, or they allow none of these."""
+    if not dates.spans:
+        return None
+    since = max(min(span.first for span in dates.spans), filters.since or 0)
+    until = min(max(span.last for span in dates.spans), filters.until or date.max.toordinal())
+    return filters._replace(since=since, until=until) if since <= until else None
+
+
+def _retrieve(
+    index: Index, query: Query, vectors: QueryVectors, weights: Weights, *, newest: bool = False
+) -> Candidates:
+    """Collect the candidates of both retrievers. Where no passage has a word, one that is spelled nearly so counts."""
+    found = _retrieve_words(index, query, vectors, weights, NO_CORRECTIONS, newest=newest)
+    corrections = find_corrections(index, found.terms.unknown, query.viewer)
+    return _retrieve_words(index, query, vectors, weights, corrections, newest=newest) if corrections else found
+
+
+def _retrieve_words(
+    index: Index,
+    query: Query,
+    vectors: QueryVectors,
+    weights: Weights,
+    corrections: Mapping[str, str],
+    *,
+    newest: bool,
+) -> Candidates:
+    pool = _POOL_PASSAGES if query.limit <= _POOL_PASSAGES // 2 else query.limit * 2
+    retriever: Retriever = index
+    if isinstance(index, SingleQueryIndex):
+        by_space = ((vector.space, vector.vector) for vector in vectors.vectors)
+        retriever = index.fetch(build_batch_query(query, by_space, pool, corrections))
+    terms = weigh_terms(retriever, query.text, query.viewer, corrections)
+    known = _find_by_words(retriever, query, terms, pool)
+    if newest:
+        numbers = [number for number in retriever.newest(query.viewer, query.filters, pool) if number not in known]
+        known |= {candidate.number: candidate for candidate in retriever.load_candidates(numbers)}
+    z_scores = find_by_similarity(retriever, query, vectors.vectors, pool, list(known), weights.tokens)
+    others = retriever.load_candidates([number for number in z_scores or () if number not in known])
+    return Candidates(terms, [*known.values(), *others], z_scores)
+
+
+def _find_by_words(index: Retriever, query: Query, terms: QueryTerms, pool: int) -> dict[int, Candidate]:
+    """Return the passages that contain words of the query. Where duplicates of a few texts fill the pool, read more."""
+    lookup = {word: terms.weights[word] for word in terms.lookup}
+    if not lookup:
+        return {}
+    numbers = index.match_terms(lookup, query.viewer, query.filters, pool)
+    candidates = {candidate.number: candidate for candidate in index.load_candidates(numbers)}
+    texts = {candidate.hit.text for candidate in candidates.values()}
+    if len(numbers) >= pool and len(texts) < pool // 4:
+        more = index.match_terms(lookup, query.viewer, query.filters, pool * _MAX_POOLS)
+        candidates |= _load_distinct(index, [number for number in more if number not in candidates], pool)
+    return candidates
+
+
+def _load_distinct(index: Retriever, numbers: Sequence[int], limit: int) -> dict[int, Candidate]:
+    """Return the first passage with each text, up to a limit."""
+    candidates = {candidate.number: candidate for candidate in index.load_candidates(numbers)}
+    first = {candidates[number].hit.text: number for number in reversed(numbers)}
+    return {number: candidates[number] for number in sorted(first.values(), key=numbers.index)[:limit]}
+
+
+def words_to_find(index: Index, query: Query, dates: QueryDates) -> str:
+    """Return a query without the days that it names; with them where nothing is dated so, as texts may name them."""
+    if dates.is_relative or not dates.has_content or dates.rest == query.text:
+        return dates.rest
+    filters = _narrow_to_dates(query.filters, dates)
+    return dates.rest if filters and index.newest(query.viewer, filters, 1) else query.text
