@@ -10,6 +10,10 @@ from commonplace.server.rate_limits import FAILURES_PER_MINUTE, MAX_BUCKETS, Buc
 from commonplace.server.worker_state import SIGN_INS_FILE, TOKENS_FILE, SharedBuckets, open_worker_state
 
 
+def stand_still() -> float:
+    return 100.0
+
+
 def guess_too_often(limiter: SignInLimiter, address: str) -> None:
     for number in range(FAILURES_PER_MINUTE):
         assert not limiter.seconds_to_wait(address, f"guess {number}")
@@ -28,7 +32,7 @@ def test_an_address_that_guesses_waits_and_may_try_again_later() -> None:
 
 
 def test_a_secret_that_let_somebody_in_is_always_checked() -> None:
-    limiter = SignInLimiter()
+    limiter = SignInLimiter(now=stand_still)
     limiter.count_success("good")
     guess_too_often(limiter, "10.0.0.1")
     assert limiter.seconds_to_wait("10.0.0.1", "bad")
@@ -36,7 +40,7 @@ def test_a_secret_that_let_somebody_in_is_always_checked() -> None:
 
 
 def test_requests_without_a_secret_guess_at_nothing() -> None:
-    limiter = SignInLimiter()
+    limiter = SignInLimiter(now=stand_still)
     for _ in range(2 * FAILURES_PER_MINUTE):
         limiter.count_failure("10.0.0.1", "")
     assert not limiter.seconds_to_wait("10.0.0.1", "first")
@@ -61,15 +65,15 @@ def test_guesses_at_the_same_time_are_all_counted_up_to_a_minute() -> None:
     ],
 )
 def test_whoever_has_a_whole_network_of_ipv6_counts_as_one(one: str, other: str, are_same: bool) -> None:
-    limiter = SignInLimiter()
+    limiter = SignInLimiter(now=stand_still)
     guess_too_often(limiter, one)
     assert bool(limiter.seconds_to_wait(other, "another")) is are_same
 
 
 def test_workers_count_guesses_together_and_know_each_others_secrets() -> None:
     with open_worker_state() as folder:
-        one = SignInLimiter(SharedBuckets(folder, SIGN_INS_FILE))
-        other = SignInLimiter(SharedBuckets(folder, SIGN_INS_FILE))
+        one = SignInLimiter(SharedBuckets(folder, SIGN_INS_FILE), stand_still)
+        other = SignInLimiter(SharedBuckets(folder, SIGN_INS_FILE), stand_still)
         other.count_success("good")
         guess_too_often(one, "10.0.0.1")
         assert other.seconds_to_wait("10.0.0.1", "bad")

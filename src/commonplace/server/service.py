@@ -73,9 +73,9 @@ class MemoryService:
         self._shared_metrics: SharedMetrics | None = None
         self.stop_tracing: Callable[[], None] = _do_nothing
         self._prompts: PromptSocket | None = None
-        self.rate_limiter = RateLimiter(options.requests_per_minute)
-        self.quotas = Quotas(options.writes_per_day, options.bytes_per_day)
-        self.sign_ins = SignInLimiter()
+        self.rate_limiter = RateLimiter(options.requests_per_minute, options.elapsed)
+        self.quotas = Quotas(options.writes_per_day, options.bytes_per_day, now=options.elapsed)
+        self.sign_ins = SignInLimiter(now=options.elapsed)
         if options.worker_state:
             self._share_with_workers(options.worker_state)
         self._request_log = RequestLog(sys.stderr) if options.logs_requests else None
@@ -86,11 +86,13 @@ class MemoryService:
 
         self._shared_metrics = SharedMetrics(self.metrics, folder)
         tokens = SharedBuckets(folder, TOKENS_FILE)
-        self.rate_limiter = RateLimiter(self.options.requests_per_minute, buckets=tokens)
+        self.rate_limiter = RateLimiter(self.options.requests_per_minute, self.options.elapsed, tokens)
         writes = SharedBuckets(folder, WRITES_FILE)
         added = SharedBuckets(folder, BYTES_FILE)
-        self.quotas = Quotas(self.options.writes_per_day, self.options.bytes_per_day, writes, added)
-        self.sign_ins = SignInLimiter(SharedBuckets(folder, SIGN_INS_FILE))
+        self.quotas = Quotas(
+            self.options.writes_per_day, self.options.bytes_per_day, writes, added, self.options.elapsed
+        )
+        self.sign_ins = SignInLimiter(SharedBuckets(folder, SIGN_INS_FILE), self.options.elapsed)
 
     def render_metrics(self) -> str:
         """Return the figures of this server, of all its workers, in Prometheus' text format."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import unquote
@@ -63,7 +63,7 @@ class ServerOptions(NamedTuple):
     is a summary. `is_found`: the user did not name `home`. `requests_per_minute`: of one token; 0 for no limit.
     `writes_per_day` and `bytes_per_day`: the quotas of one token; 0 for none.
     `traces`: spans go to a collector of OpenTelemetry. `worker_state`: the folder that the workers of one server share;
-    empty if one process serves alone.
+    empty if one process serves alone. `elapsed`: the seconds by which rates and quotas are limited.
     """
 
     home: str
@@ -81,6 +81,7 @@ class ServerOptions(NamedTuple):
     worker_state: str = ""
     traces: bool = False
     clock: Clock = utc_now
+    elapsed: Callable[[], float] = time.monotonic
 
     def open_memory(self, home: str, agent: str) -> Memory:
         """Open a memory as far as it is trusted: one of many may use only the providers that this server offers."""

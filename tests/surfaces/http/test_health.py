@@ -210,7 +210,7 @@ def test_a_token_that_asks_too_often_waits(tmp_path: Path) -> None:
     Memory(tmp_path, "main").call("remember", {"content": "The sea is blue."})
     one = _token(tmp_path, "read")
     other = _token(tmp_path, "read")
-    with api(tmp_path, requests_per_minute=3) as caller:
+    with api(tmp_path, requests_per_minute=3, elapsed=lambda: 100.0) as caller:
         statuses = [caller.as_(one).send("GET", "status").status_code for _ in range(4)]
         assert statuses == [200, 200, 200, 429]
         refused = caller.as_(one).send("GET", "status")
@@ -227,7 +227,7 @@ def test_tokens_of_two_memories_with_the_same_name_wait_apart(tmp_path: Path) ->
         file = tmp_path / "homes" / name / ".access/tokens.json"
         text = file.read_text()
         file.write_text(text.replace(json.loads(text)["tokens"][0]["id"], "twin"))
-    more = {"homes": str(tmp_path / "homes"), "requests_per_minute": 3, "writes_per_day": 1}
+    more = {"homes": str(tmp_path / "homes"), "requests_per_minute": 3, "writes_per_day": 1, "elapsed": lambda: 100.0}
     with api(tmp_path / "own", **more) as caller:
 
         def write(name: str) -> int:
