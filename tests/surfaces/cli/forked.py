@@ -33,6 +33,7 @@ PRELOADED = [
     "numpy",
     "yaml",
     "rich.console",
+    "tests.surfaces.cli.warm",
 ]
 TIMEOUT_SECONDS = 300
 _processes = multiprocessing.get_context("forkserver")
@@ -48,14 +49,22 @@ def run_command(
         if stdin is not None:
             streams[0].write_text(stdin, encoding="utf-8")
         files = [os.devnull if stdin is None else str(streams[0]), str(streams[1]), str(streams[2])]
-        process = _processes.Process(target=_main, args=(arguments, str(folder), dict(environment), files))
-        process.start()
-        process.join(TIMEOUT_SECONDS)
-        if process.exitcode is None:
-            process.kill()
-            raise subprocess.TimeoutExpired([*arguments], TIMEOUT_SECONDS)
+        status = run_with_streams(arguments, folder, environment, files)
         printed = [path.read_bytes().decode("utf-8") if path.exists() else "" for path in streams[1:]]
-        return subprocess.CompletedProcess(arguments, process.exitcode, *printed)
+        return subprocess.CompletedProcess(arguments, status, *printed)
+
+
+def run_with_streams(
+    arguments: Sequence[str], folder: Path, environment: Mapping[str, str], files: Sequence[str]
+) -> int:
+    """Run `commonplace` with these files as its three streams, and return its exit status."""
+    process = _processes.Process(target=_main, args=(tuple(arguments), str(folder), dict(environment), [*files]))
+    process.start()
+    process.join(TIMEOUT_SECONDS)
+    if process.exitcode is None:
+        process.kill()
+        raise subprocess.TimeoutExpired([*arguments], TIMEOUT_SECONDS)
+    return process.exitcode
 
 
 class RunningCommand:

@@ -1,28 +1,43 @@
-"""Runs the program as people do: another process, real pipes, real exit codes, a real terminal."""
+"""Runs the program as people do: with its arguments, its streams, its exit status, and on a real terminal."""
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import pty
 import subprocess
 import sys
+import tempfile
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from .forked import run_command
+import pytest
+
+from commonplace.surfaces.cli import main
+
+from .forked import run_command, run_with_streams
 
 
 class Shell:
-    """Runs commands in a folder of its own, with nothing of the caller's environment that matters."""
+    """Runs commands in a folder of its own, with nothing of the caller's environment that matters.
 
-    def __init__(self, folder: Path) -> None:
+    Commands run in the process of the test. `hook`, which ends its process when it takes too long, has one of its own;
+    so has every command of a shell that `forks`.
+    """
+
+    def __init__(self, folder: Path, *, forks: bool = False) -> None:
         self.folder = folder
+        self._forks = forks
         kept = {name: value for name, value in os.environ.items() if not name.startswith("COMMONPLACE")}
         self.environment = {**kept, "HOME": str(folder / "user"), "LC_ALL": "C"}
 
     def run(self, *arguments: str, stdin: str | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
-        return run_command(arguments, self.folder, {**self.environment, **environment}, stdin)
+        run = run_command if self._forks or "hook" in arguments else run_here
+        return run(arguments, self.folder, {**self.environment, **environment}, stdin)
 
     def ok(self, *arguments: str, stdin: str | None = None, **environment: str) -> str:
         done = self.run(*arguments, stdin=stdin, **environment)
@@ -33,22 +48,66 @@ class Shell:
         return json.loads(self.ok(*arguments))
 
 
+def run_here(
+    arguments: tuple[str, ...], folder: Path, environment: Mapping[str, str], stdin: str | None
+) -> subprocess.CompletedProcess[str]:
+    """Run `commonplace` with these arguments in this process, and return what it printed and its exit status."""
+    with pytest.MonkeyPatch.context() as patch, ExitStack() as stack:
+        files = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
+        files[0].write((stdin or "").encode())
+        files[0].seek(0)
+        for name, file in zip(("stdin", "stdout", "stderr"), files, strict=True):
+            mode = "r" if name == "stdin" else "w"
+            stream = stack.enter_context(open(file.fileno(), mode, encoding="utf-8", closefd=False))
+            patch.setattr(sys, name, stream)
+        patch.chdir(folder)
+        for name in {*os.environ} - {*environment}:
+            patch.delenv(name)
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        patch.setattr(sys, "argv", ["commonplace", *arguments])
+        status = _run_main()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        printed = [_read_whole(file) for file in files[1:]]
+    return subprocess.CompletedProcess(arguments, status, *printed)
+
+
+def _run_main() -> int:
+    """Run the program and return its exit status. What it sets for a process that soon ends is set back."""
+    threshold = gc.get_threshold()
+    try:
+        main()
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else int(bool(ended.code))
+    finally:
+        gc.set_threshold(*threshold)
+        gc.unfreeze()
+    return 0
+
+
+def _read_whole(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode()
+
+
 def on_a_terminal(shell: Shell, command: str, **more: str) -> str:
     main, other = pty.openpty()
-    argv = [sys.executable, "-m", "commonplace", *command.split()]
     environment = {**shell.environment, "TERM": "xterm", "COLUMNS": "200", **more}
-    with subprocess.Popen(argv, cwd=shell.folder, env=environment, stdin=other, stdout=other, stderr=other) as process:
-        os.close(other)
-        shown = b""
-        while chunk := _read(main):
-            shown += chunk
-        process.wait()
+    with ThreadPoolExecutor(1) as threads:
+        shown = threads.submit(_read_to_end, main)
+        try:
+            run_with_streams(command.split(), shell.folder, environment, [os.ttyname(other)] * 3)
+        finally:
+            os.close(other)
+        text = shown.result()
     os.close(main)
+    return text
+
+
+def _read_to_end(handle: int) -> str:
+    shown = b""
+    with suppress(OSError):  # the other side is closed
+        while chunk := os.read(handle, 65536):
+            shown += chunk
     return shown.decode()
-
-
-def _read(handle: int) -> bytes:
-    try:
-        return os.read(handle, 65536)
-    except OSError:  # the other side is closed
-        return b""

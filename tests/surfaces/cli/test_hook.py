@@ -324,12 +324,23 @@ def test_a_search_by_words_loads_no_model(home: Path) -> None:
     ] == []
 
 
-@pytest.mark.slow
+IMPATIENT = """
+from commonplace.surfaces.cli import hook, main
+hook.MAX_HOOK_SECONDS = 0.5
+main()
+"""
+
+
 def test_a_hook_that_is_stuck_ends_before_its_client_gives_up(shell: Shell) -> None:
+    assert MAX_HOOK_SECONDS < HOOK_TIMEOUT_SECONDS
+    event = {"session_id": "s-1", "transcript_path": str(shell.folder / "transcript.jsonl")}
+    (shell.folder / "transcript.jsonl").write_text(as_lines(CLAUDE))
     path = "agents/main/sessions/s-1.jsonl"
     with lock(str(shell.folder / ".commonplace/.locks"), "page", path):
-        done = end(shell, as_lines(CLAUDE))
-    assert MAX_HOOK_SECONDS < HOOK_TIMEOUT_SECONDS
-    assert done.stderr == "commonplace hook: it took too long and was left\n"
+        done = subprocess.run(
+            [sys.executable, "-c", IMPATIENT, "hook", "session-end"], cwd=shell.folder, env=shell.environment,
+            input=json.dumps(event), capture_output=True, text=True, check=True,
+        )  # fmt: skip
+    assert (done.stdout, done.stderr) == ("", "commonplace hook: it took too long and was left\n")
     end(shell, as_lines(CLAUDE))
     assert len(said(shell)) == 3
