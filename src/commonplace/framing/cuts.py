@@ -6,6 +6,8 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import groupby
+from operator import itemgetter
 from string import ascii_letters, digits
 from typing import NamedTuple
 
@@ -157,11 +159,10 @@ def _comes_first(blocks: list[_Block], place: tuple[int, int]) -> bool:
 def _join_blocks(blocks: list[_Block], places: set[tuple[int, int]]) -> str:
     parts: list[str] = []
     pending = ""  # a heading is shown only above something
-    for number, block in enumerate(blocks):
-        sentences = [text for at, text in enumerate(block.sentences) if (number, at) in places]
-        if not sentences:
-            continue
-        paragraph = f"{block.before}{block.marker}{''.join(sentences).lstrip()}"
+    for number, chosen in groupby(sorted(places), key=itemgetter(0)):
+        block = blocks[number]
+        sentences = "".join(block.sentences[at] for _, at in chosen)
+        paragraph = f"{block.before}{block.marker}{sentences.lstrip()}"
         if block.is_heading:
             pending = paragraph
         else:
