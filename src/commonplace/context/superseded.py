@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..facts.statements import shorten_statement
+from ..facts.versions import DONE_TASK
 from ..formats.passages import embedding_text
 from ..home import Home
 from ..index.handle import IndexView
@@ -63,8 +64,11 @@ def leave_out_replaced_lines(
 
 
 def _drop_lines(hit: Hit, pairs: Sequence[Replacement]) -> Hit:
-    """Return a hit without the lines that say nothing but what was replaced; as it is, if no other is left."""
-    was = hit.superseded_by.was if hit.superseded_by else ""
+    """Return a hit without the lines that say nothing but what was replaced; as it is, if no other is left. What the
+    query asks for stays, and is marked, unless it is a task that is done."""
+    newer = hit.superseded_by
+    is_done = newer is not None and newer.kind == DONE_TASK
+    was = newer.was if newer and not is_done else ""
     replaced = {(pair.older.statement.first_line, pair.older.statement.text) for pair in pairs}
     statements = list_statements(hit.text)
     current = [each for each in statements if (each.first, each.statement.text) not in replaced]
@@ -74,7 +78,7 @@ def _drop_lines(hit: Hit, pairs: Sequence[Replacement]) -> Hit:
     if not current or not dropped:
         return hit
     lines = [line for number, line in enumerate(hit.text.split("\n")) if number not in dropped]
-    return hit._replace(text="\n".join(lines))
+    return hit._replace(text="\n".join(lines), superseded_by=None if is_done else newer)
 
 
 def describe_version(hit: Hit) -> str:

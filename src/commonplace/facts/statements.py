@@ -18,11 +18,13 @@ from ..caching import cache_within
 from ..formats.annotations import ANSWER_START, strip_annotations
 from ..model import Hit
 from .claims import read_claims, split_clauses
+from .completions import list_task_stems
 from .cues import find_cues, has_cue
 from .links import NO_ANSWERS, Answers, find_answers, hash_words
 from .phrases import Cue
 from .relations import FIRST_PERSON, Relation, find_relation, label_of
 from .states import WRITER, find_ended, read_states, strip_articles
+from .tasks import names_tasks
 from .value_words import DONE, GENERIC, NEEDS, SENTIMENT_STEMS
 from .word_lists import CONTRACTIONS
 from .words import content_stems, fold, is_number, is_unspaced, remove_spaces, split_words, stem
@@ -41,7 +43,7 @@ _MAX_HINT_CHARACTERS = 80  # of a note that tells of a change without saying so
 _MAX_HEAD_KEYS = 6
 _WRAPPED_CHARACTERS = 60  # a line of at least so many goes on in the next one, unless it ends a sentence
 _SPEAKER = re.compile(r"(?:user|human)(?: \(([^)\n]*)\))?: ")
-_BULLET = re.compile(r"\s*(?:[-*+•>]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
+_BULLET = re.compile(r"\s*(?:[-*+•>]|\d{1,3}[.)])\s+(?:\[([ xX])\]\s+)?")
 _SKIPPED_LINE = re.compile(r"\s*(?:#{1,6}\s|\\?(?:assistant|user|system): |<!--|```|~~~|\||[-*_]{3,}\s*$|$)")
 _EMPHASIS = re.compile(r"\*\*|__|`|~~")
 _GERMAN_MONTHS = "Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember"
@@ -89,6 +91,7 @@ class Statement(NamedTuple):
     taken_back: tuple[str, ...] = ()  # the stems of what the speaker takes back
     is_question: bool = False
     answers: Answers = NO_ANSWERS  # what a person said about links of it
+    box: str = ""  # what is in the box before a task: a space, or `x` if it is done
 
     @property
     def cues(self) -> frozenset[str]:
@@ -153,6 +156,7 @@ class _Sentence(NamedTuple):
     first_line: int
     last_line: int
     folded: str  # without marks of emphasis; again without spaces, if there may be characters of one word apart
+    box: str = ""
 
 
 class _SplitText(NamedTuple):
@@ -171,10 +175,27 @@ def _split_text(text: str, *, is_turn: bool) -> _SplitText:
     if is_turn and not match:  # the assistant, or a later part of a very long turn
         return _SplitText("", 0, ())
     start = match.end() if match else 0
-    sentences = split_sentences(strip_annotations(text[start:]), _MAX_CHARACTERS)
-    parsed = tuple(_Sentence(each, first, last, _fold_sentence(each)) for each, first, last in sentences)
+    stripped = strip_annotations(text[start:])
+    sentences = split_sentences(stripped, _MAX_CHARACTERS)
+    boxes = _find_boxes(stripped)
+    parsed = tuple(
+        _Sentence(each, first, last, _fold_sentence(each), boxes.get(first, "")) for each, first, last in sentences
+    )
     has_many = len(parsed) + text.count("; ") > MAX_STATEMENTS
     return _SplitText((match[1] or match[0]) if match else "", start, parsed, has_many)
+
+
+def _find_boxes(text: str) -> dict[int, str]:
+    """Return what is in the boxes of tasks, by line. An item of a list of tasks has an empty one, if it has none."""
+    boxes: dict[int, str] = {}
+    is_list = False
+    for number, line in enumerate(text.split("\n")):
+        bullet = _BULLET.match(line)
+        if bullet and (bullet[1] or is_list):
+            boxes[number] = (bullet[1] or " ").lower()
+        elif line.strip() and not bullet:
+            is_list = names_tasks(line)
+    return boxes
 
 
 def _fold_sentence(text: str) -> str:
@@ -197,7 +218,7 @@ def _read_stored(sentence: _Sentence, speaker: str) -> tuple[StoredStatement, ..
 def _parse_sentence(sentence: _Sentence, speaker: str) -> Iterator[Statement]:
     text = sentence.text
     for clause in _split_clauses(text) if "; " in text and not speaker else (text,):
-        statement = _parse(clause, sentence.first_line, sentence.last_line, speaker)
+        statement = _parse(clause, sentence, speaker)
         if statement:
             yield statement
 
@@ -267,15 +288,15 @@ def _join_wrapped(text: str) -> Iterator[tuple[str, int, int]]:
         yield pending, first, number
 
 
-def _parse(sentence: str, first: int, last: int, speaker: str) -> Statement | None:
-    plain = _plain_text(sentence)
+def _parse(clause: str, sentence: _Sentence, speaker: str) -> Statement | None:
+    plain = _plain_text(clause)
     is_question = plain.endswith(QUESTION_MARKS)
     if is_question and speaker:
         return None
     folded = fold(plain)
     said = folded[match.end() :] if (match := _CORRECTION_LABEL.match(folded)) else folded
     words = tuple(split_words(said))
-    if len(words) < _MIN_WORDS:
+    if len(words) < (1 if sentence.box else _MIN_WORDS):
         return None
     label = label_of(said)
     relation = find_relation(words)
@@ -283,7 +304,19 @@ def _parse(sentence: str, first: int, last: int, speaker: str) -> Statement | No
     is_own = bool(speaker) and not FIRST_PERSON.isdisjoint(words)
     taken_back = _read_taken_back(folded) if is_own and _takes_back(folded) else ()
     asks = is_question or "?" in plain or (not plain.isascii() and any(mark in plain for mark in QUESTION_MARKS))
-    return Statement(plain, first, last, words, stems, relation, label, speaker, taken_back, asks)
+    return Statement(
+        plain,
+        sentence.first_line,
+        sentence.last_line,
+        words,
+        stems,
+        relation,
+        label,
+        speaker,
+        taken_back,
+        asks,
+        box=sentence.box,
+    )
 
 
 def _plain_text(sentence: str) -> str:
@@ -374,6 +407,7 @@ def stored_keys(statement: Statement) -> Iterator[int]:
         yield from map(_hash, _state_keys(statement.text))
     if not statement.speaker:
         yield from (_hash(("z", word)) for word in find_ended(statement.text)[:1])
+    yield from map(_hash, _task_keys(statement))
 
 
 def _find_heads(text: str) -> list[str]:
@@ -400,6 +434,7 @@ def lookup_keys(statement: Statement) -> LookupKeys:
         keys += _topic_keys(statement.stems, _MAX_PAIR_STEMS)
     if statement.is_question or _is_open(statement.text):
         keys += (("l", each) for each in statement.stems)
+    keys += _task_keys(statement)
     return {_hash(key): key for key in keys}
 
 
@@ -453,6 +488,11 @@ def _frame_keys(statement: Statement) -> Iterator[FactKey]:
         yield "f", *stems[:2]
     if is_free or (relation and relation.kind in ("be", "own") and 2 < len(stems) <= _MAX_FRAME_STEMS):
         yield "e", *stems[-2:]
+
+
+def _task_keys(statement: Statement) -> list[FactKey]:
+    """Return a key for each thing of a task, and of a statement that may say that one is done."""
+    return [("d", each) for each in list_task_stems(statement.text, statement.box)]
 
 
 def _state_keys(text: str) -> list[FactKey]:

@@ -14,6 +14,7 @@ from itertools import pairwise
 from ..caching import cache_within
 from .changes import count_alike, find_change, is_head, replaces_other, says_change
 from .claims import read_topics
+from .completions import completes, leaves_open
 from .cues import find_cue, has_cue
 from .distinctions import are_told_apart, have_other_subjects
 from .frames import Frame, Link, align, judge_frame, normalize_words
@@ -37,6 +38,7 @@ from .value_words import (
 from .words import content_stems, find_names, fold, is_number, split_words, stem, word_set
 
 CONFIRMED = "confirmed"  # the kind of a link that a person made
+DONE_TASK = "done"  # the kind of a link from a task to what says that it is done
 # Of what the older statement is about, which the newer one has to name.
 _MIN_SHARES = {"strong": 0.4, "weak": 0.6, "subject": 0.7, "number": 0.75, "answer": 0.4, "label": 0.2}
 _MIN_SHARE_OF_ONE = 0.75  # of what the older is about, if both have one word in common
@@ -78,6 +80,8 @@ def judge(older: Statement, newer: Statement, *, is_same_place: bool = False) ->
 
     `is_same_place`: both are on one page, or under one key, so that a short label means the same in both.
     """
+    if _completes(older, newer):
+        return None if _is_rejected(older, newer) else Link(DONE_TASK, "says that it is done")
     if older.words == newer.words:
         return None
     if newer.answers.confirmed and hash_words(older.words) in newer.answers.confirmed:
@@ -90,7 +94,20 @@ def judge(older: Statement, newer: Statement, *, is_same_place: bool = False) ->
     if not cues.isdisjoint(("tentative", "addition")) and "retraction" not in cues:
         return None
     link = _find_link(older, newer, is_same_place=is_same_place)
-    return None if link and are_told_apart(older, newer) else link
+    if link and (are_told_apart(older, newer) or _leaves_open(older, newer, link)):
+        return None
+    return link
+
+
+def _leaves_open(older: Statement, newer: Statement, link: Link) -> bool:
+    """Return whether a statement only says that a task is not done; that it need not be done would take it back."""
+    return link.kind != "retraction" and leaves_open(older.text, older.box, newer.text)
+
+
+def _completes(older: Statement, newer: Statement) -> bool:
+    """Return whether the newer statement says that the task of the older one is done."""
+    is_of_others = older.speaker and newer.speaker and older.speaker != newer.speaker
+    return not is_of_others and completes(older.text, older.box, newer.text, newer.box)
 
 
 def _find_link(older: Statement, newer: Statement, *, is_same_place: bool) -> Link | None:
@@ -112,6 +129,8 @@ def _find_link(older: Statement, newer: Statement, *, is_same_place: bool) -> Li
 
 def may_be_versions(older: Statement, newer: Statement) -> bool:
     """Return whether a closer look may find a link: most pairs have nothing that any of the rules asks for."""
+    if _completes(older, newer):
+        return True
     old = normalize_words(older.words)
     new = normalize_words(newer.words)
     if old[:1] == new[:1] or old[-2:] == new[-2:] or newer.taken_back or (older.label and newer.label):

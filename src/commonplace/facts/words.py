@@ -15,6 +15,8 @@ from .word_lists import CONTRACTIONS, FUNCTION_WORDS, MONTHS_AND_DAYS, NUMBER_WO
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u309f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _MARKS = "\u0300-\u036f\u064b-\u065f\u0900-\u0963\u0966-\u0dff"  # without the danda, which ends a sentence
 _ASCII_TOKEN = re.compile(r"[a-z0-9_]+(?:[-./:@,'][a-z0-9_]+)*")
+_ACCENTS = re.compile(r"[\u0300-\u036f]")
+_MAY_HAVE_ACCENTS = re.compile("[\u0080-\u2fff]")
 _COMPOUND = re.compile("[-./:@,]")
 _STEM_CHARACTERS = 5
 _MIN_INFLECTED_CHARACTERS = 4
@@ -43,6 +45,13 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     return unicodedata.normalize("NFKC", text).replace("\u2019", "'").casefold()
+
+
+def strip_accents(folded: str) -> str:
+    """Return a text without accents, so that words match however they are written."""
+    if not _MAY_HAVE_ACCENTS.search(folded):  # as in Chinese and Japanese: to look for them takes most of the time
+        return folded
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", folded)))
 
 
 def remove_spaces(folded: str) -> str:

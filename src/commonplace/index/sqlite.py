@@ -51,7 +51,7 @@ from .visibility import (
     visible_owners,
 )
 
-SCHEMA_VERSION = 14
+SCHEMA_VERSION = 15
 _CACHE_KILOBYTES = 16_000  # for each connection: passages are scattered over the file, and read again
 _LOCK_TIMEOUT_SECONDS = 2.0  # for another process that writes; then the answer is marked stale instead
 _TABLES = """

@@ -16,9 +16,10 @@ from functools import cache
 from typing import NamedTuple
 
 from ..caching import cache_within
+from ..facts.tasks import OPEN_TASK, find_task_question, has_open_task, may_have_open_task
+from ..facts.words import strip_accents
 from .languages import ENGLISH
 from .stemmer import detect_language, is_function_word, stem
-from .tasks import OPEN_TASK, find_task_question, has_open_task, may_have_open_task
 
 # Scripts written without spaces, and Korean, whose particles are attached to words.
 _UNSPACED = (
@@ -27,8 +28,6 @@ _UNSPACED = (
 )
 _COMBINING_MARKS = "\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0dff\u0f00-\u0fff"
 _ASCII_WORD = re.compile("[a-z0-9]+")  # for folded text in ASCII, as most is
-_ACCENTS = re.compile(r"[\u0300-\u036f]")
-_MAY_HAVE_ACCENTS = re.compile("[\u0080-\u2fff]")
 _POSSESSIVE = re.compile(r"(?<=\w)['\u2019]s\b")
 _MAX_MARKS = 200  # of one text
 
@@ -140,10 +139,7 @@ def fold(text: str) -> str:
     """Remove differences of case, width and accents, so that words match however they are written."""
     if text.isascii():
         return text.lower()
-    plain = unicodedata.normalize("NFKC", text).casefold()
-    if not _MAY_HAVE_ACCENTS.search(plain):  # as in Chinese and Japanese: to look for them takes most of the time
-        return plain
-    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", plain)))
+    return strip_accents(unicodedata.normalize("NFKC", text).casefold())
 
 
 def _pairs(run: str) -> list[str]:

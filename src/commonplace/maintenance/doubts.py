@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple, get_args
 from ..errors import CommonplaceError, InvalidArgument, InvalidChoice, NotFound
 from ..facts.links import hash_words
 from ..facts.statements import find_lines
-from ..facts.versions import CONFIRMED
+from ..facts.versions import CONFIRMED, DONE_TASK
 from ..formats.records import find_value_line
 from ..formats.timestamps import format_timestamp, parse_timestamp
 from ..home import Home
@@ -151,7 +151,7 @@ def _find_replaced(home: Home, texts: Sequence[ShownText]) -> Iterator[Doubt]:
                 yield from each
 
     def answer(view: IndexView) -> list[Replacement]:
-        doubtful = (each for each in find(view.index) if each.link.kind != CONFIRMED)
+        doubtful = (each for each in find(view.index) if each.link.kind not in (CONFIRMED, DONE_TASK))
         return [*islice(doubtful, _MAX_REPLACED)]
 
     for each in home.index.query(answer):

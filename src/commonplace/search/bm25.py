@@ -13,8 +13,8 @@ from itertools import accumulate, chain, pairwise, starmap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..caching import cache_within
+from ..facts.tasks import OPEN_TASK
 from ..index.base import BM25_B, BM25_K1, BatchQuery, Candidate, CorpusStats, Retriever
-from ..index.tasks import OPEN_TASK
 from ..index.terms import encode_term, unpack_terms
 from ..index.tokenizer import QueryWord, query_language, tokenize_passage, tokenize_query
 from ..model import Query, Viewer

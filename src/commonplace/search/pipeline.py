@@ -61,7 +61,7 @@ from .scoring import (
     select_open_tasks,
     sort_by_day,
 )
-from .truth import MAX_MARKED_HITS, RankedHit, mark_versions
+from .truth import MAX_MARKED_HITS, RankedHit, mark_versions, widen_query
 
 if TYPE_CHECKING:
     from ..index.handle import IndexHandle, IndexView
@@ -189,13 +189,13 @@ def _run_query_then(home: Searchable, index: Index, query: Query, embedding: Emb
     """Run a query over memory as it is or, where the query says so, as it was at the end of a day."""
     day = query.filters.as_of
     if day is None:
-        return _mark_versions(home, index, query, run_query(index, query, embedding))
+        return _mark_versions(home, index, query, run_query(index, widen_query(query), embedding))
     from .as_of import IndexAsOf, embed_overlay
 
     overlay = home.overlays.open(home.index.scope, query.viewer, day, _find_moment(home, query))
     embed_overlay(overlay, embedding.acquire(index, query.viewer))
     then = IndexAsOf(index, overlay)
-    result = _mark_versions(home, then, query, run_query(then, query, embedding))
+    result = _mark_versions(home, then, query, run_query(then, widen_query(query), embedding))
     shown = query.filters.moment or str(date.fromordinal(day))
     hits = tuple(_cite_as_of(hit, shown) for hit in result.hits)
     return result._replace(hits=hits, warnings=overlay.warnings)

@@ -15,9 +15,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ..embedding.base import Embedder, MaxSimEmbedder
+from ..facts.tasks import has_open_task
 from ..formats.timestamps import parse_day
 from ..index.base import UNREAD, Candidate
-from ..index.tasks import has_open_task
 from ..index.tokenizer import fold
 from ..model import Hit, Query
 from .bm25 import QueryTerms, bm25_scores, has_own_share, match_key

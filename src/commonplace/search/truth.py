@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..caching import ByteCache, cache_within
+from ..facts.completions import is_task
 from ..facts.cues import has_cue
 from ..facts.frames import Link
 from ..facts.links import NO_ANSWERS
@@ -27,8 +28,9 @@ from ..facts.statements import (
     shorten_statement,
     stored_keys,
 )
-from ..facts.versions import CONFIRMED, judge, may_be_versions
-from ..facts.words import fold
+from ..facts.tasks import find_task_question
+from ..facts.versions import CONFIRMED, DONE_TASK, judge, may_be_versions
+from ..facts.words import fold, strip_accents
 from ..formats.annotations import ANSWER_START
 from ..formats.passages import embedding_text, show_passage
 from ..formats.timestamps import parse_day
@@ -41,6 +43,7 @@ from .scoring import Factors, ScoredHit
 MAX_MARKED_HITS = 12  # the first hits, whose newer versions are looked for
 _MAX_CANDIDATES = 60
 _MAX_KEYS = 400
+_MAX_TASK_HITS = 200  # among which those are looked for that are still open
 _MAX_VERSIONS = 100  # statements with the same key that are looked at
 _MAX_COMPARISONS = 10_000  # of statements with others, for one answer
 _MIN_COMPARISONS = 4  # of each statement
@@ -87,6 +90,8 @@ def mark_versions(
 
     Who asks for some days wants what was said then, and not a version of other days.
     """
+    if _asks_for_tasks(query):
+        ranked = drop_done_tasks(index, query, ranked, find_origins)
     replacements = find_replacements(index, query, [row for row, _ in ranked[:MAX_MARKED_HITS]], find_origins)
     if not replacements:
         return list(ranked)
@@ -96,6 +101,51 @@ def mark_versions(
             replacements = {number: each for number, each in replacements.items() if _is_of_days(each.newer.hit, dates)}
         marked = _put_newer_first(marked, replacements, may_insert=not query.filters.author)
     return _name_predecessors(marked, replacements)
+
+
+def widen_query(query: Query) -> Query:
+    """Return a query for open tasks with a higher limit, as those of its hits that are done will be left out."""
+    return query._replace(limit=max(query.limit, _MAX_TASK_HITS)) if _asks_for_tasks(query) else query
+
+
+def _asks_for_tasks(query: Query) -> bool:
+    return bool(find_task_question(strip_accents(fold(query.text))))
+
+
+def drop_done_tasks(
+    index: Index, query: Query, ranked: Sequence[RankedHit], find_origins: FindOrigins
+) -> list[RankedHit]:
+    """Return the first hits without those all of whose tasks are done by now, for a question about open tasks."""
+    kept: list[RankedHit] = []
+    for start in range(0, len(ranked), MAX_MARKED_HITS):
+        some = ranked[start : start + MAX_MARKED_HITS]
+        places = [place for row, _ in some for place in _list_tasks(row)]
+        done = _find_done(index, query, places, find_origins) if places else frozenset()
+        open_numbers = {place.number for place in places if identify(place) not in done}
+        closed = {place.number for place in places} - open_numbers
+        kept += [(row, hit) for row, hit in some if row.number not in closed]
+        if len(kept) >= query.limit:
+            break
+    return kept[: query.limit]
+
+
+def _list_tasks(row: ScoredHit) -> Iterator[Place]:
+    for statement in read_statements(row.hit.text, is_turn=row.hit.source == "session"):
+        if is_task(statement.text, statement.box):
+            yield Place(row.number, row.hit, statement, lookup_keys(statement))
+
+
+def _find_done(
+    index: Index, query: Query, places: Sequence[Place], find_origins: FindOrigins
+) -> frozenset[StatementId]:
+    """Return those of some tasks that something newer says to be done, and nothing newer still to be open again."""
+    keys = join_keys(places)
+    candidates = index.find_by_fact_keys([*keys][:_MAX_KEYS], query.viewer, _MAX_CANDIDATES, query.filters)
+    pairs = [*judge_places(places, group_by_key(candidates, keys))]
+    if query.only_approved_versions:
+        pairs = keep_approved(pairs, find_origins)
+    latest = _choose_latest(pairs, find_origins)
+    return frozenset(each for each, replacement in latest.items() if replacement.link.kind == DONE_TASK)
 
 
 def _is_of_days(hit: Hit, dates: QueryDates) -> bool:

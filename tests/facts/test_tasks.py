@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from commonplace import Memory
-from commonplace.index.tasks import OPEN_TASK
+from commonplace.facts.tasks import OPEN_TASK
 from commonplace.index.tokenizer import tokenize_passage
 
 NOTES = (

@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
+from .words import fold, strip_accents
+
 OPEN_TASK = "☐"  # which some people write themselves
 
 _LABELS = {  # what a line with a task begins with, before a colon
@@ -28,7 +30,8 @@ _LABELS = {  # what a line with a task begins with, before a colon
 _PHRASES = {  # what says so anywhere in a line
     "english": r"\btodo\b(?! (?:list|app)s?\b)|\bstill (?:needs?|has|have) to\b|\bremind (?:me|us) to\b"
     r"|\b(?:don't|do not) forget to\b|\b(?:is|are) still (?:open|missing|pending|outstanding|to be done)\b"
-    r"|\bremains? to be done\b|\b(?:is|are) left to (?:do|be done)\b",
+    r"|\bremains? to be done\b|\b(?:is|are) left to (?:do|be done)\b"
+    r"|\b(?:not|isn't|aren't) (?:done|finished|completed) yet\b|\bnot yet (?:done|finished|completed)\b",
     "german": r"\b(?:muss|mussen) noch\b|\bnoch (?:offen|zu (?:tun|erledigen|klaren))\b|\bsteht noch aus\b"
     r"|\bnicht vergessen\b",
     "spanish": r"\b(?:queda|quedan|falta|faltan) por\b|\b(?:tarea|asunto) pendiente\b|\bno olvidar\b",
@@ -77,7 +80,31 @@ _CHECKBOX = r"^\s*(?:[-*+]|\d+[.)])\s+\[ \]\s"
 
 def has_open_task(folded: str) -> bool:
     """Return whether a folded text says that something is still to be done."""
-    return any(_find_task().search(line) and not _find_done().search(line) for line in folded.splitlines())
+    return any(_find_task().search(line) and not says_done(line) for line in folded.splitlines())
+
+
+def names_tasks(line: str) -> bool:
+    """Return whether a line names the list below it as tasks: a heading, or a label."""
+    is_heading = line.startswith("#")
+    name = line.strip("#*_: ：\t\r")
+    has_label = is_heading or line.rstrip("*_ \t\r").endswith((":", "："))
+    return has_label and bool(name) and has_open_task(strip_accents(f"{fold(name)}:"))
+
+
+def says_done(folded: str) -> bool:
+    """Return whether a folded line says itself that it is done."""
+    return _find_done().search(folded) is not None
+
+
+def find_task_text(text: str) -> str:
+    """Return what is to be done: a text, folded, without the words that say that it is to be done."""
+    folded = fold(text)
+    plain = strip_accents(folded)
+    if len(plain) != len(folded):
+        folded = plain
+    for match in [*_find_task().finditer(plain)][::-1]:
+        folded = f"{folded[: match.start()]} {folded[match.end() :]}"
+    return folded
 
 
 def may_have_open_task(text: str, words: Iterable[str]) -> bool:
