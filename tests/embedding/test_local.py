@@ -49,6 +49,7 @@ from commonplace.search.scoring import WEIGHTS
 from commonplace.settings import SearchSettings
 
 from ..providers import offer_folder
+from ..waiting import LONG_SECONDS
 
 MODEL, TOKENIZER = b"a model of a few bytes", b"its tokenizer"
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "green", "tea", "##s", "ship", "绿", "茶"]
@@ -249,7 +250,7 @@ def test_a_file_that_was_tampered_with_after_it_was_checked_is_noticed(cache: Pa
     place = cache / f"tiny-{sha256(MODEL)[:8]}"
     put(place)
     model = place / "model.onnx"
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + LONG_SECONDS
     while not (cache / ".checked").exists() and time.monotonic() < deadline:  # a file that young is not remembered yet
         find_model(weight())
     assert list((cache / ".checked").iterdir())

@@ -13,9 +13,10 @@ from commonplace import Memory
 from commonplace.index import folder_events
 from commonplace.testing import FrozenClock
 
+from ..waiting import LONG_SECONDS
+
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells through inotify")
 LISTED: list[str] = []
-LONG_SECONDS = 20.0  # only a test that fails takes so long
 
 
 def note_listing(event: str, details: tuple[object, ...]) -> None:

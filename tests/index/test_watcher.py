@@ -32,7 +32,9 @@ from commonplace.index.watcher import PageChanges, WatchMode, remote_file_system
 from commonplace.settings import SearchSettings
 from commonplace.testing import FrozenClock
 
-LONG = 20.0  # seconds: only a test that fails takes so long
+from ..waiting import LONG_SECONDS
+
+LONG = LONG_SECONDS
 ROOT = Path(__file__).parents[2]
 
 
@@ -363,13 +365,13 @@ def test_a_home_behind_a_link_is_watched(home: Path, tmp_path: Path) -> None:
 
 
 def burst(watched: Watched, count: int, write: Callable[[], object]) -> int:
-    """How many looks it took until so many pages were told, less one for each second that writing them took."""
+    """How many looks it took until so many pages were told, less one for each second that this took."""
     before, started = watched.looks.count, time.monotonic()
     write()
-    seconds = int(time.monotonic() - started)
     told: set[str] = set()
     while len(told) < count:
-        told |= set(watched.told.get(timeout=60).changed)
+        told |= set(watched.told.get(timeout=LONG).changed)
+    seconds = int(time.monotonic() - started)
     assert len(told) == count
     return watched.looks.count - before - seconds
 

@@ -145,7 +145,7 @@ def empty_database(server: str, template: str) -> Iterator[str]:
     import psycopg
 
     name = f"commonplace_test_{secrets.token_hex(6)}"
-    for left in reversed(range(100)):
+    for left in reversed(range(600)):
         try:
             # Copying files takes half as long as writing every page of the template into the log.
             admin(server, f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy")

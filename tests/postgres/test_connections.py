@@ -21,6 +21,7 @@ from commonplace.storage.postgres.connection import Database, connection_options
 from commonplace.storage.postgres.pages import PostgresPages
 from commonplace.storage.postgres.url import parse_url, replica_address, with_tenant
 
+from ..waiting import wait_until
 from .conftest import admin
 from .writer import pages_at
 
@@ -50,11 +51,7 @@ def test_handles_of_a_process_share_their_connections_and_the_last_one_closes_th
     assert many[0].query("SELECT 1", {}) == [(1,)]
     many[0].close()
     many[0].close()
-    for _ in range(100):  # the server notices a moment later
-        if connected(url) == 0:
-            break
-        time.sleep(0.05)
-    assert connected(url) == 0
+    wait_until(lambda: connected(url) == 0, "the server notices a moment later")
     assert many[0].query("SELECT 2", {}) == [(2,)], "one that was closed opens again by itself"
 
 

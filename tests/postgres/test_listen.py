@@ -7,11 +7,14 @@ from collections.abc import Callable
 
 import pytest
 
+from commonplace.storage.postgres import listen as listening
 from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.history import PostgresHistory
 from commonplace.storage.postgres.listen import channel_name, flush_notices, listen
 from commonplace.storage.postgres.pages import PostgresPages
 from commonplace.testing import FrozenClock
+
+from ..waiting import LONG_SECONDS
 
 pytestmark = pytest.mark.slow
 
@@ -19,11 +22,11 @@ pytestmark = pytest.mark.slow
 def test_listeners_are_notified_of_every_write(pages: PostgresPages, opened: Callable[..., Database]) -> None:
     told: queue.Queue[int] = queue.Queue()
     with listen(opened(), told.put):
-        assert told.get(timeout=10) == 0
+        assert told.get(timeout=LONG_SECONDS) == 0
         pages.write("memory/a.md", "one")
-        assert told.get(timeout=10) == 1
+        assert told.get(timeout=LONG_SECONDS) == 1
         pages.remove("memory/a.md")
-        assert told.get(timeout=10) == 2
+        assert told.get(timeout=LONG_SECONDS) == 2
 
 
 def test_the_writes_of_another_tenant_wake_nobody(
@@ -34,11 +37,11 @@ def test_the_writes_of_another_tenant_wake_nobody(
     other = opened("another")
     theirs = PostgresPages(other, lambda path, size: None, PostgresHistory(other, clock))
     with listen(opened(), told.put):
-        assert told.get(timeout=10) == 0
+        assert told.get(timeout=LONG_SECONDS) == 0
         for _ in range(5):
             theirs.append("memory/a.md", "x")
         pages.write("memory/a.md", "one")
-        assert told.get(timeout=10) == 1
+        assert told.get(timeout=LONG_SECONDS) == 1
     assert told.empty()
 
 
@@ -52,7 +55,7 @@ def test_a_burst_of_writes_sends_few_notifications_and_always_the_last_one(
             pages.write("memory/a.md", str(number))
         flush_notices(database)
         seqs = []
-        for notice in connection.notifies(timeout=10):
+        for notice in connection.notifies(timeout=LONG_SECONDS):
             seqs.append(int(notice.payload))
             if seqs[-1] == writes:
                 break
@@ -66,25 +69,25 @@ def test_a_listener_that_was_cut_off_gets_what_came_meanwhile(
 ) -> None:
     told: queue.Queue[int] = queue.Queue()
     with listen(opened(), told.put):
-        assert told.get(timeout=10) == 0
+        assert told.get(timeout=LONG_SECONDS) == 0
         with database.admin_connection() as connection:
             connection.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                 " WHERE datname = current_database() AND pid <> pg_backend_pid()"
             )
         pages.write("memory/a.md", "one")
-        assert told.get(timeout=10) == 1
+        assert told.get(timeout=LONG_SECONDS) == 1
         pages.write("memory/a.md", "two")
-        assert told.get(timeout=10) == 2
+        assert told.get(timeout=LONG_SECONDS) == 2
 
 
 def test_where_no_notice_arrives_it_is_asked(database: Database, opened: Callable[..., Database]) -> None:
     told: queue.Queue[int] = queue.Queue()
     with listen(opened(), told.put):
-        assert told.get(timeout=10) == 0
+        assert told.get(timeout=LONG_SECONDS) == 0
         with database.transaction() as connection:  # as if its notice had been lost on the way
             connection.execute("INSERT INTO commonplace.tenants (tenant, seq) VALUES ('acme', 7)")
-        assert told.get(timeout=10) == 7
+        assert told.get(timeout=LONG_SECONDS) == 7
 
 
 @pytest.mark.parametrize(
@@ -98,22 +101,25 @@ def test_a_forged_notice_neither_kills_mutes_nor_fools_who_listens(
 
     told: queue.Queue[int] = queue.Queue()
     with listen(opened(), told.put), psycopg.connect(url, autocommit=True) as forger:
-        assert told.get(timeout=10) == 0
+        assert told.get(timeout=LONG_SECONDS) == 0
         for number in (1, 2, 3):
             forger.execute("SELECT pg_notify(%s, %s)", (channel_name("acme"), payload))
             pages.write("memory/a.md", f"text {number}")
-            assert told.get(timeout=10) == number
+            assert told.get(timeout=LONG_SECONDS) == number
     assert told.empty()
 
 
-def test_forged_notices_do_not_slow_down_who_gets_no_others(url: str, opened: Callable[..., Database]) -> None:
+def test_forged_notices_do_not_slow_down_who_gets_no_others(
+    url: str, opened: Callable[..., Database], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Only a notice of a write shows that notices arrive: until then it is asked every second."""
     import psycopg
 
+    monkeypatch.setattr(listening, "_SLOW_POLL_SECONDS", 10 * LONG_SECONDS)
     told: queue.Queue[int] = queue.Queue()
     listener = opened()
     with listen(listener, told.put), psycopg.connect(url, autocommit=True) as forger:
-        assert told.get(timeout=10) == 0
+        assert told.get(timeout=LONG_SECONDS) == 0
         for number in range(1, 4):
             for _ in range(200):
                 forger.execute("SELECT pg_notify(%s, '999')", (channel_name("acme"),))
@@ -123,5 +129,5 @@ def test_forged_notices_do_not_slow_down_who_gets_no_others(url: str, opened: Ca
                     " ON CONFLICT (tenant) DO UPDATE SET seq = excluded.seq",
                     (number,),
                 )
-            assert told.get(timeout=4) == number
+            assert told.get(timeout=LONG_SECONDS) == number
     assert told.empty()

@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from commonplace.storage.postgres.pages import PostgresPages
 from commonplace.storage.postgres.url import parse_url
 from commonplace.testing import FrozenClock, PagesContract
 
+from ..waiting import wait_until
 from .test_connections import free_port
 from .test_many_writers import counting, ended, lines_of, start_writer
 
@@ -57,19 +57,20 @@ def pooled(url: str, tmp_path: Path) -> Iterator[str]:
         yield through
     finally:
         running.terminate()
-        running.wait(timeout=10)
+        running.wait(timeout=60)
 
 
 def _until_it_answers(url: str) -> None:
     import psycopg
 
-    for _ in range(100):
+    def does_it() -> bool:
         try:
-            psycopg.connect(url, connect_timeout=2, prepare_threshold=None).close()
-            return
+            psycopg.connect(url, connect_timeout=10, prepare_threshold=None).close()
         except psycopg.OperationalError:
-            time.sleep(0.05)
-    raise AssertionError("the pooler does not answer")
+            return False
+        return True
+
+    wait_until(does_it, "the pooler answers")
 
 
 class TestContract(PagesContract):

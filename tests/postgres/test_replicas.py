@@ -17,6 +17,7 @@ from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.migrate import migrate
 from commonplace.storage.postgres.url import parse_url
 
+from ..waiting import wait_until
 from .conftest import admin
 from .test_failover import Pair, pair
 
@@ -187,8 +188,8 @@ def test_an_open_memory_leaves_a_server_that_became_a_replica(pair: Pair, home: 
         admin(uri, "ALTER SYSTEM SET default_transaction_read_only = on")
         admin(uri, "SELECT pg_reload_conf()")
         database = memory.home.storage.database  # type: ignore[attr-defined]
-        while database.run(is_writable):  # a connection meets the new setting only after the server told its process
-            pass
+        # a connection meets the new setting only after the server told its process
+        wait_until(lambda: not database.run(is_writable), "the server takes no writes")
         tries = 0
 
         def write(connection: psycopg.Connection[tuple[object, ...]]) -> None:

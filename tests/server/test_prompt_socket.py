@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 
 from commonplace import Memory
+from commonplace.server import prompt_socket
 from commonplace.server.prompt_socket import PromptSocket, ask_running, open_address
 from commonplace.user_config import socket_folder
 
 from ..surfaces.cli.shell import Shell
+from ..waiting import LONG_SECONDS
 
 if not hasattr(socket, "AF_UNIX"):
     pytest.skip("this system has no Unix sockets", allow_module_level=True)
@@ -24,6 +26,12 @@ PROMPT = "does Ann drink coffee?"
 @pytest.fixture
 def shell(tmp_path: Path) -> Shell:
     return Shell(tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine may take longer for an answer than a prompt should."""
+    monkeypatch.setattr(prompt_socket, "_ANSWER_TIMEOUT_SECONDS", LONG_SECONDS)
 
 
 @pytest.fixture

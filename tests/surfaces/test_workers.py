@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+import psutil
 import pytest
 
 from commonplace import Memory
@@ -23,6 +24,7 @@ from commonplace.server.workers import run_workers
 from commonplace.storage.backends import open_tokens
 from commonplace.storage.tokens import create_token
 
+from ..waiting import wait_until
 from .mcp.test_process import TIMEOUT_SECONDS
 from .test_application import TOKEN, Server, event, lines_of, server, wait_for
 
@@ -35,10 +37,12 @@ def list_workers(parent: int) -> list[int]:
 
 
 def wait_for_workers(parent: int, count: int, without: int = 0) -> list[int]:
-    while True:
+    def are_there() -> bool:
         workers = list_workers(parent)
-        if len(workers) == count and without not in workers:
-            return workers
+        return len(workers) == count and without not in workers
+
+    wait_until(are_there, f"{count} workers")
+    return list_workers(parent)
 
 
 @pytest.fixture(scope="module")
@@ -161,6 +165,17 @@ def write_until_told(one: Server, number: int, enough: threading.Event, said: li
             connection.close()
 
 
+def wait_for_more(one: Server, said: list[list[str]]) -> None:
+    """Wait until each of the writers has written three more notes."""
+    counts = [len(each) for each in said]
+
+    def have_written() -> bool:
+        assert one.process.poll() is None
+        return all(len(each) >= count + 3 for each, count in zip(said, counts, strict=True))
+
+    wait_until(have_written, "three more notes of each writer")
+
+
 def test_a_worker_that_is_killed_under_load_loses_nothing_and_another_takes_its_place(tmp_path: Path) -> None:
     home = tmp_path / "home"
     with server(home, "--workers", "2", COMMONPLACE_TOKEN=TOKEN) as one:
@@ -171,15 +186,11 @@ def test_a_worker_that_is_killed_under_load_loses_nothing_and_another_takes_its_
         for writer in writers:
             writer.start()
         for victim in before:  # both, one after the other
-            counts = [len(each) for each in said]
-            while any(len(each) < count + 3 for each, count in zip(said, counts, strict=True)):
-                assert one.process.poll() is None
+            wait_for_more(one, said)
             os.kill(victim, signal.SIGKILL)
             assert "was killed by signal 9: another one takes its place" in one.process.stderr.readline()
             wait_for_workers(one.process.pid, 2, victim)
-        counts = [len(each) for each in said]
-        while any(len(each) < count + 3 for each, count in zip(said, counts, strict=True)):
-            assert one.process.poll() is None
+        wait_for_more(one, said)
         enough.set()
         for writer in writers:
             writer.join()
@@ -188,11 +199,11 @@ def test_a_worker_that_is_killed_under_load_loses_nothing_and_another_takes_its_
 
 
 def is_running(pid: int) -> bool:
+    """Return whether a process has not ended; one that has may wait for a parent to ask how."""
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
         return False
-    return True
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -210,8 +221,7 @@ def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
     with server(tmp_path / "home", "--workers", "2", COMMONPLACE_TOKEN=TOKEN) as one:
         workers = wait_for_workers(one.process.pid, 2)
         one.process.send_signal(signal.SIGKILL)
-        while any(map(is_running, workers)):
-            pass
+        wait_until(lambda: not any(map(is_running, workers)), "the end of the workers")
 
 
 def test_workers_that_end_at_once_end_the_server() -> None:

@@ -26,6 +26,7 @@ from commonplace.surfaces.http import dispatch
 from commonplace.surfaces.http.api import ENDPOINTS
 from commonplace.surfaces.http.auth import AccessRules, SignInKeys
 
+from ...waiting import LONG_SECONDS
 from .api import Api, api
 
 PAGE = "memory/world/people.md"
@@ -354,7 +355,7 @@ async def test_a_body_that_does_not_come_is_not_waited_for(full: Path, monkeypat
     headers = [(b"host", b"localhost"), (b"content-type", b"application/json"), (b"content-length", b"100")]
     scope = {"type": "http", "method": "POST", "path": "/v1/tools/remember", "raw_path": b"/v1/tools/remember", "query_string": b"",
              "headers": headers, "scheme": "http", "server": ("localhost", 80), "client": None, "root_path": "", "http_version": "1.1"}  # fmt: skip
-    await asyncio.wait_for(app(scope, receive, send), 10)
+    await asyncio.wait_for(app(scope, receive, send), LONG_SECONDS)
     assert next(each["status"] for each in said if each.get("type") == "http.response.start") == 408
 
 
