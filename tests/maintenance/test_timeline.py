@@ -84,6 +84,41 @@ def test_an_entry_of_a_day_is_taken_back_though_others_came_after_it(opened: Hom
     assert text.count("## ") == 2
 
 
+@pytest.mark.parametrize("before", ["", "---\ntags: [trip]\n---\n", "# 2026-03-14\n\n", "A line by hand.\n"])
+def test_the_first_entry_of_a_day_is_taken_back_though_others_came_after_it(
+    opened: Home, home: Path, before: str
+) -> None:
+    memory = Memory(home, clock=opened.clock)
+    path = "agents/main/memory/daily/2026-03-14.md"
+    if before:
+        opened.writer.write(path, before)
+    for text in ("Alpha ships on Monday.", "The budget is 5k.", "Carl joined."):
+        memory.call("remember", {"content": text})
+    whole = text_of(opened, path)
+    (first,) = [change for change in opened.storage.history.changes(path) if change.tool == "remember"][:1]
+    assert undo(opened, [first])[0].problem == ""
+    assert text_of(opened, path) == whole.replace("## 09:26\n\nAlpha ships on Monday.\n\n", "")
+    assert undo(opened, last_change(opened, path))[0].problem == ""
+    assert text_of(opened, path) == whole
+
+
+def test_a_day_whose_entries_are_all_taken_back_is_gone(opened: Home, home: Path) -> None:
+    memory = Memory(home, clock=opened.clock)
+    for text in ("Alpha ships on Monday.", "The budget is 5k."):
+        memory.call("remember", {"content": text})
+    for entry in opened.storage.history.changes("agents/main/memory/daily/2026-03-14.md"):
+        assert undo(opened, [entry])[0].problem == ""
+    assert memory.call("recall")["content"] == "No memories found"
+
+
+def test_the_first_note_of_a_page_is_taken_back_though_others_came_after_it(opened: Home) -> None:
+    opened.writer.write("a.md", "### one\n\n1\n\n")
+    changed = last_change(opened)
+    opened.writer.append("a.md", "### two\n\n2\n\n")
+    assert undo(opened, changed)[0].problem == ""
+    assert text_of(opened) == "### two\n\n2\n\n"
+
+
 def test_an_addition_that_others_changed_since_is_not_taken_back(opened: Home) -> None:
     opened.writer.write("a.md", "one\n")
     opened.writer.append("a.md", "five\n")

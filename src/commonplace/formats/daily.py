@@ -16,6 +16,7 @@ from .structure import (
     ENTRY_FORMAT,
     ENTRY_LEVEL,
     ENTRY_PATTERN,
+    Mark,
     escape,
     find_marks,
     leaves_fence_open,
@@ -43,6 +44,22 @@ def ensure_heading(text: str, day: str) -> str:
         return text
     head, body = frontmatter.split(text)
     return f"{head}{'#' * DAY_LEVEL} {day}\n\n{body}"
+
+
+def add_heading_of(text: str, page: str) -> str:
+    """Return a text under the heading of the day that a page has; as it is, if that page has none."""
+    day = next((mark.title for mark in find_marks(page) if _is_heading(mark)), "")
+    return ensure_heading(text, day) if day else text
+
+
+def is_empty(text: str) -> bool:
+    """Return whether a page has the heading of a day, and nothing else."""
+    marks = find_marks(text)
+    return len(marks) == 1 and _is_heading(marks[0]) and text.strip() == marks[0].line.strip()
+
+
+def _is_heading(mark: Mark) -> bool:
+    return mark.level == DAY_LEVEL and not mark.fenced and _DAY.fullmatch(mark.title) is not None
 
 
 def count_entries(text: str) -> int:

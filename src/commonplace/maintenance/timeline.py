@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ..errors import CommonplaceError, Conflict, InvalidArgument, NotFound, NotText, PageNotFound
 from ..facts.statements import split_statements
 from ..facts.versions import judge
-from ..formats import blocks
+from ..formats import blocks, daily
 from ..formats.timestamps import format_timestamp, parse_timestamp
 from ..formats.transcripts import render_lines
 from ..home import Home
@@ -171,7 +171,7 @@ def _undo_run(home: Home, path: str, before: str, after: str) -> None:
 
 
 def _merge_back(home: Home, path: str, old: str, new: str) -> None:
-    """Merge the undo into a page that others changed since."""
+    """Merge the undo into a page that others changed since. A daily page on which nothing is left goes with it."""
 
     def change(text: str) -> str:
         merged = merge(new, text, old)
@@ -181,15 +181,25 @@ def _merge_back(home: Home, path: str, old: str, new: str) -> None:
             raise Conflict(f"{path} has changed since in the same place: {_UNDO_ADVICE}")
         return merged
 
-    home.writer.edit(path, change)
+    current = home.storage.pages.read(path)
+    if daily.is_empty(change(current.text)):
+        home.writer.remove(path, if_version=current.version)
+    else:
+        home.writer.edit(path, change)
 
 
 def _remove_addition(text: str, old: str, new: str) -> str | None:
     """Return a page without what a change added at its end, as an entry of a day; None if it added nothing there, or if
-    that is no longer there as it was. What others added after it touches it, so a merge cannot tell them apart."""
-    if not old.endswith("\n") or not new.startswith(old) or not new.endswith("\n"):
+    that is no longer there as it was. What others added after it touches it, so a merge cannot tell them apart. The
+    heading of a day stays, though it came with the first entry."""
+    old = daily.add_heading_of(old, new)
+    if not new.startswith(old) or not new.endswith("\n"):
         return None
-    added = f"\n{new.removeprefix(old)}"  # whole lines
+    if not old:
+        return text.removeprefix(new) if text.startswith(new) else None
+    if not old.endswith("\n"):
+        return None
+    added = f"\n{new.removeprefix(old).removeprefix(chr(10))}"  # whole lines, without an empty one before them
     return text.replace(added, "\n") if text.count(added) == 1 else None
 
 
