@@ -156,6 +156,10 @@ def test_a_damaged_index_stops_no_write_no_read_and_no_search(
         "UPDATE passages SET length = 'x'",
         "DROP TABLE passages",
         "DROP TABLE vectors",
+        "UPDATE statements SET keys = x'ff00ff'",
+        "UPDATE statements SET keys = x'00000000'",
+        "UPDATE statements SET parsed = '[[1]]'",
+        "DROP TABLE statements",
         "ALTER TABLE passages RENAME COLUMN text TO said",
     ],
 )

@@ -352,9 +352,14 @@ def query_stems(text: str) -> frozenset[str]:
 
 def choose_statements(statements: Sequence[Statement], asked: frozenset[str]) -> list[Statement]:
     """Return the statements that have most stems of a query."""
+    return [statements[place] for place in choose_places(statements, asked)]
+
+
+def choose_places(statements: Sequence[Statement], asked: frozenset[str]) -> list[int]:
+    """Return the places of the statements that have most stems of a query."""
     counts = [len(asked.intersection(statement.stems)) for statement in statements]
     best = max(counts, default=0)
-    return [statement for statement, count in zip(statements, counts, strict=True) if count == best]
+    return [place for place, count in enumerate(counts) if count == best]
 
 
 def choose_from_text(text: str, asked: frozenset[str], *, is_turn: bool = False) -> Sequence[Statement]:
@@ -418,7 +423,7 @@ def _find_heads(text: str) -> list[str]:
     return sorted(heads)[:_MAX_HEAD_KEYS]
 
 
-FactKey = tuple[str, ...]  # its kind and, mostly, stems
+FactKey = tuple[str, ...]  # its kind and, mostly, stems; empty where only its hash is known
 LookupKeys = dict[int, FactKey]  # by their hashes
 
 
@@ -445,7 +450,10 @@ def _is_open(text: str) -> bool:
 
 
 def list_required(key: FactKey) -> tuple[str, ...]:
-    """Return what every text has that is stored under a key; of an answer, something that no text has."""
+    """Return what every text has that is stored under a key; of an answer, something that no text has. Of a key that
+    was not read in a text, nothing is known."""
+    if not key:
+        return ()
     kind, *stems = key
     if kind == "c":
         return _NOT_IN_A_TEXT

@@ -154,7 +154,7 @@ def stem(word: str) -> str:
                 break
         if len(word) > _MIN_BASE_CHARACTERS and word[-1] == word[-2]:
             word = word[:-1]
-    return word[:_STEM_CHARACTERS].rstrip("e")
+    return word[:_STEM_CHARACTERS].rstrip("e") or word[:_STEM_CHARACTERS]  # `eeee`, as people write a sound
 
 
 def content_stems(words: list[str] | tuple[str, ...]) -> list[str]:

@@ -17,6 +17,7 @@ from ..facts.statements import fact_keys, hash_key
 from ..formats.passages import NEIGHBOUR_TURNS, embedding_text
 from ..formats.timestamps import parse_day
 from ..model import EVERYTHING, Filters, Hit, Passage, Record, Scope, Source, Viewer
+from .statements import PassageFacts, StoredStatements, read_facts, unpack_statements
 from .terms import check_terms
 
 if TYPE_CHECKING:
@@ -294,6 +295,10 @@ class Index(Retriever, Protocol):
         """Store these pages and remove those, within a write transaction."""
         ...
 
+    def load_statements(self, numbers: Sequence[int]) -> dict[int, StoredStatements]:
+        """Return the statements of passages; those that have to be read in their text are left out."""
+        ...
+
     def preceding_text(self, number: int) -> str:
         """Return the text before a passage on its page; empty for the first."""
         ...
@@ -381,7 +386,17 @@ def _hash(*parts: str) -> bytes:
 
 def passage_fact_keys(kind: str, key: str, text: str) -> list[int]:
     """Return the keys of the facts of a passage: of its statements and, for a block or a record, of its own key."""
-    keys = fact_keys(text, is_turn=kind == "session")
+    return add_own_key(kind, key, fact_keys(text, is_turn=kind == "session"))
+
+
+def read_passage_facts(kind: str, key: str, text: str) -> PassageFacts:
+    """Return the keys of the facts of a passage, and its statements as they are stored."""
+    keys, stored = read_facts(text, is_turn=kind == "session")
+    return PassageFacts(add_own_key(kind, key, keys), stored)
+
+
+def add_own_key(kind: str, key: str, keys: list[int]) -> list[int]:
+    """Return the keys of statements and, for a block or a record, of its own key."""
     return [hash_key(key), *keys] if key and kind != "skill" else keys
 
 
@@ -423,6 +438,11 @@ def candidate_of(row: tuple[Any, ...]) -> Candidate:
     parsed_tags = () if tags == "[]" else tuple(json.loads(tags))
     hit = Hit(path, first, last, text, 0.0, Scope(scope, who), source, key, parsed_tags, at)
     return Candidate(number, hit, kind, check_terms(terms), length, day, days)
+
+
+def stored_statements_of(row: tuple[Any, ...]) -> tuple[int, StoredStatements]:
+    number, keys, parsed = row
+    return number, unpack_statements(keys, parsed)
 
 
 def record_row(record: Record) -> tuple[str, ...]:

@@ -28,16 +28,20 @@ from .base import (
     CorpusStats,
     Entry,
     add_fact_keys,
+    add_own_key,
     candidate_of,
     choose_by_rarity,
     digest_of,
     passage_fact_keys,
     passage_row,
+    read_passage_facts,
     record_of,
     record_row,
     sort_newest_first,
+    stored_statements_of,
     weighted_length,
 )
+from .statements import StoredStatements, list_keys
 from .terms import AROUND, BODY, list_lexemes, make_lexeme, pack_terms, words_of
 from .tokenizer import tokenize_passage
 from .vector_spaces import TABLES, VectorSpaces
@@ -51,7 +55,7 @@ from .visibility import (
     visible_owners,
 )
 
-SCHEMA_VERSION = 15
+SCHEMA_VERSION = 16  # of the tables, and of how `facts/` reads statements, which are stored as they were read
 _CACHE_KILOBYTES = 16_000  # for each connection: passages are scattered over the file, and read again
 _LOCK_TIMEOUT_SECONDS = 2.0  # for another process that writes; then the answer is marked stale instead
 _TABLES = """
@@ -78,6 +82,7 @@ CREATE TABLE IF NOT EXISTS records(
   created_at TEXT NOT NULL, updated_at TEXT NOT NULL, scope TEXT NOT NULL, who TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS facts(
   key INTEGER NOT NULL, passage INTEGER NOT NULL, PRIMARY KEY(key, passage)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS statements(id INTEGER PRIMARY KEY, keys BLOB NOT NULL, parsed TEXT NOT NULL);
 CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(
   lexemes, content = 'passage_terms', content_rowid = 'id', columnsize = 0, detail = none, tokenize = 'ascii');
 """
@@ -207,6 +212,10 @@ class SqliteIndex(VectorSpaces):
             WHERE passages.id IN ({placeholders(numbers)})"""
         return _read_rows(candidate_of, self._rows(sql, numbers)) if numbers else []
 
+    def load_statements(self, numbers: Sequence[int]) -> dict[int, StoredStatements]:
+        sql = f"SELECT id, keys, parsed FROM statements WHERE id IN ({placeholders(numbers)})"
+        return dict(_read_rows(stored_statements_of, self._rows(sql, numbers))) if numbers else {}
+
     def find_by_fact_keys(
         self, keys: Sequence[int], viewer: Viewer, limit: int, filters: Filters = EVERYTHING
     ) -> list[Candidate]:
@@ -318,8 +327,13 @@ class SqliteIndex(VectorSpaces):
             self._db.execute(delete_sql, (number, lexemes))
             self._db.execute("DELETE FROM passages WHERE id = ?", (number,))
             self._db.execute("DELETE FROM passage_terms WHERE id = ?", (number,))
-            keys = [(key, number) for key in passage_fact_keys(*about)]
-            self._db.executemany("DELETE FROM facts WHERE key = ? AND passage = ?", keys)
+            self._remove_facts(number, *about)
+
+    def _remove_facts(self, number: int, kind: str, key: str, text: str) -> None:
+        stored = self.load_statements([number]).get(number)
+        keys = add_own_key(kind, key, list_keys(stored)) if stored else passage_fact_keys(kind, key, text)
+        self._db.execute("DELETE FROM statements WHERE id = ?", (number,))
+        self._db.executemany("DELETE FROM facts WHERE key = ? AND passage = ?", [(each, number) for each in keys])
 
     def _replace(self, entry: Entry, passages: Sequence[Passage]) -> None:
         """Replace the passages of a page. One with the same content stays, perhaps with other line numbers."""
@@ -356,8 +370,10 @@ class SqliteIndex(VectorSpaces):
             self._db.execute("INSERT INTO passage_terms VALUES(?, ?, ?)", (number, terms, lexemes))
             self._db.execute("INSERT INTO words(rowid, lexemes) VALUES(?, ?)", (number, lexemes))
             self._count(owner, length, {*words.body, *words.around}, 1)
-            keys = [(key, number) for key in passage_fact_keys(entry.kind, passage.key, passage.text)]
-            self._db.executemany("INSERT OR IGNORE INTO facts VALUES(?, ?)", keys)
+            facts = read_passage_facts(entry.kind, passage.key, passage.text)
+            self._db.executemany("INSERT OR IGNORE INTO facts VALUES(?, ?)", [(key, number) for key in facts.keys])
+            if facts.stored:
+                self._db.execute("INSERT INTO statements VALUES(?, ?, ?)", (number, *facts.stored))
 
     def _owner(self, scope: Scope) -> int:
         self._db.execute("INSERT OR IGNORE INTO owners VALUES(NULL, ?, ?, 0, 0)", scope)

@@ -31,6 +31,7 @@ from ..index.base import (
 )
 from ..index.embedding_service import ActiveEmbedders, embed_batch
 from ..index.sqlite import SqliteIndex
+from ..index.statements import StoredStatements
 from ..index.sync import UNREADABLE_PAGE_ERRORS, IndexScope, find_skill_pages, read_entry
 from ..model import EVERYTHING, Filters, Page, PastPages, Record, Viewer
 from ..storage.base import HistoryStore, Pages, Storage
@@ -252,6 +253,11 @@ class IndexAsOf:
         now, then = _split(numbers)
         past = (candidate._replace(number=-candidate.number) for candidate in self._overlay.load_candidates(then))
         return [*self._present.load_candidates(now), *past]
+
+    def load_statements(self, numbers: Sequence[int]) -> dict[int, StoredStatements]:
+        now, then = _split(numbers)
+        past = {-number: stored for number, stored in self._overlay.load_statements(then).items()}
+        return self._present.load_statements(now) | past
 
     def find_by_fact_keys(
         self, keys: Sequence[int], viewer: Viewer, limit: int, filters: Filters = EVERYTHING

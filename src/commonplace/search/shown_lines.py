@@ -93,8 +93,8 @@ def _find_replaced_lines(
     dated = [place for place in places if texts[-1 - place.number].day]
     undated = [place for place in places if not texts[-1 - place.number].day]
     earliest = min((texts[-1 - place.number].day or 0 for place in dated), default=0)
-    pairs = [*_judge_places(dated, _find_later(index, viewer, dated, earliest))]
-    pairs += _judge_places(undated, _find(index, viewer, undated, _MAX_UNDATED_CANDIDATES))
+    pairs = [*_judge_places(index, dated, _find_later(index, viewer, dated, earliest))]
+    pairs += _judge_places(index, undated, _find(index, viewer, undated, _MAX_UNDATED_CANDIDATES))
     if only_approved:
         pairs = keep_approved(pairs, find_origins)
     replaced: dict[int, list[Replacement]] = {}
@@ -121,8 +121,8 @@ def _find(index: Index, viewer: Viewer, places: Iterable[Place], limit: int) -> 
     return index.find_by_fact_keys([*keys][:_MAX_KEYS], viewer, limit) if keys else []
 
 
-def _judge_places(places: Sequence[Place], candidates: Sequence[Candidate]) -> Iterator[Replacement]:
+def _judge_places(index: Index, places: Sequence[Place], candidates: Sequence[Candidate]) -> Iterator[Replacement]:
     if not candidates:
         return
-    by_key = group_by_key(candidates, join_keys(places))
+    by_key = group_by_key(index, candidates, join_keys(places))
     yield from judge_places(places, by_key)

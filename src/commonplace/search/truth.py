@@ -35,6 +35,7 @@ from ..formats.annotations import ANSWER_START
 from ..formats.passages import embedding_text, show_passage
 from ..formats.timestamps import parse_day
 from ..index.base import Candidate, Index
+from ..index.statements import StoredStatements, choose_stored, find_stored
 from ..model import Hit, Predecessor, Query, Successor
 from ..storage.authors import Provenance
 from .dates import NO_DATES, QueryDates
@@ -141,7 +142,7 @@ def _find_done(
     """Return those of some tasks that something newer says to be done, and nothing newer still to be open again."""
     keys = join_keys(places)
     candidates = index.find_by_fact_keys([*keys][:_MAX_KEYS], query.viewer, _MAX_CANDIDATES, query.filters)
-    pairs = [*judge_places(places, group_by_key(candidates, keys))]
+    pairs = [*judge_places(places, group_by_key(index, candidates, keys))]
     if query.only_approved_versions:
         pairs = keep_approved(pairs, find_origins)
     latest = _choose_latest(pairs, find_origins)
@@ -158,7 +159,8 @@ def find_replacements(
 ) -> dict[int, Replacement]:
     """Return by passage what replaced the statement of it that the query is about."""
     asked = query_stems(query.text)
-    places = [place for row in rows for place in _choose_statements(row.number, row.hit, asked)]
+    stored = index.load_statements([row.number for row in rows])
+    places = [place for row in rows for place in _choose_statements(row, asked, stored.get(row.number))]
     keys = dict.fromkeys(hash_key(row.hit.key) for row in rows if _has_key(row.hit))
     known = join_keys(places)
     keys |= dict.fromkeys(known)
@@ -167,7 +169,7 @@ def find_replacements(
     candidates = index.find_by_fact_keys([*keys][:_MAX_KEYS], query.viewer, _MAX_CANDIDATES, query.filters)
     pairs = [pair for row in rows if _has_key(row.hit) for pair in _find_same_key(row, candidates)]
     replaceable = _keep_replaceable(places, candidates, find_origins)
-    pairs += judge_places(replaceable, group_by_key(candidates, join_keys(replaceable)))
+    pairs += judge_places(replaceable, group_by_key(index, candidates, join_keys(replaceable)))
     if query.only_approved_versions:
         pairs = keep_approved(pairs, find_origins)
     return _join_statements(_choose_latest(pairs, find_origins), places)
@@ -205,10 +207,14 @@ def _whole(number: int, hit: Hit) -> Place:
     return Place(number, hit, Statement(short, 0, hit.end - hit.start))
 
 
-def _choose_statements(number: int, hit: Hit, asked: frozenset[str]) -> Iterator[Place]:
+def _choose_statements(row: ScoredHit, asked: frozenset[str], stored: StoredStatements | None) -> Iterator[Place]:
     """Yield the statements of a passage that have most words of the query."""
+    hit = row.hit
+    if stored:
+        yield from (Place(row.number, hit, *chosen) for chosen in choose_stored(stored, asked))
+        return
     for statement in choose_from_text(hit.text, asked, is_turn=hit.source == "session"):
-        yield Place(number, hit, statement, lookup_keys(statement))
+        yield Place(row.number, hit, statement, lookup_keys(statement))
 
 
 @cache_within(4_000_000)
@@ -225,18 +231,30 @@ def join_keys(places: Iterable[Place]) -> LookupKeys:
     return keys
 
 
-def group_by_key(candidates: Sequence[Candidate], keys: LookupKeys) -> dict[int, list[Place]]:
+def group_by_key(index: Index, candidates: Sequence[Candidate], keys: LookupKeys) -> dict[int, list[Place]]:
     """Return the statements of passages by the keys that they were looked up by."""
+    if not keys:
+        return {}
     by_key: dict[int, list[Place]] = {}
-    required = {key: list_required(keys[key]) for each in candidates for key in each.fact_keys if key in keys}
+    stored = index.load_statements([candidate.number for candidate in candidates])
     for candidate in candidates:
-        hit = candidate.hit
-        wanted = [required[key] for key in candidate.fact_keys if key in required]
-        for statement, stored in find_statements(hit.text, wanted, is_turn=hit.source == "session"):
-            place = Place(candidate.number, hit, statement)
-            for key in candidate.fact_keys & stored:
+        for statement, shared in _find_shared(candidate, stored.get(candidate.number), keys):
+            place = Place(candidate.number, candidate.hit, statement)
+            for key in shared:
                 by_key.setdefault(key, []).append(place)
     return {key: _keep_latest(alike, _MAX_VERSIONS) for key, alike in by_key.items()}
+
+
+def _find_shared(
+    candidate: Candidate, stored: StoredStatements | None, keys: LookupKeys
+) -> Iterable[tuple[Statement, frozenset[int]]]:
+    """Return the statements of a passage that share a key with those that were looked up, with what they share."""
+    wanted = candidate.fact_keys.intersection(keys)
+    if stored or not wanted:
+        return find_stored(stored, wanted) if stored else ()
+    hit = candidate.hit
+    found = find_statements(hit.text, [list_required(keys[key]) for key in wanted], is_turn=hit.source == "session")
+    return ((statement, wanted & every) for statement, every in found)
 
 
 def _keep_latest(places: list[Place], limit: int) -> list[Place]:

@@ -36,6 +36,7 @@ from ...index.base import (
     sort_newest_first,
     weighted_length,
 )
+from ...index.statements import StoredStatements
 from ...index.terms import pack_terms
 from ...index.tokenizer import tokenize_passage
 from ...model import EVERYTHING, Filters, Passage, Record, Scope, Viewer
@@ -204,6 +205,10 @@ class PostgresIndex:
             candidate_of(tuple(row))._replace(fact_keys=frozenset(keys[place - 1] for place in places))
             for places, *row in rows
         )
+
+    def load_statements(self, numbers: Sequence[int]) -> dict[int, StoredStatements]:
+        """Return none: to read them in the texts, which are here, takes less time than one more round trip."""
+        return {}
 
     def preceding_text(self, number: int) -> str:
         sql = f"""
