@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import Memory
+from commonplace.maintenance.doubts import answer_doubt, list_doubts
 from commonplace.storage.folder.history import FolderHistory
 from commonplace.storage.folder.pages import FolderPages
 from commonplace.testing import FrozenClock
@@ -102,6 +103,40 @@ def test_a_stale_save_by_hand_stays_and_what_it_left_out_is_reported(memory: Mem
     assert [change.why for change in memory.home.storage.history.changes(CURATED) if not change.tool] == [
         "left out what main (memory_write) wrote"
     ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("26 November.", "27 November."),  # what the answer is about
+        (" <!--", " In Graz. <!--"),
+        (" <!-- commonplace: supersedes ANSWER -->", ""),
+    ],
+)
+def test_an_edit_by_hand_of_what_a_review_marked_is_no_conflict(
+    memory: Memory, home: Path, clock: FrozenClock, old: str, new: str
+) -> None:
+    memory.call("remember", {"content": "The launch is on 12 November."})
+    clock.advance(hours=1)
+    memory.call("remember", {"content": "The launch is on 26 November."})
+    (doubt,) = list_doubts(memory.home)
+    answer_doubt(memory.home, doubt.id, "new")
+    page = home / "agents/main/memory/daily/2026-03-14.md"
+    text = page.read_text()
+    old = old.replace("ANSWER", doubt.id[:8])
+    assert old in text
+    page.write_text(text.replace(old, new))
+    reply = memory.call("remember", {"content": "Carl joined."})
+    assert "conflict" not in reply
+    assert [change.why for change in memory.home.storage.history.changes() if not change.tool] == [""]
+
+
+def test_an_entry_that_is_corrected_by_hand_is_no_conflict(memory: Memory, home: Path) -> None:
+    memory.call("memory_write", {"key": "tea", "content": "Green.", "target": "summary"})
+    memory.call("reflect", {"content": "We moved to Graz in May.\n"})
+    page = home / CURATED
+    page.write_text(page.read_text().replace("in May", "in early June"))
+    assert "conflict" not in memory.call("memory_write", {"key": "milk", "content": "Oat.", "target": "summary"})
 
 
 def kept_pages(root: Path) -> FolderPages:

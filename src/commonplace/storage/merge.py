@@ -16,6 +16,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
+from ..formats.annotations import strip_own_annotations
+
 Block = tuple[int, int, int]  # a position in the old lines, one in the new lines, and how many lines match
 Opcode = tuple[str, int, int, int, int]  # as in difflib
 _MAX_EXACT_PAIRS = 50_000  # of equal lines
@@ -23,6 +25,8 @@ _MAX_EXACT_LINES = 2000
 # Lines that every write renews: losing them loses nothing.
 _STAMPS = re.compile(r"updated_at: |created_at: |<!-- agentool-memory: at=|\s*$")
 _MAX_PAIRS = 2500  # of lines that are compared for likeness within one change; a larger one is paired in order
+_MAX_CHANGED_LINES = 20  # of a save that are looked at for what it made of others
+_MIN_LIKENESS = 0.6  # of a line and what somebody made of it
 _PAIR_WEIGHT = 0.1  # of any pair: a line without a like one is still the new form of the line in its place
 
 
@@ -58,9 +62,23 @@ def loses_changes(base: str, theirs: str, ours: str) -> bool:
 
 
 def omits_changes(base: str, theirs: str, ours: str) -> bool:
-    """Return whether ours has nothing of what theirs added to the base."""
+    """Return whether ours has nothing of what theirs added to the base, not even in other words. What programs note
+    about a line does not count: whoever edits the line may take it away."""
+    base, theirs, ours = map(strip_own_annotations, (base, theirs, ours))
     added = _added_lines(base, theirs)
-    return bool(added) and not added.keys() & set(ours.splitlines())
+    if not added or added.keys() & set(ours.splitlines()):
+        return False
+    changed = [*_added_lines(base, ours)]
+    return not any(_is_new_form(line, [*added], [*_added_lines(ours, base)]) for line in changed[:_MAX_CHANGED_LINES])
+
+
+def _is_new_form(line: str, added: Sequence[str], gone: Sequence[str]) -> bool:
+    """Return whether a line is one of those that were added, changed, rather than one of those that are gone."""
+    if (len(added) + len(gone)) * _MAX_CHANGED_LINES > _MAX_PAIRS:
+        return False
+    ((*likeness,),) = _measure_likeness([line], [*added, *gone])
+    best = max(likeness[: len(added)]) - _PAIR_WEIGHT
+    return best >= _MIN_LIKENESS and best > max(likeness[len(added) :], default=0.0) - _PAIR_WEIGHT
 
 
 def _added_lines(base: str, text: str) -> Counter[str]:
