@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -27,14 +29,21 @@ def _is_quick(item: pytest.Item) -> bool:
     return item.get_closest_marker("slow") is None
 
 
+@pytest.fixture(scope="session")
+def configs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Folders for the configurations of all tests: pytest reads through its own whenever it makes one more."""
+    top = tmp_path_factory.mktemp("configs")
+    return (top / str(number) for number in count())
+
+
 @pytest.fixture(autouse=True)
-def user_config(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def user_config(configs: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder as the user's configuration: tests neither read nor write the real one.
 
     Sockets are there, too: the folder of a session of the system is shared with other runs.
     """
-    folder = tmp_path_factory.mktemp("config")
-    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+    folder = next(configs)
+    folder.mkdir()
     monkeypatch.setenv("XDG_CONFIG_HOME", str(folder))
     monkeypatch.setenv("XDG_STATE_HOME", str(folder / "state"))
     monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)

@@ -11,12 +11,15 @@ from __future__ import annotations
 import os
 import pty
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+
+from .surfaces.cli.shell import read_terminal, run_on_terminal
 
 COLUMNS = 100
 HOME = "/home/ann"
@@ -31,6 +34,8 @@ _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _PROGRESS = "━"  # a bar that is erased once the work is done
 _TIME = re.compile(r"\b\d\d:\d\d(:\d\d)?\b")
 _SCORE = re.compile(r"(?<=  )[01]\.\d\d\b")
+_QUOTED = re.compile(r"'[^']*'|\"[^\"$`\\]*\"")
+_SHELL = re.compile(r"[#$`*?~{}\\\n!();<>|&]")
 _CHANGE = re.compile(r"\b[0-9a-f]{10}\b")
 
 
@@ -81,32 +86,33 @@ class Session:
         return _TIME.sub(lambda time: f"{SHOWN_TIME}:53" if time[1] else SHOWN_TIME, text)
 
     def _print(self, command: str) -> tuple[str, int]:
+        words = _split_plain(command)
+        if words[:1] == ["commonplace"]:
+            text, status = run_on_terminal(words[1:], self.folder, self.environment)
+        else:
+            text, status = self._print_by_shell(command)
+        lines = _ESCAPE.sub("", text).replace("\r", "").split("\n")
+        text = "\n".join(line.rstrip() for line in lines if _PROGRESS not in line)
+        return text.strip("\n"), status
+
+    def _print_by_shell(self, command: str) -> tuple[str, int]:
         ours, theirs = pty.openpty()
         with subprocess.Popen(
             ["bash", "-c", command], cwd=self.folder, env=self.environment, stdin=theirs, stdout=theirs, stderr=theirs
         ) as process:
             os.close(theirs)
-            output = b"".join(_read_all(ours))
+            text = read_terminal(ours)
         os.close(ours)
-        lines = _ESCAPE.sub("", output.decode()).replace("\r", "").split("\n")
-        text = "\n".join(line.rstrip() for line in lines if _PROGRESS not in line)
-        return text.strip("\n"), process.returncode
+        return text, process.returncode
+
+
+def _split_plain(command: str) -> list[str]:
+    """Return the words of a command that needs no shell, or none."""
+    return [] if _SHELL.search(_QUOTED.sub("", command)) else shlex.split(command)
 
 
 def _today() -> str:
     return datetime.now(UTC).date().isoformat()
-
-
-def _read_all(handle: int) -> Iterator[bytes]:
-    """Yield what a program prints on its terminal, until it ends."""
-    while True:
-        try:
-            data = os.read(handle, 65536)
-        except OSError:  # how Linux says that nobody has the terminal open any more
-            return
-        if not data:
-            return
-        yield data
 
 
 def steps(block: str) -> Iterator[tuple[str, str]]:

@@ -62,7 +62,7 @@ class Someone(NamedTuple):
 
     @property
     def is_in_another_conversation(self) -> bool:
-        return self.is_tenant and self.agent == OWNER and (self.user, self.channel) != (USER, CHANNEL)
+        return self.is_tenant and (self.user, self.channel) != (USER, CHANNEL)
 
     def may_see(self, kind: str, *, in_conversation: bool = False) -> bool:
         if not self.is_tenant or (kind in PRIVATE and self.agent != OWNER):

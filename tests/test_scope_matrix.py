@@ -90,12 +90,12 @@ def paths(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
 
 
 def pairs() -> list[Any]:
-    """Everybody at every door. Where nothing depends on the conversation, other users and channels see what the owner
-    does: `./dev thorough` tries those."""
+    """Everybody at every door. Where nothing depends on the conversation, the same agent sees the same in another:
+    `./dev thorough` tries those."""
     found = []
     for (name, door), (person, who) in product(DOORS.items(), PEOPLE.items()):
-        is_as_owner = who.is_in_another_conversation and not door.in_conversation
-        found.append(pytest.param(name, person, marks=pytest.mark.thorough if is_as_owner else ()))
+        is_repeated = who.is_in_another_conversation and not door.in_conversation
+        found.append(pytest.param(name, person, marks=pytest.mark.thorough if is_repeated else ()))
     return found
 
 

@@ -9,7 +9,7 @@ import pty
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -92,20 +92,26 @@ def _read_whole(file: IO[bytes]) -> str:
 
 
 def on_a_terminal(shell: Shell, command: str, **more: str) -> str:
-    main, other = pty.openpty()
     environment = {**shell.environment, "TERM": "xterm", "COLUMNS": "200", **more}
+    return run_on_terminal(command.split(), shell.folder, environment)[0]
+
+
+def run_on_terminal(arguments: Sequence[str], folder: Path, environment: Mapping[str, str]) -> tuple[str, int]:
+    """Run `commonplace` in a process and on a terminal of its own; return what is shown there, and its exit status."""
+    main, other = pty.openpty()
     with ThreadPoolExecutor(1) as threads:
-        shown = threads.submit(_read_to_end, main)
+        shown = threads.submit(read_terminal, main)
         try:
-            run_with_streams(command.split(), shell.folder, environment, [os.ttyname(other)] * 3)
+            status = run_with_streams(arguments, folder, environment, [os.ttyname(other)] * 3)
         finally:
             os.close(other)
         text = shown.result()
     os.close(main)
-    return text
+    return text, status
 
 
-def _read_to_end(handle: int) -> str:
+def read_terminal(handle: int) -> str:
+    """Return what is shown on a terminal until nobody has it open any more."""
     shown = b""
     with suppress(OSError):  # the other side is closed
         while chunk := os.read(handle, 65536):
