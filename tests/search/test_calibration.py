@@ -24,7 +24,7 @@ shares = st.floats(min_value=0, max_value=1)
 
 
 def first(matches: list[Match], query: Asked) -> Evidence:
-    return next(weigh_evidence(matches, query))
+    return next(weigh_evidence(matches, [match.odds for match in matches], query))
 
 
 @pytest.mark.parametrize("scale", [KEYWORD, STATIC])
@@ -50,5 +50,6 @@ def test_where_words_are_unknown_similarity_tells_the_more() -> None:
 def test_a_score_is_always_a_probability(
     rows: list[tuple[float, float, float, float]], unknown: float, passages: int
 ) -> None:
-    for evidence in weigh_evidence([Match(*row) for row in rows], Asked(unknown, passages)):
+    matches = [Match(*row) for row in rows]
+    for evidence in weigh_evidence(matches, [match.odds for match in matches], Asked(unknown, passages)):
         assert all(0 <= calibrate(evidence, scale) <= 1 for scale in (KEYWORD, STATIC))

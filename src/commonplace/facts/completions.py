@@ -111,8 +111,10 @@ class _Done(NamedTuple):
     is_marked: bool
 
 
+@cache_within(500_000)
 def is_task(text: str, box: str) -> bool:
-    """Return whether a statement, with what is in the box before it, says what is still to be done."""
+    """Return whether a statement, with what is in the box before it, says what is still to be done; cached, as it is
+    compared with many others."""
     if box == "x":
         return False
     folded = strip_accents(fold(text))

@@ -75,10 +75,13 @@ _NEGATIVE = re.compile(
 )
 
 
-def judge(older: Statement, newer: Statement, *, is_same_place: bool = False) -> Link | None:
+def judge(
+    older: Statement, newer: Statement, *, is_same_place: bool = False, may_be_linked: bool = False
+) -> Link | None:
     """Return how the newer statement replaces the older one; None if it does not, or if that is not certain.
 
     `is_same_place`: both are on one page, or under one key, so that a short label means the same in both.
+    `may_be_linked`: the caller knows that `may_be_versions` of them.
     """
     if _completes(older, newer):
         return None if _is_rejected(older, newer) else Link(DONE_TASK, "says that it is done")
@@ -86,7 +89,7 @@ def judge(older: Statement, newer: Statement, *, is_same_place: bool = False) ->
         return None
     if newer.answers.confirmed and hash_words(older.words) in newer.answers.confirmed:
         return Link(CONFIRMED, "marked as its successor on the page")
-    if not may_be_versions(older, newer):
+    if not may_be_linked and not may_be_versions(older, newer):
         return None
     cues = newer.cues
     if _is_rejected(older, newer) or "open" in cues or not _is_same_speaker(older, newer):

@@ -73,10 +73,12 @@ def find_stored(stored: StoredStatements, keys: frozenset[int]) -> Iterator[tupl
     numbers, starts, parsed = stored
     if keys.isdisjoint(numbers):
         return
+    statements: tuple[Statement, ...] = ()
     for place, first in enumerate(starts[:-1:_COUNTS_OF_STATEMENT]):
         shared = keys.intersection(numbers[first : starts[_COUNTS_OF_STATEMENT * place + 1]])
         if shared:
-            yield _unpack(parsed, len(starts) // _COUNTS_OF_STATEMENT)[place], shared
+            statements = statements or _unpack(parsed, len(starts) // _COUNTS_OF_STATEMENT)
+            yield statements[place], shared
 
 
 def list_keys(stored: StoredStatements) -> list[int]:

@@ -14,7 +14,7 @@ right.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from .coverage import COVERED, Coverage
@@ -181,9 +181,9 @@ def background_odds(odds: Sequence[float]) -> float:
     return _UNRELATED_ODDS + (odds[rank - 1] - _UNRELATED_ODDS) * rank / _BACKGROUND_RANK
 
 
-def weigh_evidence(matches: Sequence[Match], query: Asked) -> Iterator[Evidence]:
-    """Yield the evidence for each hit of a query."""
-    best = sorted((match.odds for match in matches), reverse=True)[:2]
+def weigh_evidence(matches: Iterable[Match], odds: Iterable[float], query: Asked) -> Iterator[Evidence]:
+    """Yield the evidence for each hit of a query, given the odds of all of them."""
+    best = sorted(odds, reverse=True)[:2]
     second = best[1] if len(best) > 1 else 0.0
     size = math.log(max(_MIN_PASSAGES, query.passages))
     for match in matches:

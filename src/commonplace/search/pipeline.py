@@ -350,8 +350,9 @@ def _run_dated_query(
     terms = candidates.terms
     asked = split_question(dates.rest, terms.language) if are_notes(terms.passages) else []
     covered = _cover_words(query, asked, candidates, rows, vectors, dates)
-    matches = [_match_of(row, background, weights, covered.get(row.number)) for row in rows]
-    every = weigh_evidence(matches, _describe_query(terms, len(asked)))
+    matches = (_match_of(row, background, weights, covered.get(row.number)) for row in rows)
+    odds = (row.odds - background for row in rows)
+    every = weigh_evidence(matches, odds, _describe_query(terms, len(asked)))
     hits = _choose_hits(query, rows, _calibrate(rows, every, scale, dates))
     words = list(terms.weights)
     active = vectors.active

@@ -337,13 +337,13 @@ _links: ByteCache[tuple[int, int, bool], Link | None] = ByteCache("links between
 _NOT_JUDGED = Link("", "")
 
 
-def _judge_once(older: Statement, newer: Statement, *, is_same_place: bool) -> Link | None:
+def _judge_once(older: Statement, newer: Statement, *, is_same_place: bool, may_be_linked: bool) -> Link | None:
     """Return what `judge` does; cached, since one write changes few pairs of all that a context compares. The keys are
     hashes: there are many more pairs than statements, and each would keep two of these."""
     key = (hash(older), hash(newer), is_same_place)
     link: Link | None = _links.get(key, _NOT_JUDGED)
     if link is _NOT_JUDGED:
-        link = judge(older, newer, is_same_place=is_same_place)
+        link = judge(older, newer, is_same_place=is_same_place, may_be_linked=may_be_linked)
         _links.put(key, link)
     return link
 
@@ -359,10 +359,11 @@ def _judge_with_any_answers(older: Place, newer: Place) -> Link | None:
 
 
 def _judge(older: Place, newer: Place, statement: Statement, newer_statement: Statement) -> Link | None:
-    if not newer_statement.answers.confirmed and not may_be_versions(statement, newer_statement):
+    is_confirmed = bool(newer_statement.answers.confirmed)
+    if not is_confirmed and not may_be_versions(statement, newer_statement):
         return None
     is_same_place = newer.hit.path == older.hit.path or bool(older.hit.key and older.hit.key == newer.hit.key)
-    return _judge_once(statement, newer_statement, is_same_place=is_same_place)
+    return _judge_once(statement, newer_statement, is_same_place=is_same_place, may_be_linked=not is_confirmed)
 
 
 def _is_certainly_older(other: Place, place: Place) -> bool:

@@ -198,13 +198,19 @@ class Provenance(NamedTuple):
 
 
 class _Page(NamedTuple):
-    """The origins of a page's lines. `blanks`: the numbers of lines without text, whose author tells nothing."""
+    """The origins of a page's lines. `blanks`: the numbers of lines without text, whose author tells nothing. `whole`:
+    the provenance of any of its lines, if they are of one origin, as those of most pages are."""
 
     origins: Sequence[LineOrigin] = ()
     blanks: frozenset[int] = frozenset()
     head: str = ""
     comments: str = ""
     answers: frozenset[Answer] = frozenset()
+    whole: Provenance | None = None
+    lines: int = 0  # of one origin, of which the page has one then
+
+    def list_origins(self) -> Sequence[LineOrigin]:
+        return [*self.origins] * self.lines if self.whole else self.origins
 
 
 _pages: ByteCache[tuple[object, str], tuple[str, _Page]] = ByteCache("authors of pages", _PAGE_CACHE_BYTES)
@@ -241,7 +247,7 @@ class Authors:
             stamp = ""
         ranges: list[tuple[int, int]] = []
         page = self._open(path, stamp) if stamp and self._knows_approval else _Page()
-        for number, origin in enumerate(page.origins, start=1):
+        for number, origin in enumerate(page.list_origins(), start=1):
             if not origin.is_approved or number in page.blanks:
                 continue
             if ranges and ranges[-1][1] == number - 1:
@@ -264,6 +270,7 @@ class Authors:
         page = _Page()
         with suppress(CommonplaceError, OSError):
             page = self._blame(path)
+        page = _join_origins(page)
         _pages.put((self._owner, path), (stamp, page))
         return page
 
@@ -339,10 +346,22 @@ def _may_answer(edit: Edit) -> bool:
     return is_answer or (edit.is_next and is_by_person(change))
 
 
+def _join_origins(page: _Page) -> _Page:
+    """Return a page with the provenance of its lines, if they are of one origin."""
+    first = page.origins[0] if page.origins else UNKNOWN
+    if not page.origins or any(origin is not first for origin in page.origins):
+        return page
+    whole = _summarize([first])._replace(head=page.head, comments=page.comments, answers=page.answers)
+    return page._replace(origins=(first,), whole=whole, lines=len(page.origins))
+
+
 def _find_in(page: _Page, span: Span) -> Provenance:
     _, start, end = span
-    numbers = range(start, min(end, len(page.origins)) + 1)
-    written = [page.origins[number - 1] for number in numbers if number not in page.blanks]
+    if page.whole and start <= page.lines and start <= end and start not in page.blanks:
+        return page.whole
+    origins = page.list_origins()
+    numbers = range(start, min(end, len(origins)) + 1)
+    written = [origins[number - 1] for number in numbers if number not in page.blanks]
     origin = _summarize(written) if written else Provenance()
     return origin._replace(head=page.head, comments=page.comments, answers=page.answers)
 

@@ -102,10 +102,12 @@ class StaticModel:
 
     def _list_ids(self, text: str) -> tuple[list[int], bool]:
         """Return the ids of the tokens of a text, and whether the text is in another language than English."""
-        ids = self.tokenizer.ids(text)
+        split = self.tokenizer.split_ascii(text) if text.isascii() else None  # the words of it are the same both times
+        ids = self.tokenizer.join_pieces(split) if split else self.tokenizer.ids(text)
         lean = sum(map(self._leans.__getitem__, ids))
         if lean > 0 and max(ids) >= self._english_rows:
-            ids = self.tokenizer.ids(text, is_english=True)
+            join = self.tokenizer.join_pieces
+            ids = join(split, is_english=True) if split else self.tokenizer.ids(text, is_english=True)
         return ids, lean < _FOREIGN_LEAN
 
     def _different_ids(self, text: str) -> npt.NDArray[np.int32]:

@@ -35,6 +35,8 @@ _MAX_PIECE_CHARACTERS = 18
 _MAX_CACHED_WORDS = 16_384
 _MIN_STEM_CHARACTERS = 3
 
+AsciiWords = tuple[list[str], list[int | None]]  # words, and the id of each that is known
+
 
 def has_cjk(text: str) -> bool:
     return _CJK_CHARACTER.search(text) is not None
@@ -61,14 +63,8 @@ class Tokenizer:
         ids: list[int] = []
         get_id = self._ids.get
         if text.isascii():  # as most text is: this takes half the time
-            words = _ASCII_RUNS.findall(text.lower())
-            split = self._english_pieces if is_english else self._pieces
-            for word, token in zip(words, map(get_id, words), strict=True):
-                if token is None:
-                    ids += split(word)
-                else:
-                    ids.append(token)
-            return ids
+            words = self.split_ascii(text)
+            return self.join_pieces(words, is_english=is_english)
         before = ""
         for cjk, thai, word in _RUNS.findall(normalize(text)):
             if cjk:
@@ -88,6 +84,22 @@ class Tokenizer:
                     pair = get_id(f"{before} {word}")
                     ids += () if pair is None else (pair,)
                 before = word
+        return ids
+
+    def split_ascii(self, text: str) -> AsciiWords:
+        """Return the words of a text in ASCII, with the ids of those that are known."""
+        words = _ASCII_RUNS.findall(text.lower())
+        return words, [*map(self._ids.get, words)]
+
+    def join_pieces(self, split: AsciiWords, *, is_english: bool = False) -> list[int]:
+        """Return the ids of words, and of the pieces of those that are not known."""
+        ids: list[int] = []
+        pieces = self._english_pieces if is_english else self._pieces
+        for word, token in zip(*split, strict=True):
+            if token is None:
+                ids += pieces(word)
+            else:
+                ids.append(token)
         return ids
 
     def measure_coverage(self, text: str) -> float:
