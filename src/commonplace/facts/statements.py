@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import combinations
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from ..caching import cache_within
 from ..formats.annotations import ANSWER_START, strip_annotations
@@ -21,7 +21,7 @@ from .claims import read_claims, split_clauses
 from .completions import list_task_stems
 from .cues import find_cues, has_cue
 from .links import NO_ANSWERS, Answers, find_answers, hash_words
-from .phrases import Cue
+from .phrases import ChangeCue, Cue
 from .relations import FIRST_PERSON, Relation, find_relation, label_of
 from .states import WRITER, find_ended, read_states, strip_articles
 from .tasks import names_tasks
@@ -62,18 +62,9 @@ _COMPLETED = re.compile(r"\b(?:completed|finished)\b")  # what was to be done
 _THIRD_PERSON = frozenset(("he", "him", "his", "she", "her", "they", "them", "their", "it"))
 _OTHER_FEELING = re.compile("all about|used to (?:think|find)|no longer (?:need|plan|track)")
 _NOT_IN_A_TEXT = ("\0",)
-_CUES: tuple[Cue, ...] = (
-    "change",
-    "weak change",
-    "retraction",
-    "open",
-    "decision",
-    "addition",
-    "tentative",
-    "resolution",
-)
+_CHANGES: tuple[Cue, ...] = tuple(cue for cue in get_args(ChangeCue) if cue != "hint")
 _OPEN: tuple[Cue, ...] = ("open",)
-_CHANGES: tuple[Cue, ...] = ("change", "weak change", "retraction", "decision", "resolution")
+_CUES: tuple[Cue, ...] = (*_CHANGES, *_OPEN, "addition", "tentative")
 CHANGES: frozenset[str] = frozenset(_CHANGES)  # the cues of a statement that may replace one
 
 

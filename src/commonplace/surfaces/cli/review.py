@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -268,13 +268,7 @@ def show_command(path: str) -> None:
 @global_options
 def approve_command(paths: tuple[str, ...], every: bool) -> None:
     """Put rules in force as they are. History records it."""
-    home = open_existing_home()
-    selected = _choose(home, paths, every=every)
-    for path in selected:
-        approve(home, path)
-    print_reply(
-        {"approved": selected}, f"Approved {', '.join(selected)}." if selected else "Nothing waits for approval."
-    )
+    _decide(paths, approve, "approved", every=every)
 
 
 @proposals_command.command("reject")
@@ -283,13 +277,16 @@ def approve_command(paths: tuple[str, ...], every: bool) -> None:
 @global_options
 def reject_command(paths: tuple[str, ...], every: bool) -> None:
     """Put back what was in force before, or remove a rule that is new. History keeps the proposal."""
+    _decide(paths, reject, "rejected", every=every)
+
+
+def _decide(paths: tuple[str, ...], decide: Callable[[Home, str], object], done: str, *, every: bool) -> None:
     home = open_existing_home()
     selected = _choose(home, paths, every=every)
     for path in selected:
-        reject(home, path)
-    print_reply(
-        {"rejected": selected}, f"Rejected {', '.join(selected)}." if selected else "Nothing waits for approval."
-    )
+        decide(home, path)
+    sentence = f"{done.capitalize()} {', '.join(selected)}." if selected else "Nothing waits for approval."
+    print_reply({done: selected}, sentence)
 
 
 def _choose(home: Home, paths: tuple[str, ...], *, every: bool) -> list[str]:
