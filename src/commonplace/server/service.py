@@ -23,8 +23,7 @@ from .auth import Authenticator, TokenStores
 from .metrics import Metrics, Request, RequestLog
 from .notifications import ChangeFeeds, HomeWatchers
 from .prompt_socket import PromptSocket
-from .quotas import Quotas
-from .rate_limits import RateLimiter, SignInLimiter
+from .rate_limits import Quotas, RateLimiter, SignInLimiter
 from .sessions import UNRESTRICTED, Caller, MemoryPool, ServerOptions
 
 if TYPE_CHECKING:

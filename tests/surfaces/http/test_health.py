@@ -15,8 +15,7 @@ from commonplace.home import utc_now
 from commonplace.index import recalls as record
 from commonplace.maintenance.forget import Selection, forget
 from commonplace.server.metrics import Metrics, Request
-from commonplace.server.quotas import Quotas
-from commonplace.server.rate_limits import RateLimiter
+from commonplace.server.rate_limits import Quotas, RateLimiter
 from commonplace.server.sessions import ServerOptions
 from commonplace.storage.backends import open_tokens
 from commonplace.storage.tokens import create_token
