@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from commonplace import Memory
+from commonplace.errors import InvalidArgument, WrongType
 from commonplace.testing import FrozenClock
 
 WRITES: list[tuple[str, dict[str, Any]]] = [
@@ -49,6 +50,15 @@ NAMED: list[tuple[str, dict[str, Any]]] = [
     ("MemoryTool", {"op": "setChannel", "channelName": "c", "key": ODD, "value": "v"}),
     ("MemoryTool", {"op": "createSkill", "name": ODD, "description": "d"}),
     ("MemoryTool", {"op": "createSkill", "name": "s", "description": "d", "owner": ODD}),
+    ("remember", {"content": ODD}),
+    ("reflect", {"content": ODD}),
+    ("update_world", {"topic": "t", "content": ODD}),
+    ("memory_write", {"key": "k", "content": ODD}),
+    ("write_memory", {"key": "k", "content": ODD}),
+    ("scratch_note", {"content": ODD}),
+    ("MemoryTool", {"op": "setGlobal", "key": "k", "value": ODD}),
+    ("search_memory", {"query": ODD}),
+    ("memory_search", {"query": ODD}),
 ]
 
 
@@ -213,9 +223,49 @@ def test_strange_files_in_the_memory_are_passed_over(memory: Memory, home: Path)
 
 
 @pytest.mark.parametrize(("tool", "arguments"), NAMED)
-def test_a_name_with_a_null_character_in_it_is_refused_and_nothing_is_written(
+def test_a_text_with_a_null_character_in_it_is_refused_and_nothing_is_written(
     memory: Memory, home: Path, tool: str, arguments: dict[str, Any]
 ) -> None:
     before = snapshot(home)
     assert "'a\\x00b' has a null character in it: take it out" in failed(memory.call(tool, arguments))
     assert snapshot(home) == before
+
+
+@pytest.mark.parametrize("query", [5, None, ["tea"]])
+def test_a_query_that_is_no_text_is_refused_as_such(memory: Memory, query: Any) -> None:
+    with pytest.raises(WrongType, match="query must be a string, not"):
+        memory.search(query)
+
+
+@pytest.mark.parametrize(("limit", "problem"), [(0, "1 or more, not 0"), (-3, "1 or more"), (2.5, "a whole number")])
+def test_a_search_for_less_than_one_hit_is_refused(memory: Memory, limit: Any, problem: str) -> None:
+    with pytest.raises(InvalidArgument, match=f"limit must be {problem}"):
+        memory.search("tea", limit=limit)
+
+
+@pytest.mark.parametrize("arguments", ["tea", ["tea"], 5, '"tea"'])
+def test_arguments_that_are_no_object_are_refused_with_an_example(memory: Memory, arguments: Any) -> None:
+    assert 'must be an object, such as {"content": "…"}' in failed(memory.call("remember", arguments))
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "meant"),
+    [
+        ("remember", {"contnt": "v"}, "content"),
+        ("remember", {"content": "v", "Content ": "w"}, "content"),
+        ("write_memory", {"key": "k", "contents": "v"}, "content"),
+        ("memory_search", {"query": "v", "max_results": 3}, "maxResults"),
+        ("MemoryTool", {"op": "getGlobal", "kye": "k"}, "key"),
+    ],
+)
+def test_an_unknown_parameter_is_named_with_the_one_that_was_probably_meant(
+    memory: Memory, tool: str, arguments: dict[str, Any], meant: str
+) -> None:
+    assert f"did you mean {meant}? it takes" in memory.call(tool, arguments)["warning"]
+
+
+def test_an_unknown_filter_or_tool_is_named_with_the_one_that_was_probably_meant(memory: Memory) -> None:
+    with pytest.raises(InvalidArgument, match=r"unknown filter: limt: did you mean limit\? use"):
+        memory.search("tea", limt=3)
+    assert "Did you mean remember? There are" in failed(memory.call("rember", {"content": "v"}))
+    assert "did you mean" not in failed(memory.call("zzz")).lower()

@@ -6,6 +6,11 @@ nothing parses a sentence. Below the surfaces nothing else is raised on purpose.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+_MIN_NAME_LIKENESS = 0.6  # of a name that was given and the one that was probably meant, from 0 to 1
+_MAX_NAME_CHARACTERS = 60  # of a name that are compared
+
 
 class CommonplaceError(Exception):
     """The root: catch this to catch everything commonplace raises on purpose.
@@ -50,7 +55,7 @@ class UnknownArgument(InvalidArgument):
     code = "UNKNOWN_ARGUMENT"
 
     def __init__(self, field: str, known: tuple[str, ...]) -> None:
-        takes = f"it takes {', '.join(known)}" if known else "it takes none"
+        takes = f"{suggest(field, known)}it takes {', '.join(known)}" if known else "it takes none"
         super().__init__(f"the parameter {shorten(field)} is not known here", advice=takes)
         self.field = field
         self.known = known
@@ -105,6 +110,16 @@ class MalformedArgument(InvalidArgument):
         self.expected = expected
 
 
+class NullCharacter(InvalidArgument):
+    """A text has a null character, which no page can hold."""
+
+    code = "NULL_CHARACTER"
+
+    def __init__(self, field: str, value: str) -> None:
+        super().__init__(f"{field} {shorten(value)} has a null character in it", advice="take it out")
+        self.field = field
+
+
 def range_words(low: float | None, high: float | None) -> str:
     """Return a range of numbers in words."""
     if high is None:
@@ -112,6 +127,20 @@ def range_words(low: float | None, high: float | None) -> str:
     if low is None:
         return f"{high} or less"
     return f"from {low} to {high}"
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """Return the start of an advice that names the known name that was probably meant: `did you mean limit? `. Empty
+    where none is like it."""
+    from difflib import get_close_matches
+
+    plain = {_simplify(each): each for each in known}
+    best = get_close_matches(_simplify(name), plain, 1, _MIN_NAME_LIKENESS)
+    return f"did you mean {plain[best[0]]}? " if best else ""
+
+
+def _simplify(name: str) -> str:
+    return name[:_MAX_NAME_CHARACTERS].casefold().replace("_", "").replace("-", "")
 
 
 def shorten(value: object, length: int = 100) -> str:

@@ -16,6 +16,7 @@ from .errors import (
     InvalidChoice,
     MalformedArgument,
     MissingArgument,
+    NullCharacter,
     OutOfRange,
     UnknownArgument,
     WrongType,
@@ -27,6 +28,7 @@ Schema = dict[str, Any]
 
 TEXT: Schema = {"type": "string"}
 INTEGER: Schema = {"type": "integer"}
+COUNT: Schema = {"type": "integer", "minimum": 1}  # how many at most
 NUMBER: Schema = {"type": "number"}
 BOOLEAN: Schema = {"type": "boolean"}
 ANY: Schema = {}
@@ -201,13 +203,13 @@ def _check_whole(value: float, name: str) -> int:
 def _check_text(schema: Schema, value: str, name: str) -> None:
     if not is_unicode(value):
         raise WrongType(name, "Unicode text", "text with half a character (a lone surrogate)", value)
+    if "\0" in value:
+        raise NullCharacter(name, value)
     if len(value) > schema.get("maxLength", len(value)):
         raise MalformedArgument(name, f"use at most {schema['maxLength']} characters")
     if len(value) < schema.get("minLength", 0):
         raise MalformedArgument(name, "it must not be empty")
     pattern = schema.get("pattern")
-    if pattern == NO_NULL_CHARACTER and "\0" in value:
-        raise MalformedArgument(name, "take the null character out")
     if pattern and not re.search(pattern, value):
         raise MalformedArgument(name, schema.get("description") or f"it must match {pattern}")
     if schema.get("format") == "date" and not (_DAY.fullmatch(value) and parse_timestamp(value)):

@@ -19,9 +19,10 @@ from commonplace.tools.registry import OPERATIONS
 from commonplace.tools.schemas import describe
 
 from ..examples import examples
+from ..texts import KEPT
 
 JSON_VALUES = st.recursive(
-    st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
+    st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(KEPT, max_size=8),
     lambda inside: st.lists(inside, max_size=3) | st.dictionaries(st.text(max_size=4), inside, max_size=3),
     max_leaves=6,
 )
@@ -52,11 +53,11 @@ def values(schema: dict[str, Any], name: str) -> st.SearchStrategy[Any]:
         return objects(schema)
     plain: dict[str, st.SearchStrategy[Any]] = {
         "null": st.none(),
-        "string": st.text(max_size=20),
+        "string": st.text(KEPT, max_size=20),
         "integer": st.integers(),
         "number": st.floats(allow_nan=False, allow_infinity=False) | st.integers(),
         "boolean": st.booleans(),
-        "array": st.lists(st.text(max_size=8), max_size=4),
+        "array": st.lists(st.text(KEPT, max_size=8), max_size=4),
     }
     if name in ("initialStructure", "newData"):
         return plain["null"] if schema["type"] == "null" else OBJECTS.map(json.dumps)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Any, get_args
 
-from ..errors import InvalidArgument
+from ..errors import InvalidArgument, suggest
 from ..formats.timestamps import format_timestamp, parse_timestamp
 from ..model import Filters, ScopeKind, Source
 from ..schema import TEXT, Schema, check
@@ -39,12 +39,16 @@ FILTERS = {
 }
 
 
+_OPTIONS = ("limit", "min_score", "mode")  # of a search, beside its filters
+
+
 def parse_filters(given: Mapping[str, Any], now: datetime) -> Filters:
     """Return what a search keeps to; InvalidArgument for an unknown filter, a wrong type, or text that is no date."""
     today = now.toordinal()
     for name in given:
         if name not in FILTERS:
-            raise InvalidArgument(f"unknown filter: {name}", advice=f"use {', '.join(FILTERS)}")
+            advice = f"{suggest(name, (*FILTERS, *_OPTIONS))}use {', '.join(FILTERS)}"
+            raise InvalidArgument(f"unknown filter: {name}", advice=advice)
     values = {name: _check_value(name, value) for name, value in given.items()}
     return Filters(
         _as_tuple(values.get("scope")),

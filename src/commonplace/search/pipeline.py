@@ -14,13 +14,13 @@ from datetime import date, tzinfo
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
 
-from ..errors import InvalidArgument, InvalidChoice, NotAvailable
+from ..errors import InvalidArgument, InvalidChoice, NotAvailable, WrongType
 from ..formats.passages import show_passage
 from ..formats.transcripts import ASSISTANT_STARTS
 from ..index.base import Index
 from ..index.embedding_service import EmbeddingService
 from ..model import EVERYTHING, Filters, Hit, Query, Successor, Viewer
-from ..schema import NUMBER, check
+from ..schema import COUNT, NUMBER, WORDS, check, json_type
 from ..tracing import trace_calls
 from .bm25 import QueryTerms, asks_only_for_tasks, cut_excerpt
 from .calibration import (
@@ -75,7 +75,7 @@ Mode = Literal["hybrid", "keyword"]
 Verdict = Literal["found", "weak", "nothing"]
 _FOUND_SCORE = 0.5  # from which the best hit is more likely right than wrong
 _WEAK_SCORE = 0.2  # below which nothing fits: the hits are only the nearest there are
-MAX_RESULTS = 100
+MAX_RESULTS = 100  # of one search, however many are asked for
 _MAX_QUERY_CHARACTERS = 10_000  # of a page that is pasted as a query
 _AUTHOR_POOL_HITS = 200  # among which those of one author are looked for
 _MAX_SUPPORT_LEAD = 3.0  # of the support of a page over the odds of a passage on it
@@ -293,14 +293,16 @@ def parse_query(
     filters: Filters = EVERYTHING,
 ) -> Query:
     """Return a checked query; what the caller leaves out, the settings decide. InvalidArgument for a blank one."""
-    if not isinstance(text, str) or not text.strip():
+    if not isinstance(text, str):
+        raise WrongType("query", WORDS["string"], WORDS[json_type(text)], text)
+    if not text.strip():
         raise InvalidArgument("the query is blank: say what you are looking for")
-    for name, number in (("limit", limit), ("min_score", min_score)):
+    for name, number, schema in (("limit", limit, COUNT), ("min_score", min_score, NUMBER)):
         if number is not None:
-            check(NUMBER, number, name)
+            check(schema, number, name)
     check_filters(filters)
     settings = home.search_settings
-    max_hits = settings.max_results if limit is None else max(1, min(MAX_RESULTS, int(limit)))
+    max_hits = settings.max_results if limit is None else min(MAX_RESULTS, int(limit))
     threshold = settings.min_score if min_score is None else min_score
     today = home.today().toordinal()
     if filters.as_of is not None:

@@ -13,9 +13,10 @@ from contextlib import suppress
 from functools import cache
 from typing import Any, NamedTuple
 
-from ..errors import CommonplaceError, InvalidArgument, UnknownTool
+from ..errors import CommonplaceError, InvalidArgument, MissingArgument, UnknownTool, suggest
 from ..formats.json_text import replace_surrogates
 from ..home import Home
+from ..schema import WORDS, json_type
 from ..secrets import redact
 from ..storage.history import PageEdit
 from ..toolsets import EVERYDAY, EVERYDAY_NAME, TOOLS, TOOLSETS, ToolName, name_tools, spell_out
@@ -34,6 +35,7 @@ __all__ = [
     "run_actions",
 ]
 
+_EXAMPLE = '{"content": "…"}'  # of arguments
 _FENCED_JSON = re.compile(r"\s*```(?:json)?[ \t\r]*\n(.*?)\n?```\s*", re.DOTALL)
 
 
@@ -81,6 +83,7 @@ def call(
     `why`, and the `session` that calls if it is not the handle's own, go into history.
     """
     owner: Toolset | None = None
+    definition: Tool | None = None
     values: Mapping[str, Any] = {}
     try:
         owner, name = _find_tool(home, tool, toolset)
@@ -101,6 +104,8 @@ def call(
         return Outcome({**reply, **_describe_changes(home, context.edits)})
     except CommonplaceError as error:
         reply = owner.refuse(error, tool, values) if owner else _refuse_without_toolset(error)
+        if definition and isinstance(error, MissingArgument):
+            reply = with_warning(reply, *_describe_unknown(definition, values))
         return Outcome(_replace_surrogates_in(reply), error)
 
 
@@ -132,13 +137,18 @@ def only_reads(tool: str, toolset: str | Sequence[str] | None = None, home: Home
 
 
 def _invoke(home: Home, tool: Tool, arguments: Mapping[str, Any]) -> Reply:
-    reply = tool.invoke(home, arguments)
+    return with_warning(tool.invoke(home, arguments), *_describe_unknown(tool, arguments))
+
+
+def _describe_unknown(tool: Tool, arguments: Mapping[str, Any]) -> list[str]:
+    """Return a sentence on the arguments that a tool does not take; none if it takes all of them."""
     takes = tool.parameter_names(arguments)
     unknown = [name for name, value in arguments.items() if name not in takes and value is not None]
     if not unknown:
-        return reply
-    sentence = f"ignored what this does not take: {', '.join(unknown)} (it takes {', '.join(takes)})"
-    return with_warning(reply, replace_surrogates(sentence))
+        return []
+    meant = "".join(suggest(name, takes) for name in unknown)
+    sentence = f"ignored what this does not take: {', '.join(unknown)} ({meant}it takes {', '.join(takes)})"
+    return [replace_surrogates(sentence)]
 
 
 def _find_tool(home: Home | None, tool: str, toolset: str | Sequence[str] | None) -> tuple[Toolset, str]:
@@ -157,7 +167,9 @@ def _find_tool(home: Home | None, tool: str, toolset: str | Sequence[str] | None
             return load(each.toolset), each.plain
     if len(names) == 1 and names[0] in TOOLS:
         return load(names[0]), tool
-    raise UnknownTool(f"Unknown tool: {tool}. There are {', '.join(each.name for each in every)}")
+    names_of_tools = [each.name for each in every]
+    meant = suggest(tool, names_of_tools).capitalize()
+    raise UnknownTool(f"Unknown tool: {tool}. {meant}There are {', '.join(names_of_tools)}")
 
 
 def check_toolsets(toolset: str | Sequence[str]) -> tuple[str, ...]:
@@ -184,9 +196,10 @@ def _parse_arguments(arguments: Any) -> Mapping[str, Any]:
         try:
             arguments = json.loads(arguments)
         except (ValueError, RecursionError) as error:
-            raise InvalidArgument(f"the arguments are not JSON: {error}") from error
+            problem = f"the arguments must be an object, such as {_EXAMPLE}, or one as JSON; this text is not JSON"
+            raise InvalidArgument(f"{problem} ({error})") from error
     if not isinstance(arguments, Mapping) or not all(isinstance(name, str) for name in arguments):
-        raise InvalidArgument("the arguments must be a JSON object")
+        raise InvalidArgument(f"the arguments must be an object, such as {_EXAMPLE}, not {WORDS[json_type(arguments)]}")
     return arguments
 
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NamedTuple
 
-from ..errors import CommonplaceError, InvalidArgument, InvalidChoice, InvalidKey, KeyExists, KeyNotFound
+from ..errors import (
+    CommonplaceError,
+    InvalidArgument,
+    InvalidChoice,
+    InvalidKey,
+    KeyExists,
+    KeyNotFound,
+    NullCharacter,
+)
 from ..formats import blocks
 from ..formats.timestamps import format_timestamp, sort_key
 from ..framing.limits import LIST_CHARACTERS, fit_rows
@@ -209,6 +217,8 @@ def _refuse(error: CommonplaceError, _tool: str, _arguments: Mapping[str, Any]) 
     code = _CODES.get(type(error), "INVALID_PATH" if isinstance(error, InvalidArgument) else "MEMORY_STORAGE_ERROR")
     if isinstance(error, InvalidChoice) and error.field == "target":
         code = "MEMORY_INVALID_TARGET"
+    if isinstance(error, NullCharacter) and error.field == "key":
+        code = "MEMORY_INVALID_KEY"
     return {"success": False, "error": {"code": code, "message": str(error)}}
 
 

@@ -285,7 +285,8 @@ class OperationTool(Tool):
         return operation.run(home, **{name: value for name, value in bound.items() if name in used})
 
     def parameter_names(self, arguments: Mapping[str, Any]) -> list[str]:
-        return ["op", *OPERATIONS[arguments["op"]].parameter_names(arguments)]
+        operation = OPERATIONS.get(str(arguments.get("op")))
+        return ["op", *(operation.parameter_names(arguments) if operation else [])]
 
 
 def _signature(tool: Tool) -> str:

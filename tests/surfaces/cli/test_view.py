@@ -359,7 +359,7 @@ def test_a_search_keeps_to_one_author(shell: Shell) -> None:
 def test_a_search_for_less_than_one_hit_is_refused(asked: Shell, limit: str) -> None:
     done = asked.run("search", "tea", "-n", limit)
     assert done.returncode == 2
-    assert "ask for at least 1 hit" in done.stderr
+    assert "limit must be 1 or more" in done.stderr
 
 
 def test_an_explanation_says_how_days_were_understood(own: Shell) -> None:

@@ -389,7 +389,7 @@ def test_a_body_of_very_many_names_is_looked_through_in_no_time(asked: Api) -> N
 @pytest.mark.parametrize(
     ("asks", "told"),
     [
-        ("search", "Missing required parameter: q"), ("search?q=%20", "q is not understood: What you want to know"), ("search?q=x&limit=0", "limit must be from 1 to"),
+        ("search", "Missing required parameter: q"), ("search?q=%20", "q is not understood: What you want to know"), ("search?q=x&limit=0", "limit must be 1 or more"),
         ("search?q=x&limit=x", "whole number"), ("search?q=x&limit=1_0", "whole number"), ("search?q=x&limit=%D9%A3", "whole number"), ("search?q=x&q=y", "more than once"), ("search?q=x&nothing=1", "is not known here"),
         ("search?q=x&since=soon", "A day like"), ("search?q=x&scope=mars", "scope is not understood: Only shared"), ("search?q=x&min_score=nan", "must be a"),
         ("search?q=x&since=2026-03-02&until=2026-03-01", "since is later than until"), ("context?budget=-1", "budget must be from 0"), ("history/zz", "id is not understood: The id of a change"), ("map?limit=5000", "limit must be from 1 to 2000"),

@@ -15,8 +15,18 @@ from ...errors import CommonplaceError, InvalidArgument, NotFound
 from ...framing import quote_line
 from ...home import Home
 from ...instructions import approve, describe_proposal, find_proposal, list_proposals, reject
-from ...maintenance.doubts import ANSWERS, Doubt, Side, answer_doubt, describe_doubt, list_doubts, summarize_doubts
+from ...maintenance.doubts import (
+    ANSWERS,
+    LATER_DAYS,
+    Doubt,
+    Side,
+    answer_doubt,
+    describe_doubt,
+    list_doubts,
+    summarize_doubts,
+)
 from ...maintenance.trust_review import Review, migrate_endpoints, review_home, trust_home, untrust
+from ...model import parse_citation
 from ...trust import HomeRecord, list_trusted, read_record, update_record
 from .common import (
     agent_name,
@@ -35,6 +45,17 @@ from .common import (
 
 _KEYS = {answer[0]: answer for answer in ANSWERS}
 _WORDS = {"new": "[n]ew is true", "old": "[o]ld is true", "both": "[b]oth are true", "later": "ask [l]ater"}
+_MEANINGS = {
+    "new": "the new one is true, the old one no longer",
+    "old": "the old one is still true",
+    "both": "both are true: neither replaces the other",
+    "later": f"ask again in {LATER_DAYS} days",
+}
+_QUESTIONS: dict[str, str] = {
+    "replaced": "These seem to be two versions of one fact. Is the old one still true?",
+    "over": "This says until when it holds, and that day has passed.",
+    "stale": "This is about a file that has changed since. Is it still true?",
+}
 _MAX_SHOWN = 50  # --json lists all
 _NOTHING = "Nothing to decide: no fact is in doubt."
 
@@ -104,19 +125,23 @@ def _print_doubts(doubts: Sequence[Doubt]) -> None:
         print_text(f"  answer: commonplace review --answer {doubt.id}={'|'.join(doubt.answers)}\n", dim=True)
     if len(doubts) > _MAX_SHOWN:
         print_text(f"… and {len(doubts) - _MAX_SHOWN} more: --json lists all")
+    for answer in [each for each in ANSWERS if any(each in doubt.answers for doubt in doubts)]:
+        print_text(f"  {answer + ':':<7}{_MEANINGS[answer]}", dim=True)
     print_text(summarize_doubts(doubts) or _NOTHING, bold=bool(doubts))
 
 
 def _print_doubt(doubt: Doubt, place: str = "") -> None:
-    words = f"Is the old one still true? (the new one {doubt.reason})" if doubt.newer else doubt.reason
-    print_text(f"{place}{quote_line(words)}", fg="yellow")
+    print_text(f"{place}{_QUESTIONS[doubt.kind]}", fg="yellow")
     if doubt.newer:
         _print_side("new", doubt.newer)
     _print_side("old" if doubt.newer else "note", doubt.older)
+    print_text(f"  why:  {quote_line(f'the new one {doubt.reason}' if doubt.newer else doubt.reason)}", dim=True)
 
 
 def _print_side(name: str, side: Side) -> None:
-    about = ", ".join(filter(None, (side.citation, side.at[:10], side.author)))
+    citation = parse_citation(side.citation)
+    where = f"{citation.path}#L{citation.first}" if citation and citation.first == citation.last else side.citation
+    about = ", ".join(filter(None, (where, side.at[:10], side.author)))
     print_text(f"  {name + ':':<6}{quote_line(' '.join(side.text.split()))}")
     print_text(f"        {quote_line(about)}", dim=True)
 

@@ -10,6 +10,7 @@ import click
 from ...errors import CommonplaceError, InvalidArgument, NotFound, OtherAgentsPage, Refused
 from ...framing import quote_line
 from ...model import parse_citation
+from ...schema import COUNT, check
 from ...toolsets import EVERYDAY_NAME
 from .common import (
     TextCommand,
@@ -39,9 +40,7 @@ _SHOW_ADVICE: dict[type[CommonplaceError], str] = {
 
 
 def _require_at_least_one(_context: click.Context, _parameter: click.Parameter, value: int | None) -> int | None:
-    if value is not None and value < 1:
-        raise click.BadParameter("ask for at least 1 hit.")
-    return value
+    return None if value is None else check(COUNT, value, "limit")
 
 
 def _require_words(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:

@@ -10,7 +10,7 @@ from ...index.conversations import Conversation
 from ...index.recalls import without_recalls
 from ...index.tokenizer import find_highlights, to_utf16
 from ...model import Hit, Viewer
-from ...schema import ANY, BOOLEAN, INTEGER, NUMBER, TEXT, array, integer, object_of, one_of
+from ...schema import ANY, BOOLEAN, COUNT, INTEGER, NUMBER, TEXT, array, integer, object_of, one_of
 from ...search.pipeline import SearchResult
 from ...search.scoring import explain_hit
 from ...tools.retrieval import hit_row
@@ -96,7 +96,7 @@ _QUESTION = {"type": "string", "minLength": 1, "maxLength": 2000, "pattern": r"^
 _PROMPT = {"type": "string", "maxLength": 20_000, "pattern": r"^[^\x00]*$"}
 _PARAMETERS = [
     Parameter("q", _QUESTION, "What you want to know, as a question or as key words.", required=True),
-    Parameter("limit", integer(1, 100), "How many hits at most."),
+    Parameter("limit", COUNT, "How many hits at most; more than 100 count as 100."),
     Parameter("min_score", {"type": "number", "minimum": 0, "maximum": 1}, "Leave out what is less likely."),
     Parameter("keyword", BOOLEAN, "Search by words alone, without embeddings."),
     Parameter("scope", _SCOPE, "Only shared, world, global, channel, skill, agent or extra; or channel:NAME."),
