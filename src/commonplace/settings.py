@@ -1,7 +1,8 @@
 """commonplace.yaml and agent.yaml: one table of settings, and how the files are read.
 
 A key that is not known, or a value of the wrong type, is an error with the file and the line: never ignored.
-In agent.yaml only `spec.memory` is ours; the rest belongs to whoever runs the agent.
+In agent.yaml only `spec.memory` is ours, and `context` at the top if it has one of our values; the rest belongs to
+whoever runs the agent.
 """
 
 from __future__ import annotations
@@ -290,7 +291,7 @@ def convert_value(name: str, value: Any, home: str) -> dict[str, Any]:
 
 
 class AgentMemory(NamedTuple):
-    """`spec.memory` of an agent's own file. An empty `context` means that of the home's settings."""
+    """`spec.memory` of an agent's own file, and its `context`. An empty `context` means that of the home's settings."""
 
     exists: bool = True
     context: str = ""
@@ -301,9 +302,10 @@ def read_agent_memory(path: str, read: ReadText = read_file) -> AgentMemory:
     root = _compose(path, read)
     if root is None:
         return AgentMemory()
+    context = _read_own_context(root)
     memory = _child(_child(root, "spec"), "memory")
     if memory is None:
-        return AgentMemory(exists=False)
+        return AgentMemory(exists=False, context=context)
     reader = _Reader(path, "")
     values: dict[str, str] = {}
     if not _is_empty(memory):
@@ -315,7 +317,13 @@ def read_agent_memory(path: str, read: ReadText = read_file) -> AgentMemory:
                 values[key.value] = reader.read_value(node, _CONTEXT)
             elif _is_misspelt(str(key.value), _BACKEND.key):
                 raise reader.error(key, f"unknown key {key.value!r} in spec.memory.{_hint(key.value, [_BACKEND.key])}")
-    return AgentMemory(context=values.get(_CONTEXT.key, ""))
+    return AgentMemory(context=values.get(_CONTEXT.key, context))
+
+
+def _read_own_context(root: Node) -> str:
+    """Return `context` at the top of an agent's own file, where it is one of ours: it may also be of somebody else."""
+    node = _child(root, _CONTEXT.key)
+    return str(node.value) if node is not None and node.value in CONTEXTS else ""
 
 
 def _keys_in(section: str) -> list[str]:

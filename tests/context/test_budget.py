@@ -378,6 +378,22 @@ def test_directives_alone_are_given_to_an_agent_whose_settings_say_so(home: Path
     assert Memory(home, "carl", clock=clock).context().text.startswith("## Directives")
 
 
+@pytest.mark.parametrize(
+    ("text", "start"),
+    [
+        ("context: directives\nspec:\n  memory: {}\n", "## Directives"),
+        ("context: directives\n", "## Directives"),
+        ("context: directives\nspec:\n  memory:\n    context: full\n", "Today is"),
+        ("context: {window: 9}\nspec:\n  memory: {}\n", "Today is"),  # of whoever runs the agent
+        ("context: long\nspec:\n  memory: {}\n", "Today is"),
+    ],
+)
+def test_an_agents_own_file_may_say_so_at_its_top(home: Path, clock: FrozenClock, text: str, start: str) -> None:
+    (home / "agents/carl").mkdir(parents=True)
+    (home / "agents/carl/agent.yaml").write_text(text)
+    assert Memory(home, "carl", clock=clock).context().text.startswith(start)
+
+
 hostile = st.one_of(st.sampled_from(ATTACKS), texts, st.text("x `#\n-~", max_size=60).map(lambda text: text * 100))
 
 
