@@ -25,18 +25,16 @@ from .forked import run_command, run_with_streams
 class Shell:
     """Runs commands in a folder of its own, with nothing of the caller's environment that matters.
 
-    Commands run in the process of the test. `hook`, which ends its process when it takes too long, has one of its own;
-    so has every command of a shell that `forks`.
+    Commands run in the process of the test. `hook`, which ends its process when it takes too long, has one of its own.
     """
 
-    def __init__(self, folder: Path, *, forks: bool = False) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._forks = forks
         kept = {name: value for name, value in os.environ.items() if not name.startswith("COMMONPLACE")}
         self.environment = {**kept, "HOME": str(folder / "user"), "LC_ALL": "C"}
 
     def run(self, *arguments: str, stdin: str | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
-        run = run_command if self._forks or "hook" in arguments else run_here
+        run = run_command if "hook" in arguments else run_here
         return run(arguments, self.folder, {**self.environment, **environment}, stdin)
 
     def ok(self, *arguments: str, stdin: str | None = None, **environment: str) -> str:
