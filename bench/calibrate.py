@@ -3,7 +3,8 @@
 Run: ./dev calibrate [NAME...] [--sets FOLDER...] [--provider static] [--sample 100] [--plot FILE.svg]. A set is what
 `./dev ruler` takes. Each set counts the same, first hits three times as much as others; for every second question, one
 of another set is asked that the memory cannot answer. `said` of a set comes from a curve that was fitted without it and
-its kin. The line at the end is for `search/calibration.py`.
+its kin. The lines at the end are for `search/calibration.py`; the one for notes comes from the first halves of the
+small homes alone: ./dev calibrate homes-fit homes-near-fit --sets FOLDER --sample 0.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from plot import plot_calibration
 from ruler import draw, family_of, is_set, make_home, open_memories, read_questions, units_of, unpack
 
 from commonplace import Memory
-from commonplace.search.calibration import Evidence
+from commonplace.search.calibration import Evidence, note_parts
 
 HITS = 4  # of each question
 FIRST_HIT_WEIGHT = 3.0
@@ -32,6 +33,8 @@ QUESTIONS_OF_OTHERS = 100  # of each other set, among which those without an ans
 FIELDS = ("lead", "lexical", "phrase", "unknown", "similarity", "size", "support", "length", "date")
 STEPS = 40  # of Newton's method
 PENALTY = 1e-4
+NOTE_PENALTY = 2e-3  # there are few of them
+NOTE_SETS = ("homes-fit", "homes-near-fit")
 Floats = npt.NDArray[np.float64]
 
 
@@ -61,7 +64,8 @@ def main() -> None:
     questions = {name: read_questions(folders[name], name) for name in names}
     seen = [hit for name in names for hit in observe(name, folders[name], questions, given)]
     curve = fit(seen)
-    held_out = {family: fit([hit for hit in seen if family_of(hit.name) != family]) for family in families(seen)}
+    others = {family: [hit for hit in seen if family_of(hit.name) != family] for family in families(seen)}
+    held_out = {family: fit(some) if some else curve for family, some in others.items()}
     said = [chance(hit.evidence, held_out[family_of(hit.name)]) for hit in seen]
     print_table(seen, said)
     if given.plot:
@@ -69,6 +73,9 @@ def main() -> None:
     offset, *slopes = curve
     slopes_by_name = zip(("log_slope", *FIELDS), slopes, strict=True)
     print(f"\noffset={offset:.3f}", *(f"{field}={slope:.3f}" for field, slope in slopes_by_name))
+    notes = [hit for hit in seen if hit.name in NOTE_SETS and hit.evidence.note and hit.evidence.coverage.is_doubtful]
+    if notes:
+        print(f"notes ({len(notes)} hits):", *(f"{field}={slope:.3f}" for field, slope in fit_notes(notes).items()))
 
 
 def observe(
@@ -116,15 +123,24 @@ def parts(evidence: Evidence) -> list[float]:
 
 def fit(seen: Sequence[Observed]) -> list[float]:
     """Return the offset and slopes of the logistic curve that explains best which hits are right."""
-    values = np.array([parts(hit.evidence) for hit in seen])
+    return fit_curve(np.array([parts(hit.evidence) for hit in seen]), seen, PENALTY)
+
+
+def fit_notes(seen: Sequence[Observed]) -> dict[str, float]:
+    """Return the curve for notes that lack a word of the query, or have another in its place."""
+    values = np.array([list(note_parts(hit.evidence).values()) for hit in seen])
+    return dict(zip(note_parts(seen[0].evidence), fit_curve(values, seen, NOTE_PENALTY), strict=True))
+
+
+def fit_curve(values: Floats, seen: Sequence[Observed], penalty: float) -> list[float]:
     is_right = np.array([hit.is_right for hit in seen], float)
     weights = weigh(seen)
     curve: Floats = np.zeros(values.shape[1])
     for _ in range(STEPS):
         said = 1 / (1 + np.exp(-values @ curve))
-        gradient = values.T @ (weights * (is_right - said)) - PENALTY * curve
+        gradient = values.T @ (weights * (is_right - said)) - penalty * curve
         curvature = (values * (weights * said * (1 - said))[:, None]).T @ values
-        curve = curve + np.linalg.solve(curvature + PENALTY * np.eye(len(curve)), gradient)
+        curve = curve + np.linalg.solve(curvature + penalty * np.eye(len(curve)), gradient)
     return [float(each) for each in curve]
 
 

@@ -34,6 +34,8 @@ def notes(memory: Memory) -> Memory:
         "What is Paul's phone number?",
         "Why did the nightly job fail on 2026-04-11?",
         "What does parse_receipt return for credit notes?",
+        "Who maintains the web app?",
+        "¿Quién coordina el proyecto del museo?",
     ],
 )
 def test_a_note_on_another_person_day_or_function_does_not_fit(notes: Memory, question: str, mode: str) -> None:

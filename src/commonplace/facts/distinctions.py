@@ -12,7 +12,17 @@ from .claims import read_first_claim, split_clauses
 from .relations import FIRST_PERSON
 from .statements import Statement
 from .states import ARTICLES, compare_states, is_about, strip_articles
-from .value_words import APPOINTMENTS, CONTRASTS, OWNED_MARKS, OWNER_MARKS, PLANS, PREPOSITIONS, RELATIVES, STATES
+from .value_words import (
+    APPOINTMENTS,
+    CONTRASTS,
+    DETERMINERS,
+    OWNED_MARKS,
+    OWNER_MARKS,
+    PLANS,
+    PREPOSITIONS,
+    RELATIVES,
+    STATES,
+)
 from .words import content_stems, fold, is_number, is_unspaced, split_words, stem, word_set
 
 # Words of a subject that tell no thing from another: `the new port` is the port.
@@ -57,7 +67,6 @@ _OTHER_DAY = re.compile(
 )
 _CLOCK = re.compile(r"\d{1,2}[:h.]\d\d|\b(?:at|um|à|a las|às|to|until|till|до|bis) \d|\d ?(?:am|pm|uhr|бажe|बजे|点|時)")
 _NO_LONGER = re.compile(r"\b(?:no longer|any ?more|nicht mehr|ya no|ne \w+ plus|não \w+ mais|non \w+ più|больше не)\b")
-_DETERMINERS = word_set("the our my your der die das den unser unsere mein meine la el los las le les il lo gli o os")
 _REPORTING = word_set("says said told confirmed reports wrote sagt meint dit dice disse diz сказал сказала говорит")
 _CLAUSE_MARK = re.compile(r"[,;:–—]\s")
 # Somebody moves something, or moves themselves to something that is no place.
@@ -269,7 +278,7 @@ def _read_subject(statement: Statement) -> tuple[str, ...]:
         return ()
     words = statement.words[: relation.at]
     start = max(_find_clause(statement.text, words), _find_last(words, _REPORTING))
-    nouns = (at for at in range(start, len(words)) if words[at] in _DETERMINERS and words[at - 1] not in PREPOSITIONS)
+    nouns = (at for at in range(start, len(words)) if words[at] in DETERMINERS and words[at - 1] not in PREPOSITIONS)
     start = next(nouns, start)
     stems = content_stems(words[start:])
     return tuple(each for each in stems if each not in _GENERIC_STEMS and not _VERSION.fullmatch(each))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .words import stem, word_set
 
+DETERMINERS = word_set("the our my your der die das den unser unsere mein meine la el los las le les il lo gli o os")
 PREPOSITIONS = word_set(
     """
     in at of by to with for as on from near under into onto during until till about into en de a por para con à

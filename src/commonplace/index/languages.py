@@ -108,6 +108,30 @@ REQUEST_WORDS = """
     найди объясни опиши перечисли покажи расскажи скажи
     اشرح اذكر اعرض
 """
+# What is before the kind of what is asked for: `which city`, `how many children`.
+KIND_QUESTION_WORDS = """
+    which what many much
+    welche welcher welches welchem welchen viel viele
+    que cual cuanto cuanta cuantos cuantas
+    quel quelle quels quelles combien
+    qual quais quanto quanta quantos quantas quale quali quanti quante
+    какой какая какое какие каком какую сколько
+    أي كم
+    कौन कितने कितना कितनी
+"""
+# Verbs that say little of what is asked for: `which port does Redis use?` is answered by `Redis is on port 6390`.
+LIGHT_VERBS = """
+    use uses used using have has had need needs get gets got do does make makes take takes go goes want wants like likes
+    may might can could know knows call called find keep keeps say says put come comes give gives work works run runs
+    happen happens
+    nutzen nutzt benutzen benutzt verwenden verwendet haben hat brauchen braucht machen macht nehmen nimmt gehen geht
+    wollen will mogen mag wissen weiß kennen kennt finden findet geben gibt kommen kommt liegen liegt lauten lautet
+    usar usa usan usamos tener tiene tenemos hacer hace hacemos querer quiere saber sabe ir va poner pone dar da
+    utiliser utilise utilisons avoir avons faire fait faisons vouloir veut aimer aime savoir sait prendre prend aller
+    ter tem temos fazer faz fazemos querer quer gostar gosta saber sabe
+    usare usiamo avere ha abbiamo fare fa facciamo volere vuole piacere sapere sa andare
+    использовать использует используем иметь имеет делать делает хотеть хочет любить любит знать знает находится
+"""
 # What people ask for of a day without saying on what: `what did we agree on yesterday?`. What answers may not have the
 # verb that was asked with.
 DAY_QUESTION_VERBS = """

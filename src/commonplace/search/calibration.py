@@ -4,8 +4,9 @@ The probability depends on how far the odds of a hit exceed the background (the 
 estimate of them where there are fewer hits) and those of the best other hit, on its share of BM25 and of adjacent
 words, on what the rest of its page says, and on its length: a long passage has many words by chance. Words of the query
 that the memory lacks weigh the most; the more of them there are, the more similarity tells. A large memory errs more.
-A short note of a small memory that lacks a name, a number, an identifier or the day of the query has another curve:
-there, a note about somebody else matches better than the answer in other words.
+A short note of a small memory has another curve if it lacks a name, a number, an identifier or the day of the query, or
+has another word in the place of one that it lacks: a note on the mobile app matches a question about the web app better
+than the answer in other words.
 Fitted by `./dev calibrate` over many sets of questions at once, among them questions that the memory cannot answer, so
 that a threshold means the same whatever the language and the length of the question: at 0.5, half of the hits are
 right.
@@ -21,16 +22,16 @@ from .coverage import COVERED, Coverage
 
 
 class NoteScale(NamedTuple):
-    """The logistic curve for a short note of a small memory that lacks a name, a number, an identifier or the day of
-    the query: its offset, the slopes of the logarithm of the odds, of the lead and of the share of BM25, that of having
-    another such word, and that of how near it comes to what it lacks."""
+    """The logistic curve for a short note of a small memory that lacks a word of the query for which no other stands:
+    its offset, the slopes of the logarithm of the odds, of the lead and of the share of BM25, that of having a name or
+    the like of the query, and that of how near it comes to what it lacks."""
 
     offset: float
     log_slope: float
     lead: float
     lexical: float
     has_exact: float
-    nearness: float = 0.0
+    nearness: float
 
 
 class Scale(NamedTuple):
@@ -117,7 +118,7 @@ KEYWORD = Scale(
     support=0.075,
     length=-0.314,
     date=1.021,
-    notes=NoteScale(-7.125, 2.456, 0.804, -4.627, has_exact=1.161),
+    notes=NoteScale(-2.554, -1.096, 0.774, -0.812, has_exact=-0.157, nearness=0.191),
 )
 # A query asks for days, or for open tasks, and for nothing else: all of them are right.
 SELECTION = Scale(0.0, 1.0, 0.3, -3.9)
@@ -139,7 +140,7 @@ _SPACES = {
         support=0.298,
         length=-0.356,
         date=0.924,
-        notes=NoteScale(-2.662, 1.220, 0.652, -4.212, has_exact=1.248, nearness=1.579),
+        notes=NoteScale(2.189, -0.892, 0.608, -1.954, has_exact=-0.319, nearness=2.075),
     ),
     "local-answerai-colbert": Scale(0.83, 0.03, 0.16, -3.4),
     "local-bge-small-en": Scale(0.38, 0.064, 0.37, -4.28),
@@ -151,9 +152,10 @@ _BACKGROUND_RANK = 30  # the hit whose odds are the background
 _UNRELATED_ODDS = -2.0  # of a passage that has nothing to do with the query
 _MAX_LOGIT = 30.0
 _MAX_LEAD = 6.0  # beyond which a hit is no more certain
-MAX_NOTE_LEAD = 2.0  # likewise of a note: in a small memory, whatever has a name leads by far
+_MAX_NOTE_LEAD = 2.0  # likewise of a note: in a small memory, whatever has a name leads by far
+_MIN_NOTE_LOGIT = -4.0  # one in fifty: the curve rests on a few hundred notes
 _MAX_LAG = 8.0
-MIN_NEARNESS = 0.03  # of words to a text, below which nothing in it is like them
+_MIN_NEARNESS = 0.03  # of words to a text, below which nothing in it is like them
 NOTE_BYTES = (150, 660)  # a note up to the first is short, from the second on it is a page
 _NOTE_PASSAGES = (600, 1_500)  # likewise of a small memory
 _NOTE_QUERY_WORDS = (5, 9)  # and of a short query: of a long one, some words are always missing
@@ -225,7 +227,7 @@ def _clip_lead(lead: float) -> float:
 def calibrate(evidence: Evidence, scale: Scale) -> float:
     """Return the probability that a hit with this evidence is right."""
     logit = _page_logit(evidence, scale)
-    if evidence.coverage.lacks_exact and scale.notes:
+    if evidence.coverage.is_doubtful and scale.notes:
         logit += evidence.note * min(0.0, _note_logit(evidence, scale.notes) - logit)
     return round(1 / (1 + math.exp(-max(-_MAX_LOGIT, min(_MAX_LOGIT, logit)))), 4)
 
@@ -248,12 +250,18 @@ def _page_logit(evidence: Evidence, scale: Scale) -> float:
 
 
 def _note_logit(evidence: Evidence, scale: NoteScale) -> float:
+    logit = sum(slope * part for slope, part in zip(scale, note_parts(evidence).values(), strict=True))
+    return max(_MIN_NOTE_LOGIT, logit)
+
+
+def note_parts(evidence: Evidence) -> dict[str, float]:
+    """Return what the curve for notes weighs, in the order of `NoteScale`."""
     coverage = evidence.coverage
-    return (
-        scale.offset
-        + scale.log_slope * math.log1p(max(0.0, evidence.odds))
-        + scale.lead * min(MAX_NOTE_LEAD, evidence.lead)
-        + scale.lexical * evidence.lexical
-        + scale.has_exact * coverage.has_exact
-        + scale.nearness * math.log(max(MIN_NEARNESS, coverage.nearness))
-    )
+    return {
+        "offset": 1.0,
+        "log_slope": math.log1p(max(0.0, evidence.odds)),
+        "lead": min(_MAX_NOTE_LEAD, evidence.lead),
+        "lexical": evidence.lexical,
+        "has_exact": float(coverage.has_exact),
+        "nearness": math.log(max(_MIN_NEARNESS, coverage.nearness)),
+    }

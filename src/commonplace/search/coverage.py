@@ -1,7 +1,8 @@
 """Which words of a query a hit has, and how near it comes to those that it lacks.
 
 Where notes are short, the words that a hit lacks tell more than those it has: a note with somebody else's phone number
-has all words of a question but the name. A name or a number is there or not; for another word, a similar one will do.
+has all words of a question but the name. A name or a number is there or not; for another word, a similar one will do,
+unless something else has its place: `the mobile app` is not `the web app`.
 """
 
 from __future__ import annotations
@@ -9,31 +10,40 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import groupby
+from itertools import groupby, takewhile
 from operator import itemgetter
 from typing import NamedTuple
 
 from ..embedding.base import MaxSimEmbedder
+from ..facts.value_words import DETERMINERS, PREPOSITIONS
+from ..facts.words import is_unspaced, word_set
+from ..formats.passages import embedding_text
 from ..index.base import Candidate
-from ..index.languages import REQUEST_WORDS
+from ..index.languages import KIND_QUESTION_WORDS, LIGHT_VERBS, REQUEST_WORDS
 from ..index.terms import encode_term, unpack_terms
 from ..index.tokenizer import fold, split_runs, tokenize_query
 from .words import drop_unspaced_stop_words
 
 _NEAR_CHARACTERS = 1_000  # of a hit that are compared word by word
 _GERMAN = "german"  # where every noun has a capital letter
+_GENITIVE_SCRIPTS = re.compile("[\u0400-\u04ff\u0600-\u06ff]")
+_OF = word_set("of de del des du da do dos das di della dello dei degli von vom der")
 _IDENTIFIER = re.compile(r"`[^`]+`|\S*[\d_@]\S*|\S*[a-z][A-Z]\S*")
+_UNSPACED_KIND = re.compile("[几哪何幾]|多少|什么|什麼|どの|どこ|いつ|誰")
+_CLAUSE_END = re.compile(r"[.:;,!?]\s|\n")
 _WORD = re.compile(r"[^\W_]+")
 _CAPITALISED = re.compile(r"(?<=[^\s.?!:¿¡\"“«(]\s)[^\W\d_]\w*")
 
 
 class AskedWord(NamedTuple):
     """A content word of a query, or a run of a script without spaces. `pieces`: the forms of the word, or those of each
-    pair of characters. `is_exact`: it is a name, a number or an identifier, for which no other word stands."""
+    pair of characters. `is_exact`: it is a name, a number or an identifier, for which no other word stands. `is_kind`:
+    it says what is asked for, and an answer need not have it: `which city`."""
 
     text: str
     pieces: tuple[frozenset[int], ...]
     is_exact: bool
+    is_kind: bool = False
 
 
 class Coverage(NamedTuple):
@@ -41,7 +51,12 @@ class Coverage(NamedTuple):
 
     has_exact: bool = False  # it has a name, a number or an identifier of the query
     lacks_exact: bool = False
-    nearness: float = 1.0  # how similar its words are to those that it lacks; measured if it lacks an exact one
+    has_another: bool = False  # in the place of the one word that it lacks
+    nearness: float = 1.0  # how similar its words are to those that it lacks; measured if one of these is so
+
+    @property
+    def is_doubtful(self) -> bool:
+        return self.lacks_exact or self.has_another
 
 
 COVERED = Coverage()
@@ -53,13 +68,28 @@ def split_question(text: str, language: str) -> list[AskedWord]:
     requests = _request_words()
     spelled = {run: word for word in _WORD.findall(text) for run, _ in split_runs(word)}
     words: dict[str, AskedWord] = {}
-    for run, is_unspaced in split_runs(text):
-        for part in drop_unspaced_stop_words(run) if is_unspaced else [run]:
+    before = ""
+    for run, has_no_spaces in split_runs(text):
+        for part in drop_unspaced_stop_words(run) if has_no_spaces else [run]:
             found = tokenize_query(part, language)
             if found and part not in requests and not all(word.is_function_word for word in found):
                 pieces = tuple(frozenset(map(encode_term, word.forms)) for word in found)
-                words[part] = AskedWord(spelled.get(part, part), pieces, part in exact or any(map(str.isdigit, part)))
+                is_exact = part in exact or any(map(str.isdigit, part))
+                kinds = _asking_for_kinds()
+                is_kind = before in kinds or part in kinds or (has_no_spaces and bool(_UNSPACED_KIND.search(part)))
+                words[part] = AskedWord(spelled.get(part, part), pieces, is_exact, is_kind)
+        before = run
     return [*words.values()]
+
+
+@cache
+def _light_verbs() -> frozenset[str]:
+    return frozenset(fold(LIGHT_VERBS).split())
+
+
+@cache
+def _asking_for_kinds() -> frozenset[str]:
+    return frozenset(fold(KIND_QUESTION_WORDS).split())
 
 
 @cache
@@ -73,32 +103,139 @@ def _find_exact_words(text: str, language: str) -> frozenset[str]:
     return frozenset(run for word in [*names, *_IDENTIFIER.findall(text)] for run, _ in split_runs(fold(word)))
 
 
-def measure_coverage(words: Sequence[AskedWord], candidate: Candidate, model: MaxSimEmbedder | None) -> Coverage:
+def measure_coverage(
+    question: str, words: Sequence[AskedWord], candidate: Candidate, model: MaxSimEmbedder | None, language: str
+) -> Coverage:
     """Return how a candidate covers the words of a query; without the packaged model, nearness tells nothing."""
     terms = frozenset(unpack_terms(candidate.terms)[1:])
     parts = [part for word in words for part in _split_by_hit(word, terms)]
     has_exact = any(part.is_exact and part.is_there for part in parts)
-    if not any(part.is_exact and not part.is_there for part in parts):
+    lacks_exact = any(part.is_exact and not part.is_there for part in parts)
+    text = embedding_text("", candidate.hit.text)[:_NEAR_CHARACTERS]
+    has_another = not lacks_exact and _has_another_instead(parts, question, text, language)
+    if not lacks_exact and not has_another:
         return Coverage(has_exact)
     missing = " ".join(part.text for part in parts if not part.is_there)
-    nearness = model.nearness(missing, candidate.hit.text[:_NEAR_CHARACTERS]) if model else 1.0
-    return Coverage(has_exact, lacks_exact=True, nearness=nearness)
+    nearness = model.nearness(missing, text) if model else 1.0
+    return Coverage(has_exact, lacks_exact, has_another, nearness)
+
+
+def has_words(candidate: Candidate, words: Sequence[AskedWord]) -> bool:
+    """Return whether a candidate has all of the words."""
+    terms = frozenset(unpack_terms(candidate.terms)[1:])
+    return all(part.is_there for word in words for part in _split_by_hit(word, terms))
 
 
 class _Part(NamedTuple):
     """A word of a query, or a part of a run without spaces, that a hit has or lacks."""
 
     text: str
+    forms: frozenset[int]
     is_exact: bool
+    is_kind: bool
     is_there: bool
 
 
 def _split_by_hit(word: AskedWord, terms: frozenset[int]) -> Iterator[_Part]:
     """Yield a word; of a run without spaces, the parts that a hit has and those between them."""
     has = [not piece.isdisjoint(terms) for piece in word.pieces]
+    forms = frozenset[int]().union(*word.pieces)
     if len(has) == 1 or all(has) or not any(has):
-        yield _Part(word.text, word.is_exact, all(has))
+        yield _Part(word.text, forms, word.is_exact, word.is_kind, all(has))
         return
     covered = [any(has[max(0, place - 1) : place + 1]) for place in range(len(word.text))]
     for is_there, run in groupby(zip(covered, word.text, strict=True), key=itemgetter(0)):
-        yield _Part("".join(character for _, character in run), word.is_exact, is_there)
+        text = "".join(character for _, character in run)
+        yield _Part(text, forms, word.is_exact, word.is_kind, is_there)
+
+
+class _Word(NamedTuple):
+    """A word of a text, in its place. A function word has no forms."""
+
+    text: str
+    forms: frozenset[int]
+
+
+_END = _Word("\n", frozenset())
+
+
+def _has_another_instead(parts: Sequence[_Part], question: str, note: str, language: str) -> bool:
+    """Return whether a note has all words of a query but one, and another in its place: between the same words, before
+    the same noun (`web app`, `mobile app`), or as that of which it is (`project of the museum`, `… of the library`)."""
+    asked = [part for part in parts if part.is_there or not part.is_kind]
+    missing = [place for place, part in enumerate(asked) if not part.is_there]
+    if len(missing) != 1 or len(asked) == 1 or fold(asked[missing[0]].text) in _light_verbs():
+        return False
+    lacking = asked[missing[0]]
+    after = asked[missing[0] + 1] if missing[0] + 1 < len(asked) else None
+    if after and is_unspaced(lacking.text[:1]):
+        return _is_preceded_by_another(lacking.text, after.text, fold(question), fold(note))
+    known = frozenset[int]().union(*(part.forms for part in asked))
+    words = _split_in_order(question, language)
+    place = next((at for at, word in enumerate(words) if not word.forms.isdisjoint(lacking.forms)), None)
+    others = _split_in_order(note, language)
+    return place is not None and any(
+        word.forms
+        and word.forms.isdisjoint(known)
+        and _have_one_place(words, place, others, at, lacking.text, language)
+        for at, word in enumerate(others)
+    )
+
+
+def _is_preceded_by_another(word: str, noun: str, question: str, note: str) -> bool:
+    """Return whether a noun has something else before it, in a script without spaces: 王芳的电话 and 李明的电话."""
+    start = question.find(word) + len(word)
+    particle = question[start : question.find(noun, start)]
+    at = note.find(particle + noun) if len(particle) <= 1 else 0
+    return at > 0 and note[at - 1].isalnum()
+
+
+def _split_in_order(text: str, language: str) -> list[_Word]:
+    """Return the words of a text, with the ends of its clauses."""
+    words: list[_Word] = []
+    for clause in _CLAUSE_END.split(text):
+        for run, has_no_spaces in split_runs(clause):
+            for part in drop_unspaced_stop_words(run) if has_no_spaces else [run]:
+                found = tokenize_query(part, language)
+                forms = [encode_term(form) for word in found if not word.is_function_word for form in word.forms]
+                words.append(_Word(part, frozenset(forms)))
+        words.append(_END)
+    return words
+
+
+def _have_one_place(
+    question: Sequence[_Word], asked: int, note: Sequence[_Word], other: int, word: str, language: str
+) -> bool:
+    """Return whether a word of a note is where the one that was asked for is in the query."""
+    before = _find_next(question[:asked][::-1])
+    note_before = _find_next(note[:other][::-1])
+    is_after_same = not before.forms.isdisjoint(note_before.forms)
+    if is_after_same and _is_of(before.gap, note_before.gap, word, language):
+        return True
+    after = _find_next(question[asked + 1 :])
+    note_after = _find_next(note[other + 1 :])
+    is_before_same = not after.forms.isdisjoint(note_after.forms)
+    is_noun = before.gap[:1] and before.gap[0] in DETERMINERS and not (after.gap or note_after.gap)
+    return is_before_same and bool(is_after_same or is_noun)  # not `does Ann drink coffee?`
+
+
+class _Next(NamedTuple):
+    """The forms of the next content word, and the function words before it, nearest first."""
+
+    forms: frozenset[int]
+    gap: tuple[str, ...]
+
+
+def _find_next(words: Sequence[_Word]) -> _Next:
+    gap = tuple(word.text for word in takewhile(lambda word: not word.forms, words))
+    return _Next(words[len(gap)].forms if len(gap) < len(words) else frozenset(), gap)
+
+
+def _is_of(gap: Sequence[str], other_gap: Sequence[str], word: str, language: str) -> bool:
+    """Return whether the words between two nouns say in both texts that the first is of the second, or for it, or with
+    it. A genitive needs none, and no German noun after another (`die Abteilung Einkauf`)."""
+    if not gap and not other_gap:
+        return bool(_GENITIVE_SCRIPTS.match(word)) or (language == _GERMAN and word[:1].isupper())
+    if not gap or not other_gap:
+        return False
+    return (gap[-1] == other_gap[-1] and gap[-1] in PREPOSITIONS) or {gap[-1], other_gap[-1]} <= _OF

@@ -396,7 +396,9 @@ def _cover_words(
     if not are_notes(candidates.terms.passages, len(words)):
         return {}
     embedders = [*vectors.active.embedders, *filter(None, [vectors.active.secondary])]
-    return cover_words(rows[: query.limit], words, candidates.passages, embedders, dates, query.text)
+    return cover_words(
+        rows[: query.limit], words, candidates.passages, embedders, dates, query.text, candidates.terms.language
+    )
 
 
 def _match_of(row: ScoredHit, background: float, weights: Weights, coverage: Coverage | None) -> Match:

@@ -22,7 +22,7 @@ from ..index.tokenizer import fold
 from ..model import Hit, Query
 from .bm25 import QueryTerms, bm25_scores, has_own_share, match_key
 from .calibration import NOTE_BYTES, Evidence
-from .coverage import AskedWord, Coverage, measure_coverage
+from .coverage import AskedWord, Coverage, has_words, measure_coverage, split_question
 from .dates import NO_DATES, QueryDates, asks_about_now, date_proximity, names_days_within
 from .words import QueryWords, is_question
 
@@ -239,24 +239,22 @@ def cover_words(
     embedders: Iterable[Embedder],
     dates: QueryDates,
     text: str,
+    language: str,
 ) -> dict[int, Coverage]:
-    """Return how each hit that is a note covers the words of a query; nothing where the query has nothing exact."""
+    """Return how each hit that is a note covers the words of a query."""
     names_day = bool(dates.spans) and not dates.is_relative and dates.rest != text  # a year counts as a word
-    if not names_day and not any(word.is_exact for word in words):
-        return {}
+    day = split_question(" ".join(dates.phrases), language) if names_day else []
     model = next((each for each in embedders if isinstance(each, MaxSimEmbedder)), None)
     by_number = {candidate.number: candidate for candidate in candidates}
     notes = [row for row in rows if len(row.hit.text.encode()) < NOTE_BYTES[1]]
-    return {
-        row.number: _cover_day(measure_coverage(words, by_number[row.number], model), row, names_day=names_day)
-        for row in notes
-    }
+    coverage = {row.number: measure_coverage(text, words, by_number[row.number], model, language) for row in notes}
+    return {row.number: _cover_day(coverage[row.number], row, day, by_number[row.number]) for row in notes}
 
 
-def _cover_day(coverage: Coverage, row: ScoredHit, *, names_day: bool) -> Coverage:
+def _cover_day(coverage: Coverage, row: ScoredHit, day: Sequence[AskedWord], candidate: Candidate) -> Coverage:
     """Return how a hit covers a query: a day that the query names is as exact as a number, and a key as a name."""
     coverage = coverage._replace(has_exact=coverage.has_exact or row.factors.key > 0)
-    if not names_day or row.factors.date >= _NAMED_IN_TEXT:
+    if not day or row.factors.date >= _NAMED_IN_TEXT or has_words(candidate, day):
         return coverage
     return coverage._replace(lacks_exact=True, nearness=min(coverage.nearness, _DAY_NEARNESS))
 
