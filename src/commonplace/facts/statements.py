@@ -18,7 +18,7 @@ from ..caching import cache_within
 from ..formats.annotations import ANSWER_START, strip_annotations
 from ..model import Hit
 from .claims import read_claims, split_clauses
-from .completions import list_task_stems
+from .completions import is_task, list_task_stems
 from .cues import find_cues, has_cue
 from .links import NO_ANSWERS, Answers, find_answers, hash_words
 from .phrases import ChangeCue, Cue
@@ -430,7 +430,8 @@ def lookup_keys(statement: Statement) -> LookupKeys:
         keys += _topic_keys(statement.stems, _MAX_PAIR_STEMS)
     if statement.is_question or _is_open(statement.text):
         keys += (("l", each) for each in statement.stems)
-    keys += _task_keys(statement)
+    if is_task(statement.text, statement.box):  # only a task can be done
+        keys += _task_keys(statement)
     return {_hash(key): key for key in keys}
 
 

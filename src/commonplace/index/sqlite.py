@@ -55,7 +55,7 @@ from .visibility import (
     visible_owners,
 )
 
-SCHEMA_VERSION = 16  # of the tables, and of how `facts/` reads statements, which are stored as they were read
+SCHEMA_VERSION = 17  # of the tables, and of how `facts/` reads statements, which are stored as they were read
 _CACHE_KILOBYTES = 16_000  # for each connection: passages are scattered over the file, and read again
 _LOCK_TIMEOUT_SECONDS = 2.0  # for another process that writes; then the answer is marked stale instead
 _TABLES = """
