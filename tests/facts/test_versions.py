@@ -13,6 +13,8 @@ def read(text: str, *, is_turn: bool = False) -> Statement:
 
 
 VERSIONS = [
+    ("Kate's last name is Miller.", "Kate got married, her last name is Torres now.", "correction"),
+    ("Tom works at Initech.", "Tom changed jobs, he works at Acme now.", "correction"),
     ("The capital of Romania is Bucharest.", "The capital of Romania is Rajanpur.", "frame"),
     ("The launch deadline is 12 November.", "The launch deadline is now 26 November.", "frame"),
     ("The standup is at 9:30 in room 4", "The standup is at 10:00 in room 4", "frame"),

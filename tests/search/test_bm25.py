@@ -83,7 +83,7 @@ def test_a_question_that_asks_nothing_is_refused(memory: Memory, query: Any, mes
 
 @pytest.mark.parametrize("more", [{"limit": "x"}, {"min_score": "high"}, {"limit": [3]}])
 def test_limits_that_are_no_numbers_are_refused(memory: Memory, more: dict[str, Any]) -> None:
-    with pytest.raises(InvalidArgument, match="must be a (whole )?number"):
+    with pytest.raises(InvalidArgument, match=r"must be a (whole )?number"):
         memory.search("tea", **more)
 
 

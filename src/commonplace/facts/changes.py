@@ -17,6 +17,7 @@ from ..caching import cache_within
 from .claims import (
     Claim,
     find_topics,
+    name_subjects,
     read_claims,
     read_first_claim,
     read_plain_words,
@@ -160,10 +161,10 @@ def find_change(older: Statement, newer: Statement) -> Change | None:
     if is_weak and set(older.stems) <= set(newer.stems):
         return None
     if is_weak and not _may_hint(newer):
-        about = _find_same_frame(older, newer, split_clauses(newer.text)[1:])
+        about = _find_same_frame(older, newer, name_subjects(newer.text)[1:])
     else:
         about = _find_same_thing(older, newer) or _find_same_frame(
-            older, newer, (newer.text, *split_clauses(newer.text))
+            older, newer, (newer.text, *name_subjects(newer.text))
         )
     return Change("correction", "says that it changed", _show(about)) if about else None
 

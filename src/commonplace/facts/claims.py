@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -26,6 +26,9 @@ _COLON = "="
 _LABEL = re.compile(r"([^:：.!?,;\n]{2,40})[:：]\s+(\S[^,;]*)")
 _CHANGES: tuple[Cue, ...] = ("change", "weak change", "retraction", "decision", "resolution", "hint")
 _CLAUSE_END = re.compile(r"(?:[,;:]|\s[–—-])\s+|[、，；：。،؛]\s*|\s*\((?=\w)|\)\s*|(?<=[^\W\d_]{2})\.\s+(?=\S)")
+_NAME = re.compile(r"[A-ZÄÖÜÁÉÍÓÚ][\w-]+(?= )")  # that a note begins with
+_PRONOUN = re.compile(r"^(?:and |but )?(he|she|they|his|her|their)\b(?!')", re.IGNORECASE)
+_POSSESSIVES = ("his", "her", "their")
 _TOPIC_MARKS = word_set("は が を 归 是 在 由 叫 用 放 存 住 أصبح هو هي")
 _ENGLISH = re.compile(r"\b(?:the|is|are|was|we|my|our|i|of|for|and)\b", re.IGNORECASE)
 _ROMANCE_GOAL = re.compile(r"\ba (?=[A-ZÁÉÍÓÚÂÊÔ])")  # `pasamos los archivos a Drive`; in English, `a` is an article
@@ -103,6 +106,20 @@ def _iterate_claims(text: str) -> Iterator[Claim]:
 def split_clauses(text: str) -> tuple[str, ...]:
     """Return the clauses of a note as they are written."""
     return tuple(clause for clause in _CLAUSE_END.split(text) if clause and clause.strip())
+
+
+def name_subjects(text: str) -> tuple[str, ...]:
+    """Return the clauses of a note with a name instead of the pronoun for it: `Kate got married, her last name is …`
+    says of Kate's last name what it is."""
+    clauses = split_clauses(text)
+    name = _NAME.match(clauses[0]) if len(clauses) > 1 else None
+    if not name:
+        return clauses
+    return (clauses[0], *(_PRONOUN.sub(partial(_name_pronoun, name[0]), clause, count=1) for clause in clauses[1:]))
+
+
+def _name_pronoun(name: str, match: re.Match[str]) -> str:
+    return f"{name}'s" if match[1].lower() in _POSSESSIVES else name
 
 
 @cache

@@ -83,6 +83,7 @@ _NO_PLACES = word_set(
 _CLOCK_TIME = re.compile(r"\b\d{1,2}(?:[:h.]\d\d)(?: ?(?:am|pm))?\b|\b\d{1,2} ?(?:am|pm|uhr)\b")
 _DAY_NUMBER = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}\.\d{1,2}\.|\d{1,2}/\d{1,2}(?:/\d{2,4})?")
 _NUMBER = re.compile(r"\d+")
+_FOR = word_set("for für para pour per для")
 _MAX_NUMBERED_WORDS = 3  # before the number of a thing
 _IRREGULAR_PAST = word_set(
     """
@@ -98,6 +99,8 @@ def are_told_apart(older: Statement, newer: Statement) -> bool:
     if older.speaker or newer.speaker:
         return False
     if _are_of_other_cases(older, newer) or _is_of_relative(older, newer) or _have_other_numbers(older, newer):
+        return True
+    if _are_for_other_things(older, newer):
         return True
     if "open" in older.cues:
         return False
@@ -119,6 +122,20 @@ def _are_of_other_cases(older: Statement, newer: Statement) -> bool:
         return False
     cases = [set(_UNSPACED_CASE.findall(_UNSPACED_VERB.split(each.text)[0])) for each in (older, newer)]
     return all(cases) and cases[0].isdisjoint(cases[1])
+
+
+def _are_for_other_things(older: Statement, newer: Statement) -> bool:
+    """Return whether each is for something else: `vim for Python`, `VS Code for Java`; not `reserved for Ann`, `… for
+    Ben`, where that is the value."""
+    values: list[set[str]] = []
+    purposes: list[set[str]] = []
+    for statement in (older, newer):
+        at = max((at for at, word in enumerate(statement.words) if word in _FOR), default=0)
+        values.append(set(content_stems(statement.words[:at])))
+        purposes.append(set(content_stems(statement.words[at + 1 :])))
+    if not all(purposes) or not all(values) or any(each[0].isdigit() for some in purposes for each in some):
+        return False
+    return purposes[0].isdisjoint(newer.stems) and purposes[1].isdisjoint(older.stems) and values[0] != values[1]
 
 
 def _have_other_numbers(older: Statement, newer: Statement) -> bool:
