@@ -58,6 +58,15 @@ def test_words_pieces_and_pairs() -> None:
     assert tokens("公园walk") == ["公", "园", "公园", "walk"]
     assert tokens("ＷＡＬＫ") == ["walk"]
     assert tokens("qq") == []
+    assert tokens("walk20, 2026walk_WALKING\x00") == ["walk", "20", "20", "##26", "walk", "walk", "##ing"]
+
+
+def test_no_token_has_letters_beside_digits(model: StaticModel) -> None:
+    """The tokenizer takes such words for unknown ones, and splits them."""
+    for word in ("s3", "p95", "2nd", "covid19"):
+        with pytest.raises(KeyError):
+            model.tokenizer.id(word)
+    assert model.ids("covid19").tolist() == model.ids("covid 19").tolist()
 
 
 def test_every_script_has_its_words() -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from commonplace.facts.statements import Statement, lookup_keys, split_statements, stored_keys
 from commonplace.facts.versions import judge
+from commonplace.facts.words import fold, is_amount, may_have_number, split_words
 
 
 def read(text: str, *, is_turn: bool = False) -> Statement:
@@ -240,3 +243,12 @@ def test_what_was_to_be_done_is_taken_back_when_it_is_finished() -> None:
     assert judge(read("user: I need to update my wardrobe soon.", is_turn=True), newer)
     finished = read("user: I just finished the novel and I liked reading it.", is_turn=True)
     assert judge(read("user: I like reading about modernism.", is_turn=True), finished) is None
+
+
+@given(
+    st.text(alphabet="abdeimnorstuwy'_-., 37ü月", max_size=30),
+    st.sampled_from(("", "may", "two", "mon", "June's", "p95")),
+)
+def test_what_cannot_have_a_number_has_none(text: str, word: str) -> None:
+    text = f"{text} {word}"
+    assert may_have_number(text) or not any(map(is_amount, split_words(fold(text))))

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from commonplace import Memory
+from commonplace.caching import ByteCache, measure_bytes
 from commonplace.storage.authors import Bounds, LineOrigin, blame, split_lines
 from commonplace.storage.history import ABSENT, APPROVE, Change, Line, Versions, make_line, version_of
 
@@ -118,3 +123,25 @@ def test_the_lines_of_a_large_page_are_distinguished() -> None:
     found = authors(history(*versions), Bounds(1000, 2_000_000))
     assert found[-3:] == ["ben", "outside", "cid"]
     assert found[:-3] == ["ann"] * 20_000
+
+
+def test_what_is_kept_of_pages_is_bounded_and_follows_edits_by_hand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache: ByteCache[tuple[object, str], object] = ByteCache("few authors", 40_000)
+    monkeypatch.setattr("commonplace.storage.authors._pages", cache)
+    home = Memory(tmp_path / "home").home
+    pages = home.storage.pages
+    paths = [f"memory/world/topic-{number}.md" for number in range(120)]
+    for number, path in enumerate(paths):
+        pages.write(path, f"# Topic {number}\n\nIt is {number}.\n" * (300 if number % 40 == 39 else 1))
+    for _ in range(2):
+        home.authors.find([(path, 3, 3) for path in paths])
+        kept = [*cache.recent.items(), *cache._earlier.items()]
+        assert len(kept) < len(paths)
+        assert sum(measure_bytes(*entry) for entry in kept) < 2 * cache.limit_bytes
+    (before,) = home.authors.find([(paths[-1], 3, 3)])
+    Path(home.storage.display_path(paths[-1])).write_text("# Topic\n\nAnother line.\n")
+    pages.record_outside_edits(paths[-1:])
+    (after,) = home.authors.find([(paths[-1], 3, 3)])
+    assert before.author != after.author == "outside"

@@ -30,7 +30,7 @@ from .frames import align, differs_in_subject
 from .relations import FIRST_PERSON, YOU
 from .statements import Statement
 from .value_words import CHARGES, EVENT_WORDS, NAMING, NEGATIONS, PLANS, ROLES
-from .words import fold, is_amount, is_number, is_unspaced, split_words, stem, word_set
+from .words import fold, is_amount, is_number, is_unspaced, may_have_number, split_words, stem, word_set
 
 _MIN_SHARE_OF_NEWER = 0.2
 _MIN_SHARE_OF_UNSPACED = 0.1  # of the pairs of characters
@@ -182,7 +182,9 @@ def _may_hint(newer: Statement) -> bool:
     """Return whether a note may tell of a change: by a word that means it beside the same subject, or by its goal."""
     if "weak change" in newer.cues or has_cue(fold(newer.text), "hint"):
         return True
-    return any(claim.goal and claim.numbers for claim in read_claims(newer.text))
+    # Most notes have no number, and to tell that takes much less time than to read what they say.
+    has_number = may_have_number(newer.text)
+    return has_number and any(claim.goal and claim.numbers for claim in read_claims(newer.text))
 
 
 def _find_denied(older: Statement, newer: Statement) -> frozenset[str]:

@@ -17,6 +17,8 @@ _MARKS = "\u0300-\u036f\u064b-\u065f\u0900-\u0963\u0966-\u0dff"  # without the d
 _ASCII_TOKEN = re.compile(r"[a-z0-9_]+(?:[-./:@,'][a-z0-9_]+)*")
 _ACCENTS = re.compile(r"[\u0300-\u036f]")
 _MAY_HAVE_ACCENTS = re.compile("[\u0080-\u2fff]")
+_LETTERS = re.compile("[a-z]+")
+_DIGIT = re.compile("[0-9]")
 _COMPOUND = re.compile("[-./:@,]")
 _STEM_CHARACTERS = 5
 _MIN_INFLECTED_CHARACTERS = 4
@@ -131,6 +133,19 @@ def _date_words() -> frozenset[str]:
 def is_number(word: str) -> bool:
     """Return whether a word is a number, a date, a time, a code with digits, a month, or a day of the week."""
     return word in _date_words() or (not word.isalpha() and any(map(str.isdigit, word)))
+
+
+def may_have_number(text: str) -> bool:
+    """Return whether any word of a text may be a number: of one that is not in ASCII, this is not looked at."""
+    if not text.isascii() or _DIGIT.search(text):
+        return True
+    return not _date_word_starts().isdisjoint(_LETTERS.findall(text.lower()))
+
+
+@cache
+def _date_word_starts() -> frozenset[str]:
+    """Return the letters that the words of dates and numbers in ASCII begin with; `may` becomes one of them."""
+    return frozenset(("may", *(start[0] for word in _date_words() if (start := _LETTERS.match(word)))))
 
 
 def is_amount(word: str) -> bool:

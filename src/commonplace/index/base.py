@@ -406,21 +406,24 @@ PassagesByKey = Mapping[int, Sequence[int]]  # the newest passages of each key o
 def choose_by_rarity(by_key: PassagesByKey, limit: int) -> list[int]:
     """Return those passages that share the rarest keys."""
     weights: dict[int, float] = {}
+    get_weight = weights.get
     for numbers in by_key.values():
+        share = 1 / len(numbers)
         for number in numbers:
-            weights[number] = weights.get(number, 0.0) + 1 / len(numbers)
+            weights[number] = get_weight(number, 0.0) + share
     return sorted(weights, key=weights.__getitem__, reverse=True)[:limit]
 
 
-def add_fact_keys(candidates: Iterable[Candidate], by_key: PassagesByKey) -> Iterator[Candidate]:
+def add_fact_keys(candidates: Sequence[Candidate], by_key: PassagesByKey) -> Iterator[Candidate]:
     """Yield the candidates with the keys that they may have: of a key with many passages, only some are known."""
-    frequent = [key for key, numbers in by_key.items() if len(numbers) >= MAX_PASSAGES_PER_FACT_KEY]
-    keys: dict[int, list[int]] = {}
+    frequent = frozenset(key for key, numbers in by_key.items() if len(numbers) >= MAX_PASSAGES_PER_FACT_KEY)
+    keys: dict[int, list[int]] = {candidate.number: [] for candidate in candidates}
+    numbers_of_candidates = frozenset(keys)
     for key, numbers in by_key.items():
-        for number in numbers:
-            keys.setdefault(number, []).append(key)
+        for number in numbers_of_candidates.intersection(numbers):
+            keys[number].append(key)
     for candidate in candidates:
-        yield candidate._replace(fact_keys=frozenset((*keys[candidate.number], *frequent)))
+        yield candidate._replace(fact_keys=frequent.union(keys[candidate.number]))
 
 
 def sort_newest_first(candidates: Iterable[Candidate]) -> list[Candidate]:

@@ -242,16 +242,25 @@ def _group_starts(groups: Sequence[Sequence[Any]]) -> list[int]:
     return [*accumulate(map(len, groups[:-1]), initial=0)]
 
 
+WeighedForms = tuple[float, list[int]]
+
+
 def asks_only_for_tasks(terms: QueryTerms) -> bool:
     """Return whether a query asks for open tasks, and does not say of what."""
     return [word.forms for word in terms.content_words] == [(OPEN_TASK,)]
 
 
-def has_own_share(terms: QueryTerms, candidate: Candidate, min_share: float) -> bool:
-    """Return whether a passage itself, without what is around it, has such a share of the query's words, by weight."""
+def weigh_forms(terms: QueryTerms) -> list[WeighedForms]:
+    """Return the weight of each term with the numbers of its forms."""
+    return [(term.weight, [*map(encode_term, term.forms)]) for term in terms.terms]
+
+
+def has_own_share(terms: QueryTerms, forms: Sequence[WeighedForms], candidate: Candidate, min_share: float) -> bool:
+    """Return whether a passage itself, without what is around it, has such a share of the query's words, by weight.
+    `forms` are those of the terms."""
     numbers = unpack_terms(candidate.terms)
     body = frozenset(numbers[1 : 1 + numbers[0]])  # what it says and a hint: to split the text takes much longer
-    at_most = sum(term.weight for term in terms.terms if not body.isdisjoint(map(encode_term, term.forms)))
+    at_most = sum(weight for weight, encoded in forms if not body.isdisjoint(encoded))
     if not terms.total or at_most / terms.total < min_share:
         return False
     words = frozenset(tokenize_passage(candidate.hit.text, "").body)

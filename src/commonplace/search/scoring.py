@@ -20,7 +20,7 @@ from ..formats.timestamps import parse_day
 from ..index.base import UNREAD, Candidate
 from ..index.tokenizer import fold
 from ..model import Hit, Query
-from .bm25 import QueryTerms, bm25_scores, has_own_share, match_key
+from .bm25 import QueryTerms, bm25_scores, has_own_share, match_key, weigh_forms
 from .calibration import NOTE_BYTES, Evidence
 from .coverage import AskedWord, Coverage, has_words, measure_coverage, split_question
 from .dates import NO_DATES, QueryDates, asks_about_now, date_proximity, names_days_within
@@ -162,10 +162,11 @@ def _find_answers(rows: Sequence[_Row], terms: QueryTerms) -> dict[int, _Row]:
     """
     starts = {(row[0].hit.path, row[0].hit.start): row for row in rows if row[0].hit.source == "session"}
     answers: dict[int, _Row] = {}
+    forms = weigh_forms(terms) if starts else []
     for row in starts.values():
         candidate, factors, _ = row
         answer = starts.get((candidate.hit.path, candidate.hit.end + 1)) if factors.question else None
-        if answer and not answer[1].question and has_own_share(terms, candidate, _MIN_ASKED_SHARE):
+        if answer and not answer[1].question and has_own_share(terms, forms, candidate, _MIN_ASKED_SHARE):
             answers[answer[0].number] = row
     return answers
 

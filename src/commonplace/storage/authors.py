@@ -37,6 +37,7 @@ KEEP = "keep"  # the tool of an approval of some lines by a person
 _PERSON = "person"
 _ANSWERING = frozenset(("", _PERSON, "token"))
 _PAGE_CACHE_BYTES = 8_000_000  # of all memories that this process has open
+_FEW_BLANKS = 100
 _JOIN = "; "
 _LINES = re.compile(r"lines (\d{1,9}) to (\d{1,9}) of ([0-9a-f]+)")
 Span = tuple[str, int, int]  # a path, a first line and a last one, counted from 1
@@ -57,6 +58,7 @@ class LineOrigin(NamedTuple):
 
 
 UNKNOWN = LineOrigin(None)
+_NO_NAMES: frozenset[str] = frozenset()
 _SEARCH_BOUNDS = Bounds(versions=5000, size=16_000_000)
 
 
@@ -271,7 +273,10 @@ class Authors:
         with suppress(CommonplaceError, OSError):
             page = self._blame(path)
         page = _join_origins(page)
-        _pages.put((self._owner, path), (stamp, page))
+        if known or not page.whole or len(page.blanks) > _FEW_BLANKS or page.head or page.comments:
+            _pages.put((self._owner, path), (stamp, page))
+        else:
+            _pages.add_new((self._owner, path), (stamp, page))  # such pages take about the same: few are measured
         return page
 
     def _blame_as_of(self, path: str, moment: str) -> _Page:
@@ -349,10 +354,13 @@ def _may_answer(edit: Edit) -> bool:
 def _join_origins(page: _Page) -> _Page:
     """Return a page with the provenance of its lines, if they are of one origin."""
     first = page.origins[0] if page.origins else UNKNOWN
-    if not page.origins or any(origin is not first for origin in page.origins):
+    origins, blanks, head, comments, answers, _, _ = page
+    if not origins or any(origin is not first for origin in origins):
         return page
-    whole = _summarize([first])._replace(head=page.head, comments=page.comments, answers=page.answers)
-    return page._replace(origins=(first,), whole=whole, lines=len(page.origins))
+    change, is_approved = first
+    author, at, names = (change.by, change.at, frozenset(_names(change))) if change else ("", "", _NO_NAMES)
+    whole = Provenance(author, at, is_approved, False, names, head, comments, answers)
+    return _Page((first,), blanks, head, comments, answers, whole, len(origins))
 
 
 def _find_in(page: _Page, span: Span) -> Provenance:

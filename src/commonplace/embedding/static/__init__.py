@@ -11,7 +11,7 @@ from array import array
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -103,6 +103,9 @@ class StaticModel:
     def _list_ids(self, text: str) -> tuple[list[int], bool]:
         """Return the ids of the tokens of a text, and whether the text is in another language than English."""
         split = self.tokenizer.split_ascii(text) if text.isascii() else None  # the words of it are the same both times
+        if split and None not in split[1]:  # no word is in pieces, of which those of one language would be chosen
+            ids = cast(list[int], split[1])
+            return ids, sum(map(self._leans.__getitem__, ids)) < _FOREIGN_LEAN
         ids = self.tokenizer.join_pieces(split) if split else self.tokenizer.ids(text)
         lean = sum(map(self._leans.__getitem__, ids))
         if lean > 0 and max(ids) >= self._english_rows:
