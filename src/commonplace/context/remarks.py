@@ -16,11 +16,10 @@ from ..formats.annotations import strip_annotations
 from ..formats.timestamps import parse_timestamp
 from ..framing import quote_line
 from ..home import Home
-from ..model import Successor, Viewer
+from ..model import Viewer
 from ..search.marks import read_pinned
 from ..search.pins import PinCheck, find_pins, find_placed_pins
 from ..search.shown_lines import ShownText, list_statements
-from ..search.truth import describe_successor
 from ..search.validity import (
     ALWAYS,
     Validity,
@@ -35,7 +34,7 @@ from .budget import Section
 from .entries import DayItem
 from .items import Item, TextItem
 from .memory_map import MapItem
-from .superseded import find_replaced, shorten
+from .superseded import describe_replacements, find_replaced
 
 _LIST_MARK = re.compile(r"\s*(?:(?:[-*+•>]|\d{1,3}[.)]|#{1,6})\s+)*(?:\[[ xX]\]\s+)?")
 _ANY_DAY = date(2026, 1, 1).toordinal()
@@ -115,21 +114,8 @@ def _add_versions(
     home: Home, viewer: Viewer, texts: Sequence[ShownText], remarks: Sequence[Remarks], *, only_approved: bool
 ) -> None:
     for number, replacements in find_replaced(home, viewer, texts, only_approved=only_approved).items():
-        for each in replacements:
-            line = each.older.statement.first_line
-            is_whole = _is_alone(texts[number].text, line)
-            remarks[number].setdefault(line, []).append(_describe(describe_successor(each), is_whole=is_whole))
-
-
-def _is_alone(text: str, line: int) -> bool:
-    return sum(each.first == line for each in list_statements(text)) == 1
-
-
-def _describe(newer: Successor, *, is_whole: bool) -> str:
-    """Return what replaced a statement; which one, where its line has several."""
-    text = f'"{shorten(newer.text)}" ({newer.citation})'
-    was = "" if is_whole else f': "{shorten(newer.was)}"'
-    return f"answered{was}: {text}" if newer.kind == "answer" else f"no longer{was}; now: {text}"
+        for each, words in describe_replacements(texts[number], replacements):
+            remarks[number].setdefault(each.older.statement.first_line, []).append(words)
 
 
 # What is over, and what changed since.

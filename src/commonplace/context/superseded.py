@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from ..facts.statements import shorten_statement
 from ..facts.versions import DONE_TASK
 from ..formats.passages import embedding_text
 from ..home import Home
-from ..index.handle import IndexView
+from ..index.base import Index
 from ..model import Hit, Viewer
 from ..search.shown_lines import ShownText, find_replaced_lines, list_statements
-from ..search.truth import Replacement
+from ..search.truth import Replacement, describe_successor
 from ..storage.authors import Provenance
 
 _MOST_OF_PASSAGE = 0.6  # a fact of this share of a passage is all that the passage says
@@ -37,19 +38,20 @@ def _holds_newer(hit: Hit, older: Hit) -> bool:
 
 
 def find_replaced(
-    home: Home, viewer: Viewer, texts: Sequence[ShownText], *, only_approved: bool = False
+    home: Home, viewer: Viewer, texts: Sequence[ShownText], *, only_approved: bool = False, catches_up: bool = True
 ) -> dict[int, list[Replacement]]:
-    """Return what replaced statements of texts, by the number of the text; nothing where search is off."""
+    """Return what replaced statements of texts, by the number of the text; nothing where search is off. Without
+    `catches_up`, the index is asked as it is."""
     if not texts or not home.search_settings.enabled:
         return {}
 
     def find_origins(hits: Sequence[Hit]) -> list[Provenance]:
         return home.authors.find([(hit.path, hit.start, hit.end) for hit in hits])
 
-    def find(view: IndexView) -> dict[int, list[Replacement]]:
-        return find_replaced_lines(view.index, viewer, texts, find_origins, only_approved=only_approved)
+    def find(index: Index) -> dict[int, list[Replacement]]:
+        return find_replaced_lines(index, viewer, texts, find_origins, only_approved=only_approved)
 
-    return home.index.query(find)
+    return home.index.query(lambda view: find(view.index)) if catches_up else home.index.peek(find) or {}
 
 
 def leave_out_replaced_lines(
@@ -79,6 +81,17 @@ def _drop_lines(hit: Hit, pairs: Sequence[Replacement]) -> Hit:
         return hit
     lines = [line for number, line in enumerate(hit.text.split("\n")) if number not in dropped]
     return hit._replace(text="\n".join(lines), superseded_by=None if is_done else newer)
+
+
+def describe_replacements(text: ShownText, replacements: Sequence[Replacement]) -> Iterator[tuple[Replacement, str]]:
+    """Yield what replaced statements of a text, in words: `no longer; now: …`; with which one, where its line has
+    several."""
+    counts = Counter(each.first for each in list_statements(text.text))
+    for each in replacements:
+        newer = describe_successor(each)
+        was = "" if counts[each.older.statement.first_line] == 1 else f': "{shorten(newer.was)}"'
+        now = f'"{shorten(newer.text)}" ({newer.citation})'
+        yield each, f"answered{was}: {now}" if newer.kind == "answer" else f"no longer{was}; now: {now}"
 
 
 def describe_version(hit: Hit) -> str:

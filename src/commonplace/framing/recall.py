@@ -5,15 +5,16 @@ ones. What does not fit is named with its size and with the call that reads it; 
 
 Pages stay plain text there, without a frame. Only a line that a reader could take for a part of the reply itself gets
 a backslash: a title or a `---` of ours, the heading of a day or topic, an underline that makes the line above it a
-heading, and code fences and HTML that are left open, which would draw in what follows. `unescape_page` reverses this
-exactly, so that a page rewritten from what was recalled stays as it was.
+heading, and code fences and HTML that are left open, which would draw in what follows. A line whose fact was replaced
+ends with a mark (`version_marks.py`). `unescape_page` reverses all this exactly, so that a page rewritten from what was
+recalled stays as it was.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from ..formats.structure import (
@@ -27,6 +28,7 @@ from ..formats.structure import (
 )
 from .frames import quote_line, quote_title
 from .hidden import escape_hidden, show_hidden, unescape_hidden
+from .version_marks import escape_marks, format_mark, imitates_mark, strip_mark, unescape_marks
 
 WORLD_TITLE = "World Knowledge"
 CURATED_TITLE = "Your Memory"
@@ -41,6 +43,7 @@ _TITLE_CHARACTERS = 30  # of the title of a section and the joint before it, at 
 # How much of the limit the curated page may take, and the days with it, where the rest needs more than that leaves.
 _SHARES: dict[Kind, float] = {"curated": 0.5, "day": 0.8, "world": 1.0}
 _LEFT_OUT_SHARE = 0.2
+_NO_MARKS: Mapping[int, str] = {}
 
 # Whatever any reader ends a line with. The capturing group keeps the breaks in the result of `split`.
 _LINE_BREAK = re.compile(r"(\r\n|[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029])")
@@ -51,13 +54,17 @@ _TITLE = "|".join(
 
 
 class RecallPage(NamedTuple):
-    """A page to recall. `name` is its topic or its day; the heading shows its author."""
+    """A page to recall. `name` is its topic or its day; the heading shows its author.
+
+    `marks`: what replaced its lines, in words, by their numbers from 0.
+    """
 
     kind: Kind
     name: str
     path: str
     text: str
     author: str = ""
+    marks: tuple[tuple[int, str], ...] = ()
 
 
 class Recalled(NamedTuple):
@@ -69,6 +76,13 @@ class Recalled(NamedTuple):
     @property
     def paths(self) -> tuple[str, ...]:
         return tuple(page.path for page, _ in self.shown)
+
+    def list_lines(self) -> Iterator[tuple[RecallPage, int, str]]:
+        """Yield the lines that are shown of each page, with the number of the first, counted from 0."""
+        for page, count in self.shown:
+            lines = page.text.split("\n")
+            first = len(lines) - count if page.kind == "day" else 0
+            yield page, first, "\n".join(lines[first : first + count])
 
 
 class _Part(NamedTuple):
@@ -86,7 +100,7 @@ def render_recall(pages: Sequence[RecallPage], limit: int, read_call: ReadCall, 
     `last_line` is shown instead of the days if there are none.
     """
     if sum(len(page.text) for page in pages) <= limit:
-        parts = [_Part(page, _render_page(page, page.text), _count_lines(page)) for page in pages]
+        parts = [_Part(page, _render_page(page, page.text, dict(page.marks)), _count_lines(page)) for page in pages]
         text = _join(parts, last_line)
         if len(text) <= limit:
             return Recalled(text, tuple((part.page, part.line_count) for part in parts))
@@ -131,7 +145,7 @@ def _choose_parts(pages: Sequence[RecallPage], limit: int, read_call: ReadCall) 
 
 def _fit_page(page: RecallPage, room: int, read_call: ReadCall) -> _Part | None:
     """Return as much of a page as there is room for: the start of it, of a day the end."""
-    if len(page.text) <= room and len(whole := _render_page(page, page.text)) <= room:
+    if len(page.text) <= room and len(whole := _render_page(page, page.text, dict(page.marks))) <= room:
         return _Part(page, whole, _count_lines(page))
     if room < _MIN_ROOM_CHARACTERS:
         return None
@@ -157,8 +171,10 @@ def _cut_page(page: RecallPage, lines: list[str], count: int, read_call: ReadCal
     size = len("\n".join(cut))
     note = f"({size:,} characters in lines {first} to {last} are left out here: {read_call(page.path, first)}.)"
     if is_day:
-        return _render_page(page, f"{note}\n\n" + "\n".join(lines[-count:]))
-    return f"{_end_line(_render_page(page, chr(10).join(lines[:count])))}\n{_add_caution(page, note)}\n"
+        marks = {line - last + 2: words for line, words in page.marks if line >= last}  # below the note
+        return _render_page(page, f"{note}\n\n" + "\n".join(lines[-count:]), marks)
+    shown = _render_page(page, "\n".join(lines[:count]), dict(page.marks))
+    return f"{_end_line(shown)}\n{_add_caution(page, note)}\n"
 
 
 def _cut_line(page: RecallPage, lines: list[str], room: int, read_call: ReadCall) -> _Part | None:
@@ -168,7 +184,7 @@ def _cut_line(page: RecallPage, lines: list[str], room: int, read_call: ReadCall
     ending = f"\n{_add_caution(page, note)}\n"
     count = room
     while count > 0:
-        text = _end_line(_render_page(page, line[:count])) + ending
+        text = _end_line(_render_page(page, line[:count], {})) + ending
         if len(text) <= room:
             return _Part(page, text, 0)
         count -= max(len(text) - room, 1)
@@ -179,25 +195,30 @@ def _add_caution(page: RecallPage, note: str) -> str:
     return note if page.kind == "day" else f"{note[:-1]} Read all of it before you rewrite it.)"
 
 
-def _render_page(page: RecallPage, text: str) -> str:
+def _render_page(page: RecallPage, text: str, marks: Mapping[int, str]) -> str:
     by = f" (by {quote_line(page.author)})" if page.author else ""
     if page.kind == "curated":
-        return escape_page(text, "curated")
+        return escape_page(text, "curated", marks)
     if page.kind == "day":
-        return f"# {page.name}{by}\n\n{_show_day(text, page.name)}"
+        return f"# {page.name}{by}\n\n{_show_day(text, page.name, marks)}"
     topic = f'"{quote_line(page.name)}"' if is_title(page.name) else quote_title(page.name)
-    return f"## {topic}{by}\n\n{escape_page(text, 'world')}"
+    return f"## {topic}{by}\n\n{escape_page(text, 'world', marks)}"
 
 
-def _show_day(text: str, day: str) -> str:
+def _show_day(text: str, day: str, marks: Mapping[int, str]) -> str:
     """Return a daily page without its heading and the footers of notes: entries keep their headings, and what is in
     them imitates none."""
+
+    def show(start: int, end: int) -> str:
+        first = text.count("\n", 0, start) if marks else 0
+        return escape_page(unescape(text[start:end]), "day", {line - first: words for line, words in marks.items()})
+
     parts: list[str] = []
     at = 0
     has_heading = False
     for mark in find_marks(text):
         if mark.kind == "footer":
-            parts.append(_show_entry(text[at : mark.start]).rstrip("\n"))
+            parts.append(show(at, mark.start).rstrip("\n"))
             at = mark.end
             continue
         is_heading = mark.level == DAY_LEVEL and mark.title == day and not has_heading
@@ -205,13 +226,9 @@ def _show_day(text: str, day: str) -> str:
         if mark.fenced or not (is_heading or is_entry):
             continue
         has_heading = has_heading or is_heading
-        parts += [_show_entry(text[at : mark.start]), "" if is_heading else mark.line]
+        parts += [show(at, mark.start), "" if is_heading else mark.line]
         at = mark.end
-    return "".join([*parts, _show_entry(text[at:])]).strip("\n")
-
-
-def _show_entry(text: str) -> str:
-    return escape_page(unescape(text), "day")
+    return "".join([*parts, show(at, len(text))]).strip("\n")
 
 
 def _join(parts: Sequence[_Part], last_line: str) -> str:
@@ -293,17 +310,31 @@ def is_title(name: str) -> bool:
     return re.match(rf"\W*(?:{_TITLE})\b", name, re.IGNORECASE) is not None
 
 
-def escape_page(text: str, kind: Kind) -> str:
-    """Return the text of a page as `recall` shows it."""
+def escape_page(text: str, kind: Kind, marks: Mapping[int, str] = _NO_MARKS) -> str:
+    """Return the text of a page as `recall` shows it. `marks`: what replaced its lines, by their numbers from 0."""
     parts = _LINE_BREAK.split(escape_hidden(text))
     lines = parts[::2]
+    if imitates_mark(text):
+        parts[::2] = map(escape_marks, lines)
     for number, _ in _find_imitations(lines, kind):
-        parts[2 * number] = f"\\{lines[number]}"
+        parts[2 * number] = f"\\{parts[2 * number]}"
+    if marks:
+        _add_marks(parts, marks)
     return "".join(parts)
 
 
+def _add_marks(parts: list[str], marks: Mapping[int, str]) -> None:
+    """Add marks at the ends of lines, which are every second part of a text; not where one would break a code fence."""
+    line = 0
+    for number in range(0, len(parts), 2):
+        is_end = number + 1 == len(parts) or "\n" in parts[number + 1]
+        if is_end and line in marks and not _FENCE.pattern.match(parts[number]):
+            parts[number] += format_mark(marks[line])
+        line += is_end
+
+
 def unescape_page(text: str, page: str, kind: Kind) -> str:
-    """Return text for a page that was rewritten from what `escape_page` made of it, as the page it means.
+    """Return text for a page that was rewritten from what `escape_page` made of it, as that page, without marks.
 
     `page` is the page as it stands: an escape of a kind that it does not need now was not put there by `recall`, and
     stays. Only titles, `---` and days are always taken for escaped, since a whole page may come from another one.
@@ -311,8 +342,10 @@ def unescape_page(text: str, page: str, kind: Kind) -> str:
     seen = {imitation for _, imitation in _find_imitations(_LINE_BREAK.split(escape_hidden(page))[::2], kind)}
     patterns = [each.pattern for each in _IMITATIONS if each in seen or each.is_always_removed]
     parts = _LINE_BREAK.split(text)
+    has_marks = imitates_mark(escape_hidden(page))
     for number in range(0, len(parts), 2):
-        line = parts[number]
+        line = strip_mark(parts[number])
+        parts[number] = line = unescape_marks(line) if has_marks else line
         if line.startswith("\\") and any(pattern.match(line) for pattern in patterns):
             parts[number] = line[1:]
     unescaped = "".join(parts)

@@ -6,20 +6,22 @@ merged, so that nothing is lost silently.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 from typing import Annotated, Any, NamedTuple
 
+from ..context.superseded import describe_replacements, find_replaced
 from ..errors import CommonplaceError, MissingArgument, NotAvailable, StorageError
 from ..formats import blocks, daily
 from ..framing import quote_line
 from ..framing.limits import fit_lines
-from ..framing.recall import Kind, RecallPage, name_read_call, render_recall, unescape_page
+from ..framing.recall import Kind, Recalled, RecallPage, name_read_call, render_recall, unescape_page
 from ..home import Home
 from ..model import Block
 from ..schema import AtLeast
+from ..search.shown_lines import ShownText
 from ..storage.history import current_write, version_of
 from ..storage.merge import MergedText, find_lost_lines, merge_rewrites
 from ..storage.names import require_new_key, topic_name
@@ -28,6 +30,7 @@ from ..storage.records import read_text
 from .define import Answer, Maybe, Reply, Tool, toolset, with_warning
 
 NO_MEMORIES = "No memories found"
+_MAX_INDEXED_CHARACTERS = 1_000_000  # of pages: more are not indexed while somebody waits for what they say
 JournalReply = Annotated[Reply, Answer(success=bool, content=str)]
 
 
@@ -37,7 +40,7 @@ def recall(
     """Read your memory at the start of a conversation: what is known about the world, your curated memory, your days.
 
     Pages that are too long are listed with their size and the call that reads them. A backslash before a line
-    that looks like a heading of this reply is not part of the page.
+    that looks like a heading of this reply is not part of the page, nor is `[no longer; now: …]` at the end of one.
     """
     warnings: list[str] = []
     listed = _list_rewritten_pages(home)  # before they are read: a page that somebody creates meanwhile is not there
@@ -45,7 +48,11 @@ def recall(
     latest = [*_latest_days(home, days, warnings)]
     hint = "" if latest or not days else _name_newest_day(home, days)
     read_call = partial(name_read_call, has_search=home.search_settings.enabled)
-    recalled = render_recall([*pages, *latest], home.settings.recall.max_characters, read_call, hint)
+    render = partial(render_recall, limit=home.settings.recall.max_characters, read_call=read_call, last_line=hint)
+    pages += latest
+    recalled = render(pages)
+    if marked := _mark_replaced(home, pages, recalled):
+        recalled = render(marked)
     home.note_listed(listed)
     for page, line_count in recalled.shown:
         home.note_given(page.path, read_lines(page.text, last=line_count))
@@ -147,6 +154,23 @@ def _read_page(home: Home, kind: Kind, name: str, path: str, warnings: list[str]
     warnings += problem
     if text.strip():
         yield RecallPage(kind, name, path, text)
+
+
+def _mark_replaced(home: Home, pages: Sequence[RecallPage], recalled: Recalled) -> list[RecallPage]:
+    """Return the pages with marks on those lines of them that something newer replaced; none where nothing did. Only
+    what is shown is looked at, and the index of a large memory is asked as it is."""
+    shown = [(page, ShownText(page.path, first + 1, text)) for page, first, text in recalled.list_lines()]
+    catches_up = sum(len(page.text) for page in pages) <= _MAX_INDEXED_CHARACTERS
+    texts = [text for _, text in shown]
+    replaced = find_replaced(home, home.visibility.viewer(), texts, catches_up=catches_up)
+    marks: dict[RecallPage, tuple[tuple[int, str], ...]] = {}
+    for number, replacements in replaced.items():
+        page, text = shown[number]
+        words: dict[int, list[str]] = {}
+        for each, said in describe_replacements(text, replacements):
+            words.setdefault(text.first - 1 + each.older.statement.last_line, []).append(quote_line(said))
+        marks[page] = tuple((line, "; ".join(said)) for line, said in words.items())
+    return [page._replace(marks=marks.get(page, ())) for page in pages] if marks else []
 
 
 class _Rewrite(NamedTuple):
