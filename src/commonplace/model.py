@@ -188,7 +188,7 @@ class Successor(NamedTuple):
     """The newer version of a fact in a hit: `text` replaces `was`.
 
     `kind` is how it was found: `same-key`, `frame`, `correction`, `retraction`, `answer` or `confirmed`; `reason` says
-    so in words. `is_partial`: the hit also says something else about the query that is still true.
+    so in words. `is_partial`: the hit also says something else that is still true.
     """
 
     text: str  # the newer statement

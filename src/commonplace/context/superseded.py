@@ -11,8 +11,8 @@ from ..formats.passages import embedding_text
 from ..home import Home
 from ..index.base import Index
 from ..model import Hit, Viewer
+from ..search.replacements import Replacement, describe_successor
 from ..search.shown_lines import ShownText, find_replaced_lines, list_statements
-from ..search.truth import Replacement, describe_successor
 from ..storage.authors import Provenance
 
 _MOST_OF_PASSAGE = 0.6  # a fact of this share of a passage is all that the passage says
@@ -67,8 +67,12 @@ def leave_out_replaced_lines(
 
 def _drop_lines(hit: Hit, pairs: Sequence[Replacement]) -> Hit:
     """Return a hit without the lines that say nothing but what was replaced; as it is, if no other is left. What the
-    query asks for stays, and is marked, unless it is a task that is done."""
+    query asks for stays, and is marked, unless it is a task that is done; so does a line of which a part holds."""
+    partial = next((pair for pair in pairs if pair.is_partial), None)
+    if partial and not hit.superseded_by:
+        hit = hit._replace(superseded_by=describe_successor(partial))
     newer = hit.superseded_by
+    pairs = [pair for pair in pairs if not (pair.is_partial and newer and newer.was == pair.clause)]
     is_done = newer is not None and newer.kind == DONE_TASK
     was = newer.was if newer and not is_done else ""
     replaced = {(pair.older.statement.first_line, pair.older.statement.text) for pair in pairs}
@@ -85,11 +89,12 @@ def _drop_lines(hit: Hit, pairs: Sequence[Replacement]) -> Hit:
 
 def describe_replacements(text: ShownText, replacements: Sequence[Replacement]) -> Iterator[tuple[Replacement, str]]:
     """Yield what replaced statements of a text, in words: `no longer; now: …`; with which one, where its line has
-    several."""
+    several, or which part."""
     counts = Counter(each.first for each in list_statements(text.text))
     for each in replacements:
         newer = describe_successor(each)
-        was = "" if counts[each.older.statement.first_line] == 1 else f': "{shorten(newer.was)}"'
+        is_whole = counts[each.older.statement.first_line] == 1 and not each.is_partial
+        was = "" if is_whole else f': "{shorten(newer.was)}"'
         now = f'"{shorten(newer.text)}" ({newer.citation})'
         yield each, f"answered{was}: {now}" if newer.kind == "answer" else f"no longer{was}; now: {now}"
 

@@ -32,7 +32,7 @@ _POSSESSIVES = ("his", "her", "their")
 _TOPIC_MARKS = word_set("は が を 归 是 在 由 叫 用 放 存 住 أصبح هو هي")
 _ENGLISH = re.compile(r"\b(?:the|is|are|was|we|my|our|i|of|for|and)\b", re.IGNORECASE)
 _ROMANCE_GOAL = re.compile(r"\ba (?=[A-ZÁÉÍÓÚÂÊÔ])")  # `pasamos los archivos a Drive`; in English, `a` is an article
-_PRONOUNS = word_set(
+PRONOUNS = word_set(
     """
     i we you he she they it this that these those there who what which everyone someone yo nosotros ella ellos je j il
     elle nous vous ils elles on eu ele ela nós eles ich wir er sie es ihr man 私 俺 僕 我 я мы он она они вы ты मैं हम
@@ -123,7 +123,8 @@ def _name_pronoun(name: str, match: re.Match[str]) -> str:
 
 
 @cache
-def _all_verbs() -> frozenset[str]:
+def list_all_verbs() -> frozenset[str]:
+    """Return the verbs that are known."""
     return _VERBS | list_verbs().keys()
 
 
@@ -164,15 +165,15 @@ def _read_claim(clause: str) -> Claim:
     is_lasting = closer in _LASTING_GOALS and bool(value[1:2]) and is_amount(value[1])  # `the train is at 7:45`
     is_closed = is_subject and bool(closer) and (closer not in GOALS or is_lasting)
     goal = closer if closer in GOALS else ""
-    said = find_topics([word for word in value if word not in _all_verbs()])
+    said = find_topics([word for word in value if word not in list_all_verbs()])
     return Claim(tuple(heads), said, numbers, _find_units(value), goal, is_closed, _has_place(clause, value))
 
 
 def _strip_pronouns(words: list[str]) -> list[str]:
     """Return what names a subject: nothing beside `I` or `they`, but in `我们的房东` the rest."""
-    if _PRONOUNS.isdisjoint(words):
+    if PRONOUNS.isdisjoint(words):
         return words
-    return [word for word in words if is_unspaced(word) and word not in _PRONOUNS]
+    return [word for word in words if is_unspaced(word) and word not in PRONOUNS]
 
 
 def _read_object(words: list[str]) -> int:
@@ -182,7 +183,7 @@ def _read_object(words: list[str]) -> int:
 
 def _cut(marked: str) -> list[tuple[str, list[str]]]:
     """Return the pieces of a folded clause, each with the word that opens it."""
-    verbs = _all_verbs()
+    verbs = list_all_verbs()
     pieces: list[tuple[str, list[str]]] = [("", [])]
     for number, part in enumerate(marked.split(_CUT)):
         if number:
@@ -230,7 +231,7 @@ def _name_unit(before: str, after: str) -> str:
     """Return what a number counts: the word after it, or the one before (`port 80`); empty if neither says so."""
     if after in _MONEY_WORDS:
         return "money"
-    named = content_stems([word for word in (after, before) if word.isalpha() and word not in _all_verbs()])
+    named = content_stems([word for word in (after, before) if word.isalpha() and word not in list_all_verbs()])
     return named[0] if named else ""
 
 

@@ -173,8 +173,8 @@ def _cut_page(page: RecallPage, lines: list[str], count: int, read_call: ReadCal
     if is_day:
         marks = {line - last + 2: words for line, words in page.marks if line >= last}  # below the note
         return _render_page(page, f"{note}\n\n" + "\n".join(lines[-count:]), marks)
-    shown = _render_page(page, "\n".join(lines[:count]), dict(page.marks))
-    return f"{_end_line(shown)}\n{_add_caution(page, note)}\n"
+    start = _render_page(page, "\n".join(lines[:count]), dict(page.marks))
+    return f"{_end_line(start)}\n{_add_caution(page, note)}\n"
 
 
 def _cut_line(page: RecallPage, lines: list[str], room: int, read_call: ReadCall) -> _Part | None:

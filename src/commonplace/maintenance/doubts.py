@@ -27,8 +27,8 @@ from ..index.handle import IndexView
 from ..index.recalls import name_agent_file
 from ..model import Citation, Hit
 from ..search.pins import PinCheck, find_placed_pins
+from ..search.replacements import Place, Replacement
 from ..search.shown_lines import ShownText, find_replaced_lines, list_statements
-from ..search.truth import Place, Replacement
 from ..search.validity import describe_validity, find_validity, may_say_validity
 from ..storage.authors import Provenance
 from ..storage.files import write_file

@@ -15,7 +15,8 @@ from ..facts.statements import LookupKeys, Statement, lookup_keys, split_stateme
 from ..formats.timestamps import parse_day
 from ..index.base import Candidate, Index
 from ..model import Hit, Scope, Viewer
-from .truth import FindOrigins, Place, Replacement, choose_newest, group_by_key, join_keys, judge_places, keep_approved
+from .replacements import Place, Replacement
+from .truth import FindOrigins, choose_newest, group_by_key, join_keys, judge_places, keep_approved
 
 _MAX_DATED_CANDIDATES = 200
 _MAX_UNDATED_CANDIDATES = 60

@@ -36,9 +36,18 @@ from ..formats.passages import embedding_text, show_passage
 from ..formats.timestamps import parse_day
 from ..index.base import Candidate, Index
 from ..index.statements import StoredStatements, choose_stored, find_stored
-from ..model import Hit, Predecessor, Query, Successor
+from ..model import Hit, Predecessor, Query
 from ..storage.authors import Provenance
 from .dates import NO_DATES, QueryDates
+from .replacements import (
+    REPETITION,
+    Place,
+    Replacement,
+    StatementId,
+    describe_successor,
+    find_replaced_part,
+    identify,
+)
 from .scoring import Factors, ScoredHit
 
 MAX_MARKED_HITS = 12  # the first hits, whose newer versions are looked for
@@ -49,8 +58,6 @@ _MAX_VERSIONS = 100  # statements with the same key that are looked at
 _MAX_COMPARISONS = 10_000  # of statements with others, for one answer
 _MIN_COMPARISONS = 4  # of each statement
 _MAX_WHOLE_CHARACTERS = 300  # that are shown of a passage that replaces another as a whole
-_NO_KEYS: LookupKeys = {}
-_REPETITION = Link("repetition", "says the same again")
 _NO_ORIGIN = Provenance()
 _MAX_SCORE = 0.99  # of a hit that inherits the chances of those that it replaces
 _SUPERSEDED_SHARE = 0.8  # of the score of a hit whose fact was replaced
@@ -58,30 +65,6 @@ _SUPERSEDED_SHARE = 0.8  # of the score of a hit whose fact was replaced
 RankedHit = tuple[ScoredHit, Hit]  # what was scored, with the whole passage; and the hit that is shown
 Origins = dict[str, Provenance]  # by citation
 FindOrigins = Callable[[Sequence[Hit]], Sequence[Provenance]]  # when passages were written
-
-
-class Place(NamedTuple):
-    """A statement of a passage. `keys`: under which its newer versions are stored."""
-
-    number: int
-    hit: Hit  # with the whole text of the passage
-    statement: Statement
-    keys: LookupKeys = _NO_KEYS
-
-
-StatementId = tuple[int, int, str]  # the passage, the line in it, and the text of a statement
-
-
-class Replacement(NamedTuple):
-    """A statement, its newest version, and why that is one.
-
-    `is_partial`: the passage says something else that the query is about as much, and that holds.
-    """
-
-    older: Place
-    newer: Place
-    link: Link
-    is_partial: bool = False
 
 
 def mark_versions(
@@ -172,17 +155,22 @@ def find_replacements(
     pairs += judge_places(replaceable, group_by_key(index, candidates, join_keys(replaceable)))
     if query.only_approved_versions:
         pairs = keep_approved(pairs, find_origins)
-    return _join_statements(_choose_latest(pairs, find_origins), places)
+    return _join_statements(_choose_latest(pairs, find_origins), places, asked)
 
 
-def _join_statements(chosen: dict[StatementId, Replacement], places: Sequence[Place]) -> dict[int, Replacement]:
+def _join_statements(
+    chosen: dict[StatementId, Replacement], places: Sequence[Place], asked: frozenset[str]
+) -> dict[int, Replacement]:
     """Return one replacement for each passage, the first of its statements."""
     held = {place.number for place in places if identify(place) not in chosen}
     joined: dict[int, Replacement] = {}
     for replacement in chosen.values():
+        number = replacement.older.number
         is_whole = not replacement.older.statement.words  # a passage under a key, which is replaced as one
-        is_partial = replacement.older.number in held and not is_whole
-        joined.setdefault(replacement.older.number, replacement._replace(is_partial=is_partial))
+        if number not in joined and number in held and not is_whole:
+            joined[number] = replacement._replace(is_partial=True, keeps_place=True)
+        elif number not in joined:
+            joined[number] = find_replaced_part(replacement, asked)
     return joined
 
 
@@ -330,7 +318,7 @@ def _judge_all(place: Place, latest: Sequence[Place]) -> Iterator[Replacement]:
             is_replaced = True
             yield Replacement(place, other, link)
     repeated = [other for other in latest if is_replaced and other.statement.words == place.statement.words]
-    yield from (Replacement(place, other, _REPETITION) for other in repeated)
+    yield from (Replacement(place, other, REPETITION) for other in repeated)
 
 
 _links: ByteCache[tuple[int, int, bool], Link | None] = ByteCache("links between statements", 8_000_000)
@@ -373,11 +361,6 @@ def _is_certainly_older(other: Place, place: Place) -> bool:
     return (parse_day(other.hit.at) or 0) < (parse_day(place.hit.at) or 0)
 
 
-def identify(place: Place) -> StatementId:
-    """Return what tells a statement from all others."""
-    return place.number, place.statement.first_line, place.statement.text
-
-
 def keep_approved(pairs: Sequence[Replacement], find_origins: FindOrigins) -> list[Replacement]:
     """Return the pairs whose newer statement a person wrote or approved."""
     origins = find_origins([_locate(pair.newer) for pair in pairs])
@@ -392,7 +375,7 @@ def _locate(place: Place) -> Hit:
 def choose_newest(pairs: Sequence[Replacement], find_origins: FindOrigins) -> dict[StatementId, Replacement]:
     """Return the newest version of each statement, if it is newer and does not say the same again."""
     latest = _choose_latest(pairs, find_origins)
-    return {each: replacement for each, replacement in latest.items() if replacement.link != _REPETITION}
+    return {each: find_replaced_part(newest) for each, newest in latest.items() if newest.link != REPETITION}
 
 
 def _choose_latest(pairs: Sequence[Replacement], find_origins: FindOrigins) -> dict[StatementId, Replacement]:
@@ -419,7 +402,7 @@ def _check_answers(pair: Replacement, origins: Origins) -> Replacement | None:
     """Return a pair as it is by the answers that somebody gave alone; None if its newer statement does not replace the
     older one then. A comment on a page may be part of what was stored there."""
     places = (pair.older, pair.newer)
-    if pair.link == _REPETITION or all(place.statement.answers == NO_ANSWERS for place in places):
+    if pair.link == REPETITION or all(place.statement.answers == NO_ANSWERS for place in places):
         return pair
     link = _judge(*places, *(_keep_given_answers(place, origins) for place in places))
     return pair._replace(link=link) if link else None
@@ -486,34 +469,14 @@ def _is_newer(older: _Moment, newer: _Moment) -> bool:
 
 
 def _mark(hit: Hit, replacement: Replacement | None) -> Hit:
-    is_replaced = replacement is not None and replacement.link != _REPETITION
+    is_replaced = replacement is not None and replacement.link != REPETITION
     return hit._replace(superseded_by=describe_successor(replacement)) if replacement and is_replaced else hit
 
 
 def _lower(hit: Hit) -> Hit:
     newer = hit.superseded_by
     lowered = round(hit.score * _SUPERSEDED_SHARE, 4)
-    return hit._replace(score=lowered) if newer and not newer.is_partial else hit
-
-
-def describe_successor(replacement: Replacement) -> Successor:
-    """Return what replaced a statement, as a hit names it."""
-    hit = replacement.newer.hit
-    statement = replacement.newer.statement
-    start, end = find_lines(hit, statement)
-    link = replacement.link
-    was = replacement.older.statement.text
-    return Successor(
-        statement.text,
-        hit.path,
-        start,
-        end,
-        hit.at,
-        kind=link.kind,
-        reason=link.reason,
-        was=was,
-        is_partial=replacement.is_partial,
-    )
+    return hit._replace(score=lowered) if newer else hit
 
 
 def _put_newer_first(
@@ -522,7 +485,7 @@ def _put_newer_first(
     """Return the hits by score. What was replaced loses a share of its own, which its newer version takes over; where
     that was not found, it joins the hits."""
     shown = {row.number: hit for row, hit in ranked}
-    replaced = {number: each for number, each in replacements.items() if not each.is_partial and number in shown}
+    replaced = {number: each for number, each in replacements.items() if not each.keeps_place and number in shown}
     newer = [_insert(row, replaced[row.number]) for row, _ in ranked if may_insert and row.number in replaced]
     every = {row.number: (row, hit) for row, hit in (*newer, *ranked)}
     chances = _join_chances(shown, replaced)
@@ -537,7 +500,7 @@ def _put_newer_first(
 
 def _is_repeated(hit: Hit, replacement: Replacement, every: Mapping[int, RankedHit]) -> bool:
     newer = every.get(replacement.newer.number)
-    return replacement.link == _REPETITION and newer is not None and newer[1].text == hit.text
+    return replacement.link == REPETITION and newer is not None and newer[1].text == hit.text
 
 
 def _join_chances(shown: Mapping[int, Hit], replaced: Mapping[int, Replacement]) -> dict[int, float]:
@@ -562,7 +525,7 @@ def _name_predecessors(ranked: Sequence[RankedHit], replacements: Mapping[int, R
     """Return the hits with the older versions that each replaced."""
     older: dict[int, list[Place]] = {}
     for replacement in replacements.values():
-        if replacement.link != _REPETITION:
+        if replacement.link != REPETITION:
             older.setdefault(replacement.newer.number, []).append(replacement.older)
     return [
         (row, hit._replace(supersedes=tuple(map(_describe_predecessor, _sort_newest_first(older[row.number])))))

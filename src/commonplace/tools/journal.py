@@ -51,8 +51,8 @@ def recall(
     render = partial(render_recall, limit=home.settings.recall.max_characters, read_call=read_call, last_line=hint)
     pages += latest
     recalled = render(pages)
-    if marked := _mark_replaced(home, pages, recalled):
-        recalled = render(marked)
+    if marked_pages := _mark_replaced(home, pages, recalled):
+        recalled = render(marked_pages)
     home.note_listed(listed)
     for page, line_count in recalled.shown:
         home.note_given(page.path, read_lines(page.text, last=line_count))
@@ -159,17 +159,17 @@ def _read_page(home: Home, kind: Kind, name: str, path: str, warnings: list[str]
 def _mark_replaced(home: Home, pages: Sequence[RecallPage], recalled: Recalled) -> list[RecallPage]:
     """Return the pages with marks on those lines of them that something newer replaced; none where nothing did. Only
     what is shown is looked at, and the index of a large memory is asked as it is."""
-    shown = [(page, ShownText(page.path, first + 1, text)) for page, first, text in recalled.list_lines()]
+    lines = [(page, ShownText(page.path, first + 1, text)) for page, first, text in recalled.list_lines()]
     catches_up = sum(len(page.text) for page in pages) <= _MAX_INDEXED_CHARACTERS
-    texts = [text for _, text in shown]
-    replaced = find_replaced(home, home.visibility.viewer(), texts, catches_up=catches_up)
+    texts = [text for _, text in lines]
+    newer = find_replaced(home, home.visibility.viewer(), texts, catches_up=catches_up)
     marks: dict[RecallPage, tuple[tuple[int, str], ...]] = {}
-    for number, replacements in replaced.items():
-        page, text = shown[number]
+    for number, replacements in newer.items():
+        page, text = lines[number]
         words: dict[int, list[str]] = {}
-        for each, said in describe_replacements(text, replacements):
-            words.setdefault(text.first - 1 + each.older.statement.last_line, []).append(quote_line(said))
-        marks[page] = tuple((line, "; ".join(said)) for line, said in words.items())
+        for each, remark in describe_replacements(text, replacements):
+            words.setdefault(text.first - 1 + each.older.statement.last_line, []).append(quote_line(remark))
+        marks[page] = tuple((line, "; ".join(remarks)) for line, remarks in words.items())
     return [page._replace(marks=marks.get(page, ())) for page in pages] if marks else []
 
 

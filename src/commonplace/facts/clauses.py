@@ -1,0 +1,154 @@
+"""The clauses of a sentence that says several things: `Tom lives in Leeds and works from home on Fridays`.
+
+What replaces one of them leaves the others as they are. A sentence is cut at commas and at words such as `and`, `but`
+and `while`, wherever a clause with a verb of its own follows: `Leeds and York` is one thing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from ..caching import cache_within
+from .claims import PRONOUNS, list_all_verbs
+from .cues import is_english
+from .word_lists import MONTHS_AND_DAYS
+from .words import content_stems, fold, function_words, is_unspaced, split_words, word_set
+
+_MAX_CHARACTERS = 300  # of a sentence that is looked at
+_MAX_VERB_PLACE = 5  # words before the verb of a clause
+_MIN_UNSPACED_CHARACTERS = 4  # of a clause in a script without spaces
+_JOINTS = """
+    and but while whereas though although y e pero mientras aunque et mais mas enquanto embora und aber während doch
+    sowie и а но пока хотя зато और लेकिन मगर जबकि ولكن لكن بينما
+    """
+_WORDS = "|".join(_JOINTS.split())
+_CUT = re.compile(
+    rf"((?:\s*[,;،؛]\s+|\s+[–—-]\s+|\s+)(?:(?:{_WORDS}|tandis que|alors que)\s+)"
+    r"|\s*[,;]\s+|\s+[–—-]\s+|\s*[،؛]\s*|\s+و(?=[يتن]\w{2,})"
+    r"|[、，；]\s*(?:但是|而且|并且|同时|不过|但|并|而|一方|そして)?|但是|而且|并且|同时)",
+    re.IGNORECASE,
+)
+_ADVERBS = word_set(
+    """
+    also always usually often never still now then only sometimes mostly auch immer meist oft nie también siempre nunca
+    aussi toujours jamais também sempre тоже также всегда часто обычно
+    """
+)
+# They are also nouns: `on the road and at work`.
+_NOUNS = word_set("work use end run play start open close lead take go part cost study need")
+_OWNERS = word_set("the a my our your his her their its")
+_DEVANAGARI = re.compile("[\u0900-\u097f]")
+_VERB_ENDINGS = re.compile(
+    r"[a-zà-ÿ]{2,}(?:t|en|te|ten|a|e|é|ó|ou|eu|iu|am|em|an|ent|ait|ons|aba|ava|ía|ia)"
+    r"|[а-яё]{2,}(?:ет|ёт|ит|ют|ут|ат|ят|л|ла|ли|ется|ится|ются|ятся)"
+    r"|و?[يتن][\u0600-\u06ff]{2,}"
+)
+_ENGLISH_VERB = re.compile(r"[a-z]{3,}(?:[^s\W]s|ed)")
+_NO_VERBS = word_set(MONTHS_AND_DAYS)
+
+
+class Clause(NamedTuple):
+    """A clause as it is written, and as a sentence with the subject that it shares with the one before."""
+
+    text: str
+    sentence: str
+    stems: frozenset[str]  # of its content, without the subject that it shares
+
+
+class Parts(NamedTuple):
+    """What a newer statement replaces of a sentence, and what it says nothing about."""
+
+    replaced_clause: str  # as it is written
+    replaced_stems: frozenset[str]
+    held_stems: frozenset[str]
+
+    def is_about_held(self, query_stems: frozenset[str]) -> bool:
+        """Return whether a query has more words of what holds than of what was replaced."""
+        return len(query_stems & self.held_stems) > len(query_stems & self.replaced_stems)
+
+
+def find_parts(older: str, newer: str, is_replaced: Callable[[str], bool]) -> Parts | None:
+    """Return which clauses of a sentence a newer one replaces, if it says nothing about some other; None if it replaces
+    all of it, or if that is not certain. `is_replaced`: whether the newer one replaces a clause by itself."""
+    clauses = read_clauses(older)
+    if len(clauses) < 2:
+        return None
+    words = frozenset(content_stems(split_words(fold(newer))))
+    mentions = [each for each in clauses if not words.isdisjoint(_list_own(each, clauses))]
+    targets = [each for each in clauses if is_replaced(each.sentence)]
+    targets = [each for each in targets if each in mentions] or targets  # what it has a word of, if it has any
+    others = [each for each in clauses if each not in targets and each not in mentions]
+    if not targets or not others:
+        return None
+    stems = [frozenset[str]().union(*(_list_own(each, clauses) for each in some)) for some in (targets, others)]
+    return Parts(targets[0].text, *stems) if stems[1] else None
+
+
+def _list_own(clause: Clause, clauses: Sequence[Clause]) -> frozenset[str]:
+    """Return the stems that no other clause of the sentence has."""
+    return clause.stems.difference(*(other.stems for other in clauses if other is not clause))
+
+
+@cache_within(1_000_000)
+def read_clauses(text: str) -> tuple[Clause, ...]:
+    """Return the clauses of a sentence; one, if it says one thing."""
+    if len(text) > _MAX_CHARACTERS:
+        return ()
+    pieces = _CUT.split(text)
+    spans = [pieces[0]]
+    is_english_text = is_english(text)
+    for joint, piece in zip(pieces[1::2], pieces[2::2], strict=True):
+        if _has_verb(piece, is_english=is_english_text) and _has_verb(spans[-1], is_english=is_english_text):
+            spans.append(piece)
+        else:
+            spans[-1] += joint + piece
+    subject = _find_subject(spans[0])
+    shared = frozenset(content_stems(split_words(fold(subject))))
+    texts = [span.strip().rstrip(".!。।") for span in spans]
+    return tuple(_make_clause(each, subject if number else "", shared) for number, each in enumerate(texts))
+
+
+def _make_clause(text: str, subject: str, shared: frozenset[str]) -> Clause:
+    stems = frozenset(content_stems(split_words(fold(text)))) - shared
+    shares_subject = bool(subject) and not (_find_subject(text) or text[:1].isupper())
+    return Clause(text, f"{subject} {text}" if shares_subject else text, stems)
+
+
+def _find_subject(text: str) -> str:
+    """Return what is before the verb of a clause, as it is written; empty if it begins with the verb."""
+    words = text.split()
+    if _DEVANAGARI.search(text):  # the verb is at the end
+        return words[0]
+    for at, word in enumerate(words):
+        if _is_verb(fold(word).strip(".,;!?"), at):
+            return " ".join(words[:at])
+    return ""
+
+
+def _has_verb(piece: str, *, is_english: bool) -> bool:
+    """Return whether a part of a sentence is a clause."""
+    words = split_words(fold(piece))
+    if any(map(is_unspaced, words)):
+        return len(words) >= _MIN_UNSPACED_CHARACTERS
+    start = next((at for at, word in enumerate(words) if word not in _ADVERBS), 0)
+    words = words[start:]
+    if len(words) < 2:
+        return False
+    if any(_is_verb(word, at) for at, word in enumerate(words) if at < _MAX_VERB_PLACE or at == len(words) - 1):
+        return True
+    is_name = piece.split()[start : start + 1] != [words[0]]
+    at = 2 if words[0] in _OWNERS else int(is_name or words[0] in PRONOUNS)
+    return len(words) > at and _looks_like_verb(words[at], is_english=is_english)
+
+
+def _is_verb(word: str, at: int) -> bool:
+    return word in list_all_verbs() and (at == 0 or word not in _NOUNS)
+
+
+def _looks_like_verb(word: str, *, is_english: bool) -> bool:
+    """Return whether a word where a verb is expected has the ending of one."""
+    if word in _NO_VERBS or word in function_words():
+        return False
+    return (_ENGLISH_VERB if is_english else _VERB_ENDINGS).fullmatch(word) is not None

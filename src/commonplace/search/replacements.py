@@ -1,0 +1,86 @@
+"""A statement and its newest version: what replaced what, and whether all of it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..facts.clauses import find_parts
+from ..facts.frames import Link
+from ..facts.statements import LookupKeys, Statement, find_lines, read_statements
+from ..facts.versions import CONFIRMED, DONE_TASK, judge
+from ..model import Hit, Successor
+
+REPETITION = Link("repetition", "says the same again")
+_WHOLE_KINDS = (CONFIRMED, DONE_TASK, REPETITION.kind)  # of links to all of a statement
+_NO_KEYS: LookupKeys = {}
+
+
+class Place(NamedTuple):
+    """A statement of a passage. `keys`: under which its newer versions are stored."""
+
+    number: int
+    hit: Hit  # with the whole text of the passage
+    statement: Statement
+    keys: LookupKeys = _NO_KEYS
+
+
+StatementId = tuple[int, int, str]  # the passage, the line in it, and the text of a statement
+
+
+def identify(place: Place) -> StatementId:
+    """Return what tells a statement from all others."""
+    return place.number, place.statement.first_line, place.statement.text
+
+
+class Replacement(NamedTuple):
+    """A statement, its newest version, and why that is one.
+
+    `is_partial`: the statement or its passage says something else that holds. `keeps_place`: the query is about that
+    as much. `clause`: what was replaced of the statement; empty if all of it was.
+    """
+
+    older: Place
+    newer: Place
+    link: Link
+    is_partial: bool = False
+    keeps_place: bool = False
+    clause: str = ""
+
+
+def find_replaced_part(replacement: Replacement, query_stems: frozenset[str] = frozenset()) -> Replacement:
+    """Return a replacement as one of a part, if the newer statement says nothing about another clause of the older."""
+    older, newer, link = replacement[:3]
+    if link.kind in _WHOLE_KINDS or not older.statement.words or older.statement.label:
+        return replacement
+
+    def is_replaced(clause: str) -> bool:
+        statements = read_statements(clause)
+        same = older.hit.path == newer.hit.path
+        return any(judge(each, newer.statement, is_same_place=same) is not None for each in statements)
+
+    parts = find_parts(older.statement.text, newer.statement.text, is_replaced)
+    if parts is None:
+        return replacement
+    return replacement._replace(
+        is_partial=True, keeps_place=parts.is_about_held(query_stems), clause=parts.replaced_clause
+    )
+
+
+def describe_successor(replacement: Replacement) -> Successor:
+    """Return what replaced a statement, as a hit names it."""
+    hit = replacement.newer.hit
+    statement = replacement.newer.statement
+    start, end = find_lines(hit, statement)
+    link = replacement.link
+    was = replacement.clause or replacement.older.statement.text
+    return Successor(
+        statement.text,
+        hit.path,
+        start,
+        end,
+        hit.at,
+        kind=link.kind,
+        reason=link.reason,
+        was=was,
+        is_partial=replacement.is_partial,
+    )
