@@ -311,8 +311,9 @@ def _share_key(place: Place, others: Iterable[Candidate]) -> bool:
 def _judge_all(place: Place, latest: Sequence[Place]) -> Iterator[Replacement]:
     """Yield what may replace a statement, whichever of both is newer; if anything may, also what repeats it."""
     is_replaced = False
+    day = _find_lasting_day(place.hit)
     for other in latest:
-        if _is_certainly_older(other, place):
+        if day and (earlier := _find_lasting_day(other.hit)) is not None and earlier < day:
             continue
         if link := _judge_with_any_answers(place, other):
             is_replaced = True
@@ -332,7 +333,7 @@ def _judge_once(older: Statement, newer: Statement, *, is_same_place: bool, may_
     link: Link | None = _links.get(key, _NOT_JUDGED)
     if link is _NOT_JUDGED:
         link = judge(older, newer, is_same_place=is_same_place, may_be_linked=may_be_linked)
-        _links.put(key, link)
+        (_links.put if link else _links.add_new)(key, link)  # those without a link take the same: few are measured
     return link
 
 
@@ -354,11 +355,9 @@ def _judge(older: Place, newer: Place, statement: Statement, newer_statement: St
     return _judge_once(statement, newer_statement, is_same_place=is_same_place, may_be_linked=not is_confirmed)
 
 
-def _is_certainly_older(other: Place, place: Place) -> bool:
-    """Return whether both are turns of sessions, which nobody edits, and the other is the earlier one."""
-    if _may_be_edited(place.hit) or _may_be_edited(other.hit):
-        return False
-    return (parse_day(other.hit.at) or 0) < (parse_day(place.hit.at) or 0)
+def _find_lasting_day(hit: Hit) -> int | None:
+    """Return the day of a turn of a session, which nobody edits; None for what may be edited later."""
+    return None if _may_be_edited(hit) else parse_day(hit.at) or 0
 
 
 def keep_approved(pairs: Sequence[Replacement], find_origins: FindOrigins) -> list[Replacement]:
