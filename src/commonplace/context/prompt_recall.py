@@ -25,7 +25,7 @@ from ..search.words import is_question
 from ..storage.names import file_name
 from . import Context
 from .remarks import make_viewer
-from .superseded import describe_version, leave_out_replaced_lines, leave_out_superseded
+from .superseded import describe_version, leave_out_replaced_lines, leave_out_superseded, wants_replaced
 
 if TYPE_CHECKING:
     from ..search.pipeline import SearchResult
@@ -96,11 +96,11 @@ def recall_for(
     if term := _find_term_to_define(query):
         hits = [hit for hit in hits if _defines(hit, term)]
     hits = _prefer_answers(hits)
-    asks_for_days = bool(result.dates.spans) and result.dates.selects_first  # and so for what was said then
-    if not asks_for_days:
+    wants_all = wants_replaced(query, result.dates)
+    if not wants_all:
         hits = leave_out_superseded(hits)
     hits = _date_hits(home, _choose_likely(query, hits, result))
-    if not asks_for_days:
+    if not wants_all:
         hits = leave_out_replaced_lines(home, viewer, hits)
     words = [form for word in tokenize_query(query) if not word.is_function_word for form in word.forms]
     days = "" if result.dates.has_content else " ".join(result.dates.phrases)

@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from ..facts.past_questions import asks_about_past
 from ..facts.statements import shorten_statement
 from ..facts.versions import DONE_TASK
 from ..formats.passages import embedding_text
 from ..home import Home
 from ..index.base import Index
 from ..model import Hit, Viewer
+from ..search.dates import QueryDates
 from ..search.replacements import Replacement, describe_successor
 from ..search.shown_lines import ShownText, find_replaced_lines, list_statements
 from ..storage.authors import Provenance
 
 _MOST_OF_PASSAGE = 0.6  # a fact of this share of a passage is all that the passage says
 _MAX_CHARACTERS = 160  # of a fact that is named beside the one that replaced it
+
+
+def wants_replaced(query: str, dates: QueryDates) -> bool:
+    """Return whether a query is about what was: about the past, or about some days, and so about what was said then."""
+    return (bool(dates.spans) and dates.selects_first) or asks_about_past(query)
 
 
 def leave_out_superseded(hits: Sequence[Hit]) -> list[Hit]:

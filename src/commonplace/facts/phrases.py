@@ -571,15 +571,15 @@ PHRASES: dict[Cue, dict[str, str]] = {
         "english": r"""
             | what was | what were | what did | who was | where was | where were | when was | which was | used to
             | previously | previous | formerly | former | originally | at first | initially | back then | back in
-            | in the past | old | earlier | prior to | history of | until when | before""",
+            | in the past | old | earlier | prior to | history of | until when""",
         "spanish": r"""
-            | antes | antigu\w+ | anterior\w* | solía\w* | qué era | cuál era | al principio | originalmente
+            | antigu\w+ | anterior\w* | solía\w* | qué era | cuál era | al principio | originalmente
             | previamente""",
         "french": r"""
-            | avant | ancien\w* | auparavant | autrefois | quel était | quelle était | à l'origine | initialement
+            | ancien\w* | auparavant | autrefois | quel était | quelle était | à l'origine | initialement
             | précédent\w*""",
         "portuguese": r"""
-            | antig\w+ | antes | anterior\w* | costumava | qual era | originalmente | no início""",
+            | antig\w+ | anterior\w* | costumava | qual era | originalmente | no início""",
         "german": r"""
             | früher\w* | vorher\w* | ehemalig\w* | ursprünglich\w* | damals | alte[rsmn]? | zuvor | bisherig\w*
             | was war | wer war | wo war""",
@@ -587,11 +587,11 @@ PHRASES: dict[Cue, dict[str, str]] = {
             | раньше | прежн\w+ | прошл\w+ | изначально | сначала | до этого | старый | старая | каким был\w*
             | какой был\w*""",
         "hindi": r"""
-            | पहले | पुरान\S*""",
+            | पुरान\S*""",
         "arabic": r"""
-            | سابق\w* | السابق\w* | قبل | القديم\w* | في الماضي | أصلا""",
+            | سابق\w* | السابق\w* | القديم\w* | في الماضي | أصلا""",
         "unspaced": r"""
-            | 以前 | 之前 | 原来 | 过去 | 曾经 | 当时 | 原先 | 起初 | 旧的 | 元々 | もともと | 当初 | 前は | 昔
+            | 以前 | 原来 | 过去 | 曾经 | 当时 | 原先 | 起初 | 旧的 | 元々 | もともと | 当初 | 昔
             | かつて""",
     },
 }

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import CommonplaceError
-from ..facts.cues import has_cue
+from ..facts.past_questions import asks_about_past
 from ..facts.statements import (
     Statement,
     choose_from_text,
@@ -19,13 +19,12 @@ from ..facts.statements import (
     query_stems,
     read_statements,
 )
-from ..facts.words import fold
 from ..formats import frontmatter
 from ..formats.timestamps import parse_day, parse_timestamp
 from ..model import Hit, Query
 from .pins import Pin, PinCheck, PlacedPin, Repository, find_pins, find_placed_pins
+from .replacements import RankedHit
 from .scoring import ScoredHit
-from .truth import RankedHit
 from .validity import (
     ALWAYS,
     Validity,
@@ -71,7 +70,7 @@ def mark_validity(
         validity = _find_validity(row, origin, asked, find_day)
         marked.append((row, _mark(hit, validity, today) if validity != ALWAYS else hit))
     is_changed = any(hit.validity for _, hit in marked)
-    if not is_changed or query.filters.as_of is not None or has_cue(fold(query.text), "past"):
+    if not is_changed or query.filters.as_of is not None or asks_about_past(query.text):
         return marked
     return _rank_down(marked)
 

@@ -44,6 +44,7 @@ from .dates import NO_DATES, QueryDates, read_dates
 from .dense import QueryVectors, embed_query
 from .filters import check_filters, end_of_day
 from .marks import mark_hits
+from .replacements import RankedHit
 from .rerank import rerank_cross_encoder, rerank_maxsim
 from .scoring import (
     WEIGHTS,
@@ -61,7 +62,7 @@ from .scoring import (
     select_open_tasks,
     sort_by_day,
 )
-from .truth import MAX_MARKED_HITS, RankedHit, mark_versions, widen_query
+from .truth import MAX_MARKED_HITS, mark_versions, widen_query
 
 if TYPE_CHECKING:
     from ..index.handle import IndexHandle, IndexView

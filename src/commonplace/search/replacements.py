@@ -8,11 +8,17 @@ from ..facts.clauses import find_parts
 from ..facts.frames import Link
 from ..facts.statements import LookupKeys, Statement, find_lines, read_statements
 from ..facts.versions import CONFIRMED, DONE_TASK, judge
+from ..formats.timestamps import parse_day
 from ..model import Hit, Successor
+from .scoring import ScoredHit
 
 REPETITION = Link("repetition", "says the same again")
 _WHOLE_KINDS = (CONFIRMED, DONE_TASK, REPETITION.kind)  # of links to all of a statement
 _NO_KEYS: LookupKeys = {}
+_MAX_SCORE = 0.99  # of a hit that inherits the chances of others
+SUPERSEDED_SHARE = 0.8  # of the score of a hit whose fact was replaced
+
+RankedHit = tuple[ScoredHit, Hit]  # what was scored, with the whole passage; and the hit that is shown
 
 
 class Place(NamedTuple):
@@ -45,6 +51,26 @@ class Replacement(NamedTuple):
     is_partial: bool = False
     keeps_place: bool = False
     clause: str = ""
+
+
+def order_by_date(place: Place) -> tuple[str, str, int]:
+    """Return what statements are sorted by, to have the oldest first."""
+    return date_of(place.hit), place.hit.path, place.hit.start + place.statement.first_line
+
+
+def date_of(hit: Hit) -> str:
+    """Return when a passage is from: as it says, or as its page is called."""
+    return hit.at or (hit.path.rpartition("/")[2] if parse_day(hit.path) else "")
+
+
+def either(one: float, two: float) -> float:
+    """Return how likely it is that at least one of two is right."""
+    return 1 - (1 - one) * (1 - two)
+
+
+def inherit(hit: Hit, chance: float) -> Hit:
+    """Return a hit with the chance of others to be right added to its own."""
+    return hit._replace(score=round(min(_MAX_SCORE, either(hit.score, chance)), 4)) if chance else hit
 
 
 def find_replaced_part(replacement: Replacement, query_stems: frozenset[str] = frozenset()) -> Replacement:

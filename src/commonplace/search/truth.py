@@ -1,7 +1,8 @@
 """Versions of facts among hits: what replaced a fact stands above it, and the older hit says so.
 
 Everything is found by rule (`facts/versions.py`), among what the viewer may see. A hit with several statements is
-marked for the one that the query is about. A question about the past leaves the order as it is.
+marked for the one that the query is about. A question about the past leaves the order as it is, and one about what was
+before something has that first (`earlier.py`).
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from typing import NamedTuple
 
 from ..caching import ByteCache, cache_within
 from ..facts.completions import is_task
-from ..facts.cues import has_cue
 from ..facts.frames import Link
 from ..facts.links import NO_ANSWERS
+from ..facts.past_questions import asks_about_past, asks_what_was_before
 from ..facts.statements import (
     LookupKeys,
     Statement,
@@ -39,14 +40,21 @@ from ..index.statements import StoredStatements, choose_stored, find_stored
 from ..model import Hit, Predecessor, Query
 from ..storage.authors import Provenance
 from .dates import NO_DATES, QueryDates
+from .earlier import put_earlier_first
 from .replacements import (
     REPETITION,
+    SUPERSEDED_SHARE,
     Place,
+    RankedHit,
     Replacement,
     StatementId,
+    date_of,
     describe_successor,
+    either,
     find_replaced_part,
     identify,
+    inherit,
+    order_by_date,
 )
 from .scoring import Factors, ScoredHit
 
@@ -59,10 +67,7 @@ _MAX_COMPARISONS = 10_000  # of statements with others, for one answer
 _MIN_COMPARISONS = 4  # of each statement
 _MAX_WHOLE_CHARACTERS = 300  # that are shown of a passage that replaces another as a whole
 _NO_ORIGIN = Provenance()
-_MAX_SCORE = 0.99  # of a hit that inherits the chances of those that it replaces
-_SUPERSEDED_SHARE = 0.8  # of the score of a hit whose fact was replaced
 
-RankedHit = tuple[ScoredHit, Hit]  # what was scored, with the whole passage; and the hit that is shown
 Origins = dict[str, Provenance]  # by citation
 FindOrigins = Callable[[Sequence[Hit]], Sequence[Provenance]]  # when passages were written
 
@@ -80,7 +85,9 @@ def mark_versions(
     if not replacements:
         return list(ranked)
     marked = [(row, _mark(hit, replacements.get(row.number))) for row, hit in ranked]
-    if not has_cue(fold(query.text), "past"):
+    if asks_what_was_before(query.text):
+        marked = put_earlier_first(marked, replacements.values(), query_stems(query.text))
+    elif not asks_about_past(query.text):
         if dates.spans and dates.selects_first:
             replacements = {number: each for number, each in replacements.items() if _is_of_days(each.newer.hit, dates)}
         marked = _put_newer_first(marked, replacements, may_insert=not query.filters.author)
@@ -133,7 +140,7 @@ def _find_done(
 
 
 def _is_of_days(hit: Hit, dates: QueryDates) -> bool:
-    day = parse_day(_date_of(hit))
+    day = parse_day(date_of(hit))
     return day is not None and dates.includes(day)
 
 
@@ -247,11 +254,7 @@ def _find_shared(
 
 def _keep_latest(places: list[Place], limit: int) -> list[Place]:
     """Return the statements that were made last, of many: a page may say the same of a thousand values."""
-    return places if len(places) <= limit else sorted(places, key=_order_by_date)[-limit:]
-
-
-def _order_by_date(place: Place) -> tuple[str, str, int]:
-    return _date_of(place.hit), place.hit.path, place.hit.start + place.statement.first_line
+    return places if len(places) <= limit else sorted(places, key=order_by_date)[-limit:]
 
 
 def judge_places(places: Sequence[Place], by_key: dict[int, list[Place]]) -> Iterator[Replacement]:
@@ -429,7 +432,7 @@ def _find_moment(place: Place, origins: Origins) -> _Moment:
 
 def _list_moments(hit: Hit, origins: Origins) -> list[_Moment]:
     """Return the date of a passage and, if it was edited later, that of the edit: either may be that of a statement."""
-    at = _date_of(hit)
+    at = date_of(hit)
     origin = origins.get(hit.citation, _NO_ORIGIN)
     is_later = bool(at) and origin.is_edited and origin.at[:10] >= at[:10]
     dated = _Moment(at or origin.at, parse_day(at or origin.at), is_edited=False, hit=hit)
@@ -444,12 +447,7 @@ def _is_alone(place: Place) -> bool:
 
 def _may_be_edited(hit: Hit) -> bool:
     """Return whether history may tell more of a passage than its date: sessions only grow."""
-    return hit.source != "session" or not _date_of(hit)
-
-
-def _date_of(hit: Hit) -> str:
-    """Return when a passage is from: as it says, or as its page is called."""
-    return hit.at or (hit.path.rpartition("/")[2] if parse_day(hit.path) else "")
+    return hit.source != "session" or not date_of(hit)
 
 
 def _is_newer(older: _Moment, newer: _Moment) -> bool:
@@ -474,7 +472,7 @@ def _mark(hit: Hit, replacement: Replacement | None) -> Hit:
 
 def _lower(hit: Hit) -> Hit:
     newer = hit.superseded_by
-    lowered = round(hit.score * _SUPERSEDED_SHARE, 4)
+    lowered = round(hit.score * SUPERSEDED_SHARE, 4)
     return hit._replace(score=lowered) if newer else hit
 
 
@@ -490,7 +488,7 @@ def _put_newer_first(
     chances = _join_chances(shown, replaced)
 
     def weigh(number: int, row: ScoredHit, hit: Hit) -> RankedHit:
-        return row, _inherit(_lower(hit) if number in replaced else hit, chances.get(number, 0.0))
+        return row, inherit(_lower(hit) if number in replaced else hit, chances.get(number, 0.0))
 
     repeated = {number for number, each in replaced.items() if _is_repeated(shown[number], each, every)}
     weighed = [weigh(number, *every[number]) for number in every if number not in repeated]
@@ -508,16 +506,8 @@ def _join_chances(shown: Mapping[int, Hit], replaced: Mapping[int, Replacement])
     chances: dict[int, float] = {}
     for number, replacement in replaced.items():
         newer = replacement.newer.number
-        chances[newer] = _either(chances.get(newer, 0.0), shown[number].score)
+        chances[newer] = either(chances.get(newer, 0.0), shown[number].score)
     return chances
-
-
-def _either(one: float, two: float) -> float:
-    return 1 - (1 - one) * (1 - two)
-
-
-def _inherit(hit: Hit, chance: float) -> Hit:
-    return hit._replace(score=round(min(_MAX_SCORE, _either(hit.score, chance)), 4)) if chance else hit
 
 
 def _name_predecessors(ranked: Sequence[RankedHit], replacements: Mapping[int, Replacement]) -> list[RankedHit]:
@@ -535,7 +525,7 @@ def _name_predecessors(ranked: Sequence[RankedHit], replacements: Mapping[int, R
 
 
 def _sort_newest_first(places: Iterable[Place]) -> list[Place]:
-    return sorted(places, key=_order_by_date, reverse=True)
+    return sorted(places, key=order_by_date, reverse=True)
 
 
 def _describe_predecessor(place: Place) -> Predecessor:
