@@ -16,6 +16,10 @@ APART = [
     ("Rent for the office is 3,000 EUR.", "Rent for the warehouse rose to 1,200 EUR."),
     ("Ship 3 left the port at noon, with a crew of 23.", "Ship 4 left the port at noon, with a crew of 24."),
     ("Tom uses vim for Python.", "Tom uses VS Code for Java now."),
+    # Another detail of it.
+    ("Max: shoe size 29", "Max: allergic to penicillin"),
+    ("API: runs on port 8080", "API: rate limit 100 per minute"),
+    ("**Lena**: born 4 May 2017, class 3b, teacher Frau Vogt", "Lena: piano lesson at 17:00 with Frau Lindt."),
     # A part of it, or a whole of which it is a part.
     ("The API runs on port 8080.", "The admin API now runs on port 9090."),
     ("The backup runs at 02:00.", "The backup of the wiki now runs at 03:00."),

@@ -33,6 +33,7 @@ from .value_words import (
     KINDS_OF_THINGS,
     NEEDS,
     NO_FEELING,
+    ROLES,
     SENTIMENT_STEMS,
 )
 from .words import content_stems, find_names, fold, is_number, split_words, stem, word_set
@@ -46,6 +47,9 @@ _MIN_SHARE_OF_NEWER = 0.27  # of its words, since a long sentence shares some wi
 _MIN_SHARE_OF_NUMBERS = 0.4  # of what the newer is about, if a number changed
 _MIN_SHARE_OF_SUBJECT = 0.5  # of what both are about, if the newer says that a date or a number changed
 _MAX_SUBJECT_TOPICS = 3
+_MIN_SHARE_OF_DETAILS = 0.3  # that two lines with one name have in common
+_MAX_SHORT_STEMS = 2  # of a value
+_TITLES = word_set("mr mrs ms dr prof frau herr señor señora monsieur madame")
 _MIN_STORY_STEMS = 4  # of a text after a label that is more than a value
 _MAX_DECISION_STEMS = 6
 _NAME_WEIGHT = 2.0
@@ -191,15 +195,36 @@ def _judge_label(older: Statement, newer: Statement, *, is_same_place: bool) -> 
     if not FREE_LABELS.isdisjoint(stems) or (stems <= CONTEXT_LABELS and not is_same_place):
         return None
     says_more = set(older.stems) <= set(newer.stems) and "change" not in newer.cues and not _denies(older, newer)
-    if says_more or (not is_same_place and _tell_two_stories(older, newer)):
+    if says_more or (not is_same_place and _tell_two_stories(older, newer)) or _give_other_details(older, newer):
         return None
-    return Link("frame", f"the same label: {newer.label}", newer.label)
+    return Link("frame", f"has the same label: {newer.label}", newer.label)
 
 
 def _tell_two_stories(older: Statement, newer: Statement) -> bool:
     """Return whether two lines with one label say much, and nothing of the same: `Evening: …` of two days."""
     told = [set(each.stems) - _label_stems(each) for each in (older, newer)]
     return min(map(len, told)) >= _MIN_STORY_STEMS and told[0].isdisjoint(told[1])
+
+
+def _give_other_details(older: Statement, newer: Statement) -> bool:
+    """Return whether a label names somebody or something, and each line tells something else of it: `Max: size 29`,
+    `Max: allergic to penicillin`. What has one value is named by its label (`Deadline`, `wifi password`), or short."""
+    labels = _label_stems(newer)
+    is_value = not labels.isdisjoint(CONTEXT_LABELS | ROLES) or (len(labels) > 1 and not _is_name(newer))
+    if is_value or "change" in newer.cues:
+        return False
+    known = labels | _TITLES
+    details = [{each for each in one.stems if each not in known and not is_number(each)} for one in (older, newer)]
+    smaller = min(map(len, details))
+    if smaller <= 1 and max(map(len, details)) <= _MAX_SHORT_STEMS:
+        return False
+    return len(details[0] & details[1]) < _MIN_SHARE_OF_DETAILS * smaller or not smaller
+
+
+def _is_name(statement: Statement) -> bool:
+    """Return whether every word of a label begins with a capital letter."""
+    label = statement.text.lstrip("*_ -")[: len(statement.label)]
+    return all(word[:1].isupper() for word in label.split())
 
 
 def _judge_states(older: Statement, newer: Statement) -> Link | None:

@@ -192,7 +192,7 @@ def _find_same_key(row: ScoredHit, candidates: Iterable[Candidate]) -> Iterator[
         other = candidate.hit
         is_elsewhere = other.path != hit.path and other.text != hit.text
         if other.key == hit.key and other.scope == hit.scope and is_elsewhere:
-            link = Link("same-key", f"the same key: {hit.key}", hit.key)
+            link = Link("same-key", f"has the same key: {hit.key}", hit.key)
             yield Replacement(_whole(row.number, hit), _whole(candidate.number, other), link)
 
 
