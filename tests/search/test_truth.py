@@ -234,3 +234,36 @@ def test_of_two_values_of_one_day_under_one_key_the_later_one_holds(diary: Diary
     assert newer.superseded_by is None
     assert "host-b" in older.text
     assert older.superseded_by is not None
+
+
+def test_a_corrected_spelling_in_an_old_note_does_not_make_it_new(diary: Diary, home: Path) -> None:
+    diary.note("The launch is on 12 April, in Berln.")
+    diary.note("The launch moved to 26 April.")
+    page = home / "agents/main/memory/daily/2026-03-01.md"
+    page.write_text(page.read_text().replace("Berln", "Berlin, at the harbour"))
+    newer, older = diary.search("when is the launch?")
+    assert last_lines([newer, older]) == [
+        "The launch moved to 26 April.",
+        "The launch is on 12 April, in Berlin, at the harbour.",
+    ]
+    assert older.superseded_by
+
+
+def test_an_old_note_whose_date_is_changed_by_hand_is_new(diary: Diary, home: Path) -> None:
+    diary.note("The launch is on 12 April, in Berlin.")
+    diary.note("The launch moved to 26 April.")
+    page = home / "agents/main/memory/daily/2026-03-01.md"
+    page.write_text(page.read_text().replace("12 April", "19 April"))
+    newer, older = diary.search("when is the launch?")
+    assert last_lines([newer, older])[0] == "The launch is on 19 April, in Berlin."
+    assert newer.superseded_by is None
+
+
+def test_a_line_of_a_page_is_as_old_as_it_was_though_another_is_changed(diary: Diary) -> None:
+    diary.memory.call("update_world", {"topic": "infra", "content": "Hosting: Hetzner\nStandup: Tuesdays at 10:00"})
+    diary.now += timedelta(days=1)
+    diary.note("Standup moved to Wednesdays at 9:30.")
+    diary.memory.call("update_world", {"topic": "infra", "content": "Hosting: OVH\nStandup: Tuesdays at 10:00"})
+    newer, older = diary.search("when is the standup?")
+    assert last_lines([newer, older]) == ["Standup moved to Wednesdays at 9:30.", "Standup: Tuesdays at 10:00"]
+    assert older.superseded_by

@@ -381,7 +381,8 @@ def choose_newest(pairs: Sequence[Replacement], find_origins: FindOrigins) -> di
 
 
 def _choose_latest(pairs: Sequence[Replacement], find_origins: FindOrigins) -> dict[StatementId, Replacement]:
-    origins = _find_origins_of((place.hit for pair in pairs for place in (pair.older, pair.newer)), find_origins)
+    places = [place for pair in pairs for place in (pair.older, pair.newer)]
+    origins = _find_origins_of((hit for place in places for hit in (place.hit, _locate(place))), find_origins)
     checked = [checked for pair in pairs if (checked := _check_answers(pair, origins))]
     chosen: dict[StatementId, Replacement] = {}
     for pair in checked:
@@ -426,17 +427,24 @@ class _Moment(NamedTuple):
 
 def _find_moment(place: Place, origins: Origins) -> _Moment:
     """Return the date of a statement: as it says, or its page is called; or when its line was edited later."""
-    moments = _list_moments(place.hit, origins)
+    moments = _list_moments(place.hit, origins, origins.get(_locate(place).citation))
     return moments[-1] if len(moments) > 1 and _is_alone(place) else moments[0]
 
 
-def _list_moments(hit: Hit, origins: Origins) -> list[_Moment]:
-    """Return the date of a passage and, if it was edited later, that of the edit: either may be that of a statement."""
+def _list_moments(hit: Hit, origins: Origins, line: Provenance | None = None) -> list[_Moment]:
+    """Return the date of a passage, or of one of its lines, and, if it was edited later, that of the edit: either may
+    be that of a statement. Where only the spelling was corrected, nothing new was said."""
     at = date_of(hit)
     origin = origins.get(hit.citation, _NO_ORIGIN)
-    is_later = bool(at) and origin.is_edited and origin.at[:10] >= at[:10]
-    dated = _Moment(at or origin.at, parse_day(at or origin.at), is_edited=False, hit=hit)
-    return [dated, _Moment(origin.at, parse_day(origin.at), is_edited=True, hit=hit)] if is_later else [dated]
+    said_at = (line or origin).said_at
+    is_later = bool(at) and origin.is_edited and said_at == origin.said_at and said_at[:10] >= at[:10]
+    dated = _Moment(at or said_at, parse_day(at or said_at), is_edited=False, hit=hit)
+    if is_later:
+        return [dated, _Moment(said_at, parse_day(said_at), is_edited=True, hit=hit)]
+    if at or line or not origin.is_edited:
+        return [dated]
+    first = origin.first_said_at  # any of its lines may be as old as that
+    return [dated, _Moment(first, parse_day(first), is_edited=False, hit=hit)]
 
 
 def _is_alone(place: Place) -> bool:

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
+from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from ..caching import ByteCache
@@ -38,6 +39,8 @@ _PERSON = "person"
 _ANSWERING = frozenset(("", _PERSON, "token"))
 _PAGE_CACHE_BYTES = 8_000_000  # of all memories that this process has open
 _FEW_BLANKS = 100
+_MIN_SPELLED_LETTERS = 4  # of a word that may have been misspelled
+_MIN_SPELLING_LIKENESS = 0.8
 _JOIN = "; "
 _LINES = re.compile(r"lines (\d{1,9}) to (\d{1,9}) of ([0-9a-f]+)")
 Span = tuple[str, int, int]  # a path, a first line and a last one, counted from 1
@@ -51,10 +54,12 @@ class Bounds(NamedTuple):
 
 
 class LineOrigin(NamedTuple):
-    """Which change wrote a line; None where history does not know. A person wrote or approved it, if `is_approved`."""
+    """Which change wrote a line; None where history does not know. A person wrote or approved it, if `is_approved`.
+    `said`: the change that first said what it says, if only its spelling was corrected since, or more was added."""
 
     change: Change | None
     is_approved: bool = False
+    said: Change | None = None
 
 
 UNKNOWN = LineOrigin(None)
@@ -172,9 +177,41 @@ def _carry_over(lines: list[str], new_lines: list[str], origins: list[LineOrigin
     old_end = len(lines) - tail
     new_end = len(new_lines) - tail
     middle = [own] * (new_end - head)
-    for one, two, size in matching_blocks(lines[head:old_end], new_lines[head:new_end]):
-        middle[two : two + size] = origins[head + one : head + one + size]
+    before = lines[head:old_end]
+    after = new_lines[head:new_end]
+    known = origins[head:old_end]
+    old = new = 0
+    for one, two, size in (*matching_blocks(before, after), (len(before), len(after), 0)):
+        if one - old == two - new:  # as many lines as before: each took the place of one
+            for at in range(one - old):
+                if is_correction(before[old + at], after[new + at]):
+                    origin = known[old + at]
+                    middle[new + at] = own._replace(said=origin.said or origin.change)
+        middle[two : two + size] = known[one : one + size]
+        old = one + size
+        new = two + size
     return [*origins[:head], *middle, *origins[old_end:]]
+
+
+def is_correction(old: str, new: str) -> bool:
+    """Return whether a line says what it said before: in another spelling of some words, and perhaps with more after
+    it. Whoever changes a number, or a name, says something else."""
+    words = old.split()
+    others = new.split()
+    if not words or len(others) < len(words):
+        return False
+    pairs = list(zip(words, others, strict=False))
+    return all(one == two or _is_spelling(one, two) for one, two in pairs) and pairs != [(old, new)]
+
+
+def _is_spelling(one: str, two: str) -> bool:
+    """Return whether two words differ by no more than a letter or two, or by marks."""
+    bare, other = (word.strip(",.;:!?()*_\"'").casefold() for word in (one, two))
+    if bare == other:
+        return True
+    if not bare.isalpha() or not other.isalpha() or min(len(bare), len(other)) < _MIN_SPELLED_LETTERS:
+        return False
+    return SequenceMatcher(None, bare, other, autojunk=False).ratio() >= _MIN_SPELLING_LIKENESS
 
 
 def _count_equal(lines: list[str], new_lines: list[str]) -> int:
@@ -192,11 +229,13 @@ class Provenance(NamedTuple):
     author: str = ""
     at: str = ""
     is_approved: bool = False  # whether a person wrote or approved all of it
-    is_edited: bool = False  # whether it was written in several changes
+    is_edited: bool = False  # whether it was said in several changes
     names: frozenset[str] = frozenset()
     head: str = ""  # the front matter of its page
     comments: str = ""  # the annotations of the whole page
     answers: frozenset[Answer] = frozenset()  # on its page, those that somebody gave
+    said_at: str = ""  # when the last of it was said; corrections of its spelling since do not count
+    first_said_at: str = ""  # when the first of it was said
 
 
 class _Page(NamedTuple):
@@ -357,9 +396,10 @@ def _join_origins(page: _Page) -> _Page:
     origins, blanks, head, comments, answers, _, _ = page
     if not origins or any(origin is not first for origin in origins):
         return page
-    change, is_approved = first
+    change = first.change
     author, at, names = (change.by, change.at, frozenset(_names(change))) if change else ("", "", _NO_NAMES)
-    whole = Provenance(author, at, is_approved, False, names, head, comments, answers)
+    said_at = first.said.at if first.said else at
+    whole = Provenance(author, at, first.is_approved, False, names, head, comments, answers, said_at, said_at)
     return _Page((first,), blanks, head, comments, answers, whole, len(origins))
 
 
@@ -395,7 +435,10 @@ def _summarize(origins: list[LineOrigin]) -> Provenance:
     names = frozenset(name for change in latest_first for name in _names(change))
     is_approved = all(origin.is_approved for origin in origins)
     at = latest_first[0].at if latest_first else ""
-    return Provenance(_JOIN.join(words), at, is_approved, len(changes) > 1, names)
+    said = {(origin.said or origin.change).at for origin in origins if origin.change}
+    last = max(said, default="")
+    first = min(said, default="")
+    return Provenance(_JOIN.join(words), at, is_approved, len(said) > 1, names, said_at=last, first_said_at=first)
 
 
 def _at(change: Change) -> str:
