@@ -370,8 +370,12 @@ def keep_approved(pairs: Sequence[Replacement], find_origins: FindOrigins) -> li
 
 
 def _locate(place: Place) -> Hit:
-    start, end = find_lines(place.hit, place.statement)
-    return place.hit._replace(start=start, end=end)
+    """Return the lines of a statement, which may be all that a hit has."""
+    hit = place.hit
+    if hit.end - hit.start == place.statement.last_line - place.statement.first_line:
+        return hit
+    start, end = find_lines(hit, place.statement)
+    return hit._replace(start=start, end=end)
 
 
 def choose_newest(pairs: Sequence[Replacement], find_origins: FindOrigins) -> dict[StatementId, Replacement]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -115,10 +116,10 @@ def _wait_until_gone(pid: int) -> None:
         handle = os.pidfd_open(pid)
     except ProcessLookupError:
         return
-    import select
-
+    waiting = select.poll()  # `select` takes no number above 1023
+    waiting.register(handle, select.POLLIN)
     try:
-        assert select.select([handle], [], [], TIMEOUT_SECONDS)[0], "the server is still there"
+        assert waiting.poll(TIMEOUT_SECONDS * 1000), "the server is still there"
     finally:
         os.close(handle)
 
