@@ -493,18 +493,18 @@ def _put_newer_first(
 ) -> list[RankedHit]:
     """Return the hits by score. What was replaced loses a share of its own, which its newer version takes over; where
     that was not found, it joins the hits."""
-    shown = {row.number: hit for row, hit in ranked}
-    replaced = {number: each for number, each in replacements.items() if not each.keeps_place and number in shown}
+    hits = {row.number: hit for row, hit in ranked}
+    replaced = {number: each for number, each in replacements.items() if not each.keeps_place and number in hits}
     newer = [_insert(row, replaced[row.number]) for row, _ in ranked if may_insert and row.number in replaced]
     every = {row.number: (row, hit) for row, hit in (*newer, *ranked)}
-    chances = _join_chances(shown, replaced)
+    chances = _join_chances(hits, replaced)
 
     def weigh(number: int, row: ScoredHit, hit: Hit) -> RankedHit:
         return row, inherit(_lower(hit) if number in replaced else hit, chances.get(number, 0.0))
 
-    repeated = {number for number, each in replaced.items() if _is_repeated(shown[number], each, every)}
-    weighed = [weigh(number, *every[number]) for number in every if number not in repeated]
-    return sorted(weighed, key=lambda each: (each[1].score, each[0].number not in replaced), reverse=True)
+    copies = {number for number, each in replaced.items() if _is_repeated(hits[number], each, every)}
+    rows = [weigh(number, *every[number]) for number in every if number not in copies]
+    return sorted(rows, key=lambda each: (each[1].score, each[0].number not in replaced), reverse=True)
 
 
 def _is_repeated(hit: Hit, replacement: Replacement, every: Mapping[int, RankedHit]) -> bool:

@@ -55,11 +55,11 @@ class Bounds(NamedTuple):
 
 class LineOrigin(NamedTuple):
     """Which change wrote a line; None where history does not know. A person wrote or approved it, if `is_approved`.
-    `said`: the change that first said what it says, if only its spelling was corrected since, or more was added."""
+    `source`: the change that first said what it says, if only its spelling was corrected since, or more was added."""
 
     change: Change | None
     is_approved: bool = False
-    said: Change | None = None
+    source: Change | None = None
 
 
 UNKNOWN = LineOrigin(None)
@@ -186,7 +186,7 @@ def _carry_over(lines: list[str], new_lines: list[str], origins: list[LineOrigin
             for at in range(one - old):
                 if is_correction(before[old + at], after[new + at]):
                     origin = known[old + at]
-                    middle[new + at] = own._replace(said=origin.said or origin.change)
+                    middle[new + at] = own._replace(source=origin.source or origin.change)
         middle[two : two + size] = known[one : one + size]
         old = one + size
         new = two + size
@@ -398,7 +398,7 @@ def _join_origins(page: _Page) -> _Page:
         return page
     change = first.change
     author, at, names = (change.by, change.at, frozenset(_names(change))) if change else ("", "", _NO_NAMES)
-    said_at = first.said.at if first.said else at
+    said_at = first.source.at if first.source else at
     whole = Provenance(author, at, first.is_approved, False, names, head, comments, answers, said_at, said_at)
     return _Page((first,), blanks, head, comments, answers, whole, len(origins))
 
@@ -435,10 +435,10 @@ def _summarize(origins: list[LineOrigin]) -> Provenance:
     names = frozenset(name for change in latest_first for name in _names(change))
     is_approved = all(origin.is_approved for origin in origins)
     at = latest_first[0].at if latest_first else ""
-    said = {(origin.said or origin.change).at for origin in origins if origin.change}
-    last = max(said, default="")
-    first = min(said, default="")
-    return Provenance(_JOIN.join(words), at, is_approved, len(said) > 1, names, said_at=last, first_said_at=first)
+    times = {(origin.source or origin.change).at for origin in origins if origin.change}
+    last = max(times, default="")
+    first = min(times, default="")
+    return Provenance(_JOIN.join(words), at, is_approved, len(times) > 1, names, said_at=last, first_said_at=first)
 
 
 def _at(change: Change) -> str:
