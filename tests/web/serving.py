@@ -50,7 +50,9 @@ def read_opened(opener: Path) -> str:
     """The address that the opened file leads to."""
     pipe = os.open(opener.parent / "opened", os.O_RDONLY | os.O_NONBLOCK)
     try:
-        assert select.select([pipe], [], [], OPENED_WITHIN_S)[0], "nothing was opened"
+        waiting = select.poll()
+        waiting.register(pipe, select.POLLIN)
+        assert waiting.poll(OPENED_WITHIN_S * 1000), "nothing was opened"
         page = os.read(pipe, 4096).decode()
     finally:
         os.close(pipe)
