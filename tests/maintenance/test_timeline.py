@@ -239,6 +239,45 @@ def test_a_page_that_is_renamed_by_hand_keeps_its_authors_and_is_renamed_back_as
     assert [path.name for path in world.iterdir()] == ["people.md"]
 
 
+def test_lines_that_did_not_change_keep_their_authors_though_the_page_was_renamed_and_edited(home: Path) -> None:
+    memory = Memory(home, agent="ann")
+    facts = ["Kim leads payments.", "Bo owns search.", "Di runs the shop."]
+    memory.call("update_world", {"topic": "people", "content": "\n".join(facts)})
+    world = home / "memory/world"
+    (world / "people.md").rename(world / "team.md")
+    (world / "team.md").write_text("\n".join([facts[0], "Bo owns maps.", facts[2]]) + "\n")
+    memory.search("anything")
+    assert [(line.text, line.author) for line in blame_page(memory.home, "memory/world/team.md")] == [
+        (facts[0], "ann (update_world)"), ("Bo owns maps.", "outside"), (facts[2], "ann (update_world)")
+    ]  # fmt: skip
+    moved, edited = (change for change in list_changes(memory.home) if change.path.endswith("team.md"))
+    assert (moved.why, edited.why) == ("renamed from memory/world/people.md", "")
+    undo(memory.home, [edited])
+    assert (world / "team.md").read_text().split("\n")[:3] == facts
+
+
+def test_a_rename_that_may_be_of_either_of_two_pages_is_none(home: Path) -> None:
+    memory = Memory(home, agent="ann")
+    for topic in ("one", "two"):
+        memory.call("update_world", {"topic": topic, "content": f"Tea at five.\nCake at six.\nRest at {topic}."})
+    world = home / "memory/world"
+    (world / "one.md").unlink()
+    (world / "two.md").rename(world / "three.md")
+    (world / "three.md").write_text("Tea at five.\nCake at six.\nRest at nine.\n")
+    memory.search("anything")
+    assert {line.author for line in blame_page(memory.home, "memory/world/three.md")} == {"outside"}
+
+
+def test_a_new_page_with_few_of_the_lines_of_one_that_is_gone_is_no_rename(home: Path) -> None:
+    memory = Memory(home, agent="ann")
+    memory.call("update_world", {"topic": "people", "content": "# People\n\nKim leads payments.\nBo owns search."})
+    world = home / "memory/world"
+    (world / "people.md").rename(world / "plants.md")
+    (world / "plants.md").write_text("# People\n\nKim leads payments.\nFern.\nMoss.\n")
+    memory.search("anything")
+    assert {line.author for line in blame_page(memory.home, "memory/world/plants.md")} == {"outside"}
+
+
 def test_a_copy_by_hand_is_no_rename(home: Path) -> None:
     memory = Memory(home)
     memory.call("update_world", {"topic": "people", "content": "Kim leads payments."})

@@ -44,6 +44,7 @@ from ..files import (
 )
 from ..history import ABSENT, Author, describe_rename, version_of
 from ..names import require_inside
+from ..renames import MAX_COMPARED_PAGES, match_renames
 from .root import RootFolder
 
 Files = list["os.DirEntry[str]"]
@@ -52,12 +53,16 @@ _UNHURRIED_ATTEMPTS = 4  # of them, which sync before the page is swapped in
 
 
 class Rename(NamedTuple):
-    """One side of a rename by another program: the versions of that page before and after, and how history says it."""
+    """One side of a rename by another program: the versions of that page before and after, and how history says it.
+
+    `data`: what the page had when it was renamed, before it was edited.
+    """
 
     before: str
     after: str
     why: str
     call: str
+    data: bytes | None = None
 
 
 class FolderPages(TextPages):
@@ -174,34 +179,39 @@ class FolderPages(TextPages):
                             self._record_outside_edit(path, data)
 
     def _find_renames(self, paths: Paths) -> dict[str, Rename]:
-        """Return which pages another program renamed: one is gone, and a new one has its bytes."""
+        """Return which pages another program renamed: one is gone, and a new one has its bytes or its lines."""
         renames: dict[str, Rename] = {}
         history = self._conflicts.history
         if not history or len(paths) < 2:
             return renames
         with suppress(CommonplaceError, OSError):  # then they are recorded as two changes
             heads = {path: history.head(path) for path in paths}
-            known = {head.version: path for path, head in heads.items() if head and head.version != ABSENT}
-            gone = {version: path for version, path in known.items() if self._top.read_or_none(path) is None}
-            for new in [path for path, head in heads.items() if head is None] if gone else ():
-                data = self._top.read_or_none(new)
-                version = version_of(data)
-                if data and version in gone:
-                    old = gone.pop(version)
-                    call = os.urandom(5).hex()
-                    renames[old] = Rename(version, ABSENT, describe_rename(new=new), call)
-                    renames[new] = Rename(ABSENT, version, describe_rename(old=old), call)
+            known = {path: head.version for path, head in heads.items() if head and head.version != ABSENT}
+            gone = {path: version for path, version in known.items() if self._top.read_or_none(path) is None}
+            new = [path for path, head in heads.items() if head is None] if gone else []
+            pages = {path: data for path in new if (data := self._top.read_or_none(path))}
+            versions = {version_of(data) for data in pages.values()}
+            if len(gone) > MAX_COMPARED_PAGES or not pages:
+                gone = {path: version for path, version in gone.items() if version in versions}
+            earlier = {path: data for path, version in gone.items() if (data := history.read_version(path, version))}
+            for old, path in match_renames(earlier, pages).items():
+                call = os.urandom(5).hex()
+                renames[old] = Rename(gone[old], ABSENT, describe_rename(new=path), call)
+                after = version_of(pages[path])
+                renames[path] = Rename(ABSENT, after, describe_rename(old=old), call, earlier[old])
         return renames
 
     def _record_rename(self, path: str, data: bytes | None, rename: Rename | None) -> bool:
-        """Record one side of a rename, unless the page has changed since it was found."""
+        """Record one side of a rename, unless the page has changed since it was found, and what was edited with it."""
         history = self._conflicts.history
         if not history or not rename or version_of(data) != rename.after:
             return False
         head = history.head(path)
         if (head.version if head else ABSENT) != rename.before:
             return False
-        history.record_change(path, None, data, Author(tool="", why=rename.why, call=rename.call))
+        history.record_change(path, None, rename.data, Author(tool="", why=rename.why, call=rename.call))
+        if data != rename.data:
+            self._record_outside_edit(path, data)
         return True
 
     def _record_outside_edit(self, path: str, data: bytes | None) -> None:
