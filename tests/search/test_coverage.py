@@ -72,3 +72,29 @@ def test_names_numbers_and_identifiers_are_exact_and_german_nouns_are_not() -> N
 
 def test_what_only_asks_is_no_word_of_a_question() -> None:
     assert [word.text for word in split_question("explain what the gateway does", "english")] == ["gateway"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("note", "question"),
+    [
+        ("Max is allergic to penicillin.", "is Max allergic to anything?"),
+        ("Max is allergic to penicillin.", "is someone allergic to penicillin?"),
+        ("Max ist gegen Penicillin allergisch.", "ist Max gegen irgendetwas allergisch?"),
+        ("Max es alérgico a la penicilina.", "¿Max es alérgico a algo?"),
+        ("Max est allergique à la pénicilline.", "Max est-il allergique à quelque chose ?"),
+        ("O Max é alérgico à penicilina.", "O Max é alérgico a algo?"),
+        ("Max è allergico alla penicillina.", "Max è allergico a qualcosa?"),
+        ("У Макса аллергия на пенициллин.", "У Макса аллергия на что-нибудь?"),
+    ],
+)
+def test_a_word_that_stands_for_the_answer_is_not_lacking(memory: Memory, note: str, question: str, mode: str) -> None:
+    memory.call("remember", {"content": note})
+    memory.call("remember", {"content": "Ann called."})
+    assert memory.home.search(question, mode=mode).verdict == "found"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_stands_for_the_answer_does_not_stand_for_a_name(memory: Memory, mode: str) -> None:
+    memory.call("remember", {"content": "Max is allergic to penicillin."})
+    assert memory.home.search("is Zoe allergic to anything?", mode=mode).verdict != "found"

@@ -113,11 +113,24 @@ KIND_QUESTION_WORDS = """
     which what many much
     welche welcher welches welchem welchen viel viele
     que cual cuanto cuanta cuantos cuantas
-    quel quelle quels quelles combien
+    quel quelle quels quelles combien quelque
     qual quais quanto quanta quantos quantas quale quali quanti quante
     какой какая какое какие каком какую сколько
     أي كم
     कौन कितने कितना कितनी
+"""
+# Words that stand for whatever the answer names, and which no answer has: `is Max allergic to anything?`.
+INDEFINITE_WORDS = """
+    anything something everything nothing anyone someone everyone anybody somebody everybody anywhere somewhere
+    etwas irgendetwas irgendwas nichts jemand jemanden jemandem irgendjemand irgendwer irgendwo
+    algo alguien nada nadie
+    quelqu rien
+    alguem ninguem
+    qualcosa qualcuno niente nessuno
+    iets iemand ktos birisi sesuatu seseorang
+    нибудь либо ничего
+    कुछ किसी कोई
+    شيء شيئا أحد أحدا
 """
 # Verbs that say little of what is asked for: `which port does Redis use?` is answered by `Redis is on port 6390`.
 LIGHT_VERBS = """

@@ -19,7 +19,7 @@ from ..facts.value_words import DETERMINERS, PREPOSITIONS
 from ..facts.words import is_unspaced, word_set
 from ..formats.passages import embedding_text
 from ..index.base import Candidate
-from ..index.languages import KIND_QUESTION_WORDS, LIGHT_VERBS, REQUEST_WORDS
+from ..index.languages import INDEFINITE_WORDS, KIND_QUESTION_WORDS, LIGHT_VERBS, REQUEST_WORDS
 from ..index.terms import encode_term, unpack_terms
 from ..index.tokenizer import fold, split_runs, tokenize_query
 from .words import drop_unspaced_stop_words
@@ -38,7 +38,7 @@ _CAPITALISED = re.compile(r"(?<=[^\s.?!:¿¡\"“«(]\s)[^\W\d_]\w*")
 class AskedWord(NamedTuple):
     """A content word of a query, or a run of a script without spaces. `pieces`: the forms of the word, or those of each
     pair of characters. `is_exact`: it is a name, a number or an identifier, for which no other word stands. `is_kind`:
-    it says what is asked for, and an answer need not have it: `which city`."""
+    it says what is asked for, and an answer need not have it: `which city`, `anything`."""
 
     text: str
     pieces: tuple[frozenset[int], ...]
@@ -76,7 +76,8 @@ def split_question(text: str, language: str) -> list[AskedWord]:
                 pieces = tuple(frozenset(map(encode_term, word.forms)) for word in found)
                 is_exact = part in exact or any(map(str.isdigit, part))
                 kinds = _asking_for_kinds()
-                is_kind = before in kinds or part in kinds or (has_no_spaces and bool(_UNSPACED_KIND.search(part)))
+                is_kind = before in kinds or part in kinds or part in _indefinite_words()
+                is_kind = is_kind or (has_no_spaces and bool(_UNSPACED_KIND.search(part)))
                 words[part] = AskedWord(spelled.get(part, part), pieces, is_exact, is_kind)
         before = run
     return [*words.values()]
@@ -90,6 +91,11 @@ def _light_verbs() -> frozenset[str]:
 @cache
 def _asking_for_kinds() -> frozenset[str]:
     return frozenset(fold(KIND_QUESTION_WORDS).split())
+
+
+@cache
+def _indefinite_words() -> frozenset[str]:
+    return frozenset(fold(INDEFINITE_WORDS).split())
 
 
 @cache
