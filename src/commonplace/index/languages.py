@@ -97,6 +97,19 @@ DAY_QUESTION_WORDS = """
     حدث حصل فعلنا جديد
     做 は し か
 """
+# The same of a day to come: `what is planned for Friday?`.
+COMING_QUESTION_WORDS = """
+    plan plans planned scheduled schedule agenda appointment appointments calendar coming upcoming s
+    etwas termin termine geplant ansteht steht plane vorgesehen
+    planes planeado planeada citas cita previsto
+    prevu prevue rendez programme
+    planejado planeado compromissos marcado
+    programma programmato impegni appuntamenti
+    планы запланировано будет будем нас
+    योजना
+    لدينا عندنا مواعيد خطط
+    有 安排 计划 計劃 予定 予定は 예정 일정 일정이 뭐가
+"""
 # Words with which people ask for something, and which no answer has.
 REQUEST_WORDS = """
     describe explain please remind show tell

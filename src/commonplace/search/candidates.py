@@ -13,6 +13,7 @@ from .dates import QueryDates, names_days_within
 from .dense import QueryVectors, find_by_similarity
 from .scoring import Weights
 from .spelling import find_corrections
+from .weekdays import words_for
 
 _POOL_PASSAGES = 100  # candidates from each of the two retrievers
 _MAX_POOLS = 32  # to read when duplicates of a few texts fill the first one
@@ -36,6 +37,7 @@ def find_candidates(
         return found
     dated = _retrieve(index, query._replace(filters=filters), vectors, weights, newest=dates.selects_all)
     naming = _find_naming_days(index, query, dates) if dates.selects_all else []
+    naming += _find_weekdays(index, query, dates)
     passages = {candidate.number: candidate for candidate in [*found.passages, *naming, *dated.passages]}
     z_scores = None if found.z_scores is None else {**found.z_scores, **(dated.z_scores or {})}
     return Candidates(found.terms, [*passages.values()], z_scores)
@@ -54,6 +56,19 @@ def _find_naming_days(index: Index, query: Query, dates: QueryDates) -> list[Can
     candidates = index.load_candidates(index.newest(query.viewer, filters, _POOL_PASSAGES))
     return [
         each for each in candidates if names_days_within(each.hit.text, each.day, each.days, query.today, dates.spans)
+    ]
+
+
+def _find_weekdays(index: Index, query: Query, dates: QueryDates) -> list[Candidate]:
+    """Return passages that say a weekday asked about, or that name the coming one by its date."""
+    if not dates.weekdays:
+        return []
+    terms = weigh_terms(index, words_for(dates.weekdays, dates.spans), query.viewer)
+    return [
+        each
+        for each in _find_by_words(index, query, terms, _POOL_PASSAGES).values()
+        if dates.is_said_in(each.hit.text)
+        or names_days_within(each.hit.text, each.day, each.days, query.today, dates.spans)
     ]
 
 

@@ -18,6 +18,7 @@ from ..index.base import UNKNOWN_DAYS
 from .date_phrases import RELATIVE_WORDS, VOCABULARIES, fold_phrase
 from .date_readers import DAYS_IN_A_UNIT, Span, any_of, choose_languages, choose_readers, number_words, open_span
 from .open_ranges import Direction, find_direction
+from .weekdays import find_weekdays, says_weekday
 from .words import has_content, has_subject
 
 
@@ -48,6 +49,8 @@ class QueryDates(NamedTuple):
     has_content: bool = True  # the rest asks for something, and not only for what happened
     has_subject: bool = True  # the rest says on what, and not only what was agreed or decided
     is_open: bool = False  # one of them is a range without a beginning, or up to now
+    weekdays: frozenset[int] = frozenset()  # asked about by name, unless it is certain that the last ones are meant
+    is_coming: bool = False  # it is certain that the coming ones are meant
 
     def includes(self, day: int) -> bool:
         return any(span.contains(day) for span in self.spans)
@@ -61,6 +64,8 @@ class QueryDates(NamedTuple):
     @property
     def selects_first(self) -> bool:
         """Return whether what is of these days comes before all else: it is asked for, and the days are few."""
+        if self.is_coming and self.has_content:
+            return False  # what is so on Thursdays is not what is asked of Thursday
         return self.is_relative or (not self.is_aside and (self.is_open or self.are_few))
 
     @property
@@ -74,6 +79,12 @@ class QueryDates(NamedTuple):
 
     def _count_days(self) -> int:
         return sum(span.last - span.first + 1 for span in self.spans)
+
+    def is_said_in(self, text: str) -> bool:
+        """Return whether a text names a weekday that is asked about, such as `on Thursdays`."""
+        return bool(self.weekdays) and says_weekday(
+            text[:_MAX_SCAN_CHARACTERS], self.weekdays, is_coming=self.is_coming
+        )
 
     def describe(self) -> str:
         """Return the phrases and the days they name, as people read them."""
@@ -115,7 +126,7 @@ def parse_span(text: str, today: int) -> Span | None:
 @cache_within(250_000)
 def read_dates(text: str, today: int) -> QueryDates:
     """Return the days that a query names, and the rest of the query."""
-    phrases = find_phrases(text, today)
+    phrases, weekdays, is_coming = _find_asked(text, today)
     if not phrases:
         return QueryDates(rest=text)
     parts: list[str] = []
@@ -126,7 +137,7 @@ def read_dates(text: str, today: int) -> QueryDates:
     rest = re.sub(r"\s+(?=[\s?!.,;:]|$)", "", " ".join([*parts, text[end:]])).strip()
     is_relative = all(phrase.is_relative for phrase in phrases)
     is_question = len(text.split()) <= _MAX_QUESTION_WORDS
-    asks = not is_question or has_content(rest)
+    asks = not is_question or has_content(rest, is_coming=is_coming)
     return QueryDates(
         tuple(phrase.span for phrase in phrases),
         tuple(text[phrase.start : phrase.end].strip() for phrase in phrases),
@@ -134,9 +145,37 @@ def read_dates(text: str, today: int) -> QueryDates:
         not is_question,
         rest if is_question and _leaves_words(phrases, rest, asks=asks) else text,
         asks,
-        not is_question or has_subject(rest),
+        not is_question or has_subject(rest, is_coming=is_coming),
         any(phrase.is_open for phrase in phrases),
+        weekdays,
+        is_coming,
     )
+
+
+def _find_asked(text: str, today: int) -> tuple[list[DatePhrase], frozenset[int], bool]:
+    """Return where a query names days, the weekdays among them, and whether these are the coming ones."""
+    phrases = find_phrases(text, today)
+    if not today or len(text.split()) > _MAX_QUESTION_WORDS or re.search(_RECURRING, fold_phrase(text)):
+        return phrases, frozenset(), False
+    folded, offsets = _fold_with_offsets(text)
+    days = [day for day in find_weekdays(folded, text) if day.tense != "past"]
+    coming = [
+        DatePhrase(offsets[day.start], offsets[day.end], day.find_coming(today), is_relative=True)
+        for day in days
+        if day.tense == "coming"
+    ]
+    others = [phrase for phrase in phrases if not any(_overlap(phrase, day) for day in coming)]
+    every = [*others, *coming]
+    numbers = [
+        day.number
+        for day in days
+        if any(phrase.start < offsets[day.end] and offsets[day.start] < phrase.end for phrase in every)
+    ]
+    return sorted(every), frozenset(numbers), bool(coming)
+
+
+def _overlap(one: DatePhrase, other: DatePhrase) -> bool:
+    return one.start < other.end and other.start < one.end
 
 
 def _leaves_words(phrases: list[DatePhrase], rest: str, *, asks: bool) -> bool:

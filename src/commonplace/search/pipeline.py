@@ -482,8 +482,9 @@ def _calibrate(
     than those asked about is well below what is of these."""
     is_dated = [bool(dates.spans) and fits_dates(row, dates) for row in rows]
     most = 1.0 if dates.has_subject or any(is_dated) else _MAX_OTHER_DAYS_SCORE
+    is_lowered = dates.selects_first or dates.is_coming
     for place, (row, evidence) in enumerate(zip(rows, every, strict=True)):
-        if dates.selects_first and place and is_dated[place - 1] and not is_dated[place]:
+        if is_lowered and place and is_dated[place - 1] and not is_dated[place]:
             most *= _OTHER_DAYS_SHARE
         most = min(most, calibrate(evidence, SELECTION if row.is_selected else scale))
         yield row, most, evidence

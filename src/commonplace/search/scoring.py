@@ -95,6 +95,10 @@ _MIN_ASKED_SHARE = 0.4  # of the query's words, by weight, in a turn that asks t
 _NAMED_IN_TEXT = 0.95  # the date factor of what names one of several days asked about
 _DATE_ALONE = 10.0  # the date factor of what is dated by the days asked about, where nothing else is asked
 _NAMED_ALONE = 3.5  # of what only names them in its text
+_COMING_ALONE = 6.0  # of what names coming days, as nothing is dated by them yet
+_SAID_OF_COMING = 1.2  # of what says the weekday whose coming day is asked about
+_SAID = 2.0  # likewise where what was written on the last such day may be meant as well
+_FITTING_SHARE = 0.25  # of BM25, from which a passage fits apart from its weekday
 _SAME_VERB_ODDS = 10.0  # added to what is of the day asked about and has the verb of the question
 _SAME_DAY_ODDS = 8.0  # added to all of that day, where nothing has the verb
 _CHANGED_SHARE = 0.5  # of a note that is only dated by its last change
@@ -186,12 +190,16 @@ def _factors(
     recency = 0.0
     if about_now and day is not None and query.today:
         recency = 0.5 ** (max(0, query.today - day) / _RECENCY_HALF_LIFE_DAYS)
+    z_score = None if z_scores is None else z_scores.get(candidate.number, UNKNOWN_Z_SCORE)
+    date = _date_factor(query, candidate, dates)
+    if dates.is_coming and dates.has_content:
+        date *= _share_of_weekday(lexical, z_score)
     return Factors(
         lexical * _KIND_WEIGHTS.get(candidate.kind, 1.0),
-        None if z_scores is None else z_scores.get(candidate.number, UNKNOWN_Z_SCORE),
+        z_score,
         phrase,
         match_key(terms, candidate.hit.key) if candidate.hit.key else 0.0,
-        _date_factor(query, candidate, dates),
+        date,
         recency,
         float(is_question(candidate.hit.text)),
     )
@@ -202,15 +210,29 @@ def _date_factor(query: Query, candidate: Candidate, dates: QueryDates) -> float
     if not dates.spans:
         return 0.0
     day = candidate.day
+    if dates.is_said_in(candidate.hit.text):
+        return _weigh_said(dates)
     if day is not None and dates.includes(day):
         return 1.0 if dates.has_content else _DATE_ALONE * _share_of_date(candidate)
     # A year that a text names is among its words, and counts as such.
     is_searched = dates.is_relative or dates.are_few
     if is_searched and names_days_within(candidate.hit.text, day, candidate.days, query.today, dates.spans):
         if not dates.has_content:
-            return _NAMED_ALONE
+            return _COMING_ALONE if dates.is_coming else _NAMED_ALONE
         return 1.0 if dates.is_one_day else _NAMED_IN_TEXT
     return max(date_proximity(span, day) for span in dates.spans) if day is not None else 0.0
+
+
+def _weigh_said(dates: QueryDates) -> float:
+    """Return the date factor of what says a weekday asked about, which tells more than to be written on one."""
+    if dates.is_coming:
+        return _SAID_OF_COMING if dates.has_content else _COMING_ALONE
+    return _SAID if dates.has_content else _DATE_ALONE
+
+
+def _share_of_weekday(lexical: float, z_score: float | None) -> float:
+    """Return how far a weekday tells that a passage answers: many have one, so that it has to fit otherwise, too."""
+    return min(1.0, max(0.0, lexical / _FITTING_SHARE, (z_score or 0.0) / _MIN_Z_SCORE))
 
 
 def _share_of_date(candidate: Candidate) -> float:

@@ -88,7 +88,7 @@ def mark_versions(
     if asks_what_was_before(query.text):
         marked = put_earlier_first(marked, replacements.values(), query_stems(query.text))
     elif not asks_about_past(query.text):
-        if dates.spans and dates.selects_first:
+        if dates.spans and dates.selects_first and not dates.is_coming:
             replacements = {number: each for number, each in replacements.items() if _is_of_days(each.newer.hit, dates)}
         marked = _put_newer_first(marked, replacements, may_insert=not query.filters.author)
     return _name_predecessors(marked, replacements)

@@ -15,6 +15,7 @@ from ..facts.statements import QUESTION_MARKS
 from ..index.languages import (
     ARABIC_PREFIXES,
     CHINESE_STOP_WORDS,
+    COMING_QUESTION_WORDS,
     DAY_QUESTION_VERBS,
     DAY_QUESTION_WORDS,
     ENDINGS,
@@ -113,15 +114,16 @@ def is_question(text: str) -> bool:
     return end.rstrip().rstrip(_CLOSING_MARKS).endswith(QUESTION_MARKS)
 
 
-def has_content(text: str) -> bool:
-    """Return whether a question asks for more than what happened: it has a word that is neither a stop word nor one
-    that any question about a day has."""
-    return _has_other_words(text, _day_question_words())
+def has_content(text: str, *, is_coming: bool = False) -> bool:
+    """Return whether a question asks for more than what happened, or what is planned for a coming day: it has a word
+    that is neither a stop word nor one that any question about a day has."""
+    return _has_other_words(text, _coming_question_words() if is_coming else _day_question_words())
 
 
-def has_subject(text: str) -> bool:
+def has_subject(text: str, *, is_coming: bool = False) -> bool:
     """Return whether a question about a day says on what: `what did we decide` has a verb, but no subject."""
-    return _has_other_words(text, _day_question_words() | _day_question_verbs())
+    ignored = _coming_question_words() if is_coming else _day_question_words()
+    return _has_other_words(text, ignored | _day_question_verbs())
 
 
 def _has_other_words(text: str, ignored: frozenset[str]) -> bool:
@@ -138,6 +140,11 @@ def _has_other_words(text: str, ignored: frozenset[str]) -> bool:
 @cache
 def _day_question_words() -> frozenset[str]:
     return frozenset(fold(DAY_QUESTION_WORDS).split())
+
+
+@cache
+def _coming_question_words() -> frozenset[str]:
+    return _day_question_words() | frozenset(fold(COMING_QUESTION_WORDS).split())
 
 
 @cache
