@@ -167,6 +167,20 @@ def test_the_context_says_what_goes_in_what_is_cut_and_what_differs(look: Look) 
     assert look.errors == []
 
 
+def test_a_link_that_is_clicked_before_the_address_follows_the_form_leads_where_it_says(look: Look) -> None:
+    look.page.clock.install()
+    page = look.settle(look.go("#/context?budget=500"))
+    page.clock.pause_at(page.evaluate("Date.now() + 1000"))
+    page.get_by_role("spinbutton", name="Budget").fill("3000")
+    compare = page.get_by_role("link", name="Compare")
+    while "3000" not in compare.get_attribute("href"):
+        page.clock.run_for(4)  # until the form is read, but not until the next frame, in which effects run
+    compare.click()
+    page.clock.resume()
+    look.settle(page)
+    expect(page).to_have_url(re.compile("#/context/compare.*budget=3000"))
+
+
 @contextmanager
 def broken_pages(home: Path, *names: str) -> Iterator[None]:
     """Records that cannot be read, for as long as they are needed: others count what this memory has."""

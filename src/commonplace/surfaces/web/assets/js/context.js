@@ -1,10 +1,10 @@
 // What a model would read first: section by section with its tokens, what was cut and why, and two receipts compared.
 
-import { html, useMemo, useState } from "../vendor/preact.js";
+import { html, useEffect, useMemo, useState } from "../vendor/preact.js";
 import { get, own, who } from "./api.js";
 import { Diff, diff } from "./diff.js";
 import { useMe } from "./me.js";
-import { go, to, toSource } from "./router.js";
+import { replaceParams, to, toSource } from "./router.js";
 import {
   Busy,
   Command,
@@ -29,13 +29,9 @@ export function Context({ route }) {
   );
   const asked = useDelayed(form, 120);
   const tab = route.rest || "sections";
-  const made = useAsked(
-    (signal) => {
-      go(to("context", tab === "sections" ? "" : tab, asked), { replace: true });
-      return get("context", asked, signal);
-    },
-    [JSON.stringify(asked), who.agent],
-  );
+  const question = JSON.stringify(asked);
+  useEffect(() => replaceParams("context", asked), [question]);
+  const made = useAsked((signal) => get("context", asked, signal), [question, who.agent]);
   const [pin, setPin] = useState(pinned);
   useFreshness(made.again);
   useTitle("Context");

@@ -51,6 +51,12 @@ export function go(hash, { replace = false } = {}) {
   window.dispatchEvent(new HashChangeEvent("hashchange"));
 }
 
+// Show what a form of a view asks for in the address. An effect may run after the click on a link: where that link leads stays.
+export function replaceParams(view, params) {
+  const now = here();
+  if (now.view === view) go(to(view, now.rest, params), { replace: true });
+}
+
 export function useRoute() {
   const [route, setRoute] = useState(here);
   useEffect(() => {

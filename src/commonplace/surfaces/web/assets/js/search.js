@@ -5,7 +5,7 @@ import { get } from "./api.js";
 import { Feed, focusFact } from "./feed.js";
 import { useKeys } from "./keys.js";
 import { useMe } from "./me.js";
-import { go, to, toPage } from "./router.js";
+import { go, here, replaceParams, to, toPage } from "./router.js";
 import {
   Chip,
   Command,
@@ -45,7 +45,7 @@ export function Search({ route }) {
   useTitle(asked ? `“${asked}”` : "Search");
   useEffect(() => field.current.focus({ preventScroll: true }), []);
   // The address follows the field, and the field the address when a person goes back.
-  useEffect(() => go(to("search", "", { ...filtersOf(params), q: asked }), { replace: true }), [asked]);
+  useEffect(() => replaceParams("search", { ...filtersOf(here().params), q: asked }), [asked]);
   useEffect(() => {
     if ((params.get("q") || "") !== asked) setText(params.get("q") || "");
   }, [params.get("q")]);
