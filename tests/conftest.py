@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -17,6 +19,10 @@ from . import examples  # noqa: F401  chooses how many examples property tests d
 # A shell that starts tests in the background lets them ignore Ctrl-C, and the programs they start would too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Tests start hundreds of programs, which must not be compiled anew each time.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -61,5 +67,6 @@ def home(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def memory(home: Path, clock: FrozenClock) -> Memory:
-    return Memory(home, clock=clock)
+def memory(home: Path, clock: FrozenClock) -> Iterator[Memory]:
+    with Memory(home, clock=clock) as memory:
+        yield memory

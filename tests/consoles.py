@@ -16,8 +16,11 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import date
 from pathlib import Path
+
+from commonplace.home import utc_now
+from commonplace.model import Clock
 
 from .surfaces.cli.shell import read_terminal, run_on_terminal
 
@@ -42,8 +45,10 @@ _CHANGE = re.compile(r"\b[0-9a-f]{10}\b")
 class Session:
     """A person at a terminal in an empty home folder. Change ids of the page stand for those that were really made."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, day: date) -> None:
+        """`day`: today, which the page shows as another."""
         self.root = folder.resolve()
+        self.day = day
         self.folder = self.root
         self.status = 0
         self.real_ids: dict[str, str] = {}
@@ -76,13 +81,12 @@ class Session:
         self.real_ids.update(zip(_CHANGE.findall(shown), _CHANGE.findall(printed), strict=False))
 
     def _as_real(self, text: str) -> str:
-        text = text.replace(SHOWN_DAY, _today()).replace(HOME, str(self.root))
+        text = text.replace(SHOWN_DAY, self.day.isoformat()).replace(HOME, str(self.root))
         return _CHANGE.sub(lambda change: self.real_ids.get(change[0], change[0]), text)
 
     def _as_shown(self, text: str) -> str:
-        today = datetime.now(UTC).strftime("%A")
         text = text.replace(str(self.root / ".programs"), f"{HOME}/.local/bin").replace(str(self.root), HOME)
-        text = text.replace(_today(), SHOWN_DAY).replace(f", {today}", f", {SHOWN_WEEKDAY}")
+        text = text.replace(self.day.isoformat(), SHOWN_DAY).replace(f", {self.day:%A}", f", {SHOWN_WEEKDAY}")
         return _TIME.sub(lambda time: f"{SHOWN_TIME}:53" if time[1] else SHOWN_TIME, text)
 
     def _print(self, command: str) -> tuple[str, int]:
@@ -111,10 +115,6 @@ def _split_plain(command: str) -> list[str]:
     return [] if _SHELL.search(_QUOTED.sub("", command)) else shlex.split(command)
 
 
-def _today() -> str:
-    return datetime.now(UTC).date().isoformat()
-
-
 def steps(block: str) -> Iterator[tuple[str, str]]:
     """Yield the commands of a block, each with what the page shows below it."""
     for step in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
@@ -123,9 +123,21 @@ def steps(block: str) -> Iterator[tuple[str, str]]:
         yield "\n".join(lines[:count]), "\n".join(lines[count:]).strip("\n")
 
 
-def compare(page: Path, folder: Path) -> list[tuple[str, str, str]]:
-    """Run all examples of a page in turn; return each command whose output differs, what is shown and what came."""
-    session = Session(folder)
+Difference = tuple[str, str, str]  # a command, what the page shows, and what came
+
+
+def compare(page: Path, folder: Path, clock: Clock = utc_now) -> list[Difference]:
+    """Run all examples of a page in turn; return those whose output differs. If a day ends meanwhile, run them again."""
+    while True:
+        day = clock().date()
+        with tempfile.TemporaryDirectory(dir=folder) as home:
+            wrong = _compare_on(day, page, Path(home))
+        if not wrong or clock().date() == day:
+            return wrong
+
+
+def _compare_on(day: date, page: Path, folder: Path) -> list[Difference]:
+    session = Session(folder, day)
     wrong = []
     for _, block in _BLOCK.findall(page.read_text()):
         for command, shown in steps(block):
@@ -149,7 +161,7 @@ def _without_figures(text: str) -> str:
 
 def refresh(page: Path, folder: Path, *, show_all: bool) -> None:
     """Write what the examples of a page print today into it, where it shows output, or everywhere."""
-    session = Session(folder)
+    session = Session(folder, utc_now().date())
 
     def play(block: re.Match[str]) -> str:
         text = ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+from datetime import timedelta
 from pathlib import Path
 from types import ModuleType
 
@@ -11,6 +12,7 @@ import pytest
 
 import commonplace
 from commonplace import Memory
+from commonplace.home import utc_now
 from commonplace.settings import load
 from commonplace.storage.names import file_name
 
@@ -72,6 +74,16 @@ def test_console_examples_print_what_the_page_shows(name: str, tmp_path: Path) -
     """Run each command in turn. To write new output into a page: `python -m tests.consoles PAGE`."""
     for command, shown, printed in compare(ROOT / name, tmp_path):
         assert printed == shown, command
+
+
+def test_examples_that_run_past_midnight_are_run_again_on_the_next_day(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "```console\n$ commonplace init\n$ commonplace context | head -1\nToday is 2026-03-14, Saturday. You are the agent main.\n```\n"
+    )
+    days = [utc_now() - timedelta(days=1)]
+    assert compare(page, tmp_path, lambda: days.pop() if days else utc_now()) == []
+    assert days == []
 
 
 def test_every_page_with_console_examples_is_run_or_listed_as_one_to_read() -> None:
