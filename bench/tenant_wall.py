@@ -20,7 +20,7 @@ from scale import PER_PAGE, SEED, Language, database, in_bulk, load, page, secon
 from commonplace import Memory
 from commonplace.storage.postgres import migrate as migrations
 from commonplace.storage.postgres.connection import Database
-from commonplace.storage.postgres.logins import bind_login
+from commonplace.storage.postgres.migrate import bind_login
 from commonplace.storage.postgres.url import parse_url, with_tenant
 
 TENANT = "acme"

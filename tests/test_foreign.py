@@ -12,8 +12,7 @@ from commonplace import Memory, SettingsError
 from commonplace.errors import Refused
 from commonplace.home import Home
 from commonplace.importers import open_in_place
-from commonplace.maintenance.backup import export_to, import_from
-from commonplace.maintenance.backup.copy import copy
+from commonplace.maintenance.backup import copy, export_to, import_from
 from commonplace.testing import FrozenClock
 
 from .importers.sources import brought, put, whys

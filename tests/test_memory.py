@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import os
 import queue
 from itertools import count
 from pathlib import Path
@@ -46,3 +48,23 @@ def test_a_watch_reports_only_what_its_agent_may_see(address: str) -> None:
 def test_a_name_of_an_agent_that_is_no_text_is_refused(home: Path, agent: Any) -> None:
     with pytest.raises(InvalidArgument, match="the agent"):
         Memory(home, agent)
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs /proc")
+def test_a_handle_that_is_dropped_leaves_no_file_open(home: Path) -> None:
+    gc.disable()  # objects that refer to each other would be collected sooner or later
+    try:
+        memory = Memory(home)
+        memory.call("remember", {"content": "Ann drinks oolong."})
+        assert memory.search("oolong")
+        assert open_files_below(home)
+        del memory
+        assert open_files_below(home) == []
+    finally:
+        gc.enable()
+
+
+def open_files_below(folder: Path) -> list[str]:
+    links = [os.path.join("/proc/self/fd", number) for number in os.listdir("/proc/self/fd")]
+    targets = [os.readlink(link) for link in links if os.path.lexists(link)]
+    return [target for target in targets if target.startswith(str(folder))]

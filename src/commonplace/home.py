@@ -33,9 +33,9 @@ from .writing import Writer, limit_writes
 
 if TYPE_CHECKING:
     from .index.base import Index, Progress
-    from .index.conversations import Conversation
     from .index.embedding_service import EmbeddingService
     from .index.handle import IndexHandle, IndexView
+    from .index.recalls import Conversation
     from .index.sync import IndexScope
     from .search.as_of import Overlays
     from .search.pins import Repository
@@ -391,7 +391,7 @@ class Home:
 
     def open_conversation(self, session: str = "") -> Conversation:
         """Return what a conversation was given already: the one of this name, or the home's own."""
-        from .index.conversations import open_conversation
+        from .index.recalls import open_conversation
 
         return open_conversation(self._readings_folder(), self.storage.name, self.agent, session or self.session)
 
@@ -453,9 +453,13 @@ class Home:
 
         return self.index.query(ask)
 
+    def close_index(self) -> None:
+        """Close the index. The next search opens it again."""
+        if self.index_if_open:
+            self.index_if_open.close()
+
     def close(self) -> None:
-        if "index" in self.__dict__:
-            self.index.close()
+        self.close_index()
         self.__dict__.pop("overlays", None)
         self.__dict__.pop("embedding", None)  # models are large; the next search opens them again
         self.storage.close()

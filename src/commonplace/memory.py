@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,7 +15,7 @@ from .tools import catalog
 
 if TYPE_CHECKING:
     from .context import Context
-    from .index.conversations import Conversation
+    from .index.recalls import Conversation
     from .index.watcher import PageChanges, WatchMode
 
 
@@ -58,6 +59,8 @@ class Memory:
             is_shared=is_shared,
             toolsets=catalog.EVERYDAY if checked is None else checked,
         )
+        self._closing = weakref.finalize(self, self.home.close_index)  # a handle that is dropped leaves no file open
+        self._closing.atexit = False
         self.home.write_default_directive()
         self._given: Conversation | None = None
         self._reader = Reader()
@@ -111,7 +114,7 @@ class Memory:
         Search then puts the newer one first and marks the older. With `reject` they are never linked again. The answer
         is kept as a comment on the page.
         """
-        from .maintenance.supersede import supersede
+        from .maintenance.doubts import supersede
 
         supersede(self.home, old, new, reject=reject)
 
@@ -165,8 +168,7 @@ class Memory:
         the default directive names no others. `session` names the conversation that gets it where many share this
         handle, so that `recall_for` does not repeat it.
         """
-        from .context import assemble
-        from .context.given import note_context
+        from .context import assemble, note_context
 
         context = assemble(
             self.home,

@@ -248,6 +248,7 @@ class Hit(NamedTuple):
     validity: str = ""  # `over` if the last day has passed, `ahead` if the first one has not come
     stale: str = ""  # what happened to a file that it is pinned to: `src/auth.py changed since`
     as_of: str = ""  # in a search as of an earlier day or moment: that one
+    heading: str = ""  # the headings above it, without days
 
     @property
     def citation(self) -> str:

@@ -176,3 +176,27 @@ def test_a_task_that_is_removed_from_its_page_is_gone(memory: Memory, home: Path
     page = home / memory.search("call Ann")[0].path
     page.write_text(page.read_text().replace("- [ ] book the hotel", ""))
     assert "book the hotel" not in find_open(memory)
+
+
+@pytest.mark.parametrize(
+    ("task", "news"),
+    [
+        ("TODO: renew the domain", "Renewed the domain until 2028"),
+        ("- [ ] Migrate to Svelte", "We won't migrate to Svelte"),
+        ("- [ ] Migrate to Svelte", "We decided not to migrate to Svelte."),
+        ("- [ ] Zu Svelte wechseln", "Wir wechseln doch nicht zu Svelte."),
+        ("- [ ] Migrar a Svelte", "Al final no migramos a Svelte."),
+        ("- [ ] Passer à Svelte", "On ne va pas passer à Svelte."),
+        ("- [ ] Migrar para Svelte", "Não vamos migrar para Svelte."),
+    ],
+)
+def test_a_task_is_closed_by_what_is_done_or_given_up(memory: Memory, clock: FrozenClock, task: str, news: str) -> None:
+    remember(memory, clock, task, news)
+    assert "velte" not in find_open(memory)
+    assert "domain" not in find_open(memory)
+
+
+@pytest.mark.parametrize("news", ["We won't migrate to Svelte this week.", "We won't migrate to React."])
+def test_a_task_that_is_put_off_stays_open(memory: Memory, clock: FrozenClock, news: str) -> None:
+    remember(memory, clock, "- [ ] Migrate to Svelte", news)
+    assert "Migrate to Svelte" in find_open(memory)

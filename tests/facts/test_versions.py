@@ -252,3 +252,29 @@ def test_what_was_to_be_done_is_taken_back_when_it_is_finished() -> None:
 def test_what_cannot_have_a_number_has_none(text: str, word: str) -> None:
     text = f"{text} {word}"
     assert may_have_number(text) or not any(map(is_amount, split_words(fold(text))))
+
+
+ARTICLES = [
+    (
+        "The Regional District of Nanaimo is a regional district located on the eastern coast of Vancouver Island, "
+        "British Columbia, Canada.",
+        "The Northern Rockies Regional Municipality, formerly the Northern Rockies Regional District, and before that "
+        "the Fort Nelson Regional District, is a municipality in British Columbia, Canada.",
+    ),
+    ("He is known for his work in a rock band.", "He died on 11 December 2014."),
+    ("It is next to the museum of science.", "It was discontinued in 2007."),
+    ("1 Lime Square is near the harbour.", "Engels district became the 17th in 1993."),
+    ("在印度中部，沼鹿只在国家公园存活。", "在中国古代，芸香会夹在书内，会有清新的香气，故有书香之称。"),
+    ("直到晚年他才去亚洲旅行。", "她在战后开了一间餐厅，直到去世。"),
+    ("また、戦国末期からは阿波などで商業捕鯨が始まっている。", "彼は市長に就任し、また亡くなるまでに船を有していた。"),
+]
+
+
+@pytest.mark.parametrize(("older", "newer"), ARTICLES)
+def test_sentences_of_articles_that_share_words_are_two_facts(older: str, newer: str) -> None:
+    assert judge(read(older), read(newer)) is None
+
+
+def test_a_person_who_lives_somewhere_in_chinese_has_moved() -> None:
+    assert judge(read("我现在在上海"), read("我搬到北京了")) is not None
+    assert judge(read("王芳住在上海"), read("王芳搬到北京了")) is not None

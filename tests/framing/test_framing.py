@@ -20,7 +20,7 @@ from markdown_it import MarkdownIt
 
 from commonplace import Memory
 from commonplace.framing import TITLES
-from commonplace.surfaces.mcp.tools import summarize
+from commonplace.surfaces.mcp.server import summarize
 from commonplace.testing import FrozenClock
 
 from ..examples import examples

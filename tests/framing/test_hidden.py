@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from commonplace import Memory
 from commonplace.framing import show_hidden, to_json
-from commonplace.framing.hidden import escape_hidden, unescape_hidden
+from commonplace.framing.frames import escape_hidden, unescape_hidden
 
 from ..texts import texts
 

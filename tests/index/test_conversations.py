@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.index.conversations import Conversation, open_conversation
+from commonplace.index.recalls import Conversation, open_conversation
 
 LINE = "Ann prefers green tea, never coffee."
 

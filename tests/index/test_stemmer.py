@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from commonplace import Memory
-from commonplace.index.stemmer import detect_language, stem
-from commonplace.index.tokenizer import split_runs
+from commonplace.index.tokenizer import detect_language, split_runs, stem
 
 # A note, and a question with another inflection of one of its words and no other word in common.
 INFLECTIONS = {

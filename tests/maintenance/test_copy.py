@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from commonplace import Memory
-from commonplace.maintenance.backup.copy import copy
+from commonplace.maintenance.backup import copy
 from commonplace.testing import FrozenClock
 
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from commonplace import Memory
 from commonplace.errors import InvalidArgument, NotFound
-from commonplace.maintenance.forget import Selection, find_traces, forget
-from commonplace.maintenance.forget_lines import Words, find_spans
+from commonplace.maintenance.forget import Selection, Words, find_spans, find_traces, forget
 from commonplace.testing import FrozenClock
 
 from .test_forget import holding
@@ -24,43 +23,44 @@ def forget_page(memory: Memory, page: str) -> None:
 
 
 def test_an_entry_goes_with_its_heading_and_the_others_stay(memory: Memory, home: Path) -> None:
-    for content in ("The kettle is red.", "The gate code is 4711.", "The roof leaks."):
+    for content in ("The kettle is red.", "The gate code is magnolia.", "The roof leaks."):
         memory.call("remember", {"content": content})
     text = (home / DAY).read_text()
-    line = text.split("\n").index("The gate code is 4711.") + 1
+    line = text.split("\n").index("The gate code is magnolia.") + 1
     forget_page(memory, f"{DAY}#L{line}")
-    assert (home / DAY).read_text() == text.replace("## 09:26\n\nThe gate code is 4711.\n\n", "")
+    assert (home / DAY).read_text() == text.replace("## 09:26\n\nThe gate code is magnolia.\n\n", "")
     memory.close()
-    assert holding(home, "4711") == []
+    assert holding(home, "magnolia") == []
 
 
 def test_lines_in_the_middle_of_a_page_go_alone(memory: Memory, home: Path) -> None:
     memory.call(
-        "update_world", {"topic": "house", "content": "# House\n\n- roof: red\n- gate code: 4711\n- door: oak\n"}
+        "update_world", {"topic": "house", "content": "# House\n\n- roof: red\n- gate code: magnolia\n- door: oak\n"}
     )
     forget_page(memory, "memory/world/house.md#L4")
     assert (home / "memory/world/house.md").read_text() == "# House\n\n- roof: red\n- door: oak\n"
     memory.close()
-    assert holding(home, "4711") == []
+    assert holding(home, "magnolia") == []
 
 
 def test_a_paragraph_takes_one_blank_line_with_it(memory: Memory, home: Path) -> None:
     memory.call(
-        "update_world", {"topic": "house", "content": "One is first here.\n\nThe code: 4711.\nTwo lines.\n\nLast.\n"}
+        "update_world",
+        {"topic": "house", "content": "One is first here.\n\nThe code: magnolia.\nTwo lines.\n\nLast.\n"},
     )
     forget_page(memory, "memory/world/house.md#L3-L4")
     assert (home / "memory/world/house.md").read_text() == "One is first here.\n\nLast.\n"
 
 
 def test_an_earlier_wording_of_the_line_is_gone_from_history(memory: Memory, home: Path) -> None:
-    memory.call("update_world", {"topic": "house", "content": "- The gate code is 4711\n- The roof is red\n"})
+    memory.call("update_world", {"topic": "house", "content": "- The gate code is magnolia\n- The roof is red\n"})
     memory.call(
-        "update_world", {"topic": "house", "content": "- The gate code is 4711, or ask Bob\n- The roof is red\n"}
+        "update_world", {"topic": "house", "content": "- The gate code is magnolia, or ask Bob\n- The roof is red\n"}
     )
     memory.call("update_world", {"topic": "house", "content": "- The gate code is with Bob\n- The roof is red\n"})
     forget_page(memory, "memory/world/house.md#L1")
     memory.close()
-    assert holding(home, "4711") == []
+    assert holding(home, "magnolia") == []
     assert (home / "memory/world/house.md").read_text() == "- The roof is red\n"
 
 
@@ -103,31 +103,33 @@ def test_a_line_of_a_json_value_takes_the_value_with_it(memory: Memory, home: Pa
 def test_a_turn_of_a_session_goes_alone(memory: Memory, home: Path) -> None:
     page = home / "agents/main/sessions/s-1.jsonl"
     page.parent.mkdir(parents=True)
-    page.write_text('{"role": "user", "content": "it is 4711, the gate"}\n{"role": "user", "content": "thank you"}\n')
+    page.write_text(
+        '{"role": "user", "content": "it is magnolia, the gate"}\n{"role": "user", "content": "thank you"}\n'
+    )
     forget_page(memory, "agents/main/sessions/s-1.jsonl#L1")
     assert page.read_text() == '{"role": "user", "content": "thank you"}\n'
 
 
 def test_a_line_that_only_history_has_is_cited_as_of_its_day(memory: Memory, home: Path, clock: FrozenClock) -> None:
     page = home / "memory/world/house.md"
-    memory.call("update_world", {"topic": "house", "content": "The gate code is 4711.\nThe roof is red."})
+    memory.call("update_world", {"topic": "house", "content": "The gate code is magnolia.\nThe roof is red."})
     clock.advance(hours=1)
     page.write_text("The roof is red.\n")
     memory.search("roof")
     forget_page(memory, "memory/world/house.md#L1@2026-03-14T09:30:00Z")
     memory.close()
-    assert holding(home, "4711") == []
+    assert holding(home, "magnolia") == []
     assert page.read_text() == "The roof is red.\n"
 
 
 def test_what_goes_is_shown_by_line(memory: Memory) -> None:
-    memory.call("update_world", {"topic": "house", "content": "The gate code is 4711.\nThe roof is red."})
+    memory.call("update_world", {"topic": "house", "content": "The gate code is magnolia.\nThe roof is red."})
     found = find_traces(memory.home, Selection(page="memory/world/house.md#L1"))
     assert ("page", "memory/world/house.md", "1 line of it: L1") in found.traces
 
 
 def test_the_heading_that_goes_with_an_entry_is_counted_apart(memory: Memory) -> None:
-    memory.call("remember", {"content": "The gate code is 4711."})
+    memory.call("remember", {"content": "The gate code is magnolia."})
     memory.call("remember", {"content": "The roof is red."})
     found = find_traces(memory.home, Selection(page=f"{DAY}#L5"))
     assert ("page", DAY, "1 line of it: L5 (4 with headings and blank lines)") in found.traces
@@ -135,7 +137,7 @@ def test_the_heading_that_goes_with_an_entry_is_counted_apart(memory: Memory) ->
 
 def test_lines_that_are_not_there_and_pages_of_others_are_refused(memory: Memory, home: Path) -> None:
     memory.call("update_world", {"topic": "house", "content": "The roof is red."})
-    Memory(home, "other").call("remember", {"content": "The gate code is 4711."})
+    Memory(home, "other").call("remember", {"content": "The gate code is magnolia."})
     with pytest.raises(InvalidArgument, match="no text at these lines"):
         find_traces(memory.home, Selection(page="memory/world/house.md#L9"))
     with pytest.raises(NotFound):

@@ -13,8 +13,8 @@ from commonplace.errors import InvalidArgument, NotFound, Refused
 from commonplace.facts.links import add_answer, find_answers, hash_words
 from commonplace.facts.statements import split_statements
 from commonplace.maintenance import timeline
+from commonplace.maintenance.doubts import supersede
 from commonplace.maintenance.feed import keep_sentence
-from commonplace.maintenance.supersede import supersede
 from commonplace.storage.history import coming_from
 from commonplace.testing import FrozenClock
 

@@ -15,8 +15,8 @@ from commonplace import Memory
 from commonplace.errors import InvalidArgument, NotFound
 from commonplace.home import Home
 from commonplace.maintenance import timeline
+from commonplace.maintenance.backup import copy
 from commonplace.maintenance.backup.archive import backup_scope
-from commonplace.maintenance.backup.copy import copy
 from commonplace.testing import FrozenClock
 
 from ..surfaces.cli.shell import Shell
@@ -124,7 +124,7 @@ def _rows(url: str) -> list[tuple[object, ...]]:
 
 
 def test_a_copy_that_was_interrupted_goes_on(folder: Path, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("commonplace.maintenance.backup.copy._MAX_BATCH_PAGES", 1)
+    monkeypatch.setattr("commonplace.maintenance.backup._MAX_BATCH_PAGES", 1)
     source, target = opened(str(folder)), opened("acme")
 
     def stop(what: str, done: int, total: int) -> None:
@@ -229,7 +229,7 @@ def test_ids_that_another_change_has_there_are_replaced(folder: Path, url: str, 
 
 
 def test_writes_beside_a_copy_are_not_lost(folder: Path, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("commonplace.maintenance.backup.copy._MAX_BATCH_PAGES", 1)
+    monkeypatch.setattr("commonplace.maintenance.backup._MAX_BATCH_PAGES", 1)
     source, target, writer = opened(str(folder)), opened("acme"), opened("acme")
 
     def write(what: str, done: int, total: int) -> None:

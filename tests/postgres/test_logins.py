@@ -13,7 +13,7 @@ import pytest
 from commonplace import Memory
 from commonplace.errors import InvalidArgument, StorageError
 from commonplace.storage.postgres.connection import Database
-from commonplace.storage.postgres.logins import bind_login
+from commonplace.storage.postgres.migrate import bind_login
 from commonplace.storage.postgres.url import parse_url, with_tenant
 
 from ..surfaces.mcp.test_process import run

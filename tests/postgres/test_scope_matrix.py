@@ -8,9 +8,9 @@ import pytest
 
 from commonplace.testing import FrozenClock
 
-from ..scopes import PEOPLE, Someone
+from ..scopes import Someone
 from ..scopes_v1 import DOORS
-from ..test_scope_matrix import Homes, check, compare, filled, private_paths
+from ..test_scope_matrix import Homes, check, compare, filled, pairs, private_paths
 from .conftest import empty_database
 
 pytestmark = pytest.mark.slow
@@ -22,20 +22,31 @@ def of(url: str, tenant: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def homes(server: str, template: str) -> Iterator[Homes]:
-    """Two tenants of one database."""
+def shared_url(server: str, template: str) -> Iterator[str]:
+    """One database for all tests here: each has tenants of its own."""
     with empty_database(server, template) as url:
-        yield filled(of(url, "acme"), of(url, "them"), FrozenClock())
+        yield url
 
 
-@pytest.mark.parametrize("person", PEOPLE)
-@pytest.mark.parametrize("door", DOORS)
+@pytest.fixture(scope="module")
+def homes(shared_url: str) -> Homes:
+    return filled(of(shared_url, "acme"), of(shared_url, "them"), FrozenClock())
+
+
+@pytest.fixture(scope="module")
+def paths(shared_url: str) -> tuple[str, ...]:
+    return private_paths(of(shared_url, "twin"), FrozenClock())
+
+
+@pytest.mark.parametrize(("door", "person"), pairs())
 def test_what_is_shared_is_seen_and_what_is_not_is_not(homes: Homes, person: str, door: str) -> None:
     check(homes, person, door)
 
 
 @pytest.mark.parametrize("door", AGENTS)
-def test_nothing_private_changes_what_another_agent_is_answered(url: str, clock: FrozenClock, door: str) -> None:
-    paths = private_paths(of(url, "twin"), clock)
-    before, after = compare(of(url, "acme"), clock, Someone(agent="bob"), paths, door)
+def test_nothing_private_changes_what_another_agent_is_answered(
+    shared_url: str, clock: FrozenClock, paths: tuple[str, ...], door: str
+) -> None:
+    home = of(shared_url, f"at-door-{AGENTS.index(door)}")
+    before, after = compare(home, clock, Someone(agent="bob"), paths, door)
     assert after == before

@@ -14,7 +14,7 @@ import pytest
 
 from commonplace import Memory
 from commonplace.storage.postgres.connection import Database
-from commonplace.storage.postgres.logins import bind_login
+from commonplace.storage.postgres.migrate import bind_login
 from commonplace.storage.postgres.url import parse_url, with_tenant
 
 from .conftest import admin, empty_database

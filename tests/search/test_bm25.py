@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from commonplace import InvalidArgument, Memory
 from commonplace.errors import NotAvailable
 from commonplace.index.base import CONTEXT_WEIGHT, Candidate
-from commonplace.index.stemmer import stem
 from commonplace.index.terms import list_lexemes, pack_terms, words_of
-from commonplace.index.tokenizer import fold, tokenize_passage, tokenize_query
+from commonplace.index.tokenizer import fold, stem, tokenize_passage, tokenize_query
 from commonplace.model import Hit, Scope
 from commonplace.search.bm25 import QueryTerms, Term, bm25_scores
 from commonplace.testing import FrozenClock

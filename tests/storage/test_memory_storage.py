@@ -15,8 +15,7 @@ from commonplace.errors import Conflict
 from commonplace.home import Home
 from commonplace.importers import import_source
 from commonplace.maintenance import timeline
-from commonplace.maintenance.backup import export_file, export_to, import_from
-from commonplace.maintenance.backup.copy import copy
+from commonplace.maintenance.backup import copy, export_file, export_to, import_from
 from commonplace.maintenance.forget import Selection, forget
 from commonplace.testing import FrozenClock
 
@@ -134,11 +133,11 @@ def test_what_others_kept_is_imported_once(memory: Memory, tmp_path: Path) -> No
 
 
 def test_what_is_forgotten_is_in_no_version(memory: Memory, tmp_path: Path) -> None:
-    memory.call("memory_write", {"key": "gate", "content": "The code of the gate is 1234"})
+    memory.call("memory_write", {"key": "gate", "content": "The code of the gate is magnolia"})
     memory.call("remember", {"content": "The editor is Helix"})
     forget(memory.home, Selection(key="gate"))
     assert not any(
-        b"1234" in (data or b"") for _, all_of in memory.home.storage.history.iterate_pages() for _, data in all_of
+        b"magnolia" in (data or b"") for _, all_of in memory.home.storage.history.iterate_pages() for _, data in all_of
     )
     export_file(memory.home, str(tmp_path / "b.tar"), history=True)
-    assert b"1234" not in (tmp_path / "b.tar").read_bytes()
+    assert b"magnolia" not in (tmp_path / "b.tar").read_bytes()

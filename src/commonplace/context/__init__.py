@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from ..errors import CommonplaceError
 from ..framing import estimate_tokens, show_hidden
 from ..home import Home
+from ..model import Citation, parse_citation
 from ..schema import BOOLEAN, TEXT, Schema, check
 from ..storage.authors import Provenance
-from .approval import keep_approved
-from .budget import FittedSection, fit_sections
+from ..storage.readings import read_lines
+from .budget import FittedSection, fit_sections, keep_approved
 from .items import Source, Span
 from .remarks import add_remarks, make_viewer
 from .sections import ContextRequest, make_sections
 
 _LEAST_LIMIT_TOKENS = 100  # sections are read as for so many, so that the receipt tells what they would say
+_IN_PART = " (in part)"
 
 
 class Context(NamedTuple):
@@ -107,3 +110,28 @@ def _source_receipt(source: Source, origins: dict[Span, Provenance]) -> dict[str
     known = {"author": show_hidden(origin.author), "at": origin.at} if origin else {}
     row: dict[str, Any] = {"source": str(source), "tokens": source.tokens}
     return row | {name: value for name, value in known.items() if value}
+
+
+def note_context(home: Home, receipt: dict[str, Any], session: str = "") -> None:
+    """Note the lines of the agent's curated page that a context shows, by its receipt."""
+    path = home.layout.curated_page(home.agent)
+    spans = [span for section in receipt["sections"] for span in _find_spans(section, path)]
+    if not spans:
+        return
+    try:
+        page = home.storage.pages.read(path)
+    except CommonplaceError:
+        return
+    for span in spans:
+        home.note_given(path, read_lines(page.text, page.version, span.first, span.last), session)
+
+
+def _find_spans(section: dict[str, Any], path: str) -> list[Citation]:
+    """Return the lines of a page that a section shows whole: of one that was cut inside a line, that line is not."""
+    spans: list[Citation] = []
+    for part in section["sources"]:
+        source = part["source"].removesuffix(_IN_PART)
+        citation = parse_citation(source)
+        if citation and citation.path == path:
+            spans.append(citation._replace(last=citation.last - (source != part["source"])))
+    return spans

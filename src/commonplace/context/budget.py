@@ -2,7 +2,8 @@
 
 What must always be said comes first. Then each section, the highest priority first, gets its floor; what is left is
 shared by weight, and what one section does not need goes to the others. So a budget is used up as long as memory has
-more to say, and no section, however long, takes the place of another.
+more to say, and no section, however long, takes the place of another. A context of nothing but what a person wrote or
+approved has sections without the rest.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
+from itertools import islice
+from typing import Literal, TypeVar
 
 from ..framing import weigh_tokens as weigh
-from .items import OVER_BUDGET, Cut, Item, Part, Source, share_out
+from ..home import Home
+from .items import NOT_APPROVED, OVER_BUDGET, Cut, IsApproved, Item, Part, Source, Span, share_out
 
 _MIN_ITEM_TOKENS = 25.0  # of an item that is cut so that others fit
 _FIRST_SHARE = 0.6  # what one item may take of what is left, where others follow
@@ -24,6 +27,10 @@ _SEPARATOR_TOKENS = weigh("\n\n")
 
 Sharing = Literal["fair", "in order"]
 Lines = Mapping[str, set[int]]  # of pages, by their paths
+_MAX_CHECKED = 1000  # of each kind: pages whose authors are asked for
+_BATCH = 50
+_LAST_LINE = 1_000_000_000
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -307,3 +314,49 @@ def _collect_shown_lines(fitted: Iterable[FittedSection], *, has_parts: bool = F
 def _is_shown(item: Item, lines: dict[str, set[int]]) -> bool:
     spans = [*item.spans()]
     return bool(spans) and all({*range(first, last + 1)} <= lines.get(path, set()) for path, first, last in spans)
+
+
+def whole_page(path: str) -> Span:
+    return path, 1, _LAST_LINE
+
+
+def check_approval(home: Home, spans: Iterable[Span]) -> IsApproved:
+    """Return a function that says whether a person wrote or approved one of these spans."""
+    distinct = [*dict.fromkeys(spans)]
+    # Pages that are not searched may have changed unnoticed.
+    home.storage.pages.record_outside_edits(dict.fromkeys(path for path, _, _ in distinct))
+    origins = dict(zip(distinct, home.authors.find(distinct), strict=True))
+
+    def is_approved(span: Span) -> bool:
+        return origins[span].is_approved
+
+    return is_approved
+
+
+def choose_approved(home: Home, things: Iterable[tuple[T, Span]], most: int) -> list[T]:
+    """Return the first so many things whose lines a person wrote or approved, among the first thousand."""
+    approved: list[T] = []
+    candidates = islice(things, _MAX_CHECKED)
+    while len(approved) < most and (batch := [*islice(candidates, _BATCH)]):
+        is_approved = check_approval(home, (span for _, span in batch))
+        approved += [thing for thing, span in batch if is_approved(span)]
+    return approved[:most]
+
+
+def keep_approved(home: Home, sections: Sequence[Section]) -> list[Section]:
+    """Return sections without what no person wrote or approved."""
+    is_approved = check_approval(
+        home, (span for section in sections for item in section.items for span in item.spans())
+    )
+    approved: list[Section] = []
+    for section in sections:
+        items: list[Item] = []
+        left_out = [*section.left_out]
+        for item in section.items:
+            rest = item.keep_approved(is_approved)
+            if rest != item:
+                left_out.append(item.leave_out(NOT_APPROVED))
+            if rest:
+                items.append(rest)
+        approved.append(replace(section, items=items, left_out=tuple(left_out)))
+    return approved

@@ -23,8 +23,7 @@ from ..model import Block, Record
 from ..storage.layout import stem
 from ..storage.names import is_plain
 from ..storage.records import INJECTED, channel_name, read_text, record_at
-from .approval import choose_approved, whole_page
-from .budget import Lines, Section
+from .budget import Lines, Section, choose_approved, whole_page
 from .days import list_days
 from .items import OVER_BUDGET, Cut, IsApproved, Part, Source, Span
 

@@ -14,18 +14,15 @@ from ..formats.passages import embedding_text
 from ..formats.timestamps import parse_day
 from ..framing import estimate_tokens, fence, quote_line
 from ..home import Home
-from ..index.conversations import Conversation
-from ..index.recalls import without_recalls
-from ..index.stemmer import detect_language
-from ..index.tokenizer import fold, tokenize_passage, tokenize_query
+from ..index.recalls import Conversation, without_recalls
+from ..index.tokenizer import detect_language, fold, tokenize_passage, tokenize_query
 from ..model import Hit, Viewer
 from ..schema import TEXT, Schema, check
 from ..search.marks import describe_marks
 from ..search.words import is_question
 from ..storage.names import file_name
 from . import Context
-from .remarks import make_viewer
-from .superseded import describe_version, leave_out_replaced_lines, leave_out_superseded, wants_replaced
+from .remarks import describe_version, leave_out_replaced_lines, leave_out_superseded, make_viewer, wants_replaced
 
 if TYPE_CHECKING:
     from ..search.pipeline import SearchResult

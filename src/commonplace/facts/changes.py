@@ -24,7 +24,7 @@ from .claims import (
     read_topics,
     split_clauses,
 )
-from .cues import has_cue, have_one_language, is_english
+from .cues import has_cue, has_english_cue, have_one_language, is_english
 from .distinctions import have_other_subjects
 from .frames import align, differs_in_subject
 from .relations import FIRST_PERSON, YOU
@@ -51,6 +51,13 @@ _OURS = word_set(
 _CHANGES = frozenset(("change", "weak change", "retraction", "resolution"))
 _PLAN_STEMS = frozenset(map(stem, PLANS))
 _SAYS_CHANGE: frozenset[str] = frozenset(("change", "weak change", "retraction"))
+_NOUN_MARKS = word_set(
+    """
+    der die das dem den des ein eine einen mein meine unser unsere el la los las un una mi nuestro nuestra le les une du
+    mon ma notre o a os as um uma meu minha il lo gli i uno het een
+    """
+)
+_UNSPACED_OBJECT = re.compile("[^、，。]{1,8}を|^[^不，。]{1,6}不[^再，。]{1,6}了|^[^，。]{1,6}(?:戒|放弃|取消)")
 _VAGUE_STARTS = frozenset(("it", "this", "that", "these", "those", "they", "he", "she"))
 _RENAMED = re.compile(r"\brenamed (?:the |our )?(?:\w+ )??(?P<old>[\w.-]+) (?:to|into) (?P<new>[\w.-]+)")
 
@@ -70,7 +77,8 @@ _SPACED = (
     (("swap",), rf"\bswap(?:ped|s)? (?:out )?{_ARTICLE}{_OLD} (?:for|with)\b"),
     (
         ("is now", "becam", "become", "is called", "renamed"),
-        rf"^(?:the |our )?(?:\w+ ){{0,2}}?{_OLD} (?:is now|became|becomes|is called|(?:was|got|has been) renamed)\b",
+        rf"^(?:the |our )?(?:\w+ ){{0,2}}?{_OLD} (?:is now|is called|(?:was|got|has been) renamed"
+        r"|(?:became|becomes)(?= \S+(?: \S+)?$)(?! (?:the|a|an|more|less|very|one)\b))\b",
     ),
     (("turned off",), rf"\bturned off {_ARTICLE}{_OLD}(?=[.,;!]|$)"),
     (
@@ -126,6 +134,17 @@ _UNSPACED = (
     r"(?P<old>[^、。はがを]{1,14})(?:の代わり|ではなく|じゃなく)",
 )
 
+# The words before what something goes back to.
+_RETURN_HINT = re.compile("back|revert|zurück|wieder|vuel|volv|revenu|retour|volt|torn|верну|снова|回|戻")
+_RETURN = re.compile(
+    r"\b(?:back (?:to|on|with)|reverted to|zurück (?:zu|auf|bei|nach)|wieder (?:bei|auf|mit|zu)|vuelta a|volv\w+ a"
+    r"|(?:revenu\w*|retour\w*|revient|revenons) (?:à|au|sur)|volt\w+ (?:a|ao|à|para|pra)|tornat\w a"
+    r"|верну\w+ (?:к|на)|снова на)"
+    rf" {_ARTICLE}(?P<to>\S+(?: (?!for|in|on|since|because|after|für|in|para|pour|per|для)\S+)??)"
+    r"(?=[.,;!]|$| (?:for|in|on|since|because|after|für|para|pour|per|для|again|now)\b)"
+    r"|(?:改回|换回|回到|用回|改用回)了?(?P<unspaced>[^，。,了]{1,12})"
+)
+
 
 class Change(NamedTuple):
     """Why a note replaces another."""
@@ -144,6 +163,8 @@ def find_change(older: Statement, newer: Statement) -> Change | None:
     cues = newer.cues
     if not cues.isdisjoint(_SAYS_CHANGE) and (about := _find_same_role(older, newer)):
         return Change("correction", "says that it changed", _show(about))
+    if about := _find_return(older, newer):
+        return Change("correction", "goes back to what it replaced", _show(about))
     if have_other_subjects(older, newer):
         return None
     replaced = find_replaced(newer.text)
@@ -160,6 +181,8 @@ def find_change(older: Statement, newer: Statement) -> Change | None:
     is_weak = cues.isdisjoint(("change", "retraction"))
     if is_weak and set(older.stems) <= set(newer.stems):
         return None
+    if "retraction" in cues and len(split_clauses(newer.text)) == 1:
+        return None  # it takes back something else
     if is_weak and not _may_hint(newer):
         about = _find_same_frame(older, newer, name_subjects(newer.text)[1:])
     else:
@@ -193,6 +216,15 @@ def _find_denied(older: Statement, newer: Statement) -> frozenset[str]:
         return frozenset()
     topics = read_topics(older.text)
     return topics if len(topics) >= _MIN_DENIED_TOPICS and topics == read_topics(newer.text) else frozenset()
+
+
+def _find_return(older: Statement, newer: Statement) -> frozenset[str]:
+    """Return what the newer note goes back to, if the older one says that it was replaced: `switched from Redux to
+    Zustand`, then `went back to Redux`."""
+    folded = fold(newer.text)
+    match = _RETURN.search(folded) if _RETURN_HINT.search(folded) else None
+    target = find_topics(split_words(match["to"] or match["unspaced"])) if match else frozenset()
+    return target if target and target <= find_replaced(older.text) else frozenset()
 
 
 def _find_renamed(older: Statement, newer: Statement) -> frozenset[str]:
@@ -367,8 +399,13 @@ def _find_taken_back(older: Statement, newer: Statement) -> frozenset[str]:
     """Return what a note takes back, if the older one has it: all, or all but the verb."""
     topics = read_topics(newer.text)
     about = topics.intersection(older.stems)
-    max_verbs = 0 if is_english(newer.text) else 1  # stems bring the forms of English verbs together, but not others
+    is_in_english = is_english(newer.text) or has_english_cue(fold(newer.text), "retraction")
+    max_verbs = 0 if is_in_english else 1  # stems bring the forms of English verbs together, but not others
     if not about or len(topics - about) > min(max_verbs, len(topics) - 1):
+        return frozenset()
+    if about != topics and any(claim.is_closed and about <= claim.heads[0] for claim in read_first_claim(older.text)):
+        return frozenset()  # the same person, but something else of theirs
+    if about == {*older.stems[:1]} and any(_is_noun(each, newer.text) for each in topics - about):
         return frozenset()
     things = [each for each in about if not is_number(each)]
     if len(things) >= 2 and about == topics:
@@ -376,6 +413,20 @@ def _find_taken_back(older: Statement, newer: Statement) -> frozenset[str]:
     is_short = len(read_topics(older.text)) <= _MAX_TOPICS_OF_PLAN
     is_clear = _is_own(older, about) or _have_same_head(older, newer)
     return about if things and is_short and is_clear else frozenset()
+
+
+def _is_noun(topic: str, text: str) -> bool:
+    """Return whether a word of a note is a thing, and no verb: with a capital letter within the note, after an article,
+    or as its first word."""
+    if is_unspaced(topic[0]):
+        return _UNSPACED_OBJECT.search(text) is not None
+    words = text.split()
+    at = next((at for at, word in enumerate(words) if stem(fold(word).strip(".,;!؟")) == topic), -1)
+    if at < 1:
+        return at == 0
+    before = fold(words[at - 1])
+    is_object = before in _NOUN_MARKS or has_cue(before, "retraction")
+    return is_object or words[at][0].isupper() or words[at].startswith("ال")
 
 
 def _have_same_head(older: Statement, newer: Statement) -> bool:

@@ -40,6 +40,7 @@ PRONOUNS = word_set(
     """
 )
 # Verbs and auxiliaries beside those of relations: what is before them is what a clause is about.
+_FRENCH_WE = "on"
 _VERBS = word_set(
     """
     has have had can should must may might would shall need needs gets get got been being go goes going
@@ -171,8 +172,8 @@ def _read_claim(clause: str) -> Claim:
 
 def _strip_pronouns(words: list[str]) -> list[str]:
     """Return what names a subject: nothing beside `I` or `they`, but in `我们的房东` the rest."""
-    if PRONOUNS.isdisjoint(words):
-        return words
+    if PRONOUNS.isdisjoint(words) or (words[0] != _FRENCH_WE and PRONOUNS.intersection(words) == {_FRENCH_WE}):
+        return words  # `Dentist for Max on 10 March`
     return [word for word in words if is_unspaced(word) and word not in PRONOUNS]
 
 

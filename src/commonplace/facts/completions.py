@@ -70,6 +70,28 @@ _NOT_DONE = {  # it is denied, planned, wished, tried, nearly done, or no more
     "korean": "안 못 아직 거의 내일 않았다 않음",
 }
 _UNSPACED_NOT_DONE = "没|未|不|别|差点|如果|明天|将|ない|なかった|ません|まだ|もし|明日|たい|못|않|아직|안 "
+_DROPPED = {  # it will not be done at all
+    "english": r"won't|will not|(?:not|never) going to|decided (?:not to|against)|no longer (?:need|want|plan)\w*"
+    r"|(?:no|don't) need to|not (?:\S+ ){1,6}after all|cancel(?:l?ed|ling)|dropped|scrapped|ditched|skipp(?:ed|ing)",
+    "german": r"doch nicht|doch kein\w*|nicht mehr|entfällt|verzichten|gestrichen|lassen wir|verworfen",
+    "spanish": r"ya no|al final no|no (?:vamos|voy) a|descart\w+|cancel\w+",
+    "french": r"finalement pas|(?:ne|n') ?\S+ plus|(?:ne )?(?:va|vais|allons) pas|renonc\w+|annul\w+|abandonn\w+",
+    "portuguese": r"(?:já )?não (?:vamos|vou)|não (?:\S+ ){1,4}mais|desist\w+|cancel\w+",
+    "italian": r"non (?:\S+ ){1,4}più|alla fine non|rinunc\w+|annull\w+",
+    "dutch": r"toch niet|toch geen|niet meer|geschrapt",
+    "russian": r"больше не|не буд(?:ем|у)|решил[аи]? не|отмен\w+|передумал[аи]?",
+    "arabic": r"لن|ألغينا|ألغيت",
+    "hindi": r"नहीं कर(?:ेंगे|ूँगा|ूंगा|ूँगी|ूंगी)|रद्द",
+    "korean": r"안 하기로|하지 않기로|취소\S*",
+}
+_UNSPACED_DROPPED = "不打算|不.{1,10}了|取消|放弃|しないこと|やめ|中止|見送"
+_FOR_NOW = word_set(
+    """
+    yet today tonight tomorrow week before until till unless if now noch heute morgen woche bis bevor todavía aún hoy
+    semana antes encore aujourd'hui semaine avant ainda hoje ancora oggi nog vandaag ещё еще сегодня пока
+    """
+)
+_UNTIL = frozenset(("until", "till", "bis"))
 _KEPT_VERBS = word_set("make made get got go goes going find found say said let")  # function words, but what a task is
 _SAYS_LITTLE = word_set(
     """
@@ -136,6 +158,22 @@ def leaves_open(older: str, older_box: str, newer: str) -> bool:
     return _is_about(_read_task(older), _Done(_read_phrase(fold(newer)), is_marked=True))
 
 
+def drops(older: str, older_box: str, newer: str) -> bool:
+    """Return whether a newer statement says that the task of an older one will not be done any more."""
+    if not _says_dropped(fold(newer)) or not is_task(older, older_box):
+        return False
+    return _is_about(_read_task(older), _Done(_read_phrase(fold(newer)), is_marked=True))
+
+
+@cache_within(250_000)
+def _says_dropped(folded: str) -> bool:
+    """Return whether a statement says that something will never be done; cached, as it is compared with many."""
+    words = split_words(folded)
+    if len(words) > _MAX_DONE_WORDS or any(mark in folded for mark in "?？؟") or not _FOR_NOW.isdisjoint(words):
+        return False
+    return _find_dropped().search(folded) is not None
+
+
 def _is_about(task: _Phrase, done: _Done | None) -> bool:
     """Return whether a statement says that a task is done."""
     if not done or not _have_one_date(task, done.phrase):
@@ -151,6 +189,8 @@ def list_task_stems(text: str, box: str) -> list[str]:
         phrase = _read_task(text)
     elif done := _read_done(text, box):
         phrase = done.phrase
+    elif _says_dropped(fold(text)):
+        phrase = _read_phrase(fold(text))
     else:
         return []
     words = [_strip_korean(word) for clause in phrase.clauses for word in clause if _says_much(word)]
@@ -177,7 +217,10 @@ def _read_done(text: str, box: str) -> _Done | None:
 
 
 def _is_denied(folded: str) -> bool:
-    return not _not_done().isdisjoint(split_words(folded)) or _find_unspaced_denial().search(folded) is not None
+    words = split_words(folded)
+    pairs = zip(words, [*words[1:], ""], strict=True)
+    others = [word for word, after in pairs if not (word in _UNTIL and is_number(after))]  # `renewed until 2028`
+    return not _not_done().isdisjoint(others) or _find_unspaced_denial().search(folded) is not None
 
 
 def _read_phrase(folded: str) -> _Phrase:
@@ -287,6 +330,12 @@ def _find_marker() -> re.Pattern[str]:
     return re.compile(
         rf"(?<!\w)(?:{anywhere})(?!\w)|^\W*(?:{_ENDS})\s*[:：–—-]|[:：–—-]\s*(?:{_ENDS})\W*$|[√✓✔✅☑]|{_UNSPACED_MARKERS}"
     )
+
+
+@cache
+def _find_dropped() -> re.Pattern[str]:
+    anywhere = "|".join(_DROPPED.values())
+    return re.compile(rf"(?<!\w)(?:{anywhere})(?!\w)|{_UNSPACED_DROPPED}")
 
 
 @lru_cache(maxsize=4_096)

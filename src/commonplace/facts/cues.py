@@ -23,6 +23,8 @@ _ENGLISH_WORDS = word_set("the is are of and my our we i it's i'm with for it at
 _SIMPLE = re.compile(r"(?P<plain>[\w' :ऀ-ॣ०-෿]+?)(?P<ending>\\[wS][*+])?")
 _VARIABLE = re.compile(r"(?:\[[^\]]*\]|\\\w)(?:\{[^}]*\}|[?*+])?")
 _PLAIN = re.compile(r"[\w' :ऀ-ॣ०-෿]+")
+_UNSPACED_NO = "不没"
+_UNSPACED_ENDS = "了"
 _PREFIX = 3  # letters of a word that phrases with inflections are asked for first
 _SEPARATOR = re.compile(r"\s*\| |\s*\|\n\s*")
 
@@ -30,6 +32,11 @@ _SEPARATOR = re.compile(r"\s*\| |\s*\|\n\s*")
 def has_cue(folded: str, cue: Cue) -> bool:
     """Return whether a folded text has a phrase of a kind."""
     return find_cue(folded, cue) != ""
+
+
+def has_english_cue(folded: str, cue: Cue) -> bool:
+    """Return whether a folded text has a phrase of a kind in English: short notes may have no other word of it."""
+    return folded.isascii() and _pattern(cue, "english").search(folded) is not None
 
 
 def find_cue(folded: str, cue: Cue) -> str:
@@ -51,7 +58,10 @@ def mark_cues(folded: str, cues: Collection[Cue], mark: str) -> str:
 
 
 def _mark_phrase(mark: str, match: re.Match[str]) -> str:
-    inner = " ".join(match[0].split(" ")[1:-1])
+    phrase = match[0]
+    if phrase[0] in _UNSPACED_NO and phrase[-1] in _UNSPACED_ENDS:  # `不吃肉了` is about what is between
+        return f"{mark}{phrase[1:-1]}{mark}"
+    inner = " ".join(phrase.split(" ")[1:-1])
     return f"{mark}{inner}{mark}" if inner else mark
 
 

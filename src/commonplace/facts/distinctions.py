@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from .claims import read_first_claim, split_clauses
+from .aspects import are_of_other_aspects
+from .claims import read_first_claim, read_topics, split_clauses
 from .relations import FIRST_PERSON
 from .statements import Statement
-from .states import ARTICLES, compare_states, is_about, strip_articles
+from .states import ARTICLES, compare_states, is_about, read_states, strip_articles
 from .value_words import (
     APPOINTMENTS,
     CONTRASTS,
@@ -33,7 +34,6 @@ _GENERIC = word_set(
     nuovo nuova attuale новый новая новое новые текущий текущая
     """
 )
-_GENERIC_STEMS = frozenset(map(stem, _GENERIC))
 _UNSPACED_CASE = re.compile("测试|生产|开发|预发|本番|テスト|開発|[0-9一二三四]階|[0-9一二三四]楼")
 _UNSPACED_VERB = re.compile("[はが是为在改]")
 _UNSPACED_RELATIVE = re.compile(
@@ -66,12 +66,19 @@ _OTHER_DAY = re.compile(
     r"|в (?:понедельник|вторник|среду|четверг|пятницу|субботу|воскресенье))\b|कल |غدا|明天|昨天|明日|昨日"
 )
 _CLOCK = re.compile(r"\d{1,2}[:h.]\d\d|\b(?:at|um|à|a las|às|to|until|till|до|bis) \d|\d ?(?:am|pm|uhr|бажe|बजे|点|時)")
-_NO_LONGER = re.compile(r"\b(?:no longer|any ?more|nicht mehr|ya no|ne \w+ plus|não \w+ mais|non \w+ più|больше не)\b")
+_NO_LONGER = re.compile(
+    r"\b(?:no longer|any ?more|not (?:\w+ ){1,6}after all|al final no|nicht mehr|ya no"
+    r"|ne \w+ plus|não \w+ mais|non \w+ più|больше не)\b"
+)
+_PERSON_CLAUSE = re.compile(
+    r"(?:and |but |so |und |aber |y |pero |et |mais |e |mas )?(?:he|she|er|sie|él|ella|il|elle|ele|ela|он|она) "
+)
+_CHARGE = "lead"  # the relation whose value is who is in charge
 _REPORTING = word_set("says said told confirmed reports wrote sagt meint dit dice disse diz сказал сказала говорит")
 _CLAUSE_MARK = re.compile(r"[,;:–—]\s")
 # Somebody moves something, or moves themselves to something that is no place.
 _MOVE = re.compile(
-    r"^(?:\w+ ){1,3}?(?:(?:has|have|just|recently) )*(?:moved|relocated|transferred|switched|shifted)"
+    r"^(?:\w+ ){1,3}?(?:(?:has|have|just|recently) )*(?:moved|relocated|transferred|switched|shifted|handed|passed)"
     r"(?: (?:the|a|an|his|her|their|our|my|its) (?P<thing>\w+))?(?: .*?)?\bto (?P<target>.+)$"
 )
 _NO_PLACES = word_set(
@@ -100,7 +107,7 @@ def are_told_apart(older: Statement, newer: Statement) -> bool:
         return False
     if _are_of_other_cases(older, newer) or _is_of_relative(older, newer) or _have_other_numbers(older, newer):
         return True
-    if _are_for_other_things(older, newer):
+    if _are_for_other_things(older, newer) or are_of_other_aspects(older, newer):
         return True
     if "open" in older.cues:
         return False
@@ -166,11 +173,16 @@ def _is_of_relative(older: Statement, newer: Statement) -> bool:
         return bool(_UNSPACED_RELATIVE.search(newer.text)) and not _UNSPACED_RELATIVE.search(older.text)
     if any(word in RELATIVES and after == name for word, after in pairwise(newer.words)):
         return True
+    if "retraction" in newer.cues and read_topics(newer.text) <= set(older.stems):  # of Max, and of his swimming
+        return False
     return is_about(older.words, (name,)) and _is_owner(newer, name) and not _is_owner(older, name)
 
 
 def _is_owner(statement: Statement, name: str) -> bool:
-    """Return whether a statement is about something of somebody: `Ben's brother left`, `die Eltern von Ben`."""
+    """Return whether a statement is about something of somebody: `Ben's brother left`, `die Eltern von Ben`; not `Ben's
+    exam: he passed`, which goes on about Ben."""
+    if any(_PERSON_CLAUSE.match(fold(clause)) for clause in split_clauses(statement.text)[1:]):
+        return False
     for clause in split_clauses(statement.text):
         words = strip_articles(split_words(fold(clause)))
         if name not in words:
@@ -190,7 +202,11 @@ def _is_owner(statement: Statement, name: str) -> bool:
 def _is_of_another_state(older: Statement, newer: Statement) -> bool:
     """Return whether the newer changes another state of the same: where somebody lives, and not where they work."""
     verdict = compare_states(older.text, newer.text, says_change=False)
-    return verdict is not None and verdict[0] == "other"
+    if verdict:
+        return verdict[0] == "other"
+    changes = [state for state in read_states(newer.text) if state.aspect == "change"]
+    holders = {each for state in read_states(older.text) if state.relation == _CHARGE for each in state.value}
+    return any(change.relation != _CHARGE and holders.issuperset(change.subject) for change in changes)
 
 
 def _is_on_another_day(older: Statement, newer: Statement) -> bool:
@@ -285,7 +301,8 @@ def _name_other_things(older: Statement, newer: Statement) -> bool:
         return True
     if added:
         return not added <= set(older.stems)
-    return bool(missing) and old[-1] in missing and not _has_preposition(older)
+    is_part = bool(missing) and old[-1] in missing and not _has_preposition(older)
+    return is_part and not missing <= set(newer.stems)
 
 
 def _read_subject(statement: Statement) -> tuple[str, ...]:
@@ -297,8 +314,8 @@ def _read_subject(statement: Statement) -> tuple[str, ...]:
     start = max(_find_clause(statement.text, words), _find_last(words, _REPORTING))
     nouns = (at for at in range(start, len(words)) if words[at] in DETERMINERS and words[at - 1] not in PREPOSITIONS)
     start = next(nouns, start)
-    stems = content_stems(words[start:])
-    return tuple(each for each in stems if each not in _GENERIC_STEMS and not _VERSION.fullmatch(each))
+    stems = content_stems([word for word in words[start:] if word not in _GENERIC])
+    return tuple(each for each in stems if not _VERSION.fullmatch(each))
 
 
 def _find_last(words: tuple[str, ...], wanted: frozenset[str]) -> int:

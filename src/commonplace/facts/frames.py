@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..caching import cache_within
-from .relations import FIRST_PERSON, find_relation
+from .relations import FIRST_PERSON, find_relation, is_form_of_be
 from .statements import CHANGES, Statement
 from .value_words import (
     EVENT_WORDS,
@@ -127,7 +127,8 @@ def _is_part_of_value(word: str, text: str) -> bool:
 @cache_within(4_000_000)
 def normalize_words(words: tuple[str, ...]) -> tuple[str, ...]:
     """Return the words of a statement as they are aligned."""
-    plain = ["is" if word in ("are", "am") else word for word in words if word not in _DROPPED]
+    pairs = zip(("", *words), words, strict=False)
+    plain = ["is" if is_form_of_be(word, before) else word for before, word in pairs if word not in _DROPPED]
     for at in range(len(plain) - 1):
         if plain[at] == "will" and plain[at + 1] == "be":
             return (*plain[:at], "is", *plain[at + 2 :])
@@ -241,11 +242,18 @@ def _is_free_value(frame: Frame, older: Statement, newer: Statement) -> bool:
     if older.speaker or not EVENT_WORDS.isdisjoint(words) or not SENTIMENT_STEMS.isdisjoint(map(stem, words)):
         return False
     values = (frame.older, frame.newer)
+    if _is_position(frame.prefix) and not frame.suffix:
+        return True
     if len(content_stems(frame.prefix)) < 2 or frame.suffix:
         return all(all(map(is_number, value)) for value in values) and len(content_stems(words)) >= 2
     if any(len(value) > 3 for value in values):
         return False
     return all(_is_name(value[-1:], text) for value, text in zip(values, (older.text, newer.text), strict=True))
+
+
+def _is_position(prefix: list[str]) -> bool:
+    """Return whether a note begins with where its writer is: `on branch …`, `on version …`."""
+    return len(prefix) > 1 and prefix[0] in PREPOSITIONS and prefix[1] in ROLES
 
 
 def _is_unique_role(frame: Frame, older: Statement, newer: Statement) -> bool:

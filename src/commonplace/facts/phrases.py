@@ -21,7 +21,7 @@ PHRASES: dict[Cue, dict[str, str]] = {
             | chang(?:ed|ing) (?:my|our|his|her|their) (?:mind|name|plan|job) | has changed | have changed
             | got changed | was changed | moved (?:\w+ ){0,6}(?:to|from|up|back|forward|out of)
             | moving (?:\w+ ){0,5}to | is moving | has moved | postponed | rescheduled
-            | push(?:ed|ing) (?:\w+ ){0,5}(?:to|back|out) | delayed (?:to|until|till|by) | slipped to | slips to
+            | push(?:ed|ing) (?:\w+ ){0,5}(?:to|back|out) | delayed (?:to|until|till|by) | slip(?:ped|s) (?:to|by)
             | brought forward | renamed | replaced | replaces | replacing | migrated | migrating | rewrote
             | rewritten | new (?:job|role|position) (?:at|with|for|in) | took over | takes over | taking over
             | taken over | hand(?:ed|s|ing) (?:\w+ ){0,4}(?:over|off) | upgraded | downgraded | bumped
@@ -199,7 +199,7 @@ PHRASES: dict[Cue, dict[str, str]] = {
             | increased | decreased | reduced | lowered | moved | changed | upgrade | confirmed | agreed
             | this (?:week|month|year) | update | extended""",
         "spanish": r"""
-            | ahora | nuev[oa]s? | finalmente | al final | decidi\w+ | actualiza\w+ | por fin | últimamente
+            | ahora | nuev[oa]s? | nuov[oaie] | finalmente | al final | decidi\w+ | actualiza\w+ | por fin | últimamente
             | confirm\w+""",
         "french": r"""
             | maintenant | nouveau | nouvelle | nouvel | finalement | décid\w+ | récemment | confirm\w+ | plus de""",
@@ -255,7 +255,7 @@ PHRASES: dict[Cue, dict[str, str]] = {
             | desist\w+ | não (?:\w+ ){1,4}mais | já não | parei de | paramos de | deixei de | deixou de
             | cancel(?:ou|ado|ada|amos|aram|ei) | desisti\w* | abandon\w+ | larg(?:uei|ou)
             | mud(?:ei|ou|amos) de ideia | parou de | cansei | suspend\w+ | elimin\w+
-            | par(?:ei|amos|ou|aram) (?:de|com) | deix(?:ei|ou|amos|aram) (?:de|a|o|as|os)
+            | par(?:ei|amos|ou|aram) (?:de|com|a|o) | deix(?:ei|ou|amos|aram) (?:de|a|o|as|os)
             | acab(?:ou|aram) (?:o|a|com) | não vamos | não vai ter | sem mais""",
         "german": r"""
             | nicht mehr | kein\w* (?:\w+ ){1,4}mehr | aufgehört | abgesagt | gestrichen | aufgegeben | verworfen
@@ -353,28 +353,28 @@ PHRASES: dict[Cue, dict[str, str]] = {
             | cerrad[oa]s? | bloquead[oa]s? | en revisión | en curso | de baja | enferm[oa]s? | de vacaciones
             | sin firmar | falla\w* | fuera de servicio | en venta | atascad[oa]s? | caducad[oa]s? | vencid[oa]s?
             | busc\w+ | perdid[oa]s? | retrasad[oa]s? | falta\w* | agotad[oa]s? | sin (?:luz|agua|internet|conexión)
-            | no va | no anda""",
+            | no va | no anda | en el taller""",
         "french": r"""
             | en panne | cassée?s? | ne (?:marche|fonctionne)(?:nt)? (?:pas|plus) | en attente | fermée?s?
             | bloquée?s? | en cours | en congé | malade | en vacances | hors service | non signée?s? | à vendre
             | en relecture | en réparation | indisponible | expirée? | cherch\w+ | perdue?s? | en retard
-            | indisponibles? | en rade | hors ligne | manque\w*""",
+            | indisponibles? | en rade | hors ligne | au garage | manque\w*""",
         "portuguese": r"""
             | quebrad[oa]s? | com defeito | fora do ar | não funciona\w* | pendente\w* | fechad[oa]s?
             | bloquead[oa]s? | em revisão | em andamento | de licença | doente | de férias | à venda | falhando
             | parad[oa]s? | caiu | vencid[oa]s? | procur\w+ | perdid[oa]s? | atrasad[oa]s? | falta\w*
-            | sem (?:luz|água|internet|sinal) | estragad[oa]s? | travad[oa]s? | esgotad[oa]s?""",
+            | sem (?:luz|água|internet|sinal) | estragad[oa]s? | travad[oa]s? | esgotad[oa]s? | na oficina""",
         "german": r"""
             | kaputt | defekt | geht nicht | gehen nicht | funktioniert nicht | läuft nicht | ausgefallen | gesperrt
             | geschlossen | blockiert | in (?:arbeit|prüfung|elternzeit|reparatur) | krank\w* | im urlaub
             | nicht fertig | nicht unterschrieben | steht aus | hängt | undicht | zu verkaufen | abgelaufen
             | suche\w* | in bearbeitung | verspätet | fehlt | fehlen | vermisst | nicht erreichbar | offline
-            | gestört | leer | ist zu""",
+            | gestört | leer | ist zu | in der werkstatt""",
         "russian": r"""
             | сломан\w* | сломал\w* | не работа\w+ | упал\w* | закрыт\w* | заблокирован\w* | на ремонте | в ремонте
             | в отпуске | болеет | на больничном | ожида\w+ | на рассмотрении | в процессе | не подписан\w*
             | завис\w* | продается | продаётся | на ревью | лежит | висит | глючит | сбоит | потерял\w* | ищет | ищу
-            | не готов\w* | просрочен\w* | нет в наличии | задерж\w+""",
+            | не готов\w* | просрочен\w* | нет в наличии | в (?:авто)?сервисе | задерж\w+""",
         "hindi": r"""
             | खराब | ख़राब | टूट\S* | बंद | काम नहीं कर\S* | लंबित | छुट्टी पर | बीमार | अटक\S* | चल रहा | अधूरा | खत्म
             | खो गया | खो गई | ढूँढ\S* | ढूंढ\S* | नहीं चल\S* | देरी | लेट | अधूरी | खाली""",
@@ -387,7 +387,7 @@ PHRASES: dict[Cue, dict[str, str]] = {
             | 没签 | 壊れ | 動かない | 動きません | 止まって | 保留 | 審査中 | 休職 | 休暇 | 閉まって | 停止中
             | 修理中 | 使えない | 打不开 | 用不了 | 出问题 | 有问题 | 卡住 | 过期 | 找工作 | 在找 | 未完成 | 没修
             | 停电 | 断网 | 漏水 | 落ちて | 不具合 | 動かな | 調子が悪 | 繋がらない | つながらない | 探して | 未完了
-            | 期限切れ | 切れて | 故障中 | 入院""",
+            | 期限切れ | 切れて | 故障中 | 入院 | 修理厂""",
     },
     "hint": {  # counts only beside the same subject with another value
         "english": r"""
@@ -571,7 +571,7 @@ PHRASES: dict[Cue, dict[str, str]] = {
         "english": r"""
             | what was | what were | what did | who was | where was | where were | when was | which was | used to
             | previously | previous | formerly | former | originally | at first | initially | back then | back in
-            | in the past | old | earlier | prior to | history of | until when""",
+            | in the past | old | earlier | prior to | history of | until when (?:was|were|did)""",
         "spanish": r"""
             | antigu\w+ | anterior\w* | solía\w* | qué era | cuál era | al principio | originalmente
             | previamente""",

@@ -17,6 +17,8 @@ _LABEL = re.compile(
 _LABEL_MARKS = (":", "=", "-", "–", "—", "：", "→")  # a text without any of them has no label
 _MAX_LABEL_WORDS = 6
 _MAX_SUBJECT_WORDS = 16
+_AM = "am"
+_GERMAN_HAVE = frozenset(("hat", "haben", "habe"))
 _BE = "is are am will was were isn't become becomes became"
 _KINDS = {
     "be": f"""
@@ -97,7 +99,7 @@ def find_relation(words: tuple[str, ...]) -> Relation | None:
     is_clause = False  # `the music that she plays is …`
     for at, word in enumerate(words[: _MAX_SUBJECT_WORDS + 1]):
         is_clause = is_clause or word in _CLAUSE_STARTS
-        kind = verbs.get(word)
+        kind = verbs.get(word) if word != _AM or is_form_of_be(word, words[at - 1]) else None
         if kind and not at and word in _WRITERS_VERBS:
             return Relation(kind, ("i",), 0)
         if not kind or not at:
@@ -108,6 +110,12 @@ def find_relation(words: tuple[str, ...]) -> Relation | None:
             subject = _read_subject(words[:at])
             return Relation(kind, subject, at) if subject else None
     return None
+
+
+def is_form_of_be(word: str, before: str) -> bool:
+    """Return whether a word is `are` or `am`. In German, `Training am Montag` is said instead of `ist am Montag`; not
+    `Max hat am Montag Training`."""
+    return word == "are" or (word == _AM and before not in _GERMAN_HAVE)
 
 
 def _read_subject(words: tuple[str, ...]) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from typing import NamedTuple, get_args
 from ..caching import cache_within
 from ..formats.annotations import ANSWER_START, strip_annotations
 from ..model import Hit
+from .abbreviations import split_at_ends
 from .claims import read_claims, split_clauses
 from .completions import is_task, list_task_stems
 from .cues import find_cues, has_cue
@@ -47,11 +48,7 @@ _BULLET = re.compile(r"\s*(?:[-*+•>]|\d{1,3}[.)])\s+(?:\[([ xX])\]\s+)?")
 _SKIPPED_LINE = re.compile(r"\s*(?:#{1,6}\s|\\?(?:assistant|user|system): |<!--|```|~~~|\||[-*_]{3,}\s*$|$)")
 _EMPHASIS = re.compile(r"\*\*|__|`|~~")
 _GERMAN_MONTHS = "Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember"
-_SENTENCE_END = re.compile(
-    r"(?<=[.!?])(?<!\b[A-Z]\.)(?<!\b(?:Mr|Dr|Jr|Sr|St|vs|No|Ms)\.)(?<!\b(?:Mrs|Inc|Ltd|etc|e\.g|i\.e)\.)\s+(?=[^a-z\s])"
-    rf"(?!(?:{_GERMAN_MONTHS})\b)"
-    r"|(?<=[。！？；।؟])"
-)
+_SENTENCE_END = re.compile(rf"(?<=[.!?])(?<!\b[A-Z]\.)\s+(?=[^a-z\s])(?!(?:{_GERMAN_MONTHS})\b)|(?<=[。！？；।؟])")
 QUESTION_MARKS = ("?", "？", "؟")
 _CORRECTION_LABEL = re.compile(
     r"(?:erratum|correction|update|edit|fyi|btw|sorry|news|ok|okay|decided|perdón|me equivoqué|corrección|decidido|"
@@ -243,7 +240,7 @@ def split_sentences(text: str, max_characters: int | None = None) -> Iterator[tu
             if max_characters is None or len(part) <= max_characters:
                 yield part, first, last
             continue
-        for sentence in _SENTENCE_END.split(part):
+        for sentence in split_at_ends(part, _SENTENCE_END):
             if sentence and (max_characters is None or len(sentence) <= max_characters):
                 yield sentence, first, last
 

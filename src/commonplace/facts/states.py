@@ -223,6 +223,7 @@ _ARABIC_END = re.compile(r"^(?:أغلق|أغلقت|توفي|توفيت|مات|م
 _UNSPACED_END = re.compile(
     r"^(?P<s>[^、，。,]{2,14}?)(?:は|が|已经|已|就)*(?:关门|倒闭|停业|关张|去世|閉店|閉業|廃業|倒産|亡くな|他界)"
 )
+_UNSPACED_CONJUNCTIONS = word_set("直到 后来 之后 随后 于是 因此 他 她 它 他们 また その後 のち やがて 彼 彼女 それ")
 _RENEWED = re.compile(
     r"^(?:(?:we|i|wir|ich|nous|on|j) )?(?:have |have got |got )?"
     r"(?:(?:just |finally )?(?:switched|changed|replaced)(?: our| my)?|a new"
@@ -243,7 +244,10 @@ _WHO = "(?P<s>.{0,8}?)"  # before the verb of Chinese
 _TOPIC = "(?:(?P<s>.{1,8}?)は)?(?P<v>[^は]{2,10}?)"  # and the place before the verb of Japanese
 _UNSPACED: dict[str, dict[Aspect, tuple[str, ...]]] = {
     "place": {
-        "state": (f"{_WHO}(?:现在|目前)?(?:住在|在)(?P<v>[^了]{{2,8}}?)$", f"{_TOPIC}に(?:住んで|あり|置いて|保管)"),
+        "state": (
+            f"{_WHO}(?:(?:现在|目前)?住在|(?:现在|目前)在|(?<=[^现])在)(?P<v>(?!.*(?:工作|上班))[^了]{{2,8}}?)$",
+            f"{_TOPIC}に(?:住んで|あり|置いて|保管)",
+        ),
         "change": (
             f"{_WHO}(?:已经|刚|都)*(?:搬到|搬去|搬至|迁到)(?P<v>.{{2,8}}?)(?:了|$)",
             f"{_TOPIC}[にへ](?:引っ越|移転|転居|移し|移り)",
@@ -264,6 +268,7 @@ _UNSPACED["lead"] = {
         "(?P<v>.{1,6}?)负责(?P<s>.{2,10}?)$",
         "(?P<s>.{1,10}?)の担当者?は(?P<v>.{1,8}?)(?:です|だ|に|$)",
         "(?:今は|現在は)?(?P<v>.{1,8}?)が(?P<s>.{1,10}?)の?担当",
+        "(?P<v>[^は]{1,8}?)は(?P<s>[^は]{1,10}?)を担当",
     ),
     "change": (
         "(?P<v>.{1,6}?)接手了?(?P<s>.{2,10}?)了?$",
@@ -374,8 +379,14 @@ def find_ended(text: str) -> tuple[str, ...]:
         joined = " ".join(split_words(folded))
         match = _END.match(joined) or _ARABIC_END.match(joined) or _UNSPACED_END.match(folded)
         if match:
-            return strip_articles(split_words(match["s"]))
+            ended = strip_articles(split_words(match["s"]))
+            return ended if _names_something(ended) else ()
     return ()
+
+
+def _names_something(words: Sequence[str]) -> bool:
+    """Return whether words name what something is said of: not `it`, nor `until` alone."""
+    return not all(map(function_words().__contains__, words)) and "".join(words) not in _UNSPACED_CONJUNCTIONS
 
 
 @cache_within(500_000)
@@ -398,6 +409,8 @@ def is_about(words: Sequence[str], subject: tuple[str, ...]) -> bool:
     rest = stated[len(subject) :]
     if stated[: len(subject)] != subject or not rest or rest[0] in _GLUE:
         return False
+    if rest[0].isascii() and rest[0].endswith("ed"):  # `the beta slipped by a week`
+        return True
     return is_unspaced(rest[0]) or rest[0] in function_words() or rest[0] in PREPOSITIONS or rest[0] in list_verbs()
 
 

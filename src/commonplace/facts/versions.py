@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from ..caching import cache_within
-from .changes import count_alike, find_change, is_head, replaces_other, says_change
-from .claims import read_topics
-from .completions import completes, leaves_open
+from .changes import count_alike, find_change, find_replaced, is_head, replaces_other, says_change
+from .claims import read_claims, read_topics, split_clauses
+from .completions import completes, drops, leaves_open
 from .cues import find_cue, has_cue
 from .distinctions import are_told_apart, have_other_subjects
 from .frames import Frame, Link, align, judge_frame, normalize_words
@@ -23,6 +23,7 @@ from .phrases import Cue
 from .relations import FIRST_PERSON, YOU
 from .statements import Statement
 from .states import compare_states, find_ended, find_renewed, is_about
+from .successions import find_succession
 from .value_words import (
     CASE_PREPOSITIONS,
     CONTEXT_LABELS,
@@ -36,9 +37,10 @@ from .value_words import (
     ROLES,
     SENTIMENT_STEMS,
 )
-from .words import content_stems, find_names, fold, is_number, split_words, stem, word_set
+from .words import content_stems, find_names, fold, is_number, is_unspaced, split_words, stem, word_set
 
 CONFIRMED = "confirmed"  # the kind of a link that a person made
+RETRACTION = "retraction"  # the kind of a link to what takes something back
 DONE_TASK = "done"  # the kind of a link from a task to what says that it is done
 # Of what the older statement is about, which the newer one has to name.
 _MIN_SHARES = {"strong": 0.4, "weak": 0.6, "subject": 0.7, "number": 0.75, "answer": 0.4, "label": 0.2}
@@ -57,6 +59,8 @@ _GENERIC_WEIGHT = 0.3
 _VAGUE_STARTS = word_set("it this that these those there they he she wow yeah thanks")
 _NOT = frozenset(("not", "nicht", "no", "pas", "não", "не", "नहीं", "لا", "ليس"))
 _ARTICLES = word_set("a an the any der die das ein eine le la les un une el los o os um uma")
+_OWNER_MARKS = word_set("for of with für von mit para de con pour avec per di для у")
+_TIMES = frozenset(("date", "clock"))
 _STATE_LINKS = {"changed": ("correction", "says that it changed"), "ended": ("retraction", "says that it ended")}
 _PAST = word_set(
     """
@@ -67,6 +71,9 @@ _PAST = word_set(
 _ARROWS = ("→", "->", "=>")
 _ARROW = re.compile(rf"(\S+)\s*(?:{'|'.join(_ARROWS)})\s*\S+")
 _SAYS_CHANGE: frozenset[str] = frozenset(("change", "weak change", "retraction"))
+_MAX_OLDER_WORDS = 12  # of a note that another replaces: nearly all have half as many
+_MAX_NEWER_WORDS = 16
+_CHARACTERS_PER_WORD = 2  # of scripts without spaces
 _MIN_SHARE_OF_CLAUSE = 0.5  # of what a speaker takes back
 _MAX_OBJECT_DISTANCE = 4  # words from `like` to what is liked
 _MAX_NAME_DISTANCE = 9
@@ -91,6 +98,8 @@ def judge(
         return None if _is_rejected(older, newer) else Link(DONE_TASK, "says that it is done")
     if older.words == newer.words:
         return None
+    if drops(older.text, older.box, newer.text) and _is_same_speaker(older, newer):
+        return None if _is_rejected(older, newer) else Link(RETRACTION, "says that it will not be done")
     if newer.answers.confirmed and hash_words(older.words) in newer.answers.confirmed:
         return Link(CONFIRMED, "marked as its successor on the page")
     if not may_be_linked and not may_be_versions(older, newer):
@@ -103,12 +112,14 @@ def judge(
     link = _find_link(older, newer, is_same_place=is_same_place)
     if link and (are_told_apart(older, newer) or _leaves_open(older, newer, link)):
         return None
+    if link and not older.speaker and "open" not in older.cues and replaces_other(older, newer):
+        return None
     return link
 
 
 def _leaves_open(older: Statement, newer: Statement, link: Link) -> bool:
     """Return whether a statement only says that a task is not done; that it need not be done would take it back."""
-    return link.kind != "retraction" and leaves_open(older.text, older.box, newer.text)
+    return link.kind != RETRACTION and leaves_open(older.text, older.box, newer.text)
 
 
 def _completes(older: Statement, newer: Statement) -> bool:
@@ -128,15 +139,31 @@ def _find_link(older: Statement, newer: Statement, *, is_same_place: bool) -> Li
         return None
     if older.label and newer.label and _label_stems(older) and _label_stems(older) == _label_stems(newer):
         return _judge_label(older, newer, is_same_place=is_same_place)
-    link = judge_frame(frame, older, newer) or _judge_number(older, newer) or _judge_states(older, newer)
+    link = judge_frame(frame, older, newer)
+    if link or _is_prose(older, newer):
+        return link
+    link = _judge_number(older, newer) or _judge_states(older, newer) or _judge_succession(older, newer)
+    if not link and is_same_place and "change" in cues:
+        link = _judge_field(older, newer)
     if not link and "change" in cues:
         link = _judge_move(older, newer)
     return link or _judge_claims(older, newer) or _judge_change(older, newer)
 
 
+def _is_prose(older: Statement, newer: Statement) -> bool:
+    """Return whether one of two statements is as long as those of articles, which share many words by chance."""
+    return _count_words(older) > _MAX_OLDER_WORDS or _count_words(newer) > _MAX_NEWER_WORDS
+
+
+def _count_words(statement: Statement) -> int:
+    """Return how many words say something; of a script without spaces, an estimate."""
+    is_spaced = not any(map(is_unspaced, statement.words))
+    return len(statement.stems) if is_spaced else len(statement.words) // _CHARACTERS_PER_WORD
+
+
 def may_be_versions(older: Statement, newer: Statement) -> bool:
     """Return whether a closer look may find a link: most pairs have nothing that any of the rules asks for."""
-    if _completes(older, newer):
+    if _completes(older, newer) or drops(older.text, older.box, newer.text):
         return True
     old = normalize_words(older.words)
     new = normalize_words(newer.words)
@@ -200,6 +227,17 @@ def _judge_label(older: Statement, newer: Statement, *, is_same_place: bool) -> 
     return Link("frame", f"has the same label: {newer.label}", newer.label)
 
 
+def _judge_field(older: Statement, newer: Statement) -> Link | None:
+    """Return a link where a note about a page says that a line `label: value` on it has another number now."""
+    label = _label_stems(older) - CONTEXT_LABELS or _label_stems(older)
+    old_numbers = set(filter(is_number, older.words))
+    new_numbers = set(filter(is_number, newer.words))
+    if not label or not label <= set(newer.stems) or newer.label or not old_numbers:
+        return None
+    is_other = bool(new_numbers) and old_numbers.isdisjoint(new_numbers) and count_alike(older, newer)
+    return Link("correction", "says that it changed", " ".join(sorted(label))) if is_other else None
+
+
 def _tell_two_stories(older: Statement, newer: Statement) -> bool:
     """Return whether two lines with one label say much, and nothing of the same: `Evening: …` of two days."""
     told = [set(each.stems) - _label_stems(each) for each in (older, newer)]
@@ -235,11 +273,17 @@ def _judge_states(older: Statement, newer: Statement) -> Link | None:
         return Link(kind, reason, " ".join((*verdict[1].subject, verdict[1].relation)))
     ended = find_ended(newer.text)
     if ended and is_about(older.words, ended) and not _is_past(older):
-        return Link("retraction", "says that it is no more", " ".join(ended))
+        return Link(RETRACTION, "says that it is no more", " ".join(ended))
     renewed = find_renewed(newer.text)
     if renewed and renewed == _read_role(older) and not _is_past(older):
         return Link("correction", "says that there is another", " ".join(renewed))
     return None
+
+
+def _judge_succession(older: Statement, newer: Statement) -> Link | None:
+    """Return a link where a role has another holder now, or its holder another role."""
+    succession = find_succession(older, newer)
+    return Link(*succession) if succession else None
 
 
 def _read_role(older: Statement) -> tuple[str, ...]:
@@ -325,9 +369,28 @@ def _judge_move(older: Statement, newer: Statement) -> Link | None:
     shared = set(subject).intersection(moved)
     if len(shared) < _MIN_SHARE_OF_SUBJECT * max(len(subject), len(moved)):
         return None
+    if shared <= _find_owners(older) and not find_replaced(newer.text):
+        return None
     if not count_alike(older, newer) or have_other_subjects(older, newer):
         return None
+    details = [_read_details(each) for each in (older, newer)]
+    if all(details) and details[0].isdisjoint(details[1]):  # `on 3 May, his birthday`, `on 17 March, the dentist`
+        return None
     return Link("correction", "says that it changed", " ".join(sorted(shared)))
+
+
+def _read_details(statement: Statement) -> set[str]:
+    """Return the topics after the last number of a statement."""
+    at = max((at for at, each in enumerate(statement.stems) if is_number(each)), default=len(statement.stems))
+    return set(_topics(statement.stems[at + 1 :]))
+
+
+def _find_owners(statement: Statement) -> set[str]:
+    """Return the stems of those whose something a statement is about: `the dentist for Max`, `Max's dentist`."""
+    words = statement.words
+    return {stem(word) for mark, word in pairwise(words) if mark in _OWNER_MARKS} | {
+        stem(word) for word, mark in pairwise(words) if mark == "'s"
+    }
 
 
 @cache_within(2_000_000)
@@ -360,10 +423,14 @@ def _judge_change(older: Statement, newer: Statement) -> Link | None:
     is_enough = len(topics) >= 2 or (share >= _MIN_SHARE_OF_ONE and is_head(newer, set(topics)))
     if have_other_subjects(older, newer) or replaces_other(older, newer) or _is_event(older):
         return None
+    if _tell_times_and_counts(older, newer):
+        return None
     if not is_enough or len(shared) < _MIN_SHARE_OF_NEWER * len(set(newer.stems)):
         return None
+    if len(topics) == 1 and _takes_back_another(newer, shared):
+        return None
     if _says_change(older, newer, "retraction") and share >= _MIN_SHARES["strong"]:
-        return Link("retraction", "takes it back", about)
+        return Link(RETRACTION, "takes it back", about)
     is_strong = _says_change(older, newer, "change") or _denies(older, newer)
     is_weak = (
         _says_change(older, newer, "weak change")
@@ -373,6 +440,19 @@ def _judge_change(older: Statement, newer: Statement) -> Link | None:
     if (is_strong and share >= _MIN_SHARES["strong"]) or (is_weak and share >= _MIN_SHARES["weak"]):
         return Link("correction", "says that it changed", about)
     return None
+
+
+def _takes_back_another(newer: Statement, shared: set[str]) -> bool:
+    """Return whether what a note takes back is more than what it shares with another: another thing of the same."""
+    clauses = [clause for clause in split_clauses(newer.text) if has_cue(fold(clause), "retraction")]
+    return any(not shared.isdisjoint(topics) and topics - shared for topics in map(read_topics, clauses))
+
+
+def _tell_times_and_counts(older: Statement, newer: Statement) -> bool:
+    """Return whether one gives a date or a time, and the other a count: `on 13 March`, `has 60 testers`."""
+    units = [frozenset[str]().union(*(claim.units for claim in read_claims(each.text))) for each in (older, newer)]
+    are_times = [not each.isdisjoint(_TIMES) for each in units]
+    return all(units) and are_times[0] != are_times[1] and "" not in units[0] | units[1]
 
 
 def _gives_new_value(older: Statement, newer: Statement) -> bool:
@@ -453,7 +533,7 @@ def _names_subject(older: Statement, newer: Statement) -> bool:
 def _judge_taking_back(older: Statement, newer: Statement) -> Link | None:
     """Return a link where a speaker takes back what they said: `I used to like it, but not any more`."""
     about = _find_taken_back(older, newer)
-    return Link("retraction", "takes it back", " ".join(sorted(about))) if about else None
+    return Link(RETRACTION, "takes it back", " ".join(sorted(about))) if about else None
 
 
 def _find_taken_back(older: Statement, newer: Statement) -> set[str]:

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from itertools import chain, pairwise
+from operator import itemgetter
 from typing import NamedTuple
 
 from ..caching import cache_within
@@ -21,8 +23,16 @@ from ..model import Block, Passage, Record, Skill
 from . import blocks, frontmatter, records
 from .annotations import is_annotation_line, strip_annotations
 from .daily import find_moment, is_day_or_time
-from .lists import find_lists, is_heading_or_intro
-from .structure import DAY_HEADING_PATTERN, ENTRY_HEADING_PATTERN, FOOTER_START, LineCounter, Mark, find_marks
+from .structure import (
+    DAY_HEADING_PATTERN,
+    ENTRY_HEADING_PATTERN,
+    FOOTER_START,
+    LineCounter,
+    Mark,
+    find_lists,
+    find_marks,
+    is_heading_or_intro,
+)
 from .timestamps import parse_day
 from .transcripts import parse_turns
 
@@ -113,14 +123,25 @@ def _join_tags(part: Passage, page_tags: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*part.tags, *page_tags, *find_inline_tags(part.text)]))
 
 
-def titles_above(text: str, line: int) -> list[str]:
+def titles_above(text: str, line: int) -> tuple[str, ...]:
     """Return the headings above a line of a page, outermost first, without those that are days or times."""
+    headings = _list_titles(text)
+    at = bisect_right(headings, line, key=itemgetter(0))
+    return headings[at - 1][1] if at else ()
+
+
+@cache_within(1_000_000)  # asked for each statement of a page
+def _list_titles(text: str) -> tuple[tuple[int, tuple[str, ...]], ...]:
+    """Return the lines of the headings of a page, each with its title and those above it."""
     count = LineCounter(text)
     above: list[Mark] = []
+    headings: list[tuple[int, tuple[str, ...]]] = []
     for mark in find_marks(text):
-        if mark.kind == "heading" and not mark.fenced and count.line(mark.start) <= line:
+        if mark.kind == "heading" and not mark.fenced:
             above = [*(each for each in above if each.level < mark.level), mark]
-    return [mark.title for mark in above if mark.title and not is_day_or_time(mark.title)]
+            titles = tuple(each.title for each in above if each.title and not is_day_or_time(each.title))
+            headings.append((count.line(mark.start), titles))
+    return tuple(headings)
 
 
 def embedding_text(lead: str, text: str) -> str:

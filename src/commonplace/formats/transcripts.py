@@ -4,17 +4,21 @@ Two shapes are read: `{"role", "content"}`, and the same inside `message`; conte
 Only what the user and the assistant said counts; tool calls and their results are left out. Secrets are redacted
 here, so that neither the index nor a reply ever holds what somebody pasted into a conversation. No turn can pose as
 another: its role is always shown, and a line in it that reads like the start of a turn gets a backslash.
+
+Every backend appends lines and reads them from the end. A line that is not JSON is no item: a process that is killed
+while it writes leaves half a line, which nobody reads and the next writer cuts off.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any, NamedTuple
 
 from ..secrets import redact
-from .json_text import parse_object, replace_surrogates
+from .json_text import is_unicode, parse_object, replace_surrogates
 from .structure import escape_unprintable
 
 # What programs call the two speakers, and what we do.
@@ -33,6 +37,7 @@ _SPEAKER_LINE = re.compile(
 )
 _PLAIN_NAME = re.compile(r"\w[\w .@-]*")
 _MAX_NAME_CHARACTERS = 80
+_BLOCK_BYTES = 1 << 16  # read at once from the end; twice as many each time
 
 
 class Turn(NamedTuple):
@@ -135,3 +140,72 @@ def _escape_speakers(text: str) -> str:
 
 def _clean(text: str) -> str:
     return redact(replace_surrogates(text))
+
+
+class Item(NamedTuple):
+    value: Any
+    start: int  # where its line begins in the file
+
+
+class Reader(NamedTuple):
+    """Bytes to read: how many there are, and a function that reads some of them from an offset."""
+
+    size: int
+    read: Callable[[int, int], bytes]
+
+
+def format_items(items: Iterable[Any]) -> bytes:
+    return b"".join(map(_format_item, items))
+
+
+def _format_item(item: Any) -> bytes:
+    """Format an item so that people can read it; half a surrogate pair, which UTF-8 cannot hold, stays an escape."""
+    text = json.dumps(item, ensure_ascii=False)
+    return (text if is_unicode(text) else json.dumps(item)).encode() + b"\n"
+
+
+def _parse_value(line: bytes) -> tuple[bool, Any]:
+    """Return whether a line is an item, and its value."""
+    try:
+        return True, json.loads(line)
+    except (ValueError, RecursionError):
+        return False, None
+
+
+def read_last(source: Reader, last: int | None) -> list[Any]:
+    """Return all items, or only the `last`, oldest first."""
+    return [*islice((item.value for item in iterate_backwards(source)), last)][::-1]
+
+
+def iterate_backwards(source: Reader) -> Iterator[Item]:
+    """Yield the items, the last one first."""
+    for start, line in _iterate_lines_backwards(source):
+        is_item, value = _parse_value(line) if line.strip() else (False, None)
+        if is_item:
+            yield Item(value, start)
+
+
+def _iterate_lines_backwards(source: Reader) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines, the last one first, each with the offset where it begins."""
+    at = source.size
+    block = _BLOCK_BYTES
+    rest = b""
+    while at > 0:
+        step = min(block, at)
+        block *= 2
+        at -= step
+        first, *lines = (source.read(at, step) + rest).split(b"\n")
+        end = at + len(first) + sum(len(line) + 1 for line in lines)
+        for line in reversed(lines):
+            yield end - len(line), line
+            end -= len(line) + 1
+        rest = first
+    yield 0, rest
+
+
+def find_append_point(source: Reader) -> tuple[int, bytes]:
+    """Return where to append, and what to write first: half a line is cut off, a missing line break is added."""
+    start, line = next(_iterate_lines_backwards(source))
+    if not line or (line.startswith(b"{") and not _parse_value(line)[0]):
+        return start, b""
+    return start + len(line), b"\n"

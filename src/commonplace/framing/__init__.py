@@ -6,10 +6,10 @@ do not see. No stored text changes the structure of what a model reads.
 
 from __future__ import annotations
 
-from .cuts import cut_rules, cut_start, estimate_tokens, weigh_tokens
 from .frames import (
     TITLES,
     close_fence,
+    escape_hidden,
     fence,
     introduce,
     list_item,
@@ -17,9 +17,12 @@ from .frames import (
     quote_name,
     quote_title,
     quote_value,
+    show_hidden,
     show_instructions,
+    to_json,
+    unescape_hidden,
 )
-from .hidden import escape_hidden, show_hidden, to_json, unescape_hidden
+from .limits import cut_rules, cut_start, estimate_tokens, weigh_tokens
 
 __all__ = [
     "TITLES",

@@ -1,14 +1,48 @@
-"""Size limits of replies: what does not fit is cut or left out, and the reply says so."""
+"""Size limits: what does not fit into a reply is cut or left out, and the reply says so.
+
+Of data the start stays; of rules whole sentences, prohibitions first.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from itertools import groupby
+from operator import itemgetter
+from string import ascii_letters, digits
 from typing import Any, NamedTuple
 
-from .frames import quote_line
-from .hidden import show_hidden
+from .frames import quote_line, show_hidden
 
+# Estimated tokens per character, by the first class that matches. Every model counts differently; against common
+# vocabularies this is within a fifth for prose in most languages, and further off for code and rare scripts.
+_ASCII_WEIGHTS = ((ascii_letters.encode(), 0.22), (b" \t", 0.03), (digits.encode(), 0.4), (bytes(range(128)), 0.6))
+_WEIGHTS = (
+    (r"[\u0080-\u052f\u1e00-\u1fff]", 0.5),
+    (r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]", 1.0),
+)
+_OTHER_WEIGHT = 1.3
+_NEAR_CHARACTERS = 40  # how far before the cut the end of a line or a sentence is looked for; at least a 20th of it
+_NEAR_TOKENS = 10.0  # the most that may lie between them, where a script has many tokens a character
+_NEAR_SHARE = 0.05
+_MAX_RULES_CHARACTERS = 60_000  # of one page that sentences are chosen from
+_MAX_EXTRA_SENTENCES = 20
+_MAX_SENTENCE_BREAKS = 6  # in a sentence that was wrapped
+_SENTENCE_END = re.compile(r"[.!?…][\"')\]]*(?=\s)|[。！？]")
+_SENTENCES = re.compile(r"(?<=[.!?…])\s+(?=[^a-z\s])|(?<=[.!?…][\"')\]*])\s+(?=[^a-z\s])|(?<=[。！？])(?=\S)")
+_FENCE = re.compile(r" {0,3}(?:`{3,}|~{3,})")
+_BLOCK_START = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+|#{1,6}[ \t]")
+_HEADING = re.compile(r"#{1,6}[ \t]")
+_PROHIBITION = (
+    r"\b(?:never|not|don['’]?t|mustn['’]?t|cannot|can['’]t|no|without|avoid|stop|forbidden|prohibited|"
+    r"nie|niemals|nicht|kein\w*|jamais|pas|nunca|jamás|não|mai|non|nooit|niet|geen|никогда|нельзя|не)\b"
+    r"|不要|不得|绝不|禁止|切勿|決して|しないで|절대|금지|لا|कभी"
+)
+
+Fits = Callable[[str], bool]
 MAX_REPLY_CHARACTERS = 24_000
 ROWS_CHARACTERS = 22_000  # of the rows of a reply; the rest is for what is around them
 # Of a reply that lists what was asked for by name, or as many hits as were asked for.
@@ -20,6 +54,189 @@ _MAX_NAMES = 10
 _MAX_NAME_CHARACTERS = 60
 
 Row = dict[str, Any]
+
+
+def estimate_tokens(text: str) -> int:
+    """Return about how many tokens a text is for a model."""
+    return math.ceil(weigh_tokens(text))
+
+
+def weigh_tokens(text: str) -> float:
+    """Return the estimate before rounding: for two texts joined it is the sum of both."""
+    total = 0.0
+    ascii_rest = text.encode("ascii", "ignore")
+    other_rest = "" if len(ascii_rest) == len(text) else re.sub("[\x00-\x7f]+", "", text)
+    for characters, weight in _ASCII_WEIGHTS:
+        rest = ascii_rest.translate(None, characters)
+        total += (len(ascii_rest) - len(rest)) * weight
+        ascii_rest = rest
+    for pattern, weight in _WEIGHTS if other_rest else ():
+        unlike = re.sub(pattern, "", other_rest)
+        total += (len(other_rest) - len(unlike)) * weight
+        other_rest = unlike
+    return total + len(other_rest) * _OTHER_WEIGHT
+
+
+def cut_start(text: str, fits: Fits) -> str:
+    """Return a start of a text that `fits`, nearly the longest: to the end of a line, a sentence or a word.
+
+    It is found by bisection, has no space at its end, and is empty where not even a few characters fit.
+    """
+    most = 0
+    fails = len(text) + 1
+    while fails - most > max(1, most // 100):
+        middle = (most + fails) // 2
+        if fits(text[:middle]):
+            most = middle
+        else:
+            fails = middle
+    start = text[: _find_boundary(text, most)].rstrip()
+    while start and not fits(start):  # a cut elsewhere may be described in more words
+        start = text[: _find_boundary(text, len(start) - 1)].rstrip()
+    return start
+
+
+def _find_boundary(text: str, end: int) -> int:
+    """Return where to cut at or before an offset."""
+    if end >= len(text):
+        return len(text)
+    near = end - max(_find_reach(text[max(0, end - _NEAR_CHARACTERS) : end]), int(end * _NEAR_SHARE))
+    line = text.rfind("\n", max(0, near), end + 1)
+    if line > 0:
+        return line
+    sentences = [match.end() for match in _SENTENCE_END.finditer(text, max(0, near), end)]
+    if sentences:
+        return sentences[-1]
+    words = re.search(r"\s\S*\Z", text[max(0, near) : end])
+    return max(0, near) + words.start() if words else end
+
+
+def _find_reach(before: str) -> int:
+    """Return how many of these characters before a cut it may go back."""
+    tokens = weigh_tokens(before)
+    return _NEAR_CHARACTERS if tokens <= _NEAR_TOKENS else int(_NEAR_CHARACTERS * _NEAR_TOKENS / tokens)
+
+
+class _Block(NamedTuple):
+    """A heading, a paragraph or a list item of some rules: what is before it, its marker, and its sentences."""
+
+    before: str
+    marker: str
+    sentences: tuple[str, ...]
+
+    @property
+    def is_heading(self) -> bool:
+        return _HEADING.match(self.marker) is not None
+
+
+def cut_rules(text: str, fits: Fits) -> tuple[str, int]:
+    """Return rules with as many whole sentences as fit, in their order, and how many sentences were left out.
+
+    What forbids something is chosen first: rules that lose it would say the opposite. No sentence is cut.
+    """
+    if fits(text):
+        return text, 0
+    blocks = _parse_blocks(text[:_MAX_RULES_CHARACTERS])
+    if len(text) > _MAX_RULES_CHARACTERS and blocks:  # its end may be the middle of a sentence
+        blocks[-1] = blocks[-1]._replace(sentences=blocks[-1].sentences[:-1])
+    order = [(number, at) for number, block in enumerate(blocks) for at in range(len(block.sentences))]
+    ranked = [place for place in order if _comes_first(blocks, place)]
+    ranked += [place for place in order if not _comes_first(blocks, place)]
+    count = _count_fitting(blocks, ranked, fits)
+    places = {*ranked[:count]}
+    for place in ranked[count:]:  # shorter sentences after one that does not fit
+        if len(places) - count < _MAX_EXTRA_SENTENCES and fits(_join_blocks(blocks, {*places, place})):
+            places.add(place)
+    return _join_blocks(blocks, places), len(order) - len(places)
+
+
+def _count_fitting(blocks: list[_Block], ranked: list[tuple[int, int]], fits: Fits) -> int:
+    most = 0
+    fails = len(ranked) + 1
+    while fails - most > 1:
+        middle = (most + fails) // 2
+        if fits(_join_blocks(blocks, {*ranked[:middle]})):
+            most = middle
+        else:
+            fails = middle
+    return most
+
+
+@cache
+def _prohibition() -> re.Pattern[str]:
+    """Compile the pattern when the first rules are cut: most prompts need none."""
+    return re.compile(_PROHIBITION, re.IGNORECASE)
+
+
+def _comes_first(blocks: list[_Block], place: tuple[int, int]) -> bool:
+    block = blocks[place[0]]
+    return block.is_heading or _prohibition().search(block.sentences[place[1]]) is not None
+
+
+def _join_blocks(blocks: list[_Block], places: set[tuple[int, int]]) -> str:
+    parts: list[str] = []
+    pending = ""  # a heading is shown only above something
+    for number, chosen in groupby(sorted(places), key=itemgetter(0)):
+        block = blocks[number]
+        sentences = "".join(block.sentences[at] for _, at in chosen)
+        paragraph = f"{block.before}{block.marker}{sentences.lstrip()}"
+        if block.is_heading:
+            pending = paragraph
+        else:
+            parts += [pending, paragraph]
+            pending = ""
+    return "".join(parts).strip("\n")
+
+
+def _parse_blocks(text: str) -> list[_Block]:
+    """Return the blocks of some rules. A code fence is one sentence, whatever is in it."""
+    blocks: list[_Block] = []
+    lines: list[str] = []
+    before = ""
+    fence = ""
+
+    def finish() -> None:
+        nonlocal before
+        if lines:
+            blocks.append(_make_block(before, "\n".join(lines)))
+            before = "\n"
+            lines.clear()
+
+    for line in text.split("\n"):
+        opening = _FENCE.match(line)
+        if fence:
+            lines.append(line)
+            if opening and opening[0].strip().startswith(fence) and not line.strip().strip(fence[0]):
+                fence = ""
+                finish()
+            continue
+        if not line.strip() or _BLOCK_START.match(line) or opening or (lines and _HEADING.match(lines[-1])):
+            finish()
+        if not line.strip():
+            before += "\n"
+            continue
+        lines.append(line)
+        fence = opening[0].strip() if opening else ""
+    finish()
+    return blocks
+
+
+def _make_block(before: str, text: str) -> _Block:
+    if _FENCE.match(text):
+        return _Block(before, "", (text,))
+    start = _BLOCK_START.match(text)
+    marker = start[0] if start else ""
+    body = text.removeprefix(marker)
+    return _Block(before, marker, (body,) if _HEADING.match(marker) else tuple(_split_sentences(body)))
+
+
+def _split_sentences(text: str) -> Iterator[str]:
+    """Yield the sentences of a text, each with the space before it. Many lines without an end are one rule each."""
+    at = 0
+    for end in [*(match.start() for match in _SENTENCES.finditer(text)), len(text)]:
+        sentence = text[at:end]
+        yield from re.split(r"(?=\n)", sentence) if sentence.count("\n") > _MAX_SENTENCE_BREAKS else [sentence]
+        at = end
 
 
 class FittedRows(NamedTuple):

@@ -6,8 +6,8 @@ ones. What does not fit is named with its size and with the call that reads it; 
 Pages stay plain text there, without a frame. Only a line that a reader could take for a part of the reply itself gets
 a backslash: a title or a `---` of ours, the heading of a day or topic, an underline that makes the line above it a
 heading, and code fences and HTML that are left open, which would draw in what follows. A line whose fact was replaced
-ends with a mark (`version_marks.py`). `unescape_page` reverses all this exactly, so that a page rewritten from what was
-recalled stays as it was.
+ends with a mark: ` [no longer; now: "…" (PAGE#L5-L5)]`; text of a page that imitates one gets a backslash before its
+bracket. `unescape_page` reverses all this exactly, so that a page rewritten from what was recalled stays as it was.
 """
 
 from __future__ import annotations
@@ -26,9 +26,7 @@ from ..formats.structure import (
     find_marks,
     unescape,
 )
-from .frames import quote_line, quote_title
-from .hidden import escape_hidden, show_hidden, unescape_hidden
-from .version_marks import escape_marks, format_mark, imitates_mark, strip_mark, unescape_marks
+from .frames import escape_hidden, quote_line, quote_title, show_hidden, unescape_hidden
 
 WORLD_TITLE = "World Knowledge"
 CURATED_TITLE = "Your Memory"
@@ -51,6 +49,11 @@ _SPACE = r"[ \t\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]"
 _TITLE = "|".join(
     title.replace(" ", rf"{_SPACE}+") for title in (WORLD_TITLE, CURATED_TITLE, DAYS_TITLE, LEFT_OUT_TITLE)
 )
+_OPENING = r'\[(?:no longer; now|no longer|answered): "'
+_MARK = re.compile(rf" {_OPENING}[^\[\]]*#L\d+-L\d+\)\][ \t]*\Z")
+_IMITATION = re.compile(rf"(?<!\\)(\\*)(?={_OPENING})", re.IGNORECASE)
+_ESCAPED = re.compile(rf"(?<!\\)\\(?=\\*{_OPENING})", re.IGNORECASE)
+_PARENTHESES = str.maketrans("[]", "()")
 
 
 class RecallPage(NamedTuple):
@@ -386,3 +389,28 @@ def _is_harmful(imitation: _Imitation, line: str, number: int, *, is_underline: 
 def _find_html_ends(lines: list[str]) -> dict[str, int]:
     """Return the last line that could end a block of HTML, by how the block starts."""
     return {opening: number for opening, end in _HTML_ENDS for number, line in enumerate(lines) if end.search(line)}
+
+
+def format_mark(words: str) -> str:
+    """Return the mark for the end of a line. Nothing in it can end it early."""
+    return f" [{words.translate(_PARENTHESES)}]"
+
+
+def imitates_mark(text: str) -> bool:
+    """Tell whether a text has anything that reads like a mark, or like its escape."""
+    return _IMITATION.search(text) is not None
+
+
+def escape_marks(line: str) -> str:
+    """Return a line with a backslash before all in it that reads like a mark."""
+    return _IMITATION.sub(r"\1\\", line) if "[" in line else line
+
+
+def strip_mark(line: str) -> str:
+    """Return a line without the mark at its end."""
+    return _MARK.sub("", line) if line.rstrip(" \t").endswith(")]") else line
+
+
+def unescape_marks(line: str) -> str:
+    """Return what `escape_marks` was given."""
+    return _ESCAPED.sub("", line) if "\\[" in line else line

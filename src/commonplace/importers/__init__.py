@@ -17,7 +17,7 @@ from ..index.base import Progress, ignore_progress
 from ..maintenance.backup import Limits
 from ..maintenance.backup.archive import HISTORY_ROOT, backup_scope
 from ..storage.bulk import any_covers
-from . import chatgpt, claude, claude_code, databases, homes, knowledge_graph, mem0, vault
+from . import chat_exports, claude_code, databases, homes, knowledge_graph, mem0, vault
 from .engine import ImportReport, run_import
 from .source import DEFAULT_LIMITS, Folder, SingleFile, Source, is_within, open_source
 from .values import Destination, Item, Skipped
@@ -49,8 +49,8 @@ KINDS = {
             databases.recognise,
             databases.read,
         ),
-        Kind("chatgpt", "ChatGPT's export", chatgpt.recognise, chatgpt.read),
-        Kind("claude", "Claude's export", claude.recognise, claude.read),
+        Kind("chatgpt", "ChatGPT's export", chat_exports.is_chatgpt, chat_exports.read_chatgpt),
+        Kind("claude", "Claude's export", chat_exports.is_claude, chat_exports.read_claude),
         Kind("mcp-memory", "the MCP memory server's file", knowledge_graph.recognise, knowledge_graph.read),
         Kind("mem0", "memories of mem0 as JSON", mem0.recognise, mem0.read),
         Kind("obsidian", "an Obsidian vault", vault.is_obsidian, vault.read),

@@ -435,11 +435,11 @@ def _newest(candidate: Candidate) -> tuple[int, str, int]:
 
 
 def candidate_of(row: tuple[Any, ...]) -> Candidate:
-    number, path, first, last, text, key, tags, at, day, days, kind, scope, who, source, length, terms = row
+    number, path, first, last, text, lead, key, tags, at, day, days, kind, scope, who, source, length, terms = row
     if not isinstance(text, str):
         raise TypeError("a passage is text")
     parsed_tags = () if tags == "[]" else tuple(json.loads(tags))
-    hit = Hit(path, first, last, text, 0.0, Scope(scope, who), source, key, parsed_tags, at)
+    hit = Hit(path, first, last, text, 0.0, Scope(scope, who), source, key, parsed_tags, at, heading=lead)
     return Candidate(number, hit, kind, check_terms(terms), length, day, days)
 
 

@@ -55,7 +55,7 @@ from .visibility import (
     visible_owners,
 )
 
-SCHEMA_VERSION = 17  # of the tables, and of how `facts/` reads statements, which are stored as they were read
+SCHEMA_VERSION = 18  # of the tables, and of how `facts/` reads statements, which are stored as they were read
 _CACHE_KILOBYTES = 16_000  # for each connection: passages are scattered over the file, and read again
 _LOCK_TIMEOUT_SECONDS = 2.0  # for another process that writes; then the answer is marked stale instead
 _TABLES = """
@@ -87,7 +87,7 @@ CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(
   lexemes, content = 'passage_terms', content_rowid = 'id', columnsize = 0, detail = none, tokenize = 'ascii');
 """
 _IS_QUESTION = " OR ".join(f"earlier.text GLOB '{start}*'" for start in USER_STARTS).join("()")
-_COLUMNS = """passages.id, path, first, last, text, key, tags, at, day, days, kind, scope, who, source,
+_COLUMNS = """passages.id, path, first, last, text, lead, key, tags, at, day, days, kind, scope, who, source,
     passages.length, terms"""
 
 

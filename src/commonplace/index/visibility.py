@@ -2,7 +2,7 @@
 found, counted or inferred.
 
 `owner_condition` and `passage_condition` return conditions as values. Each dialect of SQL has a renderer: SQLite's is
-here, PostgreSQL's in `storage/postgres/visibility.py`.
+here, PostgreSQL's in `storage/postgres/index_tables.py`.
 """
 
 from __future__ import annotations

@@ -1,30 +1,40 @@
 """Remove something for good: what a key, a page, some lines, a tag, a scope, a session or a source left anywhere.
 
 Traces are found first and removed after: on pages, in history, in the index, and in files that killed processes left
-behind. Afterwards nothing in the storage holds them.
+behind. Afterwards nothing in the storage holds them. Lines are those at a citation, in every version of their page, or
+all that say some words.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Iterator
+from difflib import SequenceMatcher
 from itertools import accumulate
 from typing import NamedTuple
 
 from ..errors import InvalidArgument, NotFound
-from ..formats import blocks
-from ..formats.structure import end_of_line, escape_unprintable
+from ..formats import blocks, frontmatter
+from ..formats.daily import is_day_or_time
+from ..formats.records import find_value_line, parse_fields
+from ..formats.structure import BLOCK_LEVEL, ENTRY_LEVEL, FOOTER_START, end_of_line, escape_unprintable, find_marks
 from ..home import Home
-from ..model import parse_citation
+from ..model import Citation, parse_citation
 from ..storage.files import page_of_editor_copy
 from ..storage.history import Change, Versions, as_text, version_of
 from ..storage.layout import Place
+from ..storage.merge import diff_lines
 from ..storage.names import compile_glob, file_name
 from ..storage.records import parse
 from ..storage.tree import list_editor_copies, list_leftovers
-from .forget_lines import MIN_LINE_CHARACTERS, CitedLines, Spans, Words, find_spans, make_words, read_cited_lines
+from .timeline import parse_moment, read_as_of
 
 _WHOLE_RECORD_KINDS = ("record", "skill", "data")
+Spans = list[tuple[int, int]]  # of a text, in order: where each begins and ends
+MIN_LINE_CHARACTERS = 12  # a shorter line may occur elsewhere by chance
+_MIN_LIKENESS = 0.6  # of two lines, if one is an earlier wording of the other
+_RECORD_KINDS = ("record", "skill")
 
 
 class Selection(NamedTuple):
@@ -369,3 +379,177 @@ def _has_line(text: str, line: str) -> bool:
             return True
         at = text.find(line, end)
     return False
+
+
+class CitedLines(NamedTuple):
+    """The lines to remove from a page, and what they are all of: a whole page, or the note of a key."""
+
+    path: str
+    sequence: tuple[str, ...]  # the cited lines that are not blank
+    wordings: frozenset[str]  # those that are long enough to be known anywhere on the page, and their earlier wordings
+    above: str = ""  # the line before the first, by which short ones are known
+    is_whole_page: bool = False
+    key: str = ""
+
+    def find(self, lines: list[str]) -> set[int]:
+        """Return the numbers of the lines that go, from 0."""
+        stripped = [line.strip() for line in lines]
+        numbers = {number for number, line in enumerate(stripped) if line in self.wordings}
+        present = [number for number, line in enumerate(stripped) if line]
+        size = len(self.sequence)
+        for at in range(len(present) - size + 1):
+            run = present[at : at + size]
+            above = stripped[present[at - 1]] if at else ""
+            if tuple(stripped[number] for number in run) == self.sequence and (self.wordings or above == self.above):
+                numbers.update(run)
+        return numbers
+
+    def is_in(self, text: str) -> bool:
+        return any(line in text for line in self.wordings)
+
+
+class Words(NamedTuple):
+    """Words to remove with the lines that say them, on any page."""
+
+    text: str
+
+    def find(self, lines: list[str]) -> set[int]:
+        """Return the numbers of the lines that go, from 0."""
+        return {number for number, line in enumerate(lines) if self.is_in(line)}
+
+    def is_in(self, text: str) -> bool:
+        return self.text in text or json.dumps(self.text)[1:-1] in text
+
+
+def make_words(text: str) -> Words:
+    """Return the words to look for; InvalidArgument for so few letters that lines would have them by chance."""
+    words = text.strip()
+    if len(words) < MIN_LINE_CHARACTERS or "\n" in words:
+        raise InvalidArgument(
+            f"{text!r} is no page, and too little to find one statement by",
+            advice="cite its lines as `commonplace search` prints them, PAGE#L5, or give the whole line; "
+            "a note or a record goes by --key",
+        )
+    return Words(words)
+
+
+def read_cited_lines(home: Home, citation: Citation) -> CitedLines:
+    """Return the lines at a citation with their earlier wordings; an error if there are none."""
+    path = citation.path.removeprefix("./")
+    path = path if citation.as_of else home.find_page(path)
+    text = _read_text(home, path, citation.as_of)
+    lines = text.split("\n")
+    stripped = [line.strip() for line in lines[max(citation.first - 1, 0) : citation.last]]
+    sequence = tuple(line for line in stripped if line)
+    if not sequence:
+        count = len(text.splitlines())
+        raise InvalidArgument(f"{path} has no text at these lines, of {count}", advice="search again, and cite those")
+    wordings = _add_earlier_wordings(home.storage.history.versions(path), _choose_long_lines(sequence))
+    above = next((line.strip() for line in reversed(lines[: max(citation.first - 1, 0)]) if line.strip()), "")
+    cited = CitedLines(path, sequence, wordings, above)
+    place = home.layout.place(path, home.index.scope.extra)
+    if place and place.kind in _RECORD_KINDS:
+        return cited._replace(is_whole_page=_is_removed_whole(text, {*range(citation.first - 1, citation.last)}))
+    return cited._replace(key=_find_whole_note(text, citation))
+
+
+def _read_text(home: Home, path: str, as_of: str) -> str:
+    moment = parse_moment(home, as_of, last=True) if as_of else ""
+    data = read_as_of(home.storage.history, path, moment) if moment else home.storage.read_bytes(path)
+    if data is None:
+        when = f" as of {as_of}" if as_of else ""
+        raise NotFound(f"there is no page {path}{when}", advice="cite a line as `commonplace search` prints it")
+    return as_text(data)
+
+
+def _choose_long_lines(lines: Iterable[str]) -> frozenset[str]:
+    """Return the lines that are known by themselves: long enough, and no headings."""
+    return frozenset(line for line in lines if len(line) >= MIN_LINE_CHARACTERS and not line.startswith("#"))
+
+
+def _add_earlier_wordings(versions: Versions, wordings: frozenset[str]) -> frozenset[str]:
+    """Return the wordings with those that they took the place of, back to the first version of the page."""
+    texts = [as_text(data).split("\n") for _, data in versions if data is not None]
+    for older, newer in zip(texts[-2::-1], texts[:0:-1], strict=True):
+        if wordings.intersection(map(str.strip, newer)).difference(map(str.strip, older)):
+            wordings |= _choose_long_lines(_list_earlier_wordings(older, newer, wordings))
+    return wordings
+
+
+def _list_earlier_wordings(older: list[str], newer: list[str], wordings: frozenset[str]) -> Iterator[str]:
+    for operation, first, last, start, stop in diff_lines(older, newer):
+        if operation != "replace":
+            continue
+        later = [line.strip() for line in newer[start:stop] if line.strip() in wordings]
+        for line in older[first:last]:
+            if any(SequenceMatcher(None, line.strip(), each).ratio() >= _MIN_LIKENESS for each in later):
+                yield line.strip()
+
+
+def _find_whole_note(text: str, citation: Citation) -> str:
+    """Return the key of the note that the cited lines are all of; empty if there is none."""
+    lines = text.split("\n")
+    cited = {*range(citation.first, citation.last + 1)}
+    for note in blocks.parse(text):
+        own = {*range(note.first_line, note.last_line + 1)}
+        if not note.at or not own & cited:
+            continue
+        content = {number for number in own if lines[number - 1].strip() and number != note.first_line}
+        content -= {number for number in content if lines[number - 1].startswith(FOOTER_START)}
+        outside = [number for number in cited - own if number <= len(lines) and lines[number - 1].strip()]
+        return note.key if content and content <= cited and not outside else ""
+    return ""
+
+
+def find_spans(text: str, kind: str, selection: CitedLines | Words) -> Spans | None:
+    """Return what goes from a version of a page; None if all of it does."""
+    lines = text.split("\n")
+    numbers = selection.find(lines)
+    if not numbers:
+        return []
+    if kind == "data" or (kind in _RECORD_KINDS and _is_removed_whole(text, numbers)):
+        return None
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line) + 1)
+    _add_whole_entries(text, lines, starts, numbers)
+    _add_blank_lines(lines, numbers)
+    return [(starts[number], min(starts[number + 1], len(text))) for number in sorted(numbers)]
+
+
+def _is_removed_whole(text: str, numbers: set[int]) -> bool:
+    """Tell whether nothing of a record would be left, or nothing that can be read: JSON less a line is no JSON."""
+    first = find_value_line(text) - 1
+    body = {number for number, line in enumerate(text.split("\n")) if number >= first and line.strip()}
+    head = frontmatter.split(text)[0]
+    is_json = "type: json" in head and parse_fields(text).get("type") == "json"
+    is_in_head = bool(head) and any(number < first for number in numbers)
+    return body <= numbers or is_json or is_in_head
+
+
+def _add_whole_entries(text: str, lines: list[str], starts: list[int], numbers: set[int]) -> None:
+    """Add the headings and footers of entries and keyed notes that would be empty."""
+    line_at = {start: number for number, start in enumerate(starts)}
+    marks = [mark for mark in find_marks(text) if not mark.fenced and mark.level <= BLOCK_LEVEL]
+    heads = [(mark, line_at.get(mark.start, 0)) for mark in marks]
+    ends = [*(number for _, number in heads[1:]), len(lines)]
+    for (mark, first), after in zip(heads, ends, strict=False):  # a page without headings has an end, too
+        is_entry = mark.level == ENTRY_LEVEL and is_day_or_time(mark.title)
+        if not is_entry and mark.level != BLOCK_LEVEL:
+            continue
+        last = after + 1 if after < len(lines) and lines[after].startswith(FOOTER_START) else after
+        content = {number for number in range(first + 1, after) if lines[number].strip()}
+        if content and content <= numbers:
+            numbers.update(range(first, last))
+
+
+def _add_blank_lines(lines: list[str], numbers: set[int]) -> None:
+    """Add the blank lines below what goes, where there is one above it, too."""
+    for number in sorted(numbers):
+        above = number - 1
+        while above in numbers:
+            above -= 1
+        below = number + 1
+        while (above < 0 or not lines[above].strip()) and below < len(lines) - 1 and not lines[below].strip():
+            numbers.add(below)
+            below += 1

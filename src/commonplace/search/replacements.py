@@ -6,8 +6,10 @@ from typing import NamedTuple
 
 from ..facts.clauses import find_parts
 from ..facts.frames import Link
+from ..facts.page_subjects import read_subject
 from ..facts.statements import LookupKeys, Statement, find_lines, read_statements
 from ..facts.versions import CONFIRMED, DONE_TASK, judge
+from ..facts.words import fold, split_words
 from ..formats.timestamps import parse_day
 from ..model import Hit, Successor
 from .scoring import ScoredHit
@@ -53,6 +55,16 @@ class Replacement(NamedTuple):
     clause: str = ""
 
 
+def is_same_place(older: Hit, path: str, newer: Statement, key: str = "") -> bool:
+    """Return whether a short label means the same in two statements: they are on one page or under one key, or the
+    newer one names the page of the older: `Version: 3` on the page of Osprey."""
+    if older.path == path or (older.key and older.key == key):
+        return True
+    name = older.path.rpartition("/")[2].removesuffix(".md")
+    words = split_words(fold(name.replace("_", "-")))
+    return bool(words) and all(map(str.isalpha, words)) and set(words) <= set(newer.words)
+
+
 def order_by_date(place: Place) -> tuple[str, str, int]:
     """Return what statements are sorted by, to have the oldest first."""
     return date_of(place.hit), place.hit.path, place.hit.start + place.statement.first_line
@@ -61,6 +73,11 @@ def order_by_date(place: Place) -> tuple[str, str, int]:
 def date_of(hit: Hit) -> str:
     """Return when a passage is from: as it says, or as its page is called."""
     return hit.at or (hit.path.rpartition("/")[2] if parse_day(hit.path) else "")
+
+
+def subject_of(hit: Hit) -> frozenset[str]:
+    """Return what the page of a passage and the headings above it are about; nothing for a turn of a session."""
+    return frozenset() if hit.source == "session" else read_subject(hit.path, hit.heading)
 
 
 def either(one: float, two: float) -> float:
@@ -81,7 +98,7 @@ def find_replaced_part(replacement: Replacement, query_stems: frozenset[str] = f
 
     def is_replaced(clause: str) -> bool:
         statements = read_statements(clause)
-        same = older.hit.path == newer.hit.path
+        same = is_same_place(older.hit, newer.hit.path, newer.statement)
         return any(judge(each, newer.statement, is_same_place=same) is not None for each in statements)
 
     parts = find_parts(older.statement.text, newer.statement.text, is_replaced)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from ..caching import cache_within
 from ..facts.statements import LookupKeys, Statement, lookup_keys, split_statements
+from ..formats.passages import titles_above
 from ..formats.timestamps import parse_day
 from ..index.base import Candidate, Index
 from ..model import Hit, Scope, Viewer
@@ -32,6 +33,7 @@ class ShownText(NamedTuple):
     path: str
     first: int
     text: str
+    heading: str = ""  # those above it, where it has none
 
     @property
     def day(self) -> int | None:
@@ -108,7 +110,9 @@ def _make_places(number: int, text: ShownText) -> Iterator[Place]:
     """Yield the statements of a text. Their numbers are negative, so that no passage of the index has them."""
     at = str(date.fromordinal(text.day)) if text.day else ""
     for first, last, each, keys in list_statements(text.text):
-        hit = Hit(text.path, text.first + first, text.first + last, each.text, 0.0, _NO_SCOPE, at=at)
+        lines = (text.first + first, text.first + last)
+        heading = " ".join(titles_above(text.text, first + 1)) or text.heading
+        hit = Hit(text.path, *lines, each.text, 0.0, _NO_SCOPE, at=at, heading=heading)
         yield Place(-1 - number, hit, each._replace(first_line=first, last_line=last), keys)
 
 

@@ -8,12 +8,14 @@ before something has that first (`earlier.py`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from ..caching import ByteCache, cache_within
 from ..facts.completions import is_task
 from ..facts.frames import Link
 from ..facts.links import NO_ANSWERS
+from ..facts.page_subjects import judge_below_headings
 from ..facts.past_questions import asks_about_past, asks_what_was_before
 from ..facts.statements import (
     LookupKeys,
@@ -30,7 +32,7 @@ from ..facts.statements import (
     stored_keys,
 )
 from ..facts.tasks import find_task_question
-from ..facts.versions import CONFIRMED, DONE_TASK, judge, may_be_versions
+from ..facts.versions import CONFIRMED, DONE_TASK, RETRACTION, judge, may_be_versions
 from ..facts.words import fold, strip_accents
 from ..formats.annotations import ANSWER_START
 from ..formats.passages import embedding_text, show_passage
@@ -54,7 +56,9 @@ from .replacements import (
     find_replaced_part,
     identify,
     inherit,
+    is_same_place,
     order_by_date,
+    subject_of,
 )
 from .scoring import Factors, ScoredHit
 
@@ -129,14 +133,15 @@ def _list_tasks(row: ScoredHit) -> Iterator[Place]:
 def _find_done(
     index: Index, query: Query, places: Sequence[Place], find_origins: FindOrigins
 ) -> frozenset[StatementId]:
-    """Return those of some tasks that something newer says to be done, and nothing newer still to be open again."""
+    """Return those of some tasks that something newer says to be done or given up, and nothing newer still open."""
     keys = join_keys(places)
     candidates = index.find_by_fact_keys([*keys][:_MAX_KEYS], query.viewer, _MAX_CANDIDATES, query.filters)
     pairs = [*judge_places(places, group_by_key(index, candidates, keys))]
     if query.only_approved_versions:
         pairs = keep_approved(pairs, find_origins)
     latest = _choose_latest(pairs, find_origins)
-    return frozenset(each for each, replacement in latest.items() if replacement.link.kind == DONE_TASK)
+    kinds = (DONE_TASK, RETRACTION)
+    return frozenset(each for each, replacement in latest.items() if replacement.link.kind in kinds)
 
 
 def _is_of_days(hit: Hit, dates: QueryDates) -> bool:
@@ -351,11 +356,18 @@ def _judge_with_any_answers(older: Place, newer: Place) -> Link | None:
 
 
 def _judge(older: Place, newer: Place, statement: Statement, newer_statement: Statement) -> Link | None:
-    is_confirmed = bool(newer_statement.answers.confirmed)
-    if not is_confirmed and not may_be_versions(statement, newer_statement):
+    subjects = (subject_of(older.hit), subject_of(newer.hit))
+    is_same = is_same_place(older.hit, newer.hit.path, newer_statement, newer.hit.key)
+    judge_alone = partial(_judge_alone, is_same_place=is_same)
+    one_page = newer.hit.path == older.hit.path
+    return judge_below_headings(statement, newer_statement, subjects, judge_alone, one_page=one_page)
+
+
+def _judge_alone(older: Statement, newer: Statement, *, is_same_place: bool) -> Link | None:
+    is_confirmed = bool(newer.answers.confirmed)
+    if not is_confirmed and not may_be_versions(older, newer):
         return None
-    is_same_place = newer.hit.path == older.hit.path or bool(older.hit.key and older.hit.key == newer.hit.key)
-    return _judge_once(statement, newer_statement, is_same_place=is_same_place, may_be_linked=not is_confirmed)
+    return _judge_once(older, newer, is_same_place=is_same_place, may_be_linked=not is_confirmed)
 
 
 def _find_lasting_day(hit: Hit) -> int | None:
@@ -513,13 +525,22 @@ def _is_repeated(hit: Hit, replacement: Replacement, every: Mapping[int, RankedH
 
 
 def _join_chances(shown: Mapping[int, Hit], replaced: Mapping[int, Replacement]) -> dict[int, float]:
-    """Return by newer version how likely any of the hits that it replaces is right: what one of them would answer, it
+    """Return by newest version how likely any of the hits that it replaces is right: what one of them would answer, it
     does."""
     chances: dict[int, float] = {}
-    for number, replacement in replaced.items():
-        newer = replacement.newer.number
-        chances[newer] = either(chances.get(newer, 0.0), shown[number].score)
+    for number in replaced:
+        newest = _find_newest(number, replaced)
+        chances[newest] = either(chances.get(newest, 0.0), shown[number].score)
     return chances
+
+
+def _find_newest(number: int, replaced: Mapping[int, Replacement]) -> int:
+    """Return the last passage of those of which each replaced the one before."""
+    seen = {number}
+    while (replacement := replaced.get(number)) and replacement.newer.number not in seen:
+        number = replacement.newer.number
+        seen.add(number)
+    return number
 
 
 def _name_predecessors(ranked: Sequence[RankedHit], replacements: Mapping[int, Replacement]) -> list[RankedHit]:

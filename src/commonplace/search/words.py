@@ -29,8 +29,14 @@ from ..index.languages import (
     SPACED_LATIN,
     STOP_WORDS,
 )
-from ..index.stemmer import ARABIC_VARIANTS, certain_function_words, function_words, language_of_script
-from ..index.tokenizer import fold, split_runs
+from ..index.tokenizer import (
+    ARABIC_VARIANTS,
+    certain_function_words,
+    fold,
+    function_words,
+    language_of_script,
+    split_runs,
+)
 
 _MIN_BASE_LETTERS = 3
 _MIN_BASE_LETTERS_OF_UNKNOWN = 5  # where nothing tells the language, endings of all of them are tried

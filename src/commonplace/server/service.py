@@ -19,15 +19,14 @@ from ..model import Clock
 from ..storage.layout import MAIN
 from ..storage.tokens import Call, Grant, Outcome
 from ..tools import catalog, schemas
-from .auth import Authenticator, TokenStores
 from .metrics import Metrics, Request, RequestLog
 from .notifications import ChangeFeeds, HomeWatchers
 from .prompt_socket import PromptSocket
 from .rate_limits import Quotas, RateLimiter, SignInLimiter
-from .sessions import UNRESTRICTED, Caller, MemoryPool, ServerOptions
+from .sessions import UNRESTRICTED, Authenticator, Caller, MemoryPool, ServerOptions, TokenStores
 
 if TYPE_CHECKING:
-    from .worker_state import SharedMetrics
+    from .workers import SharedMetrics
 
 MAX_NAME_CHARACTERS = 200  # of a name in the audit log
 
@@ -81,7 +80,7 @@ class MemoryService:
 
     def _share_with_workers(self, folder: str) -> None:
         """Count requests together with the other workers of this server, and limit their rates together."""
-        from .worker_state import BYTES_FILE, SIGN_INS_FILE, TOKENS_FILE, WRITES_FILE, SharedBuckets, SharedMetrics
+        from .workers import BYTES_FILE, SIGN_INS_FILE, TOKENS_FILE, WRITES_FILE, SharedBuckets, SharedMetrics
 
         self._shared_metrics = SharedMetrics(self.metrics, folder)
         tokens = SharedBuckets(folder, TOKENS_FILE)

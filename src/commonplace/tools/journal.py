@@ -12,9 +12,10 @@ from datetime import timedelta
 from functools import partial
 from typing import Annotated, Any, NamedTuple
 
-from ..context.superseded import describe_replacements, find_replaced
+from ..context.remarks import describe_replacements, find_replaced
 from ..errors import CommonplaceError, MissingArgument, NotAvailable, StorageError
 from ..formats import blocks, daily
+from ..formats.passages import titles_above
 from ..framing import quote_line
 from ..framing.limits import fit_lines
 from ..framing.recall import Kind, Recalled, RecallPage, name_read_call, render_recall, unescape_page
@@ -159,7 +160,10 @@ def _read_page(home: Home, kind: Kind, name: str, path: str, warnings: list[str]
 def _mark_replaced(home: Home, pages: Sequence[RecallPage], recalled: Recalled) -> list[RecallPage]:
     """Return the pages with marks on those lines of them that something newer replaced; none where nothing did. Only
     what is shown is looked at, and the index of a large memory is asked as it is."""
-    lines = [(page, ShownText(page.path, first + 1, text)) for page, first, text in recalled.list_lines()]
+    lines = [
+        (page, ShownText(page.path, first + 1, text, " ".join(titles_above(page.text, first + 1))))
+        for page, first, text in recalled.list_lines()
+    ]
     catches_up = sum(len(page.text) for page in pages) <= _MAX_INDEXED_CHARACTERS
     texts = [text for _, text in lines]
     newer = find_replaced(home, home.visibility.viewer(), texts, catches_up=catches_up)

@@ -11,11 +11,12 @@ import re
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 from ..facts.frames import Link
 from ..facts.links import NO_ANSWERS, Answers
+from ..facts.page_subjects import judge_below_headings, read_subject
 from ..facts.statements import (
     CHANGES,
     LookupKeys,
@@ -28,12 +29,14 @@ from ..facts.statements import (
 )
 from ..facts.versions import judge
 from ..formats import blocks, frontmatter
+from ..formats.passages import titles_above
 from ..formats.records import find_value_line, parse_record
 from ..framing import quote_line
 from ..home import Home
 from ..index.base import Candidate, Index
 from ..model import EVERYTHING, Block, Citation, Hit, Record, Viewer
 from ..search.bm25 import weigh_terms
+from ..search.replacements import is_same_place, subject_of
 from ..search.truth import read_with_keys
 from ..storage.history import PageEdit
 from ..storage.layout import FIXED_PAGES, Layout, Place
@@ -122,6 +125,7 @@ class _Written(NamedTuple):
     statement: Statement
     keys: LookupKeys  # under which older versions of it are stored
     is_in_channel: bool = False
+    heading: str = ""
 
 
 class _KeyedValue(NamedTuple):
@@ -146,9 +150,12 @@ def _new_statements(edit: _PlacedEdit) -> list[_Written]:
         return []
     first = edit.after.count("\n") - added.count("\n") + 1
     statements = [each._replace(answers=NO_ANSWERS) for each in split_statements(added)[:_MAX_STATEMENTS]]
-    return [
-        _Written(edit.path, first + each.first_line, each, lookup_keys(each), edit.is_in_channel) for each in statements
-    ]
+    return [_place_statement(edit, first + each.first_line, each) for each in statements]
+
+
+def _place_statement(edit: _PlacedEdit, line: int, statement: Statement) -> _Written:
+    heading = " ".join(titles_above(edit.after, line))
+    return _Written(edit.path, line, statement, lookup_keys(statement), edit.is_in_channel, heading)
 
 
 def _new_keys(edit: _PlacedEdit) -> list[_KeyedValue]:
@@ -209,10 +216,16 @@ def _find_older(home: Home, found: _Related, written: Sequence[_Written]) -> lis
             if (keys and keys.isdisjoint(each.keys)) or _is_of_another_channel(hit, each):
                 continue
             known = older._replace(answers=_find_given_answers(home, hit, older))
-            link = judge(known, each.statement, is_same_place=hit.path == each.path)
-            if link:
+            if link := _judge(hit, known, each):
                 notices.append(_notice(hit, older, link, each))
     return notices
+
+
+def _judge(hit: Hit, older: Statement, newer: _Written) -> Link | None:
+    one_page = hit.path == newer.path
+    subjects = (subject_of(hit), read_subject(newer.path, newer.heading))
+    judge_alone = partial(judge, is_same_place=is_same_place(hit, newer.path, newer.statement))
+    return judge_below_headings(older, newer.statement, subjects, judge_alone, one_page=one_page)
 
 
 def _list_statements(found: _Related) -> Iterator[tuple[Candidate, Statement, frozenset[int]]]:

@@ -40,27 +40,28 @@ def test_forget_needs_to_know_what(shell: Shell) -> None:
 
 
 def files_with(shell: Shell, text: str) -> list[Path]:
+    """Return the files that have a text: words, since digits occur by chance, in hashes, times and process numbers."""
     home = shell.folder / ".commonplace"
     return [path for path in home.rglob("*") if path.is_file() and text.encode() in path.read_bytes()]
 
 
 def test_lines_are_forgotten_by_the_citation_that_search_prints(shell: Shell) -> None:
-    shell.ok("remember", "The cellar code is 4711.")
+    shell.ok("remember", "The cellar code is magnolia.")
     shell.ok("remember", "Ann drinks green tea.")
     found = shell.json("--json", "search", "what is the cellar code?")["results"][0]
-    assert found["text"].endswith("The cellar code is 4711.")
+    assert found["text"].endswith("The cellar code is magnolia.")
     assert "add --yes" in shell.ok("forget", found["citation"])
     assert "Forgotten." in shell.ok("forget", "--page", found["citation"], "--yes")
-    assert files_with(shell, "4711") == []
+    assert files_with(shell, "magnolia") == []
     assert "Ann drinks green tea." in shell.ok("recall")
 
 
 def test_a_text_is_forgotten_wherever_it_is_even_if_only_history_has_it(shell: Shell) -> None:
-    shell.ok("world", "house", "The cellar code is 4711.\n\nThe attic is empty.")
+    shell.ok("world", "house", "The cellar code is magnolia.\n\nThe attic is empty.")
     shell.ok("world", "house", "The attic is empty.")
-    assert "history" in shell.ok("forget", "The cellar code is 4711.")
-    shell.ok("forget", "The cellar code is 4711.", "--yes")
-    assert files_with(shell, "4711") == []
+    assert "history" in shell.ok("forget", "The cellar code is magnolia.")
+    shell.ok("forget", "The cellar code is magnolia.", "--yes")
+    assert files_with(shell, "magnolia") == []
     assert "The attic is empty." in shell.ok("recall")
 
 

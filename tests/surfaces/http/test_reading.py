@@ -13,7 +13,7 @@ import pytest
 from commonplace import Memory, __version__
 from commonplace.storage.backends import open_tokens
 from commonplace.storage.tokens import create_token
-from commonplace.surfaces.http import export
+from commonplace.surfaces.http import homes
 
 from .api import Api
 from .conftest import KEY
@@ -268,11 +268,11 @@ def test_an_export_that_fails_is_reported_and_one_that_nobody_waits_for_ends_qui
     shutil.rmtree(full / ".locks")
     (full / ".locks").write_text("no folder")
     assert asked.send("GET", "export").status_code >= 400
-    for _ in range(export.MAX_EXPORTS + 1):
-        left = export.ChunkPipe()
+    for _ in range(homes.MAX_EXPORTS + 1):
+        left = homes.ChunkPipe()
         left.is_abandoned = True
-        assert export._slots.acquire(timeout=20), "an export that ended holds no place"
-        export.run_export(Memory(full).home, left, "tar")
+        assert homes._slots.acquire(timeout=20), "an export that ended holds no place"
+        homes.run_export(Memory(full).home, left, "tar")
 
 
 def test_the_page_is_served_beside_it(asked: Api) -> None:

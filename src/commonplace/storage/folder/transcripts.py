@@ -12,9 +12,9 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from ...errors import NotText, StorageError
+from ...formats.transcripts import Reader, find_append_point, format_items, iterate_backwards, read_last
 from ..file_locks import lock
 from ..files import NO_FOLLOW, PRIVATE_FILE_MODE, storage_errors, sync_folder, write_all
-from ..transcripts import Reader, find_append_point, format_items, iterate_backwards, read_last
 from .root import Place, RootFolder
 
 _APPEND_ATTEMPTS = 100  # to append to a file that others keep replacing

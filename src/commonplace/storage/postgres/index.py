@@ -42,21 +42,23 @@ from ...index.tokenizer import tokenize_passage
 from ...model import EVERYTHING, Filters, Passage, Record, Scope, Viewer
 from ..names import path_range
 from .connection import Database, make_storable
-from .index_tables import LOCK_TIMEOUT, TABLES, IndexTables
-from .query import CANDIDATE_COLUMNS, run_search
-from .vectors import SEARCH_SETTINGS, VectorSpaces, build_hnsw_index, large_spaces
-from .visibility import (
+from .index_tables import (
     FACT_FIELD,
     FREQUENCIES_CTE,
     GIVEN_WEIGHTS_CTE,
     LEXEME_FIELDS,
+    LOCK_TIMEOUT,
     OWN_ROWS,
+    TABLES,
+    IndexTables,
     lexical_cte,
     lookup_term,
     lookup_terms,
     owners_cte,
     passage_sql,
 )
+from .query import CANDIDATE_COLUMNS, run_search
+from .vectors import SEARCH_SETTINGS, VectorSpaces, build_hnsw_index, large_spaces
 
 if TYPE_CHECKING:
     from ...embedding.base import Vectors

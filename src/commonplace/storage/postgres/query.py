@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 from ...index.base import BatchQuery, Candidate, CorpusStats, Retriever, TokenVectors, candidate_of
 from ...model import EVERYTHING, Filters, Viewer
 from .connection import Row
-from .index_tables import IndexTables
-from .vectors import Space, VectorSpaces, by_cosine, first_vector_limit, search_settings
-from .visibility import (
+from .index_tables import (
     CHOSEN_WEIGHTS_CTE,
     FREQUENCIES_CTE,
     OWN_ROWS,
+    IndexTables,
     Values,
     dense_cte,
     lexical_cte,
@@ -23,11 +22,12 @@ from .visibility import (
     passage_sql,
     vector_literal,
 )
+from .vectors import Space, VectorSpaces, by_cosine, first_vector_limit, search_settings
 
 if TYPE_CHECKING:
     from ...embedding.base import Vectors
 
-CANDIDATE_COLUMNS = """passages.id, path, first, last, text, key, tags, at, day, days, kind, scope, who, source,
+CANDIDATE_COLUMNS = """passages.id, path, first, last, text, lead, key, tags, at, day, days, kind, scope, who, source,
     passages.length, terms"""
 
 

@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..transcripts import Reader, find_append_point, format_items, iterate_backwards, read_last
+from ...formats.transcripts import Reader, find_append_point, format_items, iterate_backwards, read_last
 from .connection import Database
 from .history import NEXT_SEQ
 from .listen import notify

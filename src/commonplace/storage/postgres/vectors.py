@@ -10,10 +10,10 @@ from ...formats.passages import embedding_text
 from ...index.base import NEIGHBOUR_LINES, Coverage, PassageEmbedding, PendingBatch, TokenVectors, find_neighbour_turns
 from ...model import Filters, Viewer
 from .connection import Database, Row
-from .index_tables import IndexTables
-from .visibility import (
+from .index_tables import (
     EXACT_SEARCH_LIMIT,
     OWN_ROWS,
+    IndexTables,
     Values,
     dense_cte,
     lexeme_prefix,

@@ -53,8 +53,8 @@ COMMAND_GROUPS = {
     "Maintenance": {
         "doctor": ("checks", "Check memory for problems, and repair what can be repaired."),
         "review": ("review", "Decide on facts that may be outdated."),
-        "index": ("index", "Bring the search index up to date, or show its state."),
-        "watch": ("index", "Keep the search index up to date, and show which pages change."),
+        "index": ("checks", "Bring the search index up to date, or show its state."),
+        "watch": ("checks", "Keep the search index up to date, and show which pages change."),
         "eval": ("checks", "Measure how well search finds, on questions of your own."),
         "export": ("transfer", "Write all of memory into one file, even while it is in use."),
         "copy": ("transfer", "Copy a memory between a folder and a database, with its history."),
@@ -66,8 +66,8 @@ COMMAND_GROUPS = {
         "serve": ("server", "Serve memory over HTTP."),
         "token": ("server", "Create, list and revoke access tokens for HTTP, and show who called."),
         "hook": ("hook", "For clients: give a session its context, and store its transcript."),
-        "tools": ("tools", "Describe the tools, for people or for a model API."),
-        "call": ("tools", "Call any tool with JSON arguments."),
+        "tools": ("notes", "Describe the tools, for people or for a model API."),
+        "call": ("notes", "Call any tool with JSON arguments."),
     },
     "Approval": {
         "trust": ("review", "Review a memory that you did not make, and trust it."),

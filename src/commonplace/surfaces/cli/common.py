@@ -181,6 +181,7 @@ def open_memory(*, to_write: bool = False) -> Memory:
     session = os.environ.get("COMMONPLACE_SESSION", "")
     is_new = not home_exists(home)
     memory = Memory(home, agent_name(), session=session, is_found=is_found_home())
+    click.get_current_context().call_on_close(memory.home.close_index)
     if is_new:
         note(f"made a memory in {display_name(absolute_home(home))}")
     note_new_agent(memory.home)
@@ -195,6 +196,7 @@ def open_existing_home(toolsets: Sequence[str] = EVERYDAY) -> Home:
     session = os.environ.get("COMMONPLACE_SESSION", "")
     root = _require_home(to_write=False)
     home = Home(root, agent_name(), session=session, is_found=is_found_home(), toolsets=toolsets)
+    click.get_current_context().call_on_close(home.close_index)
     note_new_agent(home)
     home.write_default_directive()
     keep_readings(home)

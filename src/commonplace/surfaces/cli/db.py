@@ -11,11 +11,10 @@ import click
 from ...errors import InvalidArgument, StorageError
 from ...storage.backends import backend_of, display_name
 from ...storage.postgres.connection import Database
-from ...storage.postgres.logins import bind_login
-from ...storage.postgres.migrate import Status, migrate, migration_status, require_migrated
+from ...storage.postgres.index_tables import EXACT_SEARCH_LIMIT
+from ...storage.postgres.migrate import Status, bind_login, migrate, migration_status, require_migrated
 from ...storage.postgres.url import parse_url, with_tenant
 from ...storage.postgres.vectors import build_hnsw_index, large_spaces
-from ...storage.postgres.visibility import EXACT_SEARCH_LIMIT
 from .common import global_options, home_path, print_reply, print_table, print_text
 
 

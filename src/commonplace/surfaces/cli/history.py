@@ -251,7 +251,7 @@ def supersede_command(old: str, new: str, reject: bool) -> None:
     Search then puts the newer one first and marks the older. With --not, they are never linked again. The answer is a
     comment on the page; `undo` takes it back.
     """
-    from ...maintenance.supersede import supersede
+    from ...maintenance.doubts import supersede
 
     answered = supersede(open_memory().home, old, new, reject=reject)
     verb = "does not replace" if reject else "replaces"

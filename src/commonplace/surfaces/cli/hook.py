@@ -34,7 +34,7 @@ from .common import (
 )
 
 if TYPE_CHECKING:
-    from ...index.conversations import Conversation
+    from ...index.recalls import Conversation
 
 DEFAULT_BUDGET_TOKENS = 1500  # clients cut the output of a hook at 10,000 characters
 PROMPT_BUDGET_TOKENS = 300
@@ -156,8 +156,7 @@ def _store_session(home: Home, event: dict[str, Any], client: str) -> None:
 
 
 def _give_context(home: Home, conversation: Conversation, budget: int) -> str:
-    from ...context import assemble
-    from ...context.given import note_context
+    from ...context import assemble, note_context
 
     context = assemble(home, budget=budget)
     note_context(home, context.receipt)

@@ -45,7 +45,7 @@ from .common import (
 
 if TYPE_CHECKING:
     from ...importers import ImportReport, Kind
-    from ...maintenance.backup.copy import CopyResult
+    from ...maintenance.backup import CopyResult
 
 _STANDARD_STREAM = "-"
 _ARCHIVE = "archive"
@@ -321,7 +321,7 @@ def copy_command(source: str, target: str, overwrite: bool, dry_run: bool) -> No
     Run it again to resume, or to copy what is new: only what is missing is copied. A page with other text in TARGET is
     listed and left alone, and the exit status is 4; with --overwrite it is replaced.
     """
-    from ...maintenance.backup.copy import copy
+    from ...maintenance.backup import copy
 
     source_home = _open_home_at(source, must_exist=True)
     target_home = _open_home_at(target, must_exist=False)

@@ -345,8 +345,7 @@ def context_command(
     explain: bool,
 ) -> None:
     """Show what a model should read first."""
-    from ...context import assemble
-    from ...context.given import note_context
+    from ...context import assemble, note_context
 
     home = open_existing_home(parse_toolsets(tools))
     context = assemble(home, user=user, channel=channel, budget=budget, query=query, only_approved=only_approved)

@@ -12,23 +12,9 @@ from ... import __version__
 from ...schema import INTEGER, TEXT, Schema, object_of, types_of
 from ...tools import catalog
 from ...tools.define import ToolParameter
-from . import (
-    auth,
-    browse,
-    changes,
-    export,
-    health,
-    history,
-    homes,
-    pages,
-    related,
-    review,
-    search,
-    tools,
-)
+from . import auth, browse, health, history, homes, pages, related, review, search
 from .dispatch import Dispatcher, build_router
-from .endpoints import JSON, ApiRequest, Endpoint, Parameter, ResponseSpec
-from .problems import MEDIA_TYPE
+from .endpoints import JSON, MEDIA_TYPE, ApiRequest, Endpoint, Parameter, ResponseSpec
 
 _PROBLEM = object_of(
     {"type": TEXT, "title": TEXT, "status": INTEGER, "detail": TEXT, "code": TEXT}, current=TEXT, path=TEXT
@@ -66,7 +52,7 @@ _DESCRIPTIONS = {
 def build_document() -> dict[str, Any]:
     paths: dict[str, dict[str, Any]] = {}
     for endpoint in ENDPOINTS:
-        if endpoint is not tools.CALL:
+        if endpoint is not search.CALL:
             paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _describe_operation(endpoint)
     for offer in catalog.offers():
         paths[f"/v1/tools/{offer.name}"] = {"post": _describe_tool(offer)}
@@ -156,7 +142,7 @@ def _describe_tool(offer: catalog.Offer) -> dict[str, Any]:
         "tags": ["tools", offer.toolset.name],
         "parameters": [_describe_parameter(each) for each in _CALLER_HEADERS],
         "requestBody": {"required": True, "content": {JSON: {"schema": body}}},
-        "responses": {"200": answer, **_describe_problems(tools.CALL, [JSON])},
+        "responses": {"200": answer, **_describe_problems(search.CALL, [JSON])},
     }
 
 
@@ -191,10 +177,7 @@ ENDPOINTS = [
     *pages.ENDPOINTS,
     *related.ENDPOINTS,
     *history.ENDPOINTS,
-    *changes.ENDPOINTS,
-    *export.ENDPOINTS,
     *health.ENDPOINTS,
-    *tools.ENDPOINTS,
     *auth.ENDPOINTS,
     *homes.ENDPOINTS,
     *review.ENDPOINTS,

@@ -34,14 +34,13 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from ...caching import cache_within
 from ...errors import CommonplaceError
 from ...schema import TEXT, closed_object, object_of, plain_text
-from ...server.auth import CURRENT_GRANT, GRANT, Authenticator
 from ...server.metrics import Request as CountedRequest
 from ...server.rate_limits import SignInLimiter
+from ...server.sessions import CURRENT_GRANT, GRANT, Authenticator
 from ...storage.tokens import Grant, hash_secret
 from . import HOMES_PATH, LOOPBACK, MCP_PATH, METRICS_PATH, SESSION_PATH, is_probe
 from .dispatch import Dispatcher, make_response, parse_body
-from .endpoints import ApiRequest, Endpoint, Reply, ResponseSpec, parse_parameters
-from .problems import Problem, problem_response
+from .endpoints import ApiRequest, Endpoint, Problem, Reply, ResponseSpec, parse_parameters, problem_response
 
 MAX_ADDRESS_BYTES = 64 * 1024  # path and query together
 TOKEN_CHECK_SECONDS = 2.0  # between checks of the token while a stream is open
@@ -409,8 +408,6 @@ ENDPOINTS = [
         tag="access",
     ),
 ]
-
-
 _HEADER = b"x-forwarded-for"
 
 

@@ -24,16 +24,24 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from ...errors import CommonplaceError, InvalidArgument
 from ...formats.json_text import round_trip
 from ...schema import check
-from ...server.auth import GRANT
 from ...server.metrics import Request as CountedRequest
 from ...server.service import MemoryService
-from ...server.sessions import Caller
+from ...server.sessions import GRANT, Caller
 from ...storage.history import coming_from
 from ...storage.tokens import ROLES, Grant, Outcome
 from ...tools import catalog
 from ...tracing import span
-from .endpoints import JSON, MARKDOWN, ApiRequest, Endpoint, Reply, parse_parameters
-from .problems import Problem, problem_response, to_problem
+from .endpoints import (
+    JSON,
+    MARKDOWN,
+    ApiRequest,
+    Endpoint,
+    Problem,
+    Reply,
+    parse_parameters,
+    problem_response,
+    to_problem,
+)
 
 Result = TypeVar("Result")
 MAX_BODY_BYTES = 8 * 1024 * 1024

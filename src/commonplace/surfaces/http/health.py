@@ -27,9 +27,8 @@ from . import HEALTH_PATH, METRICS_PATH, READY_PATH
 from .auth import METRICS_GRANT
 from .browse import limit_counts
 from .dispatch import grant_of, run_in_thread
-from .endpoints import INTEGER_OR_NULL, ApiRequest, Endpoint, Parameter, ResponseSpec
+from .endpoints import INTEGER_OR_NULL, ApiRequest, Endpoint, Parameter, ResponseSpec, problem_response
 from .page_access import page_title
-from .problems import problem_response
 
 MAX_DAYS = 366
 READY_TIMEOUT_SECONDS = 5.0
@@ -178,8 +177,6 @@ _HEALTH = object_of(
     },
     **_FINDINGS,
 )
-
-
 ENDPOINTS = [
     Endpoint(
         "GET",

@@ -28,6 +28,7 @@ from .endpoints import (
     ApiRequest,
     Endpoint,
     Parameter,
+    Problem,
     Reply,
     ResponseSpec,
 )
@@ -40,7 +41,6 @@ from .page_access import (
     require_writable,
     resolve_page,
 )
-from .problems import Problem
 
 Row = dict[str, Any]
 DEFAULT_LIST_LIMIT = 200

@@ -15,9 +15,8 @@ from ...maintenance.doubts import ANSWERS, answer_doubt, describe_doubt, list_do
 from ...maintenance.trust_review import describe_untrusted, trust_home
 from ...schema import BOOLEAN, INTEGER, TEXT, array, closed_object, integer, object_of, one_of, plain_text
 from ...server.service import format_cursor, parse_cursor
-from .endpoints import PAGE, ApiRequest, Endpoint, Parameter, ResponseSpec
+from .endpoints import PAGE, ApiRequest, Endpoint, Parameter, Problem, ResponseSpec
 from .page_access import LinkResolver, page_title, require_writable
-from .problems import Problem
 
 _DEFAULT_DOUBTS = 50
 
@@ -45,8 +44,6 @@ _DOUBT = object_of(
         "answers": array(one_of(*ANSWERS)),
     }
 )
-
-
 _DEFAULT_STATEMENTS = 40
 MAX_SENTENCE_CHARACTERS = 20_000
 

@@ -1,4 +1,5 @@
-"""Search, with highlights and the reasons for each hit; the context, with its receipt."""
+"""Search, with highlights and the reasons for each hit; the context, with its receipt; and every tool of the catalog,
+listed, and called with its arguments as the body. The answer is the tool's own."""
 
 from __future__ import annotations
 
@@ -6,15 +7,17 @@ import time
 from typing import Any
 
 from ...context.prompt_recall import DEFAULT_BUDGET_TOKENS, recall_for
-from ...index.conversations import Conversation
-from ...index.recalls import without_recalls
+from ...errors import QuotaExceeded
+from ...index.recalls import Conversation, without_recalls
 from ...index.tokenizer import find_highlights, to_utf16
 from ...model import Hit, Viewer
 from ...schema import ANY, BOOLEAN, COUNT, INTEGER, NUMBER, TEXT, array, integer, object_of, one_of
 from ...search.pipeline import SearchResult
 from ...search.scoring import explain_hit
+from ...server import service
+from ...tools import catalog
 from ...tools.retrieval import hit_row
-from .endpoints import DAY, INTEGER_OR_NULL, ApiRequest, Endpoint, Parameter, ResponseSpec
+from .endpoints import DAY, INTEGER_OR_NULL, ApiRequest, Endpoint, Parameter, Problem, Reply, ResponseSpec, status_of
 from .page_access import page_title
 
 _SUCCESSOR = object_of(
@@ -115,6 +118,8 @@ _PARAMETERS = [
     Parameter("as_of", _DAYS, "Search memory as it was at the end of this day."),
     Parameter("explain", BOOLEAN, "Include the factors of each score; default: true."),
 ]
+_TOOLSET = Parameter("toolset", one_of(*catalog.TOOLSETS), "Whose tool is meant, of a shared name.")
+_TOOL = object_of({"name": TEXT, "description": TEXT, "inputSchema": ANY, "outputSchema": ANY, "annotations": ANY})
 
 
 def search_pages(request: ApiRequest) -> dict[str, Any]:
@@ -215,6 +220,45 @@ def recall_for_prompt(request: ApiRequest) -> dict[str, Any]:
     return {"text": recall.text, "receipt": recall.receipt}
 
 
+def list_tools(request: ApiRequest) -> dict[str, Any]:
+    """Return the tools that this caller may call."""
+    return {"tools": service.list_tools(request.grant, _chosen_toolsets(request), request.home)}
+
+
+def _chosen_toolsets(request: ApiRequest) -> tuple[str, ...]:
+    return (request.parameters["toolset"],) if "toolset" in request.parameters else catalog.TOOLSETS
+
+
+def call_tool(request: ApiRequest) -> Reply:
+    name = request.parameters["name"]
+    toolsets = _chosen_toolsets(request)
+    names = [offer.name for offer in catalog.offers(toolsets)]
+    if name not in names:
+        allowed = [each for each in names if service.may_call(request.grant, each, toolsets, request.home)]
+        raise Problem(404, f"there is no tool {name!a}: there are {', '.join(allowed)}")
+    if not service.may_call(request.grant, name, toolsets, request.home):
+        raise Problem(403, f"this token only reads, and {name} may write: use one that writes")
+    outcome = request.memory.attempt(name, request.body, toolsets, session=request.caller.session)
+    if isinstance(outcome.error, QuotaExceeded):  # of the server, not of the tool
+        raise outcome.error
+    return Reply(outcome.reply, status_of(outcome.error) if outcome.error else 200)
+
+
+CALL = Endpoint(
+    "POST",
+    "/v1/tools/{name}",
+    call_tool,
+    "Call a tool.",
+    tag="tools",
+    body={"type": "object"},
+    parameters=[
+        Parameter("name", {"type": "string", "maxLength": 200}, "The name of the tool.", "path", required=True),
+        _TOOLSET,
+    ],
+    responses={200: ResponseSpec("The tool's own answer.", {"type": "object"})},
+    problems=[404, 409, 422],
+    has_no_timeout=True,
+)
 ENDPOINTS = [
     Endpoint(
         "GET",
@@ -252,4 +296,14 @@ ENDPOINTS = [
         ],
         responses={200: _CONTEXT},
     ),
+    Endpoint(
+        "GET",
+        "/v1/tools",
+        list_tools,
+        "The tools you may call, with their schemas.",
+        parameters=[_TOOLSET],
+        tag="tools",
+        responses={200: ResponseSpec("The tools.", object_of({"tools": array(_TOOL)}))},
+    ),
+    CALL,
 ]

@@ -1,4 +1,7 @@
-"""The MCP server: one for all revisions of the protocol, over standard input and output or as an HTTP application."""
+"""The MCP server: one for all revisions of the protocol, over standard input and output or as an HTTP application.
+
+It lists and calls the tools of the catalog. A failed call is an answer, never a stack trace.
+"""
 
 from __future__ import annotations
 
@@ -29,22 +32,23 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 from starlette.applications import Starlette
 
-from ... import __version__
+from ... import __version__, framing
 from ...directive import introduce_server
-from ...errors import CommonplaceError, InvalidArgument, NotFound, Refused
+from ...errors import CommonplaceError, InvalidArgument, NotFound, PageNotFound, Refused
 from ...formats.json_text import replace_surrogates
-from ...index.base import Progress, ignore_progress
+from ...index.base import Progress, ignore_progress, report_progress_to
 from ...memory import Memory
-from ...server.auth import CURRENT_GRANT, GRANT
+from ...server import service
 from ...server.metrics import Request
 from ...server.service import MemoryService
-from ...server.sessions import UNRESTRICTED, Caller, ServerOptions
+from ...server.sessions import CURRENT_GRANT, GRANT, UNRESTRICTED, Caller, ServerOptions
 from ...storage.history import coming_from
 from ...storage.tokens import Grant, Outcome
 from ...tools import catalog
+from ...tools.define import EXTRAS
 from ...toolsets import name_tools, spell_out
 from ...tracing import span
-from . import resources, tools
+from . import resources
 
 Context = ServerRequestContext[Any, Any]
 Params = TypeVar("Params")
@@ -57,6 +61,11 @@ NO_SUBSCRIPTIONS = (
     "read GET /v1/changes, or start it without --workers"
 )
 STREAMS_SINCE = "2026-07-28"  # the first revision in which clients open a stream instead of subscribing
+STRUCTURED_SINCE = "2025-06-18"  # the first revision of the protocol with structured content
+MAX_REPEATED_CHARACTERS = 200  # a text up to this length is repeated whole in the summary
+MAX_LISTED_NAMES = 5
+_LIST_FIELDS = ("results", "matches", "skills", "channels", "keys")
+_ROW_NAMES = ("citation", "key", "name")
 
 
 class _Server(Server[Any]):
@@ -185,17 +194,15 @@ class McpServer:
     async def _list_tools(self, context: Context, _: Any) -> types.ListToolsResult:
         memory = await self._open_memory(context)
         options = self.service.options
-        return types.ListToolsResult(
-            tools=tools.list_tools(options, memory, context.protocol_version, _grant_of(context))
-        )
+        return types.ListToolsResult(tools=list_tools(options, memory, context.protocol_version, _grant_of(context)))
 
     async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         memory = await self._open_memory(context)
         caller = self._identify(context)
         options = self.service.options
-        tools.require_tool(options, memory, _grant_of(context), params.name)
+        require_tool(options, memory, _grant_of(context), params.name)
         progress = _progress_reporter(context)
-        return await tools.call_tool(options, memory, caller, params, context.protocol_version, progress)
+        return await call_tool(options, memory, caller, params, context.protocol_version, progress)
 
     async def _list_resources(
         self, context: Context, params: types.PaginatedRequestParams | None
@@ -373,3 +380,108 @@ def repair_message(message: Message) -> Message:
         return SessionMessage(types.jsonrpc_message_adapter.validate_json(repaired, by_name=False))
     except (ValueError, RecursionError):
         return message
+
+
+def is_structured(options: ServerOptions, protocol: str) -> bool:
+    """Return whether answers have structured content: not if the client's protocol is too old, unless asked for."""
+    return options.answers == "structured" or (options.answers != "text" and protocol >= STRUCTURED_SINCE)
+
+
+def list_tools(options: ServerOptions, memory: Memory, protocol: str, grant: Grant) -> list[types.Tool]:
+    """Return the tools that the caller may call."""
+    tools = service.list_tools(grant, options.toolsets, memory.home)
+    if not is_structured(options, protocol):
+        tools = [{name: value for name, value in tool.items() if name != "outputSchema"} for tool in tools]
+    return [types.Tool.model_validate(tool) for tool in tools]
+
+
+def require_tool(options: ServerOptions, memory: Memory, grant: Grant, name: str) -> None:
+    """Raise MCPError for a tool that is not served, or that this caller may not call.
+
+    What the everyday selection leaves out of the list can be called: a client may know it from before.
+    """
+    names = [offer.name for offer in catalog.offers(options.toolsets, memory.home)]
+    if name not in names and name not in {
+        offer.name for offer in catalog.offers(spell_out(options.toolsets), memory.home)
+    }:
+        allowed = [each for each in names if service.may_call(grant, each, options.toolsets, memory.home)]
+        raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {name}. There are {', '.join(allowed)}")
+    if not service.may_call(grant, name, options.toolsets, memory.home):
+        raise MCPError(types.INVALID_PARAMS, f"this token only reads, and {name} may write: ask for one that writes")
+
+
+async def call_tool(
+    options: ServerOptions,
+    memory: Memory,
+    caller: Caller,
+    params: types.CallToolRequestParams,
+    protocol: str,
+    progress: Progress,
+) -> types.CallToolResult:
+    toolsets = tuple(options.toolsets)
+    call = partial(memory.attempt, params.name, params.arguments or {}, toolsets, session=caller.session)
+
+    def run() -> catalog.Outcome:
+        with report_progress_to(progress):
+            return call()
+
+    # A read is abandoned when its client goes away; a write is always finished.
+    outcome = await anyio.to_thread.run_sync(
+        run, abandon_on_cancel=catalog.only_reads(params.name, toolsets, memory.home)
+    )
+    if not is_structured(options, protocol):
+        text = framing.to_json(outcome.reply)
+        return types.CallToolResult(content=_text_content(text), is_error=outcome.error is not None)
+    if outcome.error:
+        # No structured content: some clients check errors against the output schema too, and drop the message.
+        return types.CallToolResult(content=_text_content(describe_error(outcome)), is_error=True)
+    # Many clients pass only the text to their model: it has the whole answer.
+    text = summarize(outcome.reply) if options.answers == "short" else framing.to_json(outcome.reply)
+    return types.CallToolResult(content=_text_content(text), structured_content=outcome.reply)
+
+
+def _text_content(text: str) -> list[types.ContentBlock]:
+    return [types.TextContent(type="text", text=text)]
+
+
+def describe_error(outcome: catalog.Outcome) -> str:
+    """Return what went wrong, in the toolset's own words; of a missing page they do not say which one it is."""
+    if isinstance(outcome.error, PageNotFound):
+        return framing.quote_line(str(outcome.error))
+    error = outcome.reply.get("error", "")
+    return framing.quote_line(f"{error['code']}: {error['message']}" if isinstance(error, dict) else str(error))
+
+
+def summarize(reply: dict[str, Any]) -> str:
+    """Return an answer in a line, and one for each note, beside its structured content: what it is, not all of it."""
+    data = reply["data"] if isinstance(reply.get("data"), dict) else reply
+    summary = _summarize_list(data) or _summarize_text(data) or _summarize_write(data) or "Done."
+    notes = [reply.get(name, "") for name in EXTRAS.fields]
+    return "\n".join(framing.quote_line(part) for part in (summary, *notes) if part)
+
+
+def _summarize_list(data: dict[str, Any]) -> str:
+    field = next((name for name in _LIST_FIELDS if isinstance(data.get(name), list)), "")
+    if not field:
+        return ""
+    rows = data[field]
+    names = [row if isinstance(row, str) else _row_name(row) for row in rows[:MAX_LISTED_NAMES]]
+    more = ", …" if len(rows) > MAX_LISTED_NAMES else ""
+    return f"{field} ({len(rows)}){': ' if rows else ''}{', '.join(names)}{more}"
+
+
+def _row_name(row: dict[str, Any]) -> str:
+    return next((str(row[name]) for name in _ROW_NAMES if row.get(name)), "?")
+
+
+def _summarize_text(data: dict[str, Any]) -> str:
+    text = next((data[name] for name in ("message", "content", "text") if isinstance(data.get(name), str)), None)
+    if text is None:
+        return ""
+    where = data.get("path") or data.get("key") or "memory"
+    return text if 0 < len(text) <= MAX_REPEATED_CHARACTERS else f"{where}: {len(text):,} characters"
+
+
+def _summarize_write(data: dict[str, Any]) -> str:
+    where = [str(data[name]) for name in ("key", "name", "path") if data.get(name)]
+    return f"Done: {', '.join(where)}" if where else ""

@@ -1,0 +1,141 @@
+"""Which side of something a statement tells of: a change of one leaves the others as they are.
+
+A promotion says nothing of where somebody lives, an upgrade nothing of where a program runs, parental leave nothing of
+who leads a team. `distinctions.py` asks here whether the newer of two statements changes what the older one tells.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .claims import split_clauses
+from .cues import has_cue
+from .relations import Relation
+from .statements import Statement
+from .states import ARTICLES, is_about
+from .value_words import NAMING, PREPOSITIONS
+from .words import content_stems, find_names, fold, is_number, is_unspaced, split_words, stem, word_set
+
+# Somebody is away for a while, and stays what they are.
+_ABSENCE = re.compile(
+    r"\b(?:on (?:\w+ )?(?:leave|vacation|holidays?|sabbatical|a break)|(?:off|home|out) sick|is (?:sick|ill|unwell)"
+    r"|out of (?:the )?office|in elternzeit|im (?:mutterschutz|urlaub|sabbatical)|ist (?:\w+ )?krank\w*"
+    r"|de (?:baja|vacaciones|permiso|excedencia|férias|licença)|está (?:enferm[oa]|doente)|en congé|en vacances"
+    r"|est malade|en arrêt maladie|in ferie|in maternità|in congedo|è malat[oa]|met (?:verlof|vakantie)|is ziek"
+    r"|в отпуске|в декрете|на больничном|болеет|छुट्टी पर|बीमार है)\b|في إجازة|休假|产假|请假|病假|休暇|休職|育休|産休"
+)
+_PROMOTION = re.compile(
+    r"\b(?:promoted|demoted|befördert|ascendid[oa]|ascendieron|promue?|promovid[oa]|promoss[oa]|повысили|повышена?)\b"
+    r"|तरक्की|ترقية|升职|升为|晋升|昇進"
+)
+_RESIGNATION = re.compile(
+    r"\S+(?: \S+)? (?:has |have |hat |haben |ha |han |a |ont )?(?:just )?(?:resigned|quit|retired|gekündigt"
+    r"|renunci(?:ó|ado)|dimitió|dimitido|démissionné|pediu demissão|se demitiu|si è dimess[oa]|уволил(?:ся|ась))"
+)
+_UPGRADE = re.compile(
+    r"\b(?:up|down)grad(?:ed|es|ing) (?:\S+ ){0,4}?to (?P<product>[^\W\d][\w+#-]*) v?\d"
+    r"|\bauf (?P<produkt>[^\W\d][\w+#-]*) v?\d\S* (?:aktualisiert|angehoben|umgestellt|gehoben)"
+)
+_RENAMING = re.compile(
+    r"\b(?:renamed|rebranded|umbenannt|renombrad\w|renommée?s?|renomead\w|rinominat\w|переименова\w+)\b"
+)
+_MOVE = re.compile(r"\b(?:moved|moves|relocated|transferred|umgezogen|zieht)\b")
+_VERSION = re.compile(r"(?<=[^\W\d_] )v?\d+(?:\.\d+)+\b")
+_OWNED = re.compile(r"(?:and |but )?(?:his|her|their|its) (?P<thing>\w+)", re.IGNORECASE)
+_LIKES = word_set(
+    """
+    like likes liked love loves enjoy enjoys hate hates dislikes mag liebt hasst gusta gustan encanta odia aime adore
+    déteste gosta adora odeia ama piace люблю любит нравится
+    """
+)
+_BORN = word_set("born geboren nació nacido nacida né née naquit nasceu nascido nascida nato nata родился родилась")
+_HAVE = word_set("has have hat habe haben tiene tienen tengo tem têm tenho")
+_ROLE_KINDS = ("be", "own")
+_ROLE_PREPOSITIONS = word_set("as als como comme come")
+
+
+def are_of_other_aspects(older: Statement, newer: Statement) -> bool:
+    """Return whether the newer statement changes another side of the same thing than the older one tells of."""
+    old = fold(older.text)
+    new = fold(newer.text)
+    first_clause = fold(split_clauses(newer.text)[0]) if newer.words else ""
+    if _ABSENCE.search(first_clause) and not _ABSENCE.search(old):
+        return True
+    if _PROMOTION.search(new) and not _may_tell_role(older):
+        return True
+    if _RESIGNATION.fullmatch(first_clause.rstrip(".!。")) and not _may_tell_work(older):
+        return True
+    if _upgrades_another(older, new) or _moves_version(old, new) or _is_renamed_as_subject(older, newer):
+        return True
+    if not _BORN.isdisjoint(older.words) and _BORN.isdisjoint(newer.words):
+        return True
+    return _is_liked(older, newer) or _is_of_owned(older, newer) or _have_other_things(older, newer)
+
+
+def _may_tell_role(older: Statement) -> bool:
+    """Return whether a statement may say what somebody is or does for others: not where they live."""
+    relation: Relation | None = older.relation
+    if not relation:
+        return True
+    after = older.words[relation.at + 1 : relation.at + 2]
+    if relation.kind in _ROLE_KINDS:
+        return ARTICLES.issuperset(after) or PREPOSITIONS.isdisjoint(after)
+    return not _ROLE_PREPOSITIONS.isdisjoint(after)
+
+
+def _may_tell_work(older: Statement) -> bool:
+    """Return whether a statement may say for whom somebody works, or as what."""
+    relation: Relation | None = older.relation
+    return not relation or relation.kind in ("work", "own") or (relation.kind == "be" and _may_tell_role(older))
+
+
+def _upgrades_another(older: Statement, new: str) -> bool:
+    """Return whether something got another version of what the older statement does not name."""
+    match = _UPGRADE.search(new)
+    return match is not None and stem(match["product"] or match["produkt"]) not in older.stems
+
+
+def _moves_version(old: str, new: str) -> bool:
+    """Return whether the older statement tells a version, and the newer one where something moved."""
+    return bool(_VERSION.search(old) and _MOVE.search(new)) and not _VERSION.search(new)
+
+
+def _is_renamed_as_subject(older: Statement, newer: Statement) -> bool:
+    """Return whether the newer one says that something has another name, and the older one not what its name is."""
+    is_renaming = _RENAMING.search(fold(newer.text)) is not None and not is_unspaced(older.words[0])
+    if not is_renaming or not NAMING.isdisjoint(older.words):
+        return False
+    return any(is_about(older.words, (word,)) for word in newer.words)
+
+
+def _is_liked(older: Statement, newer: Statement) -> bool:
+    """Return whether the older statement says what somebody likes, and the newer one that a time or number changed."""
+    if _LIKES.isdisjoint(older.words) or not _LIKES.isdisjoint(newer.words) or "retraction" in newer.cues:
+        return False
+    return any(map(is_number, newer.words)) and not any(map(is_number, older.words))
+
+
+def _have_other_things(older: Statement, newer: Statement) -> bool:
+    """Return whether somebody has something else at another time: `Max has judo on Mondays`, `… a test on Friday`."""
+    things: list[set[str]] = []
+    for words in (older.words, newer.words):
+        at = next((at for at, word in enumerate(words) if word in _HAVE), len(words))
+        things.append({each for each in content_stems(words[at + 1 :]) if not is_number(each)})
+    has_number = any(map(is_number, older.words)) and any(map(is_number, newer.words))
+    return has_number and all(things) and things[0].isdisjoint(things[1])
+
+
+def _is_of_owned(older: Statement, newer: Statement) -> bool:
+    """Return whether the newer statement says of something of somebody what the older one says of them, or of something
+    else of theirs: `Tom got married, his wife lives in Rome` is not where Tom lives."""
+    first, *others = split_clauses(newer.text) or ("",)
+    clauses = [(clause, match) for clause in others if (match := _OWNED.match(clause))]
+    if not clauses or has_cue(fold(first), "retraction"):
+        return False
+    common = set(older.stems).intersection(content_stems(split_words(fold(first))))
+    names = {stem(word) for word in (*split_words(fold(first))[:1], *find_names(newer.text))}
+    if not common <= names:
+        return False
+    return all(stem(match["thing"]) not in older.stems for _, match in clauses) and any(
+        not set(older.stems).isdisjoint(content_stems(split_words(fold(clause)))) for clause, _ in clauses
+    )

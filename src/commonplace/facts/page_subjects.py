@@ -1,0 +1,146 @@
+"""What pages and headings are about: `The deadline is Friday` says something else on each of them.
+
+A statement that names no one and nothing is about what its page is about, and no version of one on another page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache, partial
+from itertools import pairwise
+
+from ..caching import cache_within
+from ..formats.timestamps import parse_day
+from .frames import Link
+from .statements import Statement, read_statements
+from .value_words import CONTEXT_LABELS, DETERMINERS
+from .versions import CONFIRMED
+from .words import content_stems, find_names, fold, function_words, is_number, is_unspaced, split_words, stem, word_set
+
+Judge = Callable[[Statement, Statement], Link | None]
+_NO_LETTERS = re.compile(r"[\W_]+")
+# A word, with what makes it an attribute of another: `of Osprey`, `Osprey's`.
+_NAMED = re.compile(
+    r"(?:\s(?:of|for|on|in|at|von|für|bei|de|del|du|da|do|para|pour|di|для)\s)?\b(?P<name>[^\W\d_][\w-]*)(?:['’]s)?\s"
+)
+# Names of pages and headings that say what kind of notes there are, not what they are about.
+_KINDS_OF_PAGES = word_set(
+    """
+    memory memories note notes fact facts world scratchpad handoff summary summaries overview index readme todo todos
+    task tasks open question questions decision decisions decided log journal diary daily weekly monthly history change
+    changes changelog update updates status state current background context general misc miscellaneous other various
+    project projects people person contact contacts team profile preferences preference user users about info
+    information data details learned lessons working archive inbox idea ideas plan plans planning schedule calendar
+    event events meeting meetings reference references record records main home work personal private important latest
+    recent setup settings config configuration conventions rules style glossary faq list lists item items page pages
+    notiz notizen aufgaben offen entscheidungen entschieden projekt projekte personen leute kontakte termine stand
+    aktuell verlauf änderungen allgemein sonstiges wichtig ideen pläne team profil vorlieben
+    notas tareas decisiones proyecto proyectos personas contactos equipo estado historial cambios ideas planes agenda
+    general varios perfil preferencias
+    notes tâches décisions projet projets personnes contacts équipe état historique changements idées agenda divers
+    notas tarefas decisões projeto projetos pessoas contatos equipe estado histórico mudanças ideias planos
+    заметки задачи решения проект проекты люди контакты команда статус история изменения идеи планы разное
+    ملاحظات مهام قرارات مشروع مشاريع أشخاص فريق नोट्स नोट कार्य निर्णय परियोजना लोग टीम
+    """
+)
+_KIND_STEMS = frozenset(map(stem, _KINDS_OF_PAGES))
+# The writer is the same on every page; `we` may be others on each.
+_WRITER = word_set(
+    """
+    i me my mine ich mich mir mein meine meinen je j moi mon ma mes yo mi mis mí eu meu minha я мой моя мне أنا मैं मेरा
+    मेरी
+    """
+)
+_GERMAN_DETERMINERS = word_set("der die das den dem des ein eine einen einem einer unser unsere mein meine kein keine")
+
+
+@cache_within(500_000)
+def read_subject(path: str, heading: str) -> frozenset[str]:
+    """Return the stems of what a page and the headings above a statement are about; empty if they do not say so."""
+    name = path.rpartition("/")[2].removesuffix(".md")
+    titles = heading if parse_day(name) else f"{name} {heading}"
+    words = split_words(fold(_NO_LETTERS.sub(" ", titles)))
+    return frozenset(each for each in content_stems(words) if each not in _KIND_STEMS and not is_number(each))
+
+
+def judge_below_headings(
+    older: Statement, newer: Statement, subjects: tuple[frozenset[str], frozenset[str]], judge: Judge, *, one_page: bool
+) -> Link | None:
+    """Return how one statement replaces another, given what the headings above each of them are about."""
+    link = judge(older, newer)
+    if not link:
+        plain = _leave_out_subject(newer, older, subjects[0])
+        return judge(older, plain) if plain else None
+    is_of_other = link.kind != CONFIRMED and _are_below_other_headings(older, newer, *subjects, one_page=one_page)
+    return None if is_of_other else link
+
+
+def _are_below_other_headings(
+    older: Statement, newer: Statement, older_subject: frozenset[str], newer_subject: frozenset[str], *, one_page: bool
+) -> bool:
+    """Return whether each of two statements says something of what its own heading is about: it names nothing else.
+
+    On one page, only words that mean something else in every place (`deadline`, `owner`) are taken for that.
+    """
+    only_older = older_subject - newer_subject
+    only_newer = newer_subject - older_subject
+    if not only_older or not only_newer:
+        return False
+    if not only_older.isdisjoint(newer.stems) or not only_newer.isdisjoint(older.stems):
+        return False
+    if _is_of_writer(older) and _is_of_writer(newer):
+        return False
+    if one_page:
+        shared = set(older.stems).intersection(newer.stems)
+        return all(each in CONTEXT_LABELS or is_number(each) for each in shared)
+    return not _share_name(older, newer)
+
+
+def _leave_out_subject(newer: Statement, older: Statement, subject: frozenset[str]) -> Statement | None:
+    """Return a statement without the name of what the page of an older one is about, which need not say that: `the
+    deadline of Osprey` is `the deadline` there. None if it does not name it, or if the older one does."""
+    named = subject.intersection(newer.stems)
+    if not named or not named.isdisjoint(older.stems):
+        return None
+    statements = read_statements(_NAMED.sub(partial(_drop_name, named), newer.text).strip())
+    return statements[0]._replace(answers=newer.answers) if len(statements) == 1 else None
+
+
+def _drop_name(named: frozenset[str], match: re.Match[str]) -> str:
+    is_name = named.issuperset(content_stems(split_words(fold(match["name"]))))
+    return " " if is_name and match["name"][:1].isupper() else match[0]
+
+
+def _is_of_writer(statement: Statement) -> bool:
+    return not _WRITER.isdisjoint(statement.words)
+
+
+def _share_name(older: Statement, newer: Statement) -> bool:
+    """Return whether two statements name the same; in a script without capital letters, nothing tells."""
+    if not _has_case(older.text) or not _has_case(newer.text):
+        return True
+    names = _list_names(older) | _list_names(newer)
+    return not names.isdisjoint(set(older.words).intersection(newer.words))
+
+
+def _has_case(text: str) -> bool:
+    return any(map(str.islower, text)) and not any(map(is_unspaced, text))
+
+
+def _list_names(statement: Statement) -> set[str]:
+    """Return the words of a statement that are names, an identifier or the first one included."""
+    words = statement.words
+    nouns = {after for word, after in pairwise(words) if word in _GERMAN_DETERMINERS}
+    names = {word for word in find_names(statement.text) if word not in nouns}
+    names.update(word for word in words if not word.isalpha() and any(map(str.isalpha, word)))
+    first = words[0]
+    if first not in _no_subjects() and stem(first) not in CONTEXT_LABELS:
+        names.add(first)
+    return {name for name in names if not is_number(name)}
+
+
+@cache
+def _no_subjects() -> frozenset[str]:
+    """Return the words that may begin a sentence, and name nothing."""
+    return function_words() | DETERMINERS | _GERMAN_DETERMINERS

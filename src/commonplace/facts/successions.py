@@ -1,0 +1,363 @@
+"""Who has a role after whom, and what somebody has a new one of: `Ewa is the new designer`, `Ruth has a new address`.
+
+A role with `the` or `our` before it has one holder at a time. Whoever gets it replaces the one before, and who is
+promoted is no longer what they were. Forms are rows of words as in `states.py`: `H` is the holder, `R` the role, `T`
+what somebody has, `V` its value; slashes are between words of which one is there, and a question mark follows what
+may be missing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Literal, NamedTuple
+
+from ..caching import cache_within
+from .claims import read_first_claim, split_clauses
+from .relations import label_of
+from .statements import Statement
+from .value_words import CHARGES
+from .words import content_stems, fold, split_words, word_set
+
+Aspect = Literal["holds", "is", "gets", "rises", "leaves"]
+_THE = (
+    "the/our/my/der/die/das/unser/unsere/mein/meine/el/la/nuestro/nuestra/mi/le/l/notre/mon/ma/o/nosso/nossa/meu/minha"
+    "/il/lo/il_nostro/la_nostra/de/het/onze/mijn"
+)
+_A = "a/an/ein/eine/un/une/una/uno/um/uma/een"
+_IS = "is/are/ist/sind/es/est/é/è/was/will_be/wird"
+_NOW = "now/jetzt/nun/ahora/maintenant/désormais/agora/ora/adesso/nu"
+_NEW = "new/neue/neuer/neues/nuevo/nueva/nouveau/nouvel/nouvelle/novo/nova/nuovo/nuova/nuov/nieuwe"
+_FORMS: dict[Aspect, str] = {
+    "holds": f"""
+        H {_IS} {_THE} R
+        {_THE} R {_IS} H
+        H é a R
+        a R é H
+        H наш/наша R
+        наш/наша R H
+        H هو/هي R
+        हमारा/हमारी/हमारे R H है/हैं
+        H हमारा/हमारी/हमारे R है/हैं
+    """,
+    "is": f"""
+        H {_IS} {_A}? R
+    """,
+    "gets": f"""
+        H {_IS} {_NOW}? {_THE}? {_NEW} R
+        {_THE}? {_NEW} R {_IS}/heißt/se_llama/s_appelle/chama-se/si_chiama/heet H
+        H é agora? a nova R
+        a nova R é/chama-se H
+        H {_IS} {_NOW} {_THE} R
+        H becomes/became {_THE} {_NEW}? R
+        H takes_over/took_over/starts/started as {_THE}? {_NEW}? R
+        H replaces/succeeds/replaced/succeeded X as R
+        H теперь наш/наша? новый/новая? R
+        H наш/наша? новый/новая R
+        наш/наша? новый/новая R H
+        हमारा/हमारी/हमारे? नया/नई/नए R H है/हैं
+        H हमारा/हमारी/हमारे? नया/नई/नए R है/हैं
+        H هو/هي R الجديد/الجديدة
+        R الجديد/الجديدة هو/هي H
+    """,
+    "rises": f"""
+        H has/have/was/is/got now/just/recently/been? been? promoted/appointed/elected/named to/as? {_THE}/{_A}? R
+        H {_IS} {_NOW} {_A} R
+        H wurde/ist zum/zur R befördert/ernannt/gewählt
+        H fue/ha_sido/es ascendido/ascendida/nombrado/nombrada/promovido/promovida a/como? R
+        H a_été/est promu/promue/nommé/nommée R
+        H foi/é promovido/promovida/nomeado/nomeada a/para? R
+        H è_stato/è_stata promosso/promossa/nominato/nominata a? R
+        H повысили/повышен/повышена/назначили/назначен/назначена до? R
+    """,
+    "leaves": f"""
+        H has/have/is? just? left/quit/leaving/leaves {_THE} project/team/company/firm/group
+        H has/have/is? just? retired/resigned
+        H hat/haben {_THE} projekt/team/firma/unternehmen verlassen
+        H verlässt {_THE} projekt/team/firma/unternehmen
+        H ist in rente
+        H ha? dejó/dejado/deja {_THE} proyecto/equipo/empresa
+        H se_jubiló/se_ha_jubilado
+        H a quitté {_THE} projet/équipe/entreprise/société
+        H a pris sa retraite
+        H deixou/saiu_do/saiu_da {_THE}? projeto/equipe/equipa/time/empresa
+        H se_aposentou
+        H ha lasciato {_THE} progetto/squadra/team/azienda
+        H ушёл/ушел/ушла/уволился/уволилась из проекта/команды/компании/фирмы
+        H ने प्रोजेक्ट/टीम/कंपनी छोड़ दी/दिया
+        H ترك/تركت المشروع/الفريق/الشركة
+    """,
+}
+_UNSPACED: tuple[tuple[Aspect, str], ...] = (
+    ("gets", "(?P<h>[^，,。的は]{2,6}?)(?:现在)?是(?:我们的)?新(?:的|任)?(?P<r>[^，,。的]{2,8})$"),
+    ("gets", "(?:我们的)?新(?:的|任)?(?P<r>[^，,。的是]{2,8})是(?P<h>[^，,。的]{2,6})$"),
+    ("holds", "(?P<h>[^，,。的は新]{2,6}?)是(?:我们的)?(?P<r>[^，,。的新]{2,8})$"),
+    ("holds", "(?:我们的)?(?P<r>[^，,。的是新]{2,8})是(?P<h>[^，,。的新]{2,6})$"),
+    ("gets", "新しい(?P<r>[^、。はが]{2,8})は(?P<h>[^、。はが]{2,8}?)(?:さん|先生)?(?:です|だ|になりました)?$"),
+    (
+        "gets",
+        "(?P<h>[^、。はが]{2,8}?)(?:さん|先生)?[がは]新しい(?P<r>[^、。はが]{2,8}?)(?:です|だ|になりました|になった)$",
+    ),
+    ("holds", "(?P<r>[^、。はが新]{2,8})は(?P<h>[^、。はが]{2,8}?)(?:さん|先生)?(?:です|だ)?$"),
+    ("holds", "(?P<h>[^、。はが]{2,8}?)(?:さん|先生)?[がは](?P<r>[^、。はが新]{2,8}?)(?:です|だ)$"),
+)
+_HAS_NEW = (
+    "H has/have/got/has_got a/an new T = V",
+    "H 's new T is/= V",
+    "H hat/haben einen/eine/ein neuen/neue/neues T = V",
+    "H neue/neuer/neues T ist/lautet/= V",
+    "H tiene/tenemos un/una nuevo/nueva T = V",
+    "H a/ont un/une nouveau/nouvel/nouvelle T = V",
+    "H tem/têm um/uma novo/nova T = V",
+    "H ha/hanno un/una/un' nuovo/nuova T = V",
+    "H heeft een nieuw/nieuwe T = V",
+    "у H новый/новая/новое T = V",
+)
+_SLOTS = {
+    "H": r"(?P<h>\S+(?: \S+){0,3}?)",
+    "R": r"(?P<r>\S+(?: \S+){0,3}?)",
+    "T": r"(?P<t>\S+(?: \S+){0,2}?)",
+    "V": r"(?P<v>\S.*)",
+    "X": r"\S+(?: \S+){0,2}?",
+}
+_ROLE_END = r"(?: (?P<q>(?:of|for|at|in|on|von|vom|für|der|des|de|del|do|da|du|d|di|della|van|voor) .*))?"
+_TITLES = word_set("mr mrs ms miss dr prof frau herr señor señora sr sra don doña monsieur madame m mme signor signora")
+_NO_HOLDERS = word_set(
+    """
+    it this that he she they i we you who which what there here one er sie es wir ich das dies der die él ella ellos eso
+    il elle ils ce c on ele ela isso lui lei он она они это वह यह هو هي
+    """
+)
+# What somebody stays, whatever else they become.
+_FAMILY = word_set(
+    """
+    father mother parent dad mum mom brother sister son daughter husband wife uncle aunt cousin grandfather
+    grandmother friend neighbour neighbor twin vater mutter bruder schwester sohn tochter mann frau freund freundin
+    nachbar nachbarin padre madre hermano hermana hijo hija marido esposa amigo amiga vecino vecina père mère frère
+    sœur fils fille mari femme ami amie voisin voisine pai mãe irmão irmã filho filha fratello sorella figlio figlia
+    отец мать брат сестра сын дочь муж жена друг подруга сосед oldest youngest tallest best first last only same
+    """
+)
+_JOBS = word_set(
+    """
+    developer engineer designer manager lead leader head director analyst architect consultant intern trainee
+    assistant associate accountant administrator editor researcher scientist nurse officer coordinator specialist
+    tester programmer supervisor apprentice clerk secretary vp president chief ceo cto cfo coo principal captain
+    teacher lawyer controller entwickler entwicklerin ingenieur ingenieurin designerin managerin leiter leiterin
+    teamleiter teamleiterin chef chefin praktikant praktikantin berater beraterin assistent assistentin azubi referent
+    referentin desarrollador desarrolladora ingeniero ingeniera diseñador diseñadora gerente jefe jefa director
+    directora analista becario becaria asistente coordinador coordinadora développeur développeuse ingénieur
+    ingénieure designeuse directeur directrice responsable stagiaire assistante chef analyste desenvolvedor
+    desenvolvedora engenheiro engenheira diretor diretora estagiário estagiária coordenador coordenadora sviluppatore
+    sviluppatrice ingegnere direttore direttrice responsabile stagista разработчик программист дизайнер менеджер
+    директор начальник стажёр стажер аналитик руководитель инженер
+    """
+)
+_UNIQUE = word_set("ceo cto cfo coo president chairman chairwoman chairperson chair principal mayor captain")
+_GENDERS = frozenset(
+    {("", "in"), ("", "a"), ("o", "a"), ("", "e"), ("er", "ère"), ("eur", "euse"), ("eur", "rice"), ("ore", "rice")}
+    | {("en", "enne"), ("", "ка"), ("ь", "ница"), ("ão", "ã"), ("", "esse"), ("or", "ora")}
+)
+_DASH = re.compile(r"(?<=[а-яё]) [–—-] (?=[а-яё])", re.IGNORECASE)  # for `is`: `Анна — наш дизайнер`
+_ORDER: tuple[Aspect, ...] = ("leaves", "rises", "gets", "holds", "is")
+_MIN_ROOT = 4
+
+
+class Role(NamedTuple):
+    """Who has a role, gets it, or leaves. `scope`: of what it is the role."""
+
+    aspect: Aspect
+    holder: frozenset[str]
+    words: tuple[str, ...] = ()
+    scope: frozenset[str] = frozenset()
+
+
+class Succession(NamedTuple):
+    """How a newer statement replaces an older one by a role: another has it, or its holder has another or none."""
+
+    kind: str
+    reason: str
+    about: str
+
+
+def find_succession(older: Statement, newer: Statement) -> Succession | None:
+    """Return how the newer statement says that a role of the older one has another holder, or its holder another role;
+    or what somebody has another one of."""
+    if about := _find_new_thing(older, newer):
+        return Succession("correction", "says that there is another", about)
+    changes = [role for role in read_roles(newer.text) if role.aspect in ("gets", "rises", "leaves")]
+    for role in read_roles(older.text) if changes else ():
+        for change in changes:
+            if succession := _compare(role, change):
+                return succession
+    if any(change.aspect == "leaves" and _is_in_charge(older, change.holder) for change in changes):
+        return Succession("retraction", "says that it ended", " ".join(sorted(changes[0].holder)))
+    return None
+
+
+def _compare(role: Role, change: Role) -> Succession | None:
+    about = " ".join(role.words)
+    if role.aspect == "leaves":
+        return None
+    if change.aspect == "leaves":
+        is_ended = role.aspect in ("holds", "gets") and role.holder == change.holder and _is_office(role)
+        return Succession("retraction", "says that it ended", about) if is_ended else None
+    is_same_role = _are_same(role.words, change.words) and (not change.scope or change.scope == role.scope)
+    if role.holder.isdisjoint(change.holder):
+        is_unique = role.aspect != "is" and (change.aspect == "gets" or change.words[0] in _UNIQUE)
+        return Succession("correction", "has another holder", about) if is_same_role and is_unique else None
+    is_job = _is_job(role) and _is_job(change)
+    if change.aspect == "rises" and role.holder == change.holder and is_job and not is_same_role:
+        return Succession("correction", "has another role", about)
+    return None
+
+
+def _is_office(role: Role) -> bool:
+    return _FAMILY.isdisjoint(role.words)
+
+
+def _is_job(role: Role) -> bool:
+    return not _JOBS.isdisjoint(role.words) and _FAMILY.isdisjoint(role.words)
+
+
+def _is_in_charge(older: Statement, holder: frozenset[str]) -> bool:
+    """Return whether a statement says of somebody what they are in charge of: `Marta leads the backend team`."""
+    relation = older.relation
+    if not relation or relation.kind != "own" or CHARGES.isdisjoint(older.words):
+        return False
+    return frozenset(relation.subject) == frozenset(content_stems([*holder]))
+
+
+def _are_same(first: Sequence[str], second: Sequence[str]) -> bool:
+    return len(first) == len(second) and all(map(_is_same_word, first, second))
+
+
+def _is_same_word(first: str, second: str) -> bool:
+    """Return whether two words for a role are the same, but for whether a man or a woman has it."""
+    if first == second:
+        return True
+    shared = next(at for at, pair in enumerate(zip(f"{first} ", f"{second}\n", strict=False)) if pair[0] != pair[1])
+    for at in range(shared, _MIN_ROOT - 1, -1):
+        endings = (first[at:], second[at:])
+        if endings in _GENDERS or endings[::-1] in _GENDERS:
+            return True
+    return False
+
+
+@cache_within(500_000)
+def read_roles(text: str) -> tuple[Role, ...]:
+    """Return what a note says of roles; cached, as a note is compared with many."""
+    plain = _DASH.sub(" ", text)
+    return tuple(dict.fromkeys(role for clause in split_clauses(plain) for role in _read_clause(clause)))
+
+
+def _read_clause(clause: str) -> Iterator[Role]:
+    folded = fold(clause).rstrip(".!。")
+    if not folded.isascii() and _has_unspaced().search(folded):
+        for aspect, pattern in _UNSPACED:
+            if match := re.match(pattern, folded):
+                yield Role(aspect, frozenset((match["h"],)), (match["r"],))
+                return
+        return
+    joined = " ".join(split_words(folded))
+    for aspect, trigger, form in _compile_forms():
+        match = form.fullmatch(joined) if trigger.search(joined) else None
+        role = _make_role(aspect, match, clause) if match else None
+        if role:
+            yield role
+            return
+
+
+def _make_role(aspect: Aspect, match: re.Match[str], clause: str) -> Role | None:
+    slots = match.groupdict()
+    holder = [word for word in slots["h"].split(" ") if word not in _TITLES]
+    if not holder or not _NO_HOLDERS.isdisjoint(holder) or not _is_name(holder, clause):
+        return None
+    words = tuple(slots.get("r", "").split(" ")) if slots.get("r") else ()
+    if aspect != "leaves" and (not words or all(word.isdigit() for word in words)):
+        return None
+    scope = frozenset(content_stems((slots.get("q") or "").split(" ")[1:]))
+    return Role(aspect, frozenset(holder), words, scope)
+
+
+def _is_name(words: Sequence[str], text: str) -> bool:
+    """Return whether words are a name in a text: with capital letters, or in a script without them."""
+    return all(not word.isalpha() or word.upper() == word or f"{word[:1].upper()}{word[1:]}" in text for word in words)
+
+
+@cache_within(250_000)
+def _read_new_thing(text: str) -> tuple[frozenset[str], str] | None:
+    """Return the stems of whose something is new, and of what, with its value; None if nothing is."""
+    folded = fold(text).rstrip(".!。")
+    if not any(mark in folded for mark in ("new ", "neu", "nuev", "nouv", "nov", "nuov", "nieuw", "нов")):
+        return None
+    head, _, value = re.sub(r"\s*(?::|,| [–—-] )\s+", " = ", folded, count=1).partition(" = ")
+    joined = f"{' '.join(split_words(head))} = {value}" if value else " ".join(split_words(head))
+    for pattern in _compile_new_things():
+        if match := pattern.fullmatch(joined):
+            return frozenset(content_stems(f"{match['h']} {match['t']}".split(" "))), match["v"]
+    return None
+
+
+def _find_new_thing(older: Statement, newer: Statement) -> str:
+    """Return what somebody has another one of, if the older statement gives the one before."""
+    new = _read_new_thing(newer.text)
+    if not new:
+        return ""
+    about, value = new
+    stems = frozenset(content_stems(split_words(value)))
+    for claim in read_first_claim(older.text):
+        if claim.is_closed and claim.heads[0] == about and stems and not stems <= set(older.stems):
+            return " ".join(sorted(about))
+    label = label_of(fold(older.text))
+    is_same = bool(label) and frozenset(content_stems(split_words(label))) == about and not stems <= set(older.stems)
+    return label if is_same else ""
+
+
+@cache
+def _has_unspaced() -> re.Pattern[str]:
+    return re.compile("[\u3040-\u30ff\u4e00-\u9fff]")
+
+
+@cache
+def _compile_forms() -> list[tuple[Aspect, re.Pattern[str], re.Pattern[str]]]:
+    """Return the forms with their aspects, each after a pattern for what every text with it has."""
+    rows = [(aspect, row.split()) for aspect in _ORDER for row in _FORMS[aspect].split("\n") if row.strip()]
+    return [(aspect, _compile_trigger(row), re.compile(_translate(row))) for aspect, row in rows]
+
+
+def _compile_trigger(row: Sequence[str]) -> re.Pattern[str]:
+    needed = [part for part in row if part not in _SLOTS and not part.endswith("?")]
+    longest = min(needed, key=_count_choices)
+    return re.compile(f"(?<!\\S)(?:{_join_choices(longest)})(?!\\S)")
+
+
+def _count_choices(part: str) -> int:
+    return part.count("/")
+
+
+def _join_choices(part: str) -> str:
+    """Return a pattern for any of some words, the longer ones first: `la nostra`, then `la`."""
+    choices = sorted(part.rstrip("?").split("/"), key=len, reverse=True)
+    return "|".join(re.escape(fold(each).replace("_", " ")) for each in choices)
+
+
+@cache
+def _compile_new_things() -> list[re.Pattern[str]]:
+    return [re.compile(_translate(row.split())) for row in _HAS_NEW]
+
+
+def _translate(row: Sequence[str]) -> str:
+    """Return a form as a regular expression over words with spaces between them."""
+    pattern = ""
+    for at, part in enumerate(row):
+        space = " " if at + 1 < len(row) else ""
+        if part == "R" and at + 1 == len(row):
+            pattern += f"{_SLOTS[part]}{_ROLE_END}"
+        elif part in _SLOTS:
+            pattern += _SLOTS[part] + space
+        else:
+            words = _join_choices(part)
+            pattern += f"(?:(?:{words}){space})?" if part.endswith("?") else f"(?:{words}){space}"
+    return pattern
