@@ -6,9 +6,13 @@ import os
 from typing import Any
 
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture.providers import Constants, HypothesisProvider
 
 EXPLORES = "COMMONPLACE_EXPLORE" in os.environ
 EXPLORE_FACTOR = 25
+if not EXPLORES:
+    # Else some examples are constants of whatever modules are imported by then, which depends on the tests before.
+    HypothesisProvider._local_constants = Constants()
 
 settings.register_profile(
     "commonplace",

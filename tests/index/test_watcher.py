@@ -126,6 +126,15 @@ def test_what_an_editor_saves_under_another_name_and_renames_is_seen_once(watche
         assert watched.found(f"after {name}")
 
 
+def test_a_page_that_comes_and_goes_between_two_looks_is_reported_as_gone(watched: Watched) -> None:
+    def come_and_go() -> None:
+        put(watched.home, "memory/short.md", "Somebody may read this meanwhile.\n").unlink()
+
+    watched.looks.after.append(come_and_go)
+    put(watched.home, "memory/bird.md", "heron\n")
+    assert "memory/short.md" in watched.until("memory/short.md", removed=True)
+
+
 @pytest.mark.parametrize("write", ["in place", "by a tool", "by another process"])
 def test_a_change_is_notified_whoever_writes_the_page(watched: Watched, write: str) -> None:
     path = "memory/world/birds.md"

@@ -10,13 +10,14 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from commonplace import Memory
+from commonplace import SCRATCHPAD_KEY, SESSION_HANDOFF_KEY, Memory
 from commonplace.testing import FrozenClock
 
 from ..examples import examples
 from ..texts import json_values, keys, names, tags, texts
 
 few_keys = st.one_of(keys, st.sampled_from(["a", "A", "b", "HANDOFF", "é", "e\u0301"]))
+own_keys = few_keys.filter(lambda key: key not in (SESSION_HANDOFF_KEY, SCRATCHPAD_KEY))  # others are refused
 few_names = st.one_of(names, st.sampled_from(["a", "A", "x/y", "..", "日本"]))
 
 
@@ -86,7 +87,7 @@ class Working(Machine):
         self.model: dict[str, str] = {}
         self.scratch = ""
 
-    @rule(key=few_keys, content=texts.filter(str.strip), append=st.booleans())
+    @rule(key=own_keys, content=texts.filter(str.strip), append=st.booleans())
     def write(self, key: str, content: str, append: bool) -> None:
         reply = self.do("write_memory", key=key, content=content, mode="append" if append else "replace")
         old = self.model.get(key, "") if append else ""

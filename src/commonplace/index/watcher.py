@@ -196,10 +196,10 @@ class _Watcher:
                 # A folder that was removed and made again looks the same, but its events no longer reach us.
                 self._restart = self._restart or not paths.isdisjoint((*self._folders, self._probe.folder))
                 self._events_work = self._events_work or is_probe
-                pages = (path for path in paths if self._tree.may_be_page(path, self._folders))
-                count = len(list(islice(pages, _BURST_PATHS)))
-                if count or is_probe:
-                    self._handle_events(count)
+                may_be_pages = (path for path in paths if self._tree.may_be_page(path, self._folders))
+                touched = list(islice(may_be_pages, _BURST_PATHS))
+                if touched or is_probe:
+                    self._handle_events(touched)
                 if is_probe:
                     self._set_mode(WatchMode(events=True))
         self._require_events()
@@ -208,15 +208,14 @@ class _Watcher:
         if self._broken:
             raise Unavailable(self._broken)
 
-    def _handle_events(self, count: int) -> None:
+    def _handle_events(self, touched: Sequence[str]) -> None:
         """Sweep, after a rest in proportion to the last sweep: constant writing must not cause constant sweeping."""
         if self._lease:
             self._lease.end()
-        self._stop.wait(
-            _BURST_PAUSE_SECONDS if count == _BURST_PATHS else max(0.0, self._rest_until - time.monotonic())
-        )
-        has_changes = self._sweep()
-        if count:
+        is_burst = len(touched) == _BURST_PATHS
+        self._stop.wait(_BURST_PAUSE_SECONDS if is_burst else max(0.0, self._rest_until - time.monotonic()))
+        has_changes = self._sweep(touched)
+        if touched:
             self._event_due_at = float("inf")
         elif has_changes and self._is_safety_sweep:  # its event is on the way, or events are broken
             self._event_due_at = time.monotonic() + _LATE_EVENT_SECONDS
@@ -260,8 +259,10 @@ class _Watcher:
             self._mode = mode
             self._on_start(mode)
 
-    def _sweep(self) -> bool:
-        """Bring the index up to date and report what changed in it, even if another process indexed it."""
+    def _sweep(self, touched: Sequence[str] = ()) -> bool:
+        """Bring the index up to date and report what changed in it, even if another process indexed it. Of the paths
+        that events named, those of pages that came and went since the last sweep are reported as well: somebody may
+        have read them."""
         self._single_pages = self._tree.single_pages()
         self._handle.invalidate()
         if self._lease:
@@ -272,6 +273,7 @@ class _Watcher:
         self._lease = self._handle.freshness_lease()
         is_first = self._versions is None
         changes = _compare(versions if self._versions is None else self._versions, versions)
+        changes = changes._replace(removed=tuple(sorted({*changes.removed, *self._tree.find_gone(touched)})))
         self._versions = versions
         count = len(changes.changed) + len(changes.removed)
         self._swept_at = time.monotonic()
@@ -427,8 +429,19 @@ class _WatchedTree:
         within = next((folder for folder in folders if f"{path}/".startswith(f"{folder}/")), None)
         if within is None or "/." in path[len(within) :]:
             return False
-        inside = path[len(self._home) + 1 :]
-        return self._scope.place(inside) is not None or not os.path.isfile(path)  # a folder, or something gone
+        return self._scope.place(self._inside(path)) is not None or not os.path.isfile(
+            path
+        )  # a folder, or something gone
+
+    def find_gone(self, paths: Iterable[str]) -> Iterator[str]:
+        """Yield those of some paths at which a page would be, but nothing is, as the index names them."""
+        for path in paths:
+            inside = self._inside(path)
+            if self._scope.place(inside) is not None and not os.path.lexists(path):
+                yield inside
+
+    def _inside(self, path: str) -> str:
+        return path.replace(os.sep, "/")[len(self._home) + 1 :]
 
     def require_local(self) -> None:
         """Raise Unavailable where changes are known to come without events."""
