@@ -718,3 +718,53 @@ def test_a_deadline_in_a_text_is_of_the_day_it_names(home: Path) -> None:
         clock.now = datetime(2026, 3, 14, 12, tzinfo=UTC)
         hits = memory.search("which trial ends on 10 March?", limit=2)
     assert "Clube Naval" in hits[0].text
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "last", "rest"),
+    [
+        ("what happened from 3 May to 5 May?", "2026-05-03", "2026-05-05", "what happened?"),
+        ("deploys between 2026-05-03 and 2026-05-05", "2026-05-03", "2026-05-05", "deploys"),
+        ("what did we do between 1 and 15 May?", "2026-05-01", "2026-05-15", "what did we do?"),
+        ("May 3-5 decisions", "2026-05-03", "2026-05-05", "decisions"),
+        ("decisions 3 May – 5 May", "2026-05-03", "2026-05-05", "decisions"),
+        ("what changed since 3 May until 5 May", "2026-05-03", "2026-05-05", "what changed"),
+        ("decisions between yesterday and today", "2026-06-10", "2026-06-11", "decisions"),
+        ("who paid from 20 December to 5 January?", "2025-12-20", "2026-01-05", "who paid?"),
+        (
+            "was haben wir zwischen dem 1. und dem 15. Mai beschlossen?",
+            "2026-05-01",
+            "2026-05-15",
+            "was haben wir beschlossen?",
+        ),
+        ("qué hicimos entre el 3 y el 5 de mayo?", "2026-05-03", "2026-05-05", "qué hicimos?"),
+        ("qu'avons-nous décidé du 3 au 5 mai ?", "2026-05-03", "2026-05-05", "qu'avons-nous décidé?"),
+        ("что мы делали с 3 по 5 мая", "2026-05-03", "2026-05-05", "что мы делали"),
+        ("5月3日到5日做了什么？", "2026-05-03", "2026-05-05", "做了什么？"),
+    ],
+)
+def test_the_two_ends_of_a_range_are_one_span(question: str, first: str, last: str, rest: str) -> None:
+    dates = read_dates(question, date(2026, 6, 11).toordinal())
+    assert [str(span) for span in dates.spans] == [f"{first} to {last}"]
+    assert dates.rest == rest
+
+
+@pytest.mark.parametrize("question", ["decisions on 3 May and 5 May", "3 May or 5 May?", "on 3 May, on 5 May"])
+def test_two_days_are_no_range(question: str) -> None:
+    dates = read_dates(question, date(2026, 6, 11).toordinal())
+    assert [str(span) for span in dates.spans] == ["2026-05-03", "2026-05-05"]
+
+
+@pytest.mark.parametrize("text", ["31 June", "on 31 June 2026", "32 May", "30. Februar", "31 de junio"])
+def test_a_day_that_does_not_exist_is_not_its_month(text: str) -> None:
+    assert parse_span(text, date(2026, 6, 11).toordinal()) is None
+
+
+def test_what_happened_on_a_day_within_a_range_is_found(home: Path) -> None:
+    clock = FrozenClock()
+    with Memory(home, clock=clock) as memory:
+        for day in range(1, 9):
+            on(memory, clock, date(2026, 3, day), f"Deployed build {day}00 of the ferry app.")
+        clock.now = datetime(2026, 3, 14, 12, tzinfo=UTC)
+        hits = memory.search("which builds were deployed from 3 March to 5 March?", limit=3)
+    assert {hit.at[:10] for hit in hits} == {"2026-03-03", "2026-03-04", "2026-03-05"}

@@ -325,3 +325,20 @@ def test_what_is_wrong_with_a_private_page_is_not_shown_to_others(home: Path, cl
         assert "agents/other" not in str(told)
     own = Memory(home, agent="other", clock=clock).call("memory_search", {"query": "cat"})
     assert "agents/other/sessions/broken.jsonl" in own["warning"]
+
+
+def test_a_time_long_ago_is_before_all_memory(home: Path, clock: FrozenClock) -> None:
+    with fill(home, clock) as memory:
+        assert memory.search("cat", as_of="999999999 weeks ago") == []
+
+
+@pytest.mark.parametrize("moment", ["9999-12-31T23:59:59-05:00", "0001-01-01T00:00:00+05:00"])
+def test_a_time_that_no_calendar_has_everywhere_is_refused(home: Path, clock: FrozenClock, moment: str) -> None:
+    with fill(home, clock) as memory, pytest.raises(InvalidArgument, match="is not a time"):
+        memory.search("cat", as_of=moment)
+
+
+@pytest.mark.parametrize("path", [".", "./", "/"])
+def test_the_path_of_the_whole_memory_leaves_nothing_out(home: Path, clock: FrozenClock, path: str) -> None:
+    with fill(home, clock) as memory:
+        assert memory.search("cat sleeps", limit=50, path=path) == memory.search("cat sleeps", limit=50)

@@ -229,9 +229,14 @@ pieces = st.sampled_from(["until ", "bis ", "from ", "for the next ", "Friday", 
 @examples(60)
 @given(st.lists(pieces, max_size=8).map("".join), st.one_of(st.none(), st.integers(1, date.max.toordinal())))
 def test_any_text_on_any_day_is_read(text: str, day: int | None) -> None:
-    find_validity(text, day)
-    read_fields(text)
-    find_line_fields(text)
+    every = [find_validity(text, day), read_fields(text), *find_line_fields(text).values()]
+    shown = [each for validity in every for each in (validity.valid_from, validity.valid_until)]
+    assert all(len(each) in (0, len("2026-03-14")) for each in shown)
+
+
+@pytest.mark.parametrize("text", ["closed until tomorrow", "closed until Friday", "closed until next Friday"])
+def test_days_after_the_last_one_of_the_calendar_are_not_known(text: str) -> None:
+    assert find_validity(text, date.max.toordinal()).valid_until == ""
 
 
 def test_long_texts_are_read_in_no_time() -> None:

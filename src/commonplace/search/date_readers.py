@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ..formats.timestamps import MONTHS
 from .date_phrases import ARABIC_DUALS, IN_YEAR, OWN_WORDS, VOCABULARIES, fold_phrase
-from .open_ranges import Direction, lead_pattern, trail_pattern
+from .date_ranges import Direction, lead_pattern, trail_pattern
 from .words import guess_languages
 
 FIRST_DAY = 1  # of all: where a range has no beginning
@@ -117,11 +117,12 @@ def _month(year: int, month: int) -> Span | None:
 
 
 def _day_or_month(year: int, month: int, day: str | None) -> Span | None:
+    """Return a month, or a day of it; None for a day that the month does not have."""
     span = _month(year, month)
-    if span and day and 1 <= int(day) <= span.last - span.first + 1:
-        exact = span.first + int(day) - 1
-        return Span(exact, exact)
-    return span
+    if not span or not day:
+        return span
+    exact = span.first + int(day) - 1
+    return Span(exact, exact) if span.contains(exact) else None
 
 
 def _read_month_of(months: dict[str, int]) -> _Read:

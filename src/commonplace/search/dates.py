@@ -10,14 +10,15 @@ import re
 from collections.abc import Iterable, Iterator
 from datetime import date
 from functools import cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from ..caching import cache_within
 from ..formats.timestamps import MONTHS, parse_day
 from ..index.base import UNKNOWN_DAYS
 from .date_phrases import RELATIVE_WORDS, VOCABULARIES, fold_phrase
+from .date_ranges import Direction, find_direction, find_range, find_short_end
 from .date_readers import DAYS_IN_A_UNIT, Span, any_of, choose_languages, choose_readers, number_words, open_span
-from .open_ranges import Direction, find_direction
 from .weekdays import find_weekdays, says_weekday
 from .words import has_content, has_subject
 
@@ -105,6 +106,7 @@ _MAX_SCAN_CHARACTERS = 2_000  # of a passage in which dates are looked for
 _ANY_DAY = date(2024, 2, 29).toordinal()
 _LATE_DAYS = 10  # after a span, in which it may still be written about
 _AMBIGUOUS_MONTHS = ("may", "march", "mar")  # words of their own unless they are written as names
+_DAY_BEFORE_MONTH = re.compile(r"(?<![\w.:/-])(?:[12]?\d|3[01])(?:st|nd|rd|th|\.)?\s*$")
 _RECURRING = r"\b(?:every|each|usually|always|weekly|jede[nrs]?|chaque|cada|todos|ogni)\b|每|毎"
 _NOW = (
     r"(?i)\b(?:now|currently|these days|nowadays|at the moment|latest|newest|recent(?:ly)?|lately)\b"
@@ -154,7 +156,7 @@ def read_dates(text: str, today: int) -> QueryDates:
 
 def _find_asked(text: str, today: int) -> tuple[list[DatePhrase], frozenset[int], bool]:
     """Return where a query names days, the weekdays among them, and whether these are the coming ones."""
-    phrases = find_phrases(text, today)
+    phrases = _join_ranges(text, find_phrases(text, today), today)
     if not today or len(text.split()) > _MAX_QUESTION_WORDS or re.search(_RECURRING, fold_phrase(text)):
         return phrases, frozenset(), False
     folded, offsets = _fold_with_offsets(text)
@@ -172,6 +174,50 @@ def _find_asked(text: str, today: int) -> tuple[list[DatePhrase], frozenset[int]
         if any(phrase.start < offsets[day.end] and offsets[day.start] < phrase.end for phrase in every)
     ]
     return sorted(every), frozenset(numbers), bool(coming)
+
+
+def _join_ranges(text: str, phrases: list[DatePhrase], today: int) -> list[DatePhrase]:
+    """Return the phrases of a query with the two ends of a range as one phrase: `from 3 May to 5 May`."""
+    lower = text.lower()
+    if not phrases or len(lower) != len(text):
+        return phrases
+    ends = sorted(_search_phrases(text, today, has_ranges=False))
+    ranges = [
+        joined
+        for first, last in pairwise(ends)
+        if (place := find_range(lower, first.start, first.end, last.start, last.end))
+        and (joined := _join_ends(first, last, place))
+    ]
+    single = (end for end in ends if not any(_overlap(end, joined) for joined in ranges))
+    ranges += filter(None, (_find_short_range(lower, end) for end in single))
+    return sorted([*ranges, *(each for each in phrases if not any(_overlap(each, joined) for joined in ranges))])
+
+
+def _join_ends(first: DatePhrase, last: DatePhrase, place: tuple[int, int]) -> DatePhrase | None:
+    start = first.span.first
+    if start > last.span.last and not first.has_year and not first.is_relative:
+        start -= DAYS_IN_A_UNIT["year"]  # each end was the latest such day
+    if start > last.span.last:
+        return None
+    is_relative = first.is_relative and last.is_relative
+    return DatePhrase(*place, Span(start, last.span.last), is_relative, has_year=first.has_year and last.has_year)
+
+
+def _find_short_range(lower: str, end: DatePhrase) -> DatePhrase | None:
+    """Return the range of which a phrase is one end, and the other is a day of the same month: `3 to 5 May`."""
+    if end.is_relative or end.span.first != end.span.last:
+        return None
+    other = find_short_end(lower, end.start, end.end)
+    if not other:
+        return None
+    day = date.fromordinal(end.span.first)
+    exact = end.span.first + other.day - day.day
+    is_first = other.start < end.start and exact < end.span.first
+    is_last = other.end > end.end and end.span.first < exact
+    if not other.day or date.fromordinal(max(1, exact)).month != day.month or not (is_first or is_last):
+        return None
+    span = Span(exact, end.span.last) if is_first else Span(end.span.first, exact)
+    return DatePhrase(other.start, other.end, span, is_relative=False, has_year=end.has_year)
 
 
 def _overlap(one: DatePhrase, other: DatePhrase) -> bool:
@@ -327,6 +373,8 @@ def _is_meant(match: re.Match[str], original: str, before: str, folded: str) -> 
     if groups.get("weekday") and re.search(_RECURRING, folded):
         return False
     month = groups.get("month")
+    if month and "week" not in groups and not groups.get("day") and _DAY_BEFORE_MONTH.search(before):
+        return False  # `31 June`: there is no such day
     if month in _AMBIGUOUS_MONTHS and not (groups.get("lead") or groups.get("year") or groups.get("ordinal")):
         return month not in original  # `May 5`, not `may 5`
     is_title = original[:1].isupper() and original[1:2].islower() and original.isascii() and " " not in original

@@ -78,7 +78,9 @@ def _as_tuple(value: str | list[str] | None) -> tuple[str, ...]:
 
 def _path_patterns(path: str) -> tuple[str, ...]:
     """Return the patterns of a path: a folder means all in it; below `memories` a name may be a page or a folder."""
-    path = path.removeprefix("./")
+    path = path.strip("/").removeprefix("./") if path.strip("./") else ""
+    if not path:
+        return ()
     is_page = path.endswith((".md", ".jsonl")) or set(path) & set("*?")
     if is_page:
         return (path,)
@@ -120,13 +122,15 @@ def parse_time(text: str, now: datetime) -> datetime | None:
     """
     text = text.strip()
     if ago := _AGO.fullmatch(text.lower()):
-        return now - min(timedelta(**{_UNITS[ago[2][0]]: int(ago[1])}), timedelta(days=_MAX_DAYS_AGO))
+        unit = timedelta(**{_UNITS[ago[2][0]]: 1})
+        earliest = timedelta(days=_MAX_DAYS_AGO)
+        return now - min(int(ago[1]), earliest // unit) * unit
     if text.lower() == "now":
         return now
     if not _DAY_AND_TIME.match(text):
         return None
     moment = parse_timestamp(text)
-    if moment is None:
+    if moment is None or moment.year in (date.min.year, date.max.year):  # there is no such time in every zone
         raise InvalidArgument(f"{text!r} is not a time: use one like 2026-03-14T09:30, 2026-03-14 or `2 hours ago`")
     return moment if _ZONE.search(text) else moment.replace(tzinfo=now.tzinfo)
 

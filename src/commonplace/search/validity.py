@@ -340,14 +340,18 @@ def _read_relative(groups: Mapping[str, str], day: int, language: str, *, is_end
     today = date.fromordinal(day)
     if "offset" in groups:
         exact = day + next(offset for offset, names in _days_ahead(language) if re.fullmatch(names, groups["offset"]))
-        return exact, exact
+        return _one_day(exact)
     if "weekday" in groups:
         exact = _read_weekday(_weekdays(language)[groups["weekday"]], today, is_end=is_end)
         if "next" in groups and is_end and exact - day <= 6 - today.weekday():
             exact += 7  # `next Friday` may be that of next week
-        return exact, exact
+        return _one_day(exact)
     unit = next((name for name in ("week", "month_", "year_") if name in groups), "")
     return _read_unit(unit.rstrip("_"), today, int("following" in groups)) if unit else None
+
+
+def _one_day(day: int) -> tuple[int, int] | None:
+    return (day, day) if day <= date.max.toordinal() else None
 
 
 def _read_weekday(weekday: int, today: date, *, is_end: bool) -> int:

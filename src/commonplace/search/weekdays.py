@@ -14,8 +14,8 @@ from typing import Literal, NamedTuple
 
 from ..formats.timestamps import MONTHS
 from .date_phrases import VOCABULARIES, fold_phrase
+from .date_ranges import find_direction
 from .date_readers import Span, any_of, choose_languages, number_words
-from .open_ranges import find_direction
 
 Tense = Literal["past", "coming", ""]
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..errors import CommonplaceError, NotAvailable, OtherAgentsPage, PageNotFound, Refused
@@ -94,13 +94,13 @@ def memory_search(
     common = {"scope": scope, "channel": channel, "tags": tags, "since": since, "until": until}
     filters = home.parse_filters(**common, source=source, path=path, author=author, as_of=as_of or None)
     result = home.search(query, maxResults, minScore, filters=filters)
-    return search_reply(result, find_headings(home.storage, result.hits))
+    return search_reply(home, result)
 
 
-def search_reply(result: SearchResult, headings: Sequence[str] = ()) -> Reply:
-    """Return what a search found, as the tool answers; `headings` of each hit, if they were looked for."""
+def search_reply(home: Home, result: SearchResult) -> Reply:
+    """Return what a search found, as the tool answers."""
     rows = [{**hit_row(hit), "text": show_hidden(hit.text)} for hit in result.hits]
-    for row, heading in zip(rows, headings, strict=False):
+    for row, heading in zip(rows, find_headings(home.storage, result.hits), strict=True):
         row |= {"heading": show_hidden(heading)} if heading else {}
     results, cut = fit_rows(rows, "text", "memory_get reads their lines", name_field="citation", limit=LIST_CHARACTERS)
     reply: Reply = {

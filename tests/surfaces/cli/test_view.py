@@ -421,3 +421,11 @@ def test_hits_that_hardly_fit_are_counted_and_shown_on_request(shell: Shell) -> 
     assert "5403" in folded.stdout
     assert "more hardly fit: --min-score 0 shows them" in folded.stderr
     assert len(everything) > len(folded.stdout)
+
+
+@pytest.mark.parametrize("options", [[], ["--keyword"], ["--everyone"]])
+def test_an_item_of_a_list_has_its_headings_however_one_searches(own: Shell, options: list[str]) -> None:
+    items = "".join(f"- Person {number} plays the piano\n" for number in range(30))
+    page = f"# People\n\n## Former\n\n{items}- Ida plays the tuba\n"
+    (own.folder / ".commonplace" / "memory" / "players.md").write_text(page)
+    assert search(own, "who plays the tuba", *options)["results"][0]["heading"] == "People > Former"

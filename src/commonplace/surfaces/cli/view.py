@@ -89,19 +89,21 @@ def search_command(
     arguments = {"query": " ".join(query), "maxResults": limit, "minScore": min_score}
     options = {name: list(value) if name == "tags" else value for name, value in filters.items() if value}
     if explain:
-        _explain_search(_search(arguments, options, keyword=keyword, everyone=everyone))
+        _explain_search(_search(open_existing_home(), arguments, options, keyword=keyword, everyone=everyone))
         return
     if keyword or everyone:
         from ...tools.retrieval import search_reply
 
-        reply = search_reply(_search(arguments, options, keyword=keyword, everyone=everyone))
+        home = open_existing_home()
+        reply = search_reply(home, _search(home, arguments, options, keyword=keyword, everyone=everyone))
     else:
         reply = call_tool(open_memory(), "memory_search", arguments | options, "retrieval")
     print_reply(reply, partial(_print_hits, reply, shows_all=min_score is not None))
 
 
-def _search(arguments: dict[str, Any], filters: dict[str, Any], *, keyword: bool, everyone: bool) -> SearchResult:
-    home = open_existing_home()
+def _search(
+    home: Home, arguments: dict[str, Any], filters: dict[str, Any], *, keyword: bool, everyone: bool
+) -> SearchResult:
     result = home.search(
         arguments["query"],
         arguments["maxResults"],

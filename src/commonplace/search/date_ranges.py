@@ -1,11 +1,12 @@
-"""Open-ended ranges of days: the words that make one of a date (`since March`, `bis zum 3. Mai`, 三月以前)."""
+"""Ranges of days: the words that make one of a date (`since March`, `bis zum 3. Mai`, 三月以前), or of two of them
+(`from 3 May to 5 May`, `zwischen dem 1. und dem 15. Oktober`, 5月3日到5日)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 from functools import cache
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from .date_phrases import fold_phrase
 
@@ -55,6 +56,33 @@ _ARTICLE = "(?: the| dem| der| den| le| la| el| il| o| a)?"
 # `the day before 3 May` is a day, and no range.
 _COUNTED = re.compile(r"\b(?:days?|weeks?|months?|years?|tage?|wochen?|jours?|semaines?|dias?|giorn[oi])\s*$")
 _POSSESSIVE = re.compile(r"['’]s$")
+# Words between the two ends of a range; after those like `and`, only where the range begins with a word like `between`.
+_TO = (
+    r"to|till|until|through|thru|bis|zum|au|jusqu['’]au|à|al?|hasta|até|ate|ao|fino al?|tot|по|до|إلى|الى|حتى|से|থেকে|سے"
+    r"|sampai|hingga"
+)
+_AND = r"and|und|et|y|e|en|и|و|और|dan"
+_UNSPACED_TO = r"到|至|から|부터|에서|[-–—~〜～]|\.\.+"
+_UNSPACED_AND = r"和|与|與|と|와|과"
+_BETWEEN = r"between|zwischen|entre|tra|fra|tussen|между|بين|antara"
+_FROM = r"from|vom?|von|du|del?|desde|dall['’]|dal?|van|со?|от|من|dari|from|从|從|自"
+_ENDING = r"तक|के बीच|পর্যন্ত|تک|まで|까지|为止|為止"
+_ENDING_BETWEEN = r"之间|之間|の間|사이"
+_NUMBER = r"(?P<day>\d{1,2})(?:st|nd|rd|th|[ºª.]|日|号|號|일)?"
+_END_ARTICLE = r"(?:\s(?:the|dem|der|den|le|la|el|il|o|lo))?"
+_JOINT = (
+    rf"\s*(?:(?<!\w)(?:{_TO})(?!\w)|{_UNSPACED_TO}|(?P<and>(?<!\w)(?:{_AND})(?!\w)|{_UNSPACED_AND}))"
+    rf"{_END_ARTICLE}\s*"
+)
+_JOINT_AFTER = re.compile(_JOINT)
+_OPENING = re.compile(rf"(?:(?P<between>(?<!\w)(?:{_BETWEEN}))|(?<!\w)(?:{_FROM})){_END_ARTICLE}\s*$")
+_OPENING_AT_START = re.compile(rf"(?P<between>{_BETWEEN})(?!\w)")
+_CLOSING = re.compile(rf"\s?(?:(?P<between>{_ENDING_BETWEEN})|{_ENDING})")
+_NUMBER_BEFORE = re.compile(rf"(?<![\w.:/-]){_NUMBER}{_JOINT}$")
+_NUMBER_AFTER = re.compile(
+    rf"(?:{_JOINT}{_NUMBER}(?=\s*(?:[?!.,;)]|$|19\d\d|20\d\d|{_ENDING}|{_ENDING_BETWEEN}))"
+    r"|(?P<dash>[-–])(?P<dashed>\d{1,2})(?![\w.:/-])|(?:到|至|から|[-–~〜～])(?P<marked>\d{1,2})(?:日|号|號|일))"
+)
 
 
 def find_direction(before: str, phrase: str, after: str, languages: Iterable[str]) -> tuple[Direction, int, int] | None:
@@ -70,6 +98,47 @@ def find_direction(before: str, phrase: str, after: str, languages: Iterable[str
             if match:
                 return direction, 0, match.end()
     return None
+
+
+class RangeEnd(NamedTuple):
+    """The other end of a range, of which the text says the day alone, as in `3 to 5 May`; and where the range is."""
+
+    day: int
+    start: int
+    end: int
+
+
+def find_range(text: str, first_start: int, first_end: int, last_start: int, last_end: int) -> tuple[int, int] | None:
+    """Return where the range is whose two ends are at these places of a text in lower case; None if there is none."""
+    joint = _JOINT_AFTER.match(text, first_end)
+    if not joint or not last_start <= joint.end() < last_end:
+        return None
+    return _widen(text, first_start, last_end, needs_between=bool(joint["and"]))
+
+
+def find_short_end(text: str, start: int, end: int) -> RangeEnd | None:
+    """Return the other end of a range, beside a day with its month; None if there is none."""
+    before = _NUMBER_BEFORE.search(text, 0, start)
+    number = before or _NUMBER_AFTER.match(text, end)
+    if not number:
+        return None
+    first = min(start, number.start())
+    last = max(end, number.end())
+    place = _widen(text, first, last, needs_between=bool(number["and"]))
+    day = next(each for each in number.groups()[::-1] if each and each.isdecimal())
+    return RangeEnd(int(day), *place) if place else None
+
+
+def _widen(text: str, start: int, end: int, *, needs_between: bool) -> tuple[int, int] | None:
+    """Return a range with the words that open and close it."""
+    opening = _OPENING.search(text, 0, start)
+    closing = _CLOSING.match(text, end)
+    is_between = _OPENING_AT_START.match(text, start) or any(
+        mark and mark.groupdict().get("between") for mark in (opening, closing)
+    )
+    if needs_between and not is_between:
+        return None
+    return opening.start() if opening else start, closing.end() if closing else end
 
 
 def lead_pattern(language: str) -> str:
