@@ -31,6 +31,7 @@ from commonplace.facts.statements import lookup_keys, split_statements, stored_k
 from commonplace.facts.versions import judge
 from commonplace.model import Hit, Successor, parse_citation
 from commonplace.search import pipeline
+from commonplace.search.occasions import holds_by
 from commonplace.tools import catalog
 
 ROOT = Path(__file__).parent.parent
@@ -233,23 +234,30 @@ def run_pairs(given: argparse.Namespace) -> None:
     print(
         f"\nPairs judged by the rules alone\n{'':8}{'changes':>8}{'found':>7}{'look-alikes':>12}{'falsely linked':>15}"
     )
-    for half in HALVES:
+    for half in (*HALVES, "later"):
         if given.half not in (None, half):
             continue
         items = [json.loads(line) for line in (DATA / f"pairs-{half}.jsonl").read_text().splitlines()]
-        linked = [item["is_change"] for item in items if is_reached(item["older"], item["newer"])]
+        linked = [item["is_change"] for item in items if is_reached(item)]
         changes = sum(item["is_change"] for item in items)
         found = share(sum(linked), changes)
         print(f"{half:8}{changes:8}{found:>7}{len(items) - changes:12}{len(linked) - sum(linked):15}", flush=True)
 
 
-def is_reached(older: str, newer: str) -> bool:
-    """Return whether the rules link two notes that share a key, without which nothing compares them."""
+def is_reached(item: Item) -> bool:
+    """Return whether the rules link two notes that share a key, without which nothing compares them; where they have
+    dates, by the day on which somebody asks."""
     return any(
-        judge(one, other) and not set(lookup_keys(one)).isdisjoint(stored_keys(other))
-        for one in split_statements(older)
-        for other in split_statements(newer)
+        (link := judge(one, other))
+        and not set(lookup_keys(one)).isdisjoint(stored_keys(other))
+        and ("asked_at" not in item or holds_by(one, other, link, day_of(item["newer_at"]), day_of(item["asked_at"])))
+        for one in split_statements(item["older"])
+        for other in split_statements(item["newer"])
     )
+
+
+def day_of(text: str) -> int:
+    return date.fromisoformat(text).toordinal()
 
 
 # --- FactConsolidation ---

@@ -34,6 +34,36 @@ APART = [
     ("Yusuf does the dishes.", "I did the dishes last night instead of Yusuf."),
     ("Das Training ist mittwochs um 18 Uhr.", "Ausnahmsweise ist das Training am Donnerstag."),
     ("مقر الشركة في دبي.", "يفكرون في نقل مقر الشركة إلى أبوظبي."),
+    # Other words with the same beginning.
+    ("We upgraded production to Postgres 16.", "The product is called Heron now."),
+    ("Production runs on atlas.", "The product is called Heron now."),
+    # It stays as it was.
+    ("We live in Hamburg.", "We stay in Hamburg after all."),
+    ("Carmen is the manager of the shop.", "Carmen stays after all: she remains the manager."),
+    ("Lena wohnt in Bonn.", "Lena bleibt doch in Bonn."),
+    ("Auth uses sessions.", "Reverted: auth uses sessions again."),
+    # Something else is denied, or past.
+    ("Lena is allergic to nuts.", "Lena is not allergic to cats."),
+    ("The shop sells stamps.", "The shop does not sell cigarettes."),
+    ("Anna has a key to the shop.", "Ben has no key to the shop any more."),
+    ("Version 1.3 supports Python 3.9.", "Version 1.4 no longer supports Python 3.9."),
+    ("Deploys need an approval.", "Hotfix deploys no longer need an approval."),
+    ("Diego works at Siemens.", "Diego used to work at Bosch."),
+    ("Lena mag Mathe.", "Lena mag kein Englisch mehr."),
+    # Only some of it.
+    ("The timeout is 30 seconds.", "The timeout is 90 seconds in the integration tests."),
+    ("The timeout is 30 seconds.", "Set the timeout to 5 seconds locally to reproduce the bug."),
+    ("The retention is 30 days.", "The retention in the EU is now 14 days."),
+    ("The cache holds 500 entries.", "The second-level cache now holds 5000 entries."),
+    ("The API uses JWT for users.", "The API uses mTLS between services now."),
+    # Another person, place or room.
+    ("My flight to Oslo is on 3 July.", "My flight to Rome was moved to 9 July."),
+    ("My flight to Oslo is on 3 July.", "Anna's flight to Oslo is on 4 July now."),
+    ("My doctor is Dr. Stein.", "My wife's doctor is now Dr. Kurz."),
+    ("Anna drives Lena to school on Mondays.", "Ben drives Lena to school on Tuesdays now."),
+    ("Room 3 has a beamer.", "The beamer was moved from room 5 to room 4."),
+    ("Ana lives in Madrid.", "Ana moved to the second row of desks."),
+    ("- [ ] ask Priya about webhook signatures", "Marek takes over the webhook service from Priya."),
     # Another case of it.
     ("The request timeout on staging is 30 seconds.", "Raised the request timeout on production to 60 seconds."),
     ("Auf dem Testserver läuft PHP 8.1.", "Auf dem Produktivserver läuft jetzt PHP 8.3."),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import Memory
+from commonplace.testing import FrozenClock
 
 PAIRS = [
     ("The deadline is Friday 6 March.", "The deadline moved to Monday 9 March.", "when is the deadline?"),
@@ -56,6 +57,32 @@ def test_pages_that_say_only_what_kind_of_notes_they_have_replace_each_other(
     write_page(home, "decisions.md", f"# Decisions\n\n{older}\n", 2)
     write_page(home, "status.md", f"# Status\n\n{newer}\n", 3)
     assert is_replaced(home, question, older)
+
+
+LUMEN = "# Lumen\n\n- Lead: Sam\n- Deadline: 30 June\n- Port: 8080\n"
+KIDS = "# Kids\n\n## Tom\n\nShoe size 29. Swimming on Fridays.\n\n## Lena\n\nShoe size 34. Swimming on Mondays.\n"
+NOTES = [
+    (LUMEN, "Kestrel's deadline was moved to 19 June.", []),
+    (LUMEN, "Kestrel deadline moved to 19 June.", []),
+    (LUMEN, "The deadline of Kestrel is 19 June now.", []),
+    (LUMEN, "Kestrel: deadline moved to 19 June.", []),
+    (LUMEN, "Kestrel's port changed to 9090.", []),
+    (LUMEN, "Lumen's deadline was moved to 19 June.", ["Deadline: 30 June"]),
+    (LUMEN, "The Lumen deadline is 19 June now.", ["Deadline: 30 June"]),
+    (LUMEN, "Lumen's port changed to 9090.", ["Port: 8080"]),
+    (KIDS, "Tom's shoe size is 30 now.", ["Shoe size 29."]),
+    (KIDS, "Tom: swimming moved to Wednesdays.", ["Swimming on Fridays."]),
+]
+
+
+@pytest.mark.parametrize(("page", "note", "replaced"), NOTES)
+def test_a_note_replaces_what_is_said_on_the_page_of_what_it_names_alone(
+    memory: Memory, clock: FrozenClock, page: str, note: str, replaced: list[str]
+) -> None:
+    memory.call("update_world", {"topic": page.split()[1], "content": page})
+    clock.advance(days=2)
+    reply = memory.call("remember", {"content": note})
+    assert [each["text"] for each in reply.get("supersedes", [])] == replaced
 
 
 @pytest.mark.parametrize(("older", "newer", "question"), NAMED)

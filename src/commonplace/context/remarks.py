@@ -81,11 +81,13 @@ def find_replaced(
     if not texts or not home.search_settings.enabled:
         return {}
 
+    today = home.today().toordinal()
+
     def find_origins(hits: Sequence[Hit]) -> list[Provenance]:
         return home.authors.find([(hit.path, hit.start, hit.end) for hit in hits])
 
     def find(index: Index) -> dict[int, list[Replacement]]:
-        return find_replaced_lines(index, viewer, texts, find_origins, only_approved=only_approved)
+        return find_replaced_lines(index, viewer, texts, find_origins, today, only_approved=only_approved)
 
     return home.index.query(lambda view: find(view.index)) if catches_up else home.index.peek(find) or {}
 

@@ -331,7 +331,9 @@ def _adds_verb(head: frozenset[str], named: frozenset[str], newer: Claim) -> boo
 def replaces_other(older: Statement, newer: Statement) -> bool:
     """Return whether the newer note names something as replaced that the older one does not have."""
     replaced = find_replaced(newer.text)
-    return bool(replaced) and replaced.isdisjoint(older.stems)
+    if not replaced:
+        return False
+    return replaced.isdisjoint(older.stems) or not _find_replaced_numbers(newer.text) <= set(older.words)
 
 
 def is_head(newer: Statement, topics: set[str]) -> bool:
@@ -469,6 +471,16 @@ def _choose_patterns(folded: str) -> Iterator[re.Pattern[str]]:
             yield _compile(pattern)
     if not folded.isascii():
         yield from map(_compile, _UNSPACED)
+
+
+def _find_replaced_numbers(text: str) -> set[str]:
+    """Return the numbers of things that a note names as replaced: `from room 5 to room 4` is not about room 3."""
+    folded = fold(text)
+    for pattern in _choose_patterns(folded):
+        if match := pattern.search(folded):
+            words = split_words(match["old"])
+            return {word for word in words if word.isdecimal()} if len(words) > 1 else set()
+    return set()
 
 
 @cache_within(500_000)

@@ -17,6 +17,8 @@ from .value_words import (
     APPOINTMENTS,
     CONTRASTS,
     DETERMINERS,
+    GENERIC,
+    NEGATIONS,
     OWNED_MARKS,
     OWNER_MARKS,
     PLANS,
@@ -24,7 +26,7 @@ from .value_words import (
     RELATIVES,
     STATES,
 )
-from .words import content_stems, fold, is_number, is_unspaced, split_words, stem, word_set
+from .words import content_stems, find_names, fold, is_number, is_unspaced, split_words, stem, word_set
 
 # Words of a subject that tell no thing from another: `the new port` is the port.
 _GENERIC = word_set(
@@ -70,6 +72,33 @@ _NO_LONGER = re.compile(
     r"\b(?:no longer|any ?more|not (?:\w+ ){1,6}after all|al final no|nicht mehr|ya no"
     r"|ne \w+ plus|não \w+ mais|non \w+ più|больше не)\b"
 )
+# It goes on as it was: `we stay in Hamburg after all`.
+_STAYS = re.compile(
+    r"\b(?:stays?|staying|remains?|remaining|keeps?|still|bleib(?:t|en|e)|weiterhin|nach wie vor|immer noch|sigue\w*"
+    r"|seguimos|permanece\w*|queda(?:mos)?|reste(?:nt|ons)?|restera|toujours|encore|continua\w*|fica(?:mos)?|rimane|resta|ancora"
+    r"|остаётся|остается|остаёмся|по-прежнему)\b|仍|还是|留在|引き続き|まだ"
+)
+_AGAIN = re.compile(r"\b(?:again|wieder|de nuevo|otra vez|à nouveau|de novo|di nuovo|снова)\b|又|再び")
+# What is denied; not `not only`, nor `not X but Y`.
+_DENIAL = re.compile(
+    r"\b(?:(?P<english>not(?! only)|no longer|never|used to|\w+n't|no(?= \w+ (?:to|for|any|at|left)\b))|keine?[nmrs]?"
+    r"|nicht(?! nur)|nie|ya no|nunca|não|pas|plus|не|больше не)\b|不(?!是)|没有|不再"
+)
+_BUT = re.compile(r"\b(?:but|sondern|sino|mais|mas|ma|а)\b|而是")
+_REASON = re.compile(
+    r"[,(]| (?:since|because|as|due to|after|so|in|weil|da|wegen|seit|porque|desde|por|parce que|car|depuis|perché"
+    r"|потому что)\b"
+)
+_NARROWING = word_set("locally lokal localmente localement temporarily vorübergehend temporalmente")
+_KIN = word_set(
+    """
+    wife husband sister brother mother father mom dad mum parents son daughter uncle aunt cousin neighbour neighbor
+    friend colleague boss frau mann schwester bruder mutter vater eltern sohn tochter onkel tante nachbar freund
+    freundin esposa marido mujer hermana hermano madre padre hijo hija tío tía vecino vecina amigo amiga
+    femme mari sœur frère mère père fils fille oncle voisin ami amie
+    """
+)
+_WEEKDAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?")
 _PERSON_CLAUSE = re.compile(
     r"(?:and |but |so |und |aber |y |pero |et |mais |e |mas )?(?:he|she|er|sie|él|ella|il|elle|ele|ela|он|она) "
 )
@@ -84,15 +113,21 @@ _MOVE = re.compile(
 _NO_PLACES = word_set(
     """
     team squad group department division project role position job shift laptop computer machine phone tablet plan tier
-    account version framework language branch editor schedule
+    account version framework language branch editor schedule row rows desk desks seat table floor class grade
     """
 )
 _CLOCK_TIME = re.compile(r"\b\d{1,2}(?:[:h.]\d\d)(?: ?(?:am|pm))?\b|\b\d{1,2} ?(?:am|pm|uhr)\b")
 _DAY_NUMBER = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}\.\d{1,2}\.|\d{1,2}/\d{1,2}(?:/\d{2,4})?")
 _NUMBER = re.compile(r"\d+")
-_FOR = word_set("for für para pour per для")
+_COMPOUND = re.compile(r"\b([^\W_]+-[^\W_]+) ([^\W_]+)")
+_CASES = word_set(
+    "in for on at during between within für bei während zwischen en para durante entre pour pendant per в для"
+)
+_MAX_ENDING_CHARACTERS = 4  # in which two forms of a word differ
+_UNLIKE_WORDS = ({"product", "production"}, {"products", "production"})
+_FOR = word_set("for für para pour per для between zwischen entre tra между")
 _MAX_NUMBERED_WORDS = 3  # before the number of a thing
-_IRREGULAR_PAST = word_set(
+IRREGULAR_PAST = word_set(
     """
     left went came got took sold won lost sent made gave sank fell broke rose grew ran shut quit met kept held began
     had did became brought bought built burst cut drew drove flew hit paid put read saw said set shot split spoke
@@ -111,6 +146,12 @@ def are_told_apart(older: Statement, newer: Statement) -> bool:
         return True
     if "open" in older.cues:
         return False
+    if _share_stems_alone(older, newer):
+        return True
+    if _says_it_stays(older, newer) or _denies_something_else(older, newer) or _narrows(older, newer):
+        return True
+    if _have_other_names(older, newer) or _is_of_kin(older, newer):
+        return True
     if _is_not_done(older, newer) or _is_on_another_day(older, newer) or _is_of_another_state(older, newer):
         return True
     if _moves_something_else(older, newer) or _give_unlike_values(older, newer):
@@ -158,7 +199,7 @@ def _have_other_numbers(older: Statement, newer: Statement) -> bool:
 
 
 def _is_past_verb(word: str) -> bool:
-    return word in _IRREGULAR_PAST or (word.endswith("ed") and len(word) > 3)
+    return word in IRREGULAR_PAST or (word.endswith("ed") and len(word) > 3)
 
 
 def _ends_with(statement: Statement, words: frozenset[str]) -> bool:
@@ -308,7 +349,8 @@ def _name_other_things(older: Statement, newer: Statement) -> bool:
 def _read_subject(statement: Statement) -> tuple[str, ...]:
     """Return the stems of what the clause of a statement's verb is about, without words that tell nothing apart."""
     relation = statement.relation
-    if not relation or not FIRST_PERSON.isdisjoint(relation.subject):
+    own = FIRST_PERSON.intersection(relation.subject) if relation else ()
+    if not relation or any(word.upper() not in statement.text for word in own):  # `EU` is no first person
         return ()
     words = statement.words[: relation.at]
     start = max(_find_clause(statement.text, words), _find_last(words, _REPORTING))
@@ -336,6 +378,123 @@ def _find_clause(text: str, words: tuple[str, ...]) -> int:
 def _has_preposition(statement: Statement) -> bool:
     relation = statement.relation
     return relation is not None and any(word in PREPOSITIONS for word in statement.words[: relation.at])
+
+
+def _share_stems_alone(older: Statement, newer: Statement) -> bool:
+    """Return whether all that two statements share are the stems of different words: `internet` and `interview`."""
+    shared = {each for each in older.stems if each in newer.stems}
+    if not shared or any(each.isdigit() or not each.isascii() for each in shared):
+        return False
+    pairs = [(one, two) for one in older.words for two in newer.words if stem(one) == stem(two) and stem(one) in shared]
+    return bool(pairs) and not any(_are_inflections(one, two) for one, two in pairs)
+
+
+def _are_inflections(one: str, two: str) -> bool:
+    """Return whether two words with one stem are forms of one word, as far as their endings tell."""
+    longer = max(len(one), len(two))
+    shared = next((at for at, (first, second) in enumerate(zip(one, two, strict=False)) if first != second), longer)
+    return shared >= longer - _MAX_ENDING_CHARACTERS and {one, two} not in _UNLIKE_WORDS
+
+
+def _says_it_stays(older: Statement, newer: Statement) -> bool:
+    """Return whether the newer statement says that what the older one says goes on, or is so again."""
+    folded = fold(newer.text)
+    before = fold(older.text)
+    is_denied = NEGATIONS.isdisjoint(older.words) != NEGATIONS.isdisjoint(newer.words)
+    if _AGAIN.search(folded) and not is_denied and older.stems and set(older.stems) <= set(newer.stems):
+        return True
+    if not _STAYS.search(folded) or _STAYS.search(before):
+        return False
+    if any(map(is_unspaced, older.words)):
+        return older.words[-1] in newer.words and older.words[-2:-1] == newer.words[-2:-1]
+    shared = set(older.stems).intersection(newer.stems)
+    return bool(shared) and (older.stems[-1] in shared or len(shared) >= min(2, len(older.stems)))
+
+
+def _denies_something_else(older: Statement, newer: Statement) -> bool:
+    """Return whether the newer statement denies something that the older one does not say: `is not allergic to cats`
+    says nothing of nuts, nor does `Ben has no key any more` of Anna's."""
+    folded = fold(newer.text)
+    denial = _DENIAL.search(folded)
+    if not denial or _DENIAL.search(fold(older.text)) or _BUT.search(folded):
+        return False
+    if len(split_clauses(newer.text)) > 1 or "resolution" in newer.cues or any(map(is_unspaced, newer.words)):
+        return False
+    reason = _REASON.search(folded, denial.end())
+    denied = content_stems(split_words(folded[denial.end() : reason.start() if reason else None]))
+    if denied and denied[-1] not in older.stems and denied[-1] not in GENERIC:
+        return True
+    subject = content_stems(split_words(folded[: denial.start()])) if denial["english"] else ()
+    return any(each not in older.stems and each not in GENERIC for each in subject)
+
+
+def _narrows(older: Statement, newer: Statement) -> bool:
+    """Return whether the newer statement gives a number for some cases alone: `90 seconds in the integration tests`,
+    `the second-level cache`."""
+    if not _NARROWING.isdisjoint(newer.words) and _NARROWING.isdisjoint(older.words):
+        return True
+    for compound in _COMPOUND.findall(fold(newer.text)):
+        modifier, noun = compound
+        is_known = not content_stems([noun]) or modifier in fold(older.text) or any(map(str.isdigit, modifier))
+        if noun in older.words and not is_known:
+            return True
+    if _names_case(newer) - set(older.words) and not _names_case(older):
+        return True
+    if not newer.cues.isdisjoint(("change", "weak change")):
+        return False
+    ends = [_read_end(each) for each in (older, newer)]
+    return not ends[0] and bool(ends[1]) and bool(_NUMBER.search(older.text)) and not set(ends[1]) <= set(older.stems)
+
+
+def _names_case(statement: Statement) -> set[str]:
+    """Return the names after a preposition before the verb of a statement: `the retention in the EU`."""
+    words = (
+        [word for word in statement.words[: statement.relation.at] if word not in ARTICLES]
+        if statement.relation
+        else []
+    )
+    after = {word for mark, word in pairwise(words) if mark in _CASES}
+    return after.intersection(find_names(statement.text))
+
+
+def _read_end(statement: Statement) -> list[str]:
+    """Return the stems after the first preposition that follows the number of a statement."""
+    words = statement.words
+    number = next((at for at, word in enumerate(words) if is_number(word) and word[0].isdigit()), len(words))
+    start = next((at for at in range(number + 1, len(words)) if words[at] in _CASES), len(words))
+    end = [each for each in content_stems(words[start + 1 :]) if not is_number(each)]
+    return end if len(end) == len(content_stems(words[start + 1 :])) else []
+
+
+def _have_other_names(older: Statement, newer: Statement) -> bool:
+    """Return whether two statements name other places or owners of one thing before their verbs: `my flight to Oslo`,
+    `my flight to Rome`; or are about other people, and give another day, too."""
+    if not older.relation or not newer.relation:
+        first = [each.words[0] for each in (older, newer)]
+        days = [set(_WEEKDAY.findall(" ".join(each.words))) for each in (older, newer)]
+        are_people = first[0] != first[1] and first[0] not in newer.words and first[1] not in older.words
+        return are_people and all(days) and days[0].isdisjoint(days[1]) and _begin_with_names(older, newer)
+    names = [_names_before_verb(each) for each in (older, newer)]
+    if all(names) and names[0].isdisjoint(names[1]):
+        return older.words[0] in FIRST_PERSON and newer.words[0] in FIRST_PERSON
+    owners = {word for word, mark in pairwise(newer.words) if mark == "'s"}
+    return older.words[0] in FIRST_PERSON and bool(owners) and owners.isdisjoint(older.words) and not _KIN & owners
+
+
+def _begin_with_names(older: Statement, newer: Statement) -> bool:
+    return all(each.text[:1].isupper() and each.words[0] not in DETERMINERS for each in (older, newer))
+
+
+def _names_before_verb(statement: Statement) -> set[str]:
+    if not statement.relation:
+        return set()
+    return set(find_names(statement.text)).intersection(statement.words[: statement.relation.at])
+
+
+def _is_of_kin(older: Statement, newer: Statement) -> bool:
+    """Return whether the newer statement is about something of a relative of whom the older one is about."""
+    kin = {word for word, mark in pairwise(newer.words) if mark == "'s" and word in _KIN}
+    return bool(kin) and kin.isdisjoint(older.words) and older.words[0] in FIRST_PERSON
 
 
 def _denies_another(older: Statement, newer: Statement) -> bool:

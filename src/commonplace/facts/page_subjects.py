@@ -12,10 +12,11 @@ from itertools import pairwise
 
 from ..caching import cache_within
 from ..formats.timestamps import parse_day
+from .claims import read_first_claim
 from .frames import Link
 from .statements import Statement, read_statements
-from .value_words import CONTEXT_LABELS, DETERMINERS
-from .versions import CONFIRMED
+from .value_words import CONTEXT_LABELS, DETERMINERS, GENERIC
+from .versions import CONFIRMED, DONE_TASK
 from .words import content_stems, find_names, fold, function_words, is_number, is_unspaced, split_words, stem, word_set
 
 Judge = Callable[[Statement, Statement], Link | None]
@@ -52,6 +53,7 @@ _WRITER = word_set(
     मेरी
     """
 )
+_OWNER_MARKS = word_set("of for von für de del du da do di для")
 _GERMAN_DETERMINERS = word_set("der die das den dem des ein eine einen einem einer unser unsere mein meine kein keine")
 
 
@@ -72,8 +74,10 @@ def judge_below_headings(
     if not link:
         plain = _leave_out_subject(newer, older, subjects[0])
         return judge(older, plain) if plain else None
-    is_of_other = link.kind != CONFIRMED and _are_below_other_headings(older, newer, *subjects, one_page=one_page)
-    return None if is_of_other else link
+    if link.kind in (CONFIRMED, DONE_TASK):
+        return link
+    is_of_other = _are_below_other_headings(older, newer, *subjects, one_page=one_page)
+    return None if is_of_other or _names_another_subject(older, newer, subjects[0]) else link
 
 
 def _are_below_other_headings(
@@ -95,6 +99,28 @@ def _are_below_other_headings(
         shared = set(older.stems).intersection(newer.stems)
         return all(each in CONTEXT_LABELS or is_number(each) for each in shared)
     return not _share_name(older, newer)
+
+
+def _names_another_subject(older: Statement, newer: Statement, subject: frozenset[str]) -> bool:
+    """Return whether the newer statement says something of what it names itself, and the older one of what its page or
+    heading is about: `Kestrel's deadline` is not that of Lumen."""
+    if not subject or not subject.isdisjoint(newer.stems) or not _has_case(newer.text) or _is_of_writer(newer):
+        return False
+    heads = frozenset[str]().union(*(claim.heads[0] for claim in read_first_claim(newer.text)[:1]))
+    names = {word for word in find_names(newer.text) if stem(word) in heads}
+    names |= {word for word, mark in pairwise(newer.words) if mark == "'s"}
+    names |= {word for mark, word in pairwise(newer.words) if mark in _OWNER_MARKS and word in find_names(newer.text)}
+    first = newer.words[0]
+    if stem(first) in heads and first not in _no_subjects():
+        names.add(first)
+    return any(_tells_apart(name, older) for name in names)
+
+
+def _tells_apart(name: str, older: Statement) -> bool:
+    """Return whether a name is of something that another statement does not mention."""
+    each = stem(name)
+    is_name = not is_number(name) and each not in CONTEXT_LABELS and each not in GENERIC and each not in _KIND_STEMS
+    return is_name and each not in older.stems
 
 
 def _leave_out_subject(newer: Statement, older: Statement, subject: frozenset[str]) -> Statement | None:
@@ -135,7 +161,8 @@ def _list_names(statement: Statement) -> set[str]:
     names = {word for word in find_names(statement.text) if word not in nouns}
     names.update(word for word in words if not word.isalpha() and any(map(str.isalpha, word)))
     first = words[0]
-    if first not in _no_subjects() and stem(first) not in CONTEXT_LABELS:
+    is_alone = any(claim.heads[0] == {stem(first)} for claim in read_first_claim(statement.text)[:1])
+    if is_alone and first not in _no_subjects() and stem(first) not in CONTEXT_LABELS and not first.endswith("ing"):
         names.add(first)
     return {name for name in names if not is_number(name)}
 

@@ -14,7 +14,7 @@ from itertools import pairwise
 from ..caching import cache_within
 from .changes import count_alike, find_change, find_replaced, is_head, replaces_other, says_change
 from .claims import read_claims, read_topics, split_clauses
-from .completions import completes, drops, leaves_open
+from .completions import completes, drops, is_task, leaves_open
 from .cues import find_cue, has_cue
 from .distinctions import are_told_apart, have_other_subjects
 from .frames import Frame, Link, align, judge_frame, normalize_words
@@ -114,7 +114,13 @@ def judge(
         return None
     if link and not older.speaker and "open" not in older.cues and replaces_other(older, newer):
         return None
-    return link
+    return None if link and _is_about_another_task(older, newer, link) else link
+
+
+def _is_about_another_task(older: Statement, newer: Statement, link: Link) -> bool:
+    """Return whether a note that corrects something says nothing of what a task is to do: `ask Priya` of Priya."""
+    is_correction = link.kind == "correction" and not older.label and is_task(older.text, older.box)
+    return is_correction and bool(older.stems) and older.stems[0] not in newer.stems
 
 
 def _leaves_open(older: Statement, newer: Statement, link: Link) -> bool:

@@ -143,6 +143,7 @@ def _find_replaced(home: Home, texts: Sequence[ShownText]) -> Iterator[Doubt]:
     if not home.search_settings.enabled:
         return
     viewer = home.visibility.viewer()
+    today = home.today().toordinal()
 
     def find_origins(hits: Sequence[Hit]) -> Sequence[Provenance]:
         return home.authors.find([(hit.path, hit.start, hit.end) for hit in hits])
@@ -150,7 +151,7 @@ def _find_replaced(home: Home, texts: Sequence[ShownText]) -> Iterator[Doubt]:
     def find(index: Index) -> Iterator[Replacement]:
         for start in range(0, len(texts), _PAGES_AT_ONCE):
             some = texts[start : start + _PAGES_AT_ONCE]
-            for each in find_replaced_lines(index, viewer, some, find_origins).values():
+            for each in find_replaced_lines(index, viewer, some, find_origins, today).values():
                 yield from each
 
     def answer(view: IndexView) -> list[Replacement]:

@@ -68,7 +68,13 @@ def _split_paragraph(text: str) -> tuple[tuple[Statement, LookupKeys], ...]:
 
 
 def find_replaced_lines(
-    index: Index, viewer: Viewer, texts: Sequence[ShownText], find_origins: FindOrigins, *, only_approved: bool = False
+    index: Index,
+    viewer: Viewer,
+    texts: Sequence[ShownText],
+    find_origins: FindOrigins,
+    today: int,
+    *,
+    only_approved: bool = False,
 ) -> dict[int, list[Replacement]]:
     """Return what replaced statements of the texts, by the number of the text; lines are those of the text. With
     `only_approved`, nothing replaces a statement but what a person wrote or approved.
@@ -76,12 +82,17 @@ def find_replaced_lines(
     What was found is used again as long as neither the texts nor the index change.
     """
     state = index.state()  # before anything is read
-    asked = (state, viewer, tuple(texts))
+    asked = (state, viewer, tuple(texts), today)
     known = _known.get(asked) if state is not None and not only_approved else None
     if known is not None:
         return known
     with index.read_transaction():
-        replaced = _find_replaced_lines(index, viewer, texts, find_origins, only_approved=only_approved)
+        pairs = _find_pairs(index, viewer, texts)
+        if only_approved:
+            pairs = keep_approved(pairs, find_origins)
+        replaced: dict[int, list[Replacement]] = {}
+        for replacement in choose_newest(pairs, find_origins, today).values():
+            replaced.setdefault(-1 - replacement.older.number, []).append(replacement)
     if len(_known) >= _MAX_KNOWN:
         _known.clear()
     if state is not None and not only_approved:  # an approval changes no page, and so not the index
@@ -89,21 +100,15 @@ def find_replaced_lines(
     return replaced
 
 
-def _find_replaced_lines(
-    index: Index, viewer: Viewer, texts: Sequence[ShownText], find_origins: FindOrigins, *, only_approved: bool
-) -> dict[int, list[Replacement]]:
+def _find_pairs(index: Index, viewer: Viewer, texts: Sequence[ShownText]) -> list[Replacement]:
+    """Return what may replace statements of the texts, whichever of both is newer."""
     places = [place for number, text in enumerate(texts) for place in _make_places(number, text)]
     dated = [place for place in places if texts[-1 - place.number].day]
     undated = [place for place in places if not texts[-1 - place.number].day]
     earliest = min((texts[-1 - place.number].day or 0 for place in dated), default=0)
     pairs = [*_judge_places(index, dated, _find_later(index, viewer, dated, earliest))]
     pairs += _judge_places(index, undated, _find(index, viewer, undated, _MAX_UNDATED_CANDIDATES))
-    if only_approved:
-        pairs = keep_approved(pairs, find_origins)
-    replaced: dict[int, list[Replacement]] = {}
-    for replacement in choose_newest(pairs, find_origins).values():
-        replaced.setdefault(-1 - replacement.older.number, []).append(replacement)
-    return replaced
+    return pairs
 
 
 def _make_places(number: int, text: ShownText) -> Iterator[Place]:

@@ -43,6 +43,7 @@ from ..model import Hit, Predecessor, Query
 from ..storage.authors import Provenance
 from .dates import NO_DATES, QueryDates
 from .earlier import put_earlier_first
+from .occasions import holds_by
 from .replacements import (
     REPETITION,
     SUPERSEDED_SHARE,
@@ -139,7 +140,7 @@ def _find_done(
     pairs = [*judge_places(places, group_by_key(index, candidates, keys))]
     if query.only_approved_versions:
         pairs = keep_approved(pairs, find_origins)
-    latest = _choose_latest(pairs, find_origins)
+    latest = _choose_latest(pairs, find_origins, query.today)
     kinds = (DONE_TASK, RETRACTION)
     return frozenset(each for each, replacement in latest.items() if replacement.link.kind in kinds)
 
@@ -167,7 +168,8 @@ def find_replacements(
     pairs += judge_places(replaceable, group_by_key(index, candidates, join_keys(replaceable)))
     if query.only_approved_versions:
         pairs = keep_approved(pairs, find_origins)
-    return _join_statements(_choose_latest(pairs, find_origins), places, asked)
+    today = query.today if query.filters.as_of is None else query.filters.as_of
+    return _join_statements(_choose_latest(pairs, find_origins, today), places, asked)
 
 
 def _join_statements(
@@ -390,13 +392,17 @@ def _locate(place: Place) -> Hit:
     return hit._replace(start=start, end=end)
 
 
-def choose_newest(pairs: Sequence[Replacement], find_origins: FindOrigins) -> dict[StatementId, Replacement]:
+def choose_newest(
+    pairs: Sequence[Replacement], find_origins: FindOrigins, today: int
+) -> dict[StatementId, Replacement]:
     """Return the newest version of each statement, if it is newer and does not say the same again."""
-    latest = _choose_latest(pairs, find_origins)
+    latest = _choose_latest(pairs, find_origins, today)
     return {each: find_replaced_part(newest) for each, newest in latest.items() if newest.link != REPETITION}
 
 
-def _choose_latest(pairs: Sequence[Replacement], find_origins: FindOrigins) -> dict[StatementId, Replacement]:
+def _choose_latest(
+    pairs: Sequence[Replacement], find_origins: FindOrigins, today: int
+) -> dict[StatementId, Replacement]:
     places = [place for pair in pairs for place in (pair.older, pair.newer)]
     origins = _find_origins_of((hit for place in places for hit in (place.hit, _locate(place))), find_origins)
     checked = [checked for pair in pairs if (checked := _check_answers(pair, origins))]
@@ -406,10 +412,19 @@ def _choose_latest(pairs: Sequence[Replacement], find_origins: FindOrigins) -> d
         newer = _find_moment(pair.newer, origins)
         if not is_confirmed and not _is_newer(_find_moment(pair.older, origins), newer):
             continue
+        if not _holds_by(pair, newer, today):
+            continue
         known = chosen.get(identify(pair.older))
         if not known or _is_newer(_find_moment(known.newer, origins), newer):
             chosen[identify(pair.older)] = pair
     return chosen
+
+
+def _holds_by(pair: Replacement, newer: _Moment, today: int) -> bool:
+    """Return whether the newer statement of a pair holds by today: it may name a later day, or one occasion."""
+    if not pair.older.statement.words or pair.link == REPETITION or newer.day is None or not today:
+        return True
+    return holds_by(pair.older.statement, pair.newer.statement, pair.link, newer.day, today)
 
 
 def _find_origins_of(hits: Iterable[Hit], find_origins: FindOrigins) -> Origins:

@@ -36,6 +36,7 @@ from ..home import Home
 from ..index.base import Candidate, Index
 from ..model import EVERYTHING, Block, Citation, Hit, Record, Viewer
 from ..search.bm25 import weigh_terms
+from ..search.occasions import holds_by
 from ..search.replacements import is_same_place, subject_of
 from ..search.truth import read_with_keys
 from ..storage.history import PageEdit
@@ -207,6 +208,7 @@ def _find_older(home: Home, found: _Related, written: Sequence[_Written]) -> lis
     """Return the statements elsewhere that a new statement is a newer version of."""
     distinct = [*{(each.statement.words, each.is_in_channel): each for each in reversed(written)}.values()][::-1]
     own = {(each.path, each.statement.words) for each in written}
+    today = home.today().toordinal()
     notices: list[Notice] = []
     for candidate, older, keys in _list_statements(found):
         hit = candidate.hit
@@ -216,7 +218,8 @@ def _find_older(home: Home, found: _Related, written: Sequence[_Written]) -> lis
             if (keys and keys.isdisjoint(each.keys)) or _is_of_another_channel(hit, each):
                 continue
             known = older._replace(answers=_find_given_answers(home, hit, older))
-            if link := _judge(hit, known, each):
+            link = _judge(hit, known, each)
+            if link and holds_by(known, each.statement, link, today, today):
                 notices.append(_notice(hit, older, link, each))
     return notices
 

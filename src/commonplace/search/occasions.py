@@ -1,0 +1,132 @@
+"""When a newer statement holds: from a later day on, or on one day alone. It replaces nothing that is true until then.
+
+`Diego starts at Bosch on 1 August` says where he works from that day on, and `no deploy this Thursday` says nothing of
+other Thursdays. Where the older statement names a day itself, that day is what may have changed.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+
+from ..caching import cache_within
+from ..facts.distinctions import IRREGULAR_PAST
+from ..facts.frames import Link
+from ..facts.statements import Statement
+from ..facts.states import read_states
+from ..facts.versions import CONFIRMED, DONE_TASK, RETRACTION
+from ..facts.words import fold, split_words
+from .date_readers import DAYS_IN_A_UNIT, Span
+from .dates import DatePhrase, find_phrases
+from .validity import find_validity
+
+_LASTING_KINDS = (CONFIRMED, DONE_TASK)  # of links that need no day
+_MAX_OCCASION_DAYS = 7  # of days on which something does not take place
+_WEEK = DAYS_IN_A_UNIT["week"]
+_WEEKDAYS = (
+    r"mon(?:day)?|tues?(?:day)?|wed(?:nesday)?|thu(?:rs(?:day)?)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?"
+    r"|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|lunes|martes|miércoles|jueves|viernes|sábado|domingo"
+    r"|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunedì|martedì|mercoledì|giovedì|venerdì|sabato|domenica"
+    r"|segunda|terça|quarta|quinta|sexta|понедельник|вторник|среду|четверг|пятницу|субботу|воскресенье"
+)
+_THIS_DAY = re.compile(
+    rf"(?<!from )(?<!since )(?<!starting )(?<!ab )(?<!desde )"
+    rf"\b(?:this|diese[nmrs]?|est[ea]|ce(?:tte)?|quest[oa]|nest[ea]|эт(?:от|у|о)) (?:coming )?(?:{_WEEKDAYS})\b"
+    r"|\b(?:during|während|durante|pendant|во время) \w|(?:这|本)(?:周|星期)[一二三四五六日天]|今週の.曜"
+)
+# A time ahead of which nobody knows the day.
+_SEASONS = "spring|summer|autumn|fall|winter"
+_SOME_DAY = re.compile(
+    rf"\b(?:after (?:the|our|his|her|their) \w+|once (?:the|we|it|he|she)\b.*|as soon as|in (?:the )?(?:{_SEASONS})"
+    rf"|from (?:next )?(?:{_SEASONS}|january|february|march|april|june|july|august|september|october|november|december)"
+    r"|(?:im|ab) (?:frühling|frühjahr|sommer|herbst|winter)|nach (?:dem|der|den) \w+|sobald|dès que|cuando|después de"
+    r"|en (?:primavera|verano|otoño|invierno|été|automne|hiver)|au printemps|après (?:le|la|les)|na primavera"
+    r"|no (?:verão|outono|inverno)|depois d[aeo]|весной|летом|осенью|зимой|после|как только)\b"
+)
+_WILL = re.compile(r"\b(?:will|'ll|going to|wird|werden|va a|vamos a|va|vai|vamos|будет|будут)\b")
+_FROM_NOW = re.compile(
+    r"\b(?:from|as of|since|starting|effective|ab|seit|desde|a partir de|dès|depuis|da|con) "
+    r"(?:today|now(?: on)?|heute|sofort|jetzt|hoy|ahora|aujourd'hui|maintenant|hoje|agora|oggi|ora)\b"
+    r"|\bс сегодняшнего|从今天起|今日から"
+)
+_WEEKDAY = re.compile(rf"\b(?:{_WEEKDAYS})\b")
+_PAST_FORM = re.compile(
+    r"\b(?:was|were|has|have|\w{2,}[^e]ed|wurden?|hat(?:te|ten)?|haben|(?:ist|sind) (?:\S+ ){0,6}?\w*ge\w+[tn]"
+    r"|\w{2,}(?:aron|ieron)|(?:ha|han|hemos) \w+[ai]do|(?:a|ont|est|sont|avons) \w+é[es]*|\w{3,}(?:ou|aram|iram)"
+    r"|\w{2,}л(?:[аои]сь|ся|[аои])?)\b|了|した|ました|했|었|았"
+)
+
+
+def holds_by(older: Statement, newer: Statement, link: Link, day: int, today: int) -> bool:
+    """Return whether the newer of two statements, which is of a day, replaces the older one by today."""
+    if link.kind in _LASTING_KINDS:
+        return True
+    folded = fold(newer.text)
+    if _THIS_DAY.search(folded) and not _THIS_DAY.search(fold(older.text)):
+        return False
+    if _name_days(older.text, day) or _WEEKDAY.search(fold(older.text)) or _FROM_NOW.search(folded):
+        return True
+    first = find_validity(newer.text, day).first
+    if first is not None:
+        return first <= today
+    is_change = not newer.cues.isdisjoint(("change", "weak change")) or _says_new_state(newer)
+    if _is_ahead(older, newer, is_change=is_change):
+        return False
+    spans = _name_days(newer.text, day)
+    if not spans:
+        return True
+    start = min(span.first for span in spans)
+    if start <= day:
+        has_numbers = all(any(map(str.isdigit, each.text)) for each in (older, newer))
+        is_lasting = is_change or has_numbers or link.kind == RETRACTION
+        return is_lasting or not any(span.contains(day) for span in spans)
+    is_short = all(span.last - span.first < _MAX_OCCASION_DAYS for span in spans)
+    if not is_change or (is_short and "retraction" in newer.cues):
+        return False
+    return start <= today
+
+
+def _is_ahead(older: Statement, newer: Statement, *, is_change: bool) -> bool:
+    """Return whether the newer statement tells of a change at some time ahead, of which nobody knows the day."""
+    folded = fold(newer.text)
+    if not _SOME_DAY.search(folded) or _SOME_DAY.search(fold(older.text)) or _is_past(newer.text):
+        return False
+    return is_change or _WILL.search(folded) is not None
+
+
+def _says_new_state(newer: Statement) -> bool:
+    return any(state.aspect != "state" for state in read_states(newer.text))
+
+
+@cache_within(500_000)
+def _name_days(text: str, day: int) -> tuple[Span, ...]:
+    """Return the days that a note of a day names; those without a year as they are meant then."""
+    is_past = _is_past(text)
+    phrases = (phrase for phrase in find_phrases(text, day) if not phrase.is_open or phrase.span.first > day)
+    return tuple(_find_meant(text, phrase, day, is_past=is_past) for phrase in phrases)
+
+
+def _is_past(text: str) -> bool:
+    folded = fold(text)
+    return _PAST_FORM.search(folded) is not None or not IRREGULAR_PAST.isdisjoint(split_words(folded))
+
+
+def _find_meant(text: str, phrase: DatePhrase, day: int, *, is_past: bool) -> Span:
+    """Return the days of a phrase, which is read as the latest such days: those ahead, if they are nearer."""
+    span = phrase.span
+    if is_past or phrase.is_open or span.last >= day:
+        return span
+    if phrase.is_relative:
+        is_weekday = _WEEKDAY.search(fold(text[phrase.start : phrase.end])) is not None
+        return Span(span.first + _WEEK, span.last + _WEEK) if is_weekday and span.first == span.last else span
+    ahead = Span(_next_year(span.first), _next_year(span.last))
+    is_nearer = ahead.first - day < day - span.last
+    return ahead if not phrase.has_year and is_nearer else span
+
+
+def _next_year(day: int) -> int:
+    then = date.fromordinal(day)
+    try:
+        return then.replace(year=then.year + 1).toordinal()
+    except ValueError:  # 29 February, or the last year of the calendar
+        return min(day + DAYS_IN_A_UNIT["year"], date.max.toordinal())
