@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Iterator, Set
 from functools import cache
 from itertools import product
-from typing import NamedTuple
 
 from ..caching import cache_within
 from .claims import (
@@ -27,6 +26,7 @@ from .claims import (
 from .cues import has_cue, has_english_cue, have_one_language, is_english
 from .distinctions import have_other_subjects
 from .frames import align, differs_in_subject
+from .links import Link
 from .relations import FIRST_PERSON, YOU
 from .statements import Statement
 from .value_words import CHARGES, EVENT_WORDS, NAMING, NEGATIONS, PLANS, ROLES
@@ -146,15 +146,7 @@ _RETURN = re.compile(
 )
 
 
-class Change(NamedTuple):
-    """Why a note replaces another."""
-
-    kind: str
-    reason: str
-    about: str
-
-
-def find_change(older: Statement, newer: Statement) -> Change | None:
+def find_change(older: Statement, newer: Statement) -> Link | None:
     """Return how a newer note says that what the older one says has changed; None if it does not."""
     if not says_change(newer) or not _may_be_replaced(older) or not YOU.isdisjoint(newer.words):
         return None
@@ -162,22 +154,22 @@ def find_change(older: Statement, newer: Statement) -> Change | None:
         return None
     cues = newer.cues
     if not cues.isdisjoint(_SAYS_CHANGE) and (about := _find_same_role(older, newer)):
-        return Change("correction", "says that it changed", _show(about))
+        return Link("correction", "says that it changed", _show(about))
     if about := _find_return(older, newer):
-        return Change("correction", "goes back to what it replaced", _show(about))
+        return Link("correction", "goes back to what it replaced", _show(about))
     if have_other_subjects(older, newer):
         return None
     replaced = find_replaced(newer.text)
     if replaced and _has_as_value(older, replaced):
-        return Change("correction", "names what it replaces", _show(replaced))
+        return Link("correction", "names what it replaces", _show(replaced))
     if replaced and replaced.isdisjoint(older.stems):
         return None
     if "retraction" in cues and (about := _find_taken_back(older, newer)):
-        return Change("retraction", "takes it back", _show(about))
+        return Link("retraction", "takes it back", _show(about))
     if "resolution" in cues and (about := _find_settled(older, newer)):
-        return Change("correction", "says that it is settled", _show(about))
+        return Link("correction", "says that it is settled", _show(about))
     if about := _find_denied(older, newer) or _find_renamed(older, newer):
-        return Change("correction", "says that it changed", _show(about))
+        return Link("correction", "says that it changed", _show(about))
     is_weak = cues.isdisjoint(("change", "retraction"))
     if is_weak and set(older.stems) <= set(newer.stems):
         return None
@@ -189,7 +181,7 @@ def find_change(older: Statement, newer: Statement) -> Change | None:
         about = _find_same_thing(older, newer) or _find_same_frame(
             older, newer, (newer.text, *name_subjects(newer.text))
         )
-    return Change("correction", "says that it changed", _show(about)) if about else None
+    return Link("correction", "says that it changed", _show(about)) if about else None
 
 
 @cache_within(2_000_000)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..caching import cache_within
+from .links import Link
 from .relations import FIRST_PERSON, find_relation, is_form_of_be
 from .statements import CHANGES, Statement
 from .value_words import (
@@ -36,14 +37,6 @@ _LASTING = word_set("based living working employed enrolled located married regi
 _MODALS = word_set("can could should would may might will must shall")
 _CLAUSE_STARTS = word_set("and but so because when while which who that if as or")
 _PARTICIPLES = word_set("born written made built founded sung led held won drawn done")
-
-
-class Link(NamedTuple):
-    """Why the newer of two statements replaces the older. `evidence`: what both have in common."""
-
-    kind: str
-    reason: str
-    evidence: str = ""
 
 
 class Frame(NamedTuple):

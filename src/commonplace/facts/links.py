@@ -1,4 +1,6 @@
-"""Links that a person confirmed or rejected, as comments in pages: at the end of the newer statement.
+"""Links between statements, and what a person answered about them, as comments in pages.
+
+A comment is at the end of the newer statement:
 
     The launch is on 26 November. <!-- commonplace: supersedes 3f9a01c2 -->
 
@@ -25,6 +27,14 @@ from ..formats.annotations import (
 )
 
 _COMMENT = re.compile(rf" ?{ANSWER_PATTERN}")
+
+
+class Link(NamedTuple):
+    """Why the newer of two statements replaces the older. `evidence`: what both have in common."""
+
+    kind: str
+    reason: str
+    evidence: str = ""
 
 
 class Answers(NamedTuple):

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from ..caching import cache_within
 from ..formats.timestamps import parse_day
-from .frames import Link
+from .links import Link
 from .statements import Statement, read_statements
 from .value_words import CONTEXT_LABELS, DETERMINERS
 from .versions import CONFIRMED

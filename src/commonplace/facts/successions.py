@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 
 from ..caching import cache_within
 from .claims import read_first_claim, split_clauses
+from .links import Link
 from .relations import label_of
 from .statements import Statement
 from .value_words import CHARGES
@@ -173,43 +174,35 @@ class Role(NamedTuple):
     scope: frozenset[str] = frozenset()
 
 
-class Succession(NamedTuple):
-    """How a newer statement replaces an older one by a role: another has it, or its holder has another or none."""
-
-    kind: str
-    reason: str
-    about: str
-
-
-def find_succession(older: Statement, newer: Statement) -> Succession | None:
+def find_succession(older: Statement, newer: Statement) -> Link | None:
     """Return how the newer statement says that a role of the older one has another holder, or its holder another role;
     or what somebody has another one of."""
     if about := _find_new_thing(older, newer):
-        return Succession("correction", "says that there is another", about)
+        return Link("correction", "says that there is another", about)
     changes = [role for role in read_roles(newer.text) if role.aspect in ("gets", "rises", "leaves")]
     for role in read_roles(older.text) if changes else ():
         for change in changes:
-            if succession := _compare(role, change):
-                return succession
+            if link := _compare(role, change):
+                return link
     if any(change.aspect == "leaves" and _is_in_charge(older, change.holder) for change in changes):
-        return Succession("retraction", "says that it ended", " ".join(sorted(changes[0].holder)))
+        return Link("retraction", "says that it ended", " ".join(sorted(changes[0].holder)))
     return None
 
 
-def _compare(role: Role, change: Role) -> Succession | None:
+def _compare(role: Role, change: Role) -> Link | None:
     about = " ".join(role.words)
     if role.aspect == "leaves":
         return None
     if change.aspect == "leaves":
         is_ended = role.aspect in ("holds", "gets") and role.holder == change.holder and _is_office(role)
-        return Succession("retraction", "says that it ended", about) if is_ended else None
+        return Link("retraction", "says that it ended", about) if is_ended else None
     is_same_role = _are_same(role.words, change.words) and (not change.scope or change.scope == role.scope)
     if role.holder.isdisjoint(change.holder):
         is_unique = role.aspect != "is" and (change.aspect == "gets" or change.words[0] in _UNIQUE)
-        return Succession("correction", "has another holder", about) if is_same_role and is_unique else None
+        return Link("correction", "has another holder", about) if is_same_role and is_unique else None
     is_job = _is_job(role) and _is_job(change)
     if change.aspect == "rises" and role.holder == change.holder and is_job and not is_same_role:
-        return Succession("correction", "has another role", about)
+        return Link("correction", "has another role", about)
     return None
 
 

@@ -17,8 +17,8 @@ from .claims import read_claims, read_topics, split_clauses
 from .completions import completes, drops, leaves_open
 from .cues import find_cue, has_cue
 from .distinctions import are_told_apart, have_other_subjects
-from .frames import Frame, Link, align, judge_frame, normalize_words
-from .links import hash_words
+from .frames import Frame, align, judge_frame, normalize_words
+from .links import Link, hash_words
 from .phrases import Cue
 from .relations import FIRST_PERSON, YOU
 from .statements import Statement
@@ -142,12 +142,12 @@ def _find_link(older: Statement, newer: Statement, *, is_same_place: bool) -> Li
     link = judge_frame(frame, older, newer)
     if link or _is_prose(older, newer):
         return link
-    link = _judge_number(older, newer) or _judge_states(older, newer) or _judge_succession(older, newer)
+    link = _judge_number(older, newer) or _judge_states(older, newer) or find_succession(older, newer)
     if not link and is_same_place and "change" in cues:
         link = _judge_field(older, newer)
     if not link and "change" in cues:
         link = _judge_move(older, newer)
-    return link or _judge_claims(older, newer) or _judge_change(older, newer)
+    return link or find_change(older, newer) or _judge_change(older, newer)
 
 
 def _is_prose(older: Statement, newer: Statement) -> bool:
@@ -280,12 +280,6 @@ def _judge_states(older: Statement, newer: Statement) -> Link | None:
     return None
 
 
-def _judge_succession(older: Statement, newer: Statement) -> Link | None:
-    """Return a link where a role has another holder now, or its holder another role."""
-    succession = find_succession(older, newer)
-    return Link(*succession) if succession else None
-
-
 def _read_role(older: Statement) -> tuple[str, ...]:
     """Return the stems of what somebody is to the writer: `our vet is Dr. Flores`, `Accountant: Lisa Brown`."""
     if older.label:
@@ -351,11 +345,6 @@ def _weigh(each: str, names: set[str]) -> float:
     if each in GENERIC or is_number(each):
         return _GENERIC_WEIGHT
     return _NAME_WEIGHT if each in names else 1.0
-
-
-def _judge_claims(older: Statement, newer: Statement) -> Link | None:
-    change = find_change(older, newer)
-    return Link(*change) if change else None
 
 
 def _judge_move(older: Statement, newer: Statement) -> Link | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..facts.clauses import find_parts
-from ..facts.frames import Link
+from ..facts.links import Link
 from ..facts.page_subjects import read_subject
 from ..facts.statements import LookupKeys, Statement, find_lines, read_statements
 from ..facts.versions import CONFIRMED, DONE_TASK, judge

@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 from ..caching import ByteCache, cache_within
 from ..facts.completions import is_task
-from ..facts.frames import Link
-from ..facts.links import NO_ANSWERS
+from ..facts.links import NO_ANSWERS, Link
 from ..facts.page_subjects import judge_below_headings
 from ..facts.past_questions import asks_about_past, asks_what_was_before
 from ..facts.statements import (
