@@ -1,9 +1,8 @@
 """Who has a role after whom, and what somebody has a new one of: `Ewa is the new designer`, `Ruth has a new address`.
 
 A role with `the` or `our` before it has one holder at a time. Whoever gets it replaces the one before, and who is
-promoted is no longer what they were. Forms are rows of words as in `states.py`: `H` is the holder, `R` the role, `T`
-what somebody has, `V` its value; slashes are between words of which one is there, and a question mark follows what
-may be missing.
+promoted is no longer what they were. In the forms (`forms.py`), `H` is the holder, `R` the role, `T` what somebody has,
+and `V` its value.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from typing import Literal, NamedTuple
 
 from ..caching import cache_within
 from .claims import read_first_claim, split_clauses
+from .forms import Form, compile_forms
 from .links import Link
 from .relations import label_of
 from .statements import Statement
@@ -103,18 +103,18 @@ _UNSPACED: tuple[tuple[Aspect, str], ...] = (
     ("holds", "(?P<r>[^、。はが新]{2,8})は(?P<h>[^、。はが]{2,8}?)(?:さん|先生)?(?:です|だ)?$"),
     ("holds", "(?P<h>[^、。はが]{2,8}?)(?:さん|先生)?[がは](?P<r>[^、。はが新]{2,8}?)(?:です|だ)$"),
 )
-_HAS_NEW = (
-    "H has/have/got/has_got a/an new T = V",
-    "H 's new T is/= V",
-    "H hat/haben einen/eine/ein neuen/neue/neues T = V",
-    "H neue/neuer/neues T ist/lautet/= V",
-    "H tiene/tenemos un/una nuevo/nueva T = V",
-    "H a/ont un/une nouveau/nouvel/nouvelle T = V",
-    "H tem/têm um/uma novo/nova T = V",
-    "H ha/hanno un/una/un' nuovo/nuova T = V",
-    "H heeft een nieuw/nieuwe T = V",
-    "у H новый/новая/новое T = V",
-)
+_HAS_NEW = """
+    H has/have/got/has_got a/an new T = V
+    H 's new T is/= V
+    H hat/haben einen/eine/ein neuen/neue/neues T = V
+    H neue/neuer/neues T ist/lautet/= V
+    H tiene/tenemos un/una nuevo/nueva T = V
+    H a/ont un/une nouveau/nouvel/nouvelle T = V
+    H tem/têm um/uma novo/nova T = V
+    H ha/hanno un/una/un' nuovo/nuova T = V
+    H heeft een nieuw/nieuwe T = V
+    у H новый/новая/новое T = V
+"""
 _SLOTS = {
     "H": r"(?P<h>\S+(?: \S+){0,3}?)",
     "R": r"(?P<r>\S+(?: \S+){0,3}?)",
@@ -122,7 +122,9 @@ _SLOTS = {
     "V": r"(?P<v>\S.*)",
     "X": r"\S+(?: \S+){0,2}?",
 }
-_ROLE_END = r"(?: (?P<q>(?:of|for|at|in|on|von|vom|für|der|des|de|del|do|da|du|d|di|della|van|voor) .*))?"
+_LAST_SLOTS = {
+    "R": _SLOTS["R"] + r"(?: (?P<q>(?:of|for|at|in|on|von|vom|für|der|des|de|del|do|da|du|d|di|della|van|voor) .*))?"
+}
 _TITLES = word_set("mr mrs ms miss dr prof frau herr señor señora sr sra don doña monsieur madame m mme signor signora")
 _NO_HOLDERS = word_set(
     """
@@ -253,10 +255,11 @@ def _read_clause(clause: str) -> Iterator[Role]:
                 yield Role(aspect, frozenset((match["h"],)), (match["r"],))
                 return
         return
-    joined = " ".join(split_words(folded))
-    for aspect, trigger, form in _compile_forms():
-        match = form.fullmatch(joined) if trigger.search(joined) else None
-        role = _make_role(aspect, match, clause) if match else None
+    words = split_words(folded)
+    joined = " ".join(words)
+    for form in _compile_forms():
+        match = None if form.triggers.isdisjoint(words) else _compile(form.pattern).match(joined)
+        role = _make_role(form.tag, match, clause) if match else None
         if role:
             yield role
             return
@@ -288,7 +291,7 @@ def _read_new_thing(text: str) -> tuple[frozenset[str], str] | None:
     head, _, value = re.sub(r"\s*(?::|,| [–—-] )\s+", " = ", folded, count=1).partition(" = ")
     joined = f"{' '.join(split_words(head))} = {value}" if value else " ".join(split_words(head))
     for pattern in _compile_new_things():
-        if match := pattern.fullmatch(joined):
+        if match := pattern.match(joined):
             return frozenset(content_stems(f"{match['h']} {match['t']}".split(" "))), match["v"]
     return None
 
@@ -314,43 +317,17 @@ def _has_unspaced() -> re.Pattern[str]:
 
 
 @cache
-def _compile_forms() -> list[tuple[Aspect, re.Pattern[str], re.Pattern[str]]]:
-    """Return the forms with their aspects, each after a pattern for what every text with it has."""
-    rows = [(aspect, row.split()) for aspect in _ORDER for row in _FORMS[aspect].split("\n") if row.strip()]
-    return [(aspect, _compile_trigger(row), re.compile(_translate(row))) for aspect, row in rows]
-
-
-def _compile_trigger(row: Sequence[str]) -> re.Pattern[str]:
-    needed = [part for part in row if part not in _SLOTS and not part.endswith("?")]
-    longest = min(needed, key=_count_choices)
-    return re.compile(f"(?<!\\S)(?:{_join_choices(longest)})(?!\\S)")
-
-
-def _count_choices(part: str) -> int:
-    return part.count("/")
-
-
-def _join_choices(part: str) -> str:
-    """Return a pattern for any of some words, the longer ones first: `la nostra`, then `la`."""
-    choices = sorted(part.rstrip("?").split("/"), key=len, reverse=True)
-    return "|".join(re.escape(fold(each).replace("_", " ")) for each in choices)
+def _compile_forms() -> list[Form[Aspect]]:
+    table = [(aspect, _FORMS[aspect]) for aspect in _ORDER]
+    return compile_forms(table, _SLOTS, _LAST_SLOTS, longest_first=True, is_whole=True)
 
 
 @cache
 def _compile_new_things() -> list[re.Pattern[str]]:
-    return [re.compile(_translate(row.split())) for row in _HAS_NEW]
+    forms = compile_forms([("", _HAS_NEW)], _SLOTS, _LAST_SLOTS, longest_first=True, is_whole=True)
+    return [re.compile(form.pattern) for form in forms]
 
 
-def _translate(row: Sequence[str]) -> str:
-    """Return a form as a regular expression over words with spaces between them."""
-    pattern = ""
-    for at, part in enumerate(row):
-        space = " " if at + 1 < len(row) else ""
-        if part == "R" and at + 1 == len(row):
-            pattern += f"{_SLOTS[part]}{_ROLE_END}"
-        elif part in _SLOTS:
-            pattern += _SLOTS[part] + space
-        else:
-            words = _join_choices(part)
-            pattern += f"(?:(?:{words}){space})?" if part.endswith("?") else f"(?:{words}){space}"
-    return pattern
+@cache
+def _compile(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
