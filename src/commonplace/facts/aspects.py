@@ -14,7 +14,7 @@ from .relations import Relation
 from .statements import Statement
 from .states import ARTICLES, is_about
 from .value_words import NAMING, PREPOSITIONS
-from .words import content_stems, find_names, fold, is_number, is_unspaced, split_words, stem, word_set
+from .words import content_stems, fold, is_number, is_unspaced, list_capitalised, split_words, stem, word_set
 
 # Somebody is away for a while, and stays what they are.
 _ABSENCE = re.compile(
@@ -133,7 +133,7 @@ def _is_of_owned(older: Statement, newer: Statement) -> bool:
     if not clauses or has_cue(fold(first), "retraction"):
         return False
     common = set(older.stems).intersection(content_stems(split_words(fold(first))))
-    names = {stem(word) for word in (*split_words(fold(first))[:1], *find_names(newer.text))}
+    names = {stem(word) for word in (*split_words(fold(first))[:1], *list_capitalised(newer.text))}
     if not common <= names:
         return False
     return all(stem(match["thing"]) not in older.stems for _, match in clauses) and any(

@@ -159,7 +159,7 @@ def find_change(older: Statement, newer: Statement) -> Link | None:
         return Link("correction", "goes back to what it replaced", _show(about))
     if have_other_subjects(older, newer):
         return None
-    replaced = find_replaced(newer.text)
+    replaced = read_replaced_topics(newer.text)
     if replaced and _has_as_value(older, replaced):
         return Link("correction", "names what it replaces", _show(replaced))
     if replaced and replaced.isdisjoint(older.stems):
@@ -190,7 +190,7 @@ def says_change(newer: Statement) -> bool:
     it is compared with many."""
     if not newer.cues.isdisjoint(_CHANGES) or not NEGATIONS.isdisjoint(newer.words):
         return True
-    return len(split_clauses(newer.text)) > 1 or bool(find_replaced(newer.text)) or _may_hint(newer)
+    return len(split_clauses(newer.text)) > 1 or bool(read_replaced_topics(newer.text)) or _may_hint(newer)
 
 
 def _may_hint(newer: Statement) -> bool:
@@ -216,7 +216,7 @@ def _find_return(older: Statement, newer: Statement) -> frozenset[str]:
     folded = fold(newer.text)
     match = _RETURN.search(folded) if _RETURN_HINT.search(folded) else None
     target = find_topics(split_words(match["to"] or match["unspaced"])) if match else frozenset()
-    return target if target and target <= find_replaced(older.text) else frozenset()
+    return target if target and target <= read_replaced_topics(older.text) else frozenset()
 
 
 def _find_renamed(older: Statement, newer: Statement) -> frozenset[str]:
@@ -322,7 +322,7 @@ def _adds_verb(head: frozenset[str], named: frozenset[str], newer: Claim) -> boo
 
 def replaces_other(older: Statement, newer: Statement) -> bool:
     """Return whether the newer note names something as replaced that the older one does not have."""
-    replaced = find_replaced(newer.text)
+    replaced = read_replaced_topics(newer.text)
     return bool(replaced) and replaced.isdisjoint(older.stems)
 
 
@@ -464,7 +464,7 @@ def _choose_patterns(folded: str) -> Iterator[re.Pattern[str]]:
 
 
 @cache_within(500_000)
-def find_replaced(text: str) -> frozenset[str]:
+def read_replaced_topics(text: str) -> frozenset[str]:
     """Return the topics of what a note names as replaced; empty if it names nothing."""
     folded = fold(text)
     for pattern in _choose_patterns(folded):

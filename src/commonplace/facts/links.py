@@ -61,7 +61,7 @@ def hash_words(words: Sequence[str]) -> str:
     return f"{zlib.crc32(' '.join(words).encode(errors='surrogatepass')):08x}"
 
 
-def find_answers(text: str) -> dict[int, Answers]:
+def read_answers_by_line(text: str) -> dict[int, Answers]:
     """Return the answers in a text by the line that they are about, counted from 0."""
     answers: dict[int, Answers] = {}
     if ANSWER_START not in text:
@@ -101,7 +101,7 @@ def remove_answers(text: str, line: int, names: Iterable[str]) -> str:
 def _take_answers(text: str, line: int) -> tuple[list[str], Answers]:
     """Return the lines of a page without the answers about one of them, and these answers."""
     lines = text.split("\n")
-    answers = find_answers(text).get(line, NO_ANSWERS)
+    answers = read_answers_by_line(text).get(line, NO_ANSWERS)
     lines[line] = _COMMENT.sub("", lines[line])
     below = line + 1
     while below < len(lines) and is_annotation_line(lines[below]):

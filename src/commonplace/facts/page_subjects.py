@@ -16,7 +16,17 @@ from .links import Link
 from .statements import Statement, read_statements
 from .value_words import CONTEXT_LABELS, DETERMINERS
 from .versions import CONFIRMED
-from .words import content_stems, find_names, fold, function_words, is_number, is_unspaced, split_words, stem, word_set
+from .words import (
+    content_stems,
+    fold,
+    function_words,
+    is_number,
+    is_unspaced,
+    list_capitalised,
+    split_words,
+    stem,
+    word_set,
+)
 
 Judge = Callable[[Statement, Statement], Link | None]
 _NO_LETTERS = re.compile(r"[\W_]+")
@@ -132,7 +142,7 @@ def _list_names(statement: Statement) -> set[str]:
     """Return the words of a statement that are names, an identifier or the first one included."""
     words = statement.words
     nouns = {after for word, after in pairwise(words) if word in _GERMAN_DETERMINERS}
-    names = {word for word in find_names(statement.text) if word not in nouns}
+    names = {word for word in list_capitalised(statement.text) if word not in nouns}
     names.update(word for word in words if not word.isalpha() and any(map(str.isalpha, word)))
     first = words[0]
     if first not in _no_subjects() and stem(first) not in CONTEXT_LABELS:

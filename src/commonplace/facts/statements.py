@@ -21,7 +21,7 @@ from .abbreviations import split_at_ends
 from .claims import read_claims, split_clauses
 from .completions import is_task, list_task_stems
 from .cues import find_cues, has_cue
-from .links import NO_ANSWERS, Answers, find_answers, hash_words
+from .links import NO_ANSWERS, Answers, hash_words, read_answers_by_line
 from .phrases import ChangeCue, Cue
 from .relations import FIRST_PERSON, Relation, find_relation, label_of
 from .states import WRITER, find_ended, read_states, strip_articles
@@ -106,7 +106,7 @@ def split_statements(text: str, *, is_turn: bool = False) -> list[Statement]:
         statements += _parse_sentence(sentence, split.speaker)
         if len(statements) >= MAX_STATEMENTS:
             break
-    for line, answers in find_answers(text[split.start :]).items():
+    for line, answers in read_answers_by_line(text[split.start :]).items():
         _attach(statements, line, answers)
     return statements
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from ..caching import cache_within
-from .changes import count_alike, find_change, find_replaced, is_head, replaces_other, says_change
+from .changes import count_alike, find_change, is_head, read_replaced_topics, replaces_other, says_change
 from .claims import read_claims, read_topics, split_clauses
 from .completions import completes, drops, leaves_open
 from .cues import find_cue, has_cue
@@ -37,7 +37,7 @@ from .value_words import (
     ROLES,
     SENTIMENT_STEMS,
 )
-from .words import content_stems, find_names, fold, is_number, is_unspaced, split_words, stem, word_set
+from .words import content_stems, fold, is_number, is_unspaced, list_capitalised, split_words, stem, word_set
 
 CONFIRMED = "confirmed"  # the kind of a link that a person made
 RETRACTION = "retraction"  # the kind of a link to what takes something back
@@ -188,7 +188,7 @@ def _differ_in_case(frame: Frame, older: Statement, newer: Statement) -> bool:
 def _gives_value(value: list[str], case: list[str], text: str) -> bool:
     """Return whether there is a number or a name before the case in which it holds."""
     words = value[: len(value) - len(case)]
-    return any(is_number(word) or word in find_names(text) for word in words)
+    return any(is_number(word) or word in list_capitalised(text) for word in words)
 
 
 def _read_case(value: list[str]) -> list[str]:
@@ -337,7 +337,7 @@ def _weigh_shared(older: Statement, newer: Statement) -> tuple[set[str], float]:
 @cache_within(2_000_000)
 def _weigh_stems(text: str, stems: tuple[str, ...]) -> dict[str, float]:
     """Return how much each stem of a statement says of what it is about; cached, as it is compared with many."""
-    names = {stem(word) for word in find_names(text)}
+    names = {stem(word) for word in list_capitalised(text)}
     return {each: _weigh(each, names) for each in stems if not each[0].isdigit()}
 
 
@@ -358,7 +358,7 @@ def _judge_move(older: Statement, newer: Statement) -> Link | None:
     shared = set(subject).intersection(moved)
     if len(shared) < _MIN_SHARE_OF_SUBJECT * max(len(subject), len(moved)):
         return None
-    if shared <= _find_owners(older) and not find_replaced(newer.text):
+    if shared <= _find_owners(older) and not read_replaced_topics(newer.text):
         return None
     if not count_alike(older, newer) or have_other_subjects(older, newer):
         return None
@@ -450,7 +450,7 @@ def _gives_new_value(older: Statement, newer: Statement) -> bool:
         return False
     is_cased = any(letter.islower() for letter in newer.text)
     return not is_cased or any(
-        is_number(word) or word in find_names(newer.text) for word in set(newer.words) - set(older.words)
+        is_number(word) or word in list_capitalised(newer.text) for word in set(newer.words) - set(older.words)
     )
 
 
@@ -536,7 +536,7 @@ def _find_taken_back(older: Statement, newer: Statement) -> set[str]:
     is_done = not NEEDS.isdisjoint(older.words) and not DONE.isdisjoint(newer.words)
     if not is_done and "retraction" not in newer.cues:  # `I finished the book`
         return set()
-    names = {stem(word) for word in find_names(older.text)} & shared
+    names = {stem(word) for word in list_capitalised(older.text)} & shared
     if names & _liked_stems(older.words, _MAX_NAME_DISTANCE):
         return shared
     if len(shared) < _MIN_SHARE_OF_CLAUSE * len(clause) or (shared <= KINDS_OF_THINGS and shared != clause):

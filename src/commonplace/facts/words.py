@@ -192,6 +192,6 @@ def content_stems(words: list[str] | tuple[str, ...]) -> list[str]:
 
 
 @cache_within(500_000)
-def find_names(text: str) -> list[str]:
+def list_capitalised(text: str) -> list[str]:
     """Return the words within a text that begin with a capital letter."""
     return [word for name in _LATER_WORD.findall(text) if name[0].isupper() for word in split_words(fold(name))]
