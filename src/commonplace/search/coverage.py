@@ -21,7 +21,7 @@ from ..formats.passages import embedding_text
 from ..index.base import Candidate
 from ..index.languages import INDEFINITE_WORDS, KIND_QUESTION_WORDS, LIGHT_VERBS, REQUEST_WORDS
 from ..index.terms import encode_term, unpack_terms
-from ..index.tokenizer import fold, split_runs, tokenize_query
+from ..index.tokenizer import fold_accents, split_runs, tokenize_query
 from .words import drop_unspaced_stop_words
 
 _NEAR_CHARACTERS = 1_000  # of a hit that are compared word by word
@@ -85,28 +85,28 @@ def split_question(text: str, language: str) -> list[AskedWord]:
 
 @cache
 def _light_verbs() -> frozenset[str]:
-    return frozenset(fold(LIGHT_VERBS).split())
+    return frozenset(fold_accents(LIGHT_VERBS).split())
 
 
 @cache
 def _asking_for_kinds() -> frozenset[str]:
-    return frozenset(fold(KIND_QUESTION_WORDS).split())
+    return frozenset(fold_accents(KIND_QUESTION_WORDS).split())
 
 
 @cache
 def _indefinite_words() -> frozenset[str]:
-    return frozenset(fold(INDEFINITE_WORDS).split())
+    return frozenset(fold_accents(INDEFINITE_WORDS).split())
 
 
 @cache
 def _request_words() -> frozenset[str]:
-    return frozenset(fold(REQUEST_WORDS).split())
+    return frozenset(fold_accents(REQUEST_WORDS).split())
 
 
 def _find_exact_words(text: str, language: str) -> frozenset[str]:
     """Return the names and identifiers of a query as its words are split."""
     names = [] if language == _GERMAN else [word for word in _CAPITALISED.findall(text) if word[0].isupper()]
-    return frozenset(run for word in [*names, *_IDENTIFIER.findall(text)] for run, _ in split_runs(fold(word)))
+    return frozenset(run for word in [*names, *_IDENTIFIER.findall(text)] for run, _ in split_runs(fold_accents(word)))
 
 
 def measure_coverage(
@@ -170,12 +170,12 @@ def _has_another_instead(parts: Sequence[_Part], question: str, note: str, langu
     the same noun (`web app`, `mobile app`), or as that of which it is (`project of the museum`, `… of the library`)."""
     asked = [part for part in parts if part.is_there or not part.is_kind]
     missing = [place for place, part in enumerate(asked) if not part.is_there]
-    if len(missing) != 1 or len(asked) == 1 or fold(asked[missing[0]].text) in _light_verbs():
+    if len(missing) != 1 or len(asked) == 1 or fold_accents(asked[missing[0]].text) in _light_verbs():
         return False
     lacking = asked[missing[0]]
     after = asked[missing[0] + 1] if missing[0] + 1 < len(asked) else None
     if after and is_unspaced(lacking.text[:1]):
-        return _is_preceded_by_another(lacking.text, after.text, fold(question), fold(note))
+        return _is_preceded_by_another(lacking.text, after.text, fold_accents(question), fold_accents(note))
     known = frozenset[int]().union(*(part.forms for part in asked))
     words = _split_in_order(question, language)
     place = next((at for at, word in enumerate(words) if not word.forms.isdisjoint(lacking.forms)), None)

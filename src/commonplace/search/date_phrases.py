@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from ..index.tokenizer import fold
+from ..index.tokenizer import fold_accents
 
 # Arabic letters that are often written without their hamza, the apostrophe, and digits of Arabic, Persian, Hindi and
 # Bengali.
@@ -21,7 +21,7 @@ def fold_phrase(text: str) -> str:
     """Return a text as phrases are compared: without case and accents, and with plain digits."""
     if text.isascii():
         return text.lower()
-    plain = fold(text)
+    plain = fold_accents(text)
     return plain.translate(_PLAIN_CHARACTERS) if re.search(_ODD_CHARACTERS, plain) else plain
 
 

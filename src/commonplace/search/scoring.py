@@ -18,7 +18,7 @@ from ..embedding.base import Embedder, MaxSimEmbedder
 from ..facts.tasks import has_open_task
 from ..formats.timestamps import parse_day
 from ..index.base import UNREAD, Candidate
-from ..index.tokenizer import fold
+from ..index.tokenizer import fold_accents
 from ..model import Hit, Query
 from .bm25 import QueryTerms, bm25_scores, has_own_share, match_key, weigh_forms
 from .calibration import NOTE_BYTES, Evidence
@@ -375,7 +375,7 @@ def sort_by_day(rows: Sequence[ScoredHit]) -> list[ScoredHit]:
 
 def select_open_tasks(rows: Sequence[ScoredHit]) -> list[ScoredHit]:
     """Put open tasks first, the newest first: where a query asks for nothing else, all of them are right."""
-    tasks = [row for row in rows if has_open_task(fold(row.hit.text))]
+    tasks = [row for row in rows if has_open_task(fold_accents(row.hit.text))]
     if not tasks:
         return list(rows)
     best = max(row.odds for row in tasks)

@@ -32,7 +32,7 @@ from ..index.languages import (
 from ..index.tokenizer import (
     ARABIC_VARIANTS,
     certain_function_words,
-    fold,
+    fold_accents,
     function_words,
     language_of_script,
     split_runs,
@@ -68,9 +68,9 @@ class QueryWords:
     def index(self, text: str) -> str:
         """Return a text as tokens that the terms are found in."""
         if self._is_literal:
-            return fold(text)
+            return fold_accents(text)
         if self._beginnings:
-            folded = fold(text)
+            folded = fold_accents(text)
             if not any(beginning in folded for beginning in self._beginnings):
                 return " "  # most texts have none of the words, and splitting them takes time
         parts: list[str] = []
@@ -145,17 +145,17 @@ def _has_other_words(text: str, ignored: frozenset[str]) -> bool:
 
 @cache
 def _day_question_words() -> frozenset[str]:
-    return frozenset(fold(DAY_QUESTION_WORDS).split())
+    return frozenset(fold_accents(DAY_QUESTION_WORDS).split())
 
 
 @cache
 def _coming_question_words() -> frozenset[str]:
-    return _day_question_words() | frozenset(fold(COMING_QUESTION_WORDS).split())
+    return _day_question_words() | frozenset(fold_accents(COMING_QUESTION_WORDS).split())
 
 
 @cache
 def _day_question_verbs() -> frozenset[str]:
-    return frozenset(fold(DAY_QUESTION_VERBS).split())
+    return frozenset(fold_accents(DAY_QUESTION_VERBS).split())
 
 
 @cache
@@ -217,7 +217,7 @@ def _strip_endings(word: str, language: str, min_letters: int) -> frozenset[str]
 
 @cache
 def _endings(language: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(fold(ENDINGS[language]).split()))
+    return tuple(dict.fromkeys(fold_accents(ENDINGS[language]).split()))
 
 
 def _arabic_bases(word: str) -> frozenset[str]:
@@ -293,7 +293,7 @@ def _korean_stop_words() -> frozenset[str]:
 
 @cache
 def _unspaced_stop_words(*, is_japanese: bool) -> re.Pattern[str]:
-    words = sorted(map(fold, (JAPANESE_STOP_WORDS if is_japanese else CHINESE_STOP_WORDS).split()), key=len)
+    words = sorted(map(fold_accents, (JAPANESE_STOP_WORDS if is_japanese else CHINESE_STOP_WORDS).split()), key=len)
     pattern = "|".join(reversed(words))
     if is_japanese:
         pattern += f"|(?<=[\u4e00-\u9fff\u30a0-\u30ff])[{JAPANESE_PARTICLES}]"
