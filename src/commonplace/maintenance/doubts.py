@@ -29,7 +29,7 @@ from ..index.handle import IndexView
 from ..index.recalls import name_agent_file
 from ..model import Citation, Hit, Page, parse_citation
 from ..search.pins import PinCheck, find_placed_pins
-from ..search.replacements import Place, Replacement
+from ..search.replacements import FoundStatement, Replacement
 from ..search.shown_lines import ShownText, find_replaced_lines, list_statements
 from ..search.validity import describe_validity, find_validity, may_say_validity
 from ..storage.authors import SUPERSEDE, Provenance, may_answer
@@ -163,7 +163,7 @@ def _find_replaced(home: Home, texts: Sequence[ShownText]) -> Iterator[Doubt]:
         yield Doubt(name, "replaced", each.link.reason, _make_side(home, older), _make_side(home, each.newer))
 
 
-def _make_side(home: Home, place: Place) -> Side:
+def _make_side(home: Home, place: FoundStatement) -> Side:
     hit = place.hit
     first, last = find_lines(hit, place.statement)
     (origin,) = home.authors.find([(hit.path, first, last)])

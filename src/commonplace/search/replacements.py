@@ -23,7 +23,7 @@ SUPERSEDED_SHARE = 0.8  # of the score of a hit whose fact was replaced
 RankedHit = tuple[ScoredHit, Hit]  # what was scored, with the whole passage; and the hit that is shown
 
 
-class Place(NamedTuple):
+class FoundStatement(NamedTuple):
     """A statement of a passage. `keys`: under which its newer versions are stored."""
 
     number: int
@@ -35,7 +35,7 @@ class Place(NamedTuple):
 StatementId = tuple[int, int, str]  # the passage, the line in it, and the text of a statement
 
 
-def identify(place: Place) -> StatementId:
+def identify(place: FoundStatement) -> StatementId:
     """Return what tells a statement from all others."""
     return place.number, place.statement.first_line, place.statement.text
 
@@ -47,8 +47,8 @@ class Replacement(NamedTuple):
     as much. `clause`: what was replaced of the statement; empty if all of it was.
     """
 
-    older: Place
-    newer: Place
+    older: FoundStatement
+    newer: FoundStatement
     link: Link
     is_partial: bool = False
     keeps_place: bool = False
@@ -65,7 +65,7 @@ def is_same_place(older: Hit, path: str, newer: Statement, key: str = "") -> boo
     return bool(words) and all(map(str.isalpha, words)) and set(words) <= set(newer.words)
 
 
-def order_by_date(place: Place) -> tuple[str, str, int]:
+def order_by_date(place: FoundStatement) -> tuple[str, str, int]:
     """Return what statements are sorted by, to have the oldest first."""
     return date_of(place.hit), place.hit.path, place.hit.start + place.statement.first_line
 

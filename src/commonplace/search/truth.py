@@ -45,7 +45,7 @@ from .earlier import put_earlier_first
 from .replacements import (
     REPETITION,
     SUPERSEDED_SHARE,
-    Place,
+    FoundStatement,
     RankedHit,
     Replacement,
     StatementId,
@@ -123,14 +123,14 @@ def drop_done_tasks(
     return kept[: query.limit]
 
 
-def _list_tasks(row: ScoredHit) -> Iterator[Place]:
+def _list_tasks(row: ScoredHit) -> Iterator[FoundStatement]:
     for statement in read_statements(row.hit.text, is_turn=row.hit.source == "session"):
         if is_task(statement.text, statement.box):
-            yield Place(row.number, row.hit, statement, lookup_keys(statement))
+            yield FoundStatement(row.number, row.hit, statement, lookup_keys(statement))
 
 
 def _find_done(
-    index: Index, query: Query, places: Sequence[Place], find_origins: FindOrigins
+    index: Index, query: Query, places: Sequence[FoundStatement], find_origins: FindOrigins
 ) -> frozenset[StatementId]:
     """Return those of some tasks that something newer says to be done or given up, and nothing newer still open."""
     keys = join_keys(places)
@@ -170,7 +170,7 @@ def find_replacements(
 
 
 def _join_statements(
-    chosen: dict[StatementId, Replacement], places: Sequence[Place], asked: frozenset[str]
+    chosen: dict[StatementId, Replacement], places: Sequence[FoundStatement], asked: frozenset[str]
 ) -> dict[int, Replacement]:
     """Return one replacement for each passage, the first of its statements."""
     held = {place.number for place in places if identify(place) not in chosen}
@@ -200,20 +200,22 @@ def _find_same_key(row: ScoredHit, candidates: Iterable[Candidate]) -> Iterator[
             yield Replacement(_whole(row.number, hit), _whole(candidate.number, other), link)
 
 
-def _whole(number: int, hit: Hit) -> Place:
+def _whole(number: int, hit: Hit) -> FoundStatement:
     """Return a passage as one statement."""
     short = shorten_statement(embedding_text("", hit.text), _MAX_WHOLE_CHARACTERS)
-    return Place(number, hit, Statement(short, 0, hit.end - hit.start))
+    return FoundStatement(number, hit, Statement(short, 0, hit.end - hit.start))
 
 
-def _choose_statements(row: ScoredHit, asked: frozenset[str], stored: StoredStatements | None) -> Iterator[Place]:
+def _choose_statements(
+    row: ScoredHit, asked: frozenset[str], stored: StoredStatements | None
+) -> Iterator[FoundStatement]:
     """Yield the statements of a passage that have most words of the query."""
     hit = row.hit
     if stored:
-        yield from (Place(row.number, hit, *chosen) for chosen in choose_stored(stored, asked))
+        yield from (FoundStatement(row.number, hit, *chosen) for chosen in choose_stored(stored, asked))
         return
     for statement in choose_from_text(hit.text, asked, is_turn=hit.source == "session"):
-        yield Place(row.number, hit, statement, lookup_keys(statement))
+        yield FoundStatement(row.number, hit, statement, lookup_keys(statement))
 
 
 @cache_within(4_000_000)
@@ -222,7 +224,7 @@ def read_with_keys(text: str, *, is_turn: bool) -> tuple[tuple[Statement, frozen
     return tuple((each, frozenset(stored_keys(each))) for each in read_statements(text, is_turn=is_turn))
 
 
-def join_keys(places: Iterable[Place]) -> LookupKeys:
+def join_keys(places: Iterable[FoundStatement]) -> LookupKeys:
     """Return the keys of several statements."""
     keys: LookupKeys = {}
     for place in places:
@@ -230,15 +232,15 @@ def join_keys(places: Iterable[Place]) -> LookupKeys:
     return keys
 
 
-def group_by_key(index: Index, candidates: Sequence[Candidate], keys: LookupKeys) -> dict[int, list[Place]]:
+def group_by_key(index: Index, candidates: Sequence[Candidate], keys: LookupKeys) -> dict[int, list[FoundStatement]]:
     """Return the statements of passages by the keys that they were looked up by."""
     if not keys:
         return {}
-    by_key: dict[int, list[Place]] = {}
+    by_key: dict[int, list[FoundStatement]] = {}
     stored = index.load_statements([candidate.number for candidate in candidates])
     for candidate in candidates:
         for statement, shared in _find_shared(candidate, stored.get(candidate.number), keys):
-            place = Place(candidate.number, candidate.hit, statement)
+            place = FoundStatement(candidate.number, candidate.hit, statement)
             for key in shared:
                 by_key.setdefault(key, []).append(place)
     return {key: _keep_latest(alike, _MAX_VERSIONS) for key, alike in by_key.items()}
@@ -256,12 +258,12 @@ def _find_shared(
     return ((statement, wanted & every) for statement, every in found)
 
 
-def _keep_latest(places: list[Place], limit: int) -> list[Place]:
+def _keep_latest(places: list[FoundStatement], limit: int) -> list[FoundStatement]:
     """Return the statements that were made last, of many: a page may say the same of a thousand values."""
     return places if len(places) <= limit else sorted(places, key=order_by_date)[-limit:]
 
 
-def judge_places(places: Sequence[Place], by_key: dict[int, list[Place]]) -> Iterator[Replacement]:
+def judge_places(places: Sequence[FoundStatement], by_key: dict[int, list[FoundStatement]]) -> Iterator[Replacement]:
     """Yield what may replace each of the statements. However many there are, each is compared with some others, so that
     a text that repeats itself takes no time from the rest, and hides nothing of it."""
     limit = max(_MIN_COMPARISONS, _MAX_COMPARISONS // max(1, len(places)))
@@ -269,7 +271,7 @@ def judge_places(places: Sequence[Place], by_key: dict[int, list[Place]]) -> Ite
         yield from _judge_all(place, _find_others(place, by_key, limit))
 
 
-def _find_others(place: Place, by_key: dict[int, list[Place]], limit: int) -> list[Place]:
+def _find_others(place: FoundStatement, by_key: dict[int, list[FoundStatement]], limit: int) -> list[FoundStatement]:
     """Return the latest statements of other passages that share a key with one."""
     others = {
         identify(other): other
@@ -281,8 +283,8 @@ def _find_others(place: Place, by_key: dict[int, list[Place]], limit: int) -> li
 
 
 def _keep_replaceable(
-    places: Sequence[Place], candidates: Sequence[Candidate], find_origins: FindOrigins
-) -> list[Place]:
+    places: Sequence[FoundStatement], candidates: Sequence[Candidate], find_origins: FindOrigins
+) -> list[FoundStatement]:
     """Return the statements beside which there may be a newer one, or one that names what it replaces: to compare dates
     takes much less time than to read what the others say."""
     hits = (*(place.hit for place in places), *(each.hit for each in candidates))
@@ -306,16 +308,16 @@ def _is_any_newer(moments: Sequence[_Moment], later: Sequence[_Moment]) -> bool:
     return any(_is_newer(one, two) for one in moments for two in later)
 
 
-def _may_concern(place: Place, other: Candidate) -> bool:
+def _may_concern(place: FoundStatement, other: Candidate) -> bool:
     return other.number != place.number and place.hit.scope.shares_facts_with(other.hit.scope)
 
 
-def _share_key(place: Place, others: Iterable[Candidate]) -> bool:
+def _share_key(place: FoundStatement, others: Iterable[Candidate]) -> bool:
     keys = place.keys.keys()
     return any(not keys.isdisjoint(other.fact_keys) for other in others)
 
 
-def _judge_all(place: Place, latest: Sequence[Place]) -> Iterator[Replacement]:
+def _judge_all(place: FoundStatement, latest: Sequence[FoundStatement]) -> Iterator[Replacement]:
     """Yield what may replace a statement, whichever of both is newer; if anything may, also what repeats it."""
     is_replaced = False
     day = _find_lasting_day(place.hit)
@@ -344,7 +346,7 @@ def _judge_once(older: Statement, newer: Statement, *, is_same_place: bool, may_
     return link
 
 
-def _judge_with_any_answers(older: Place, newer: Place) -> Link | None:
+def _judge_with_any_answers(older: FoundStatement, newer: FoundStatement) -> Link | None:
     """Return how one statement may replace another, as their answers say or without them: `_check_answers` looks at
     which of them somebody gave."""
     link = _judge(older, newer, older.statement, newer.statement)
@@ -354,7 +356,9 @@ def _judge_with_any_answers(older: Place, newer: Place) -> Link | None:
     return _judge(older, newer, *statements)
 
 
-def _judge(older: Place, newer: Place, statement: Statement, newer_statement: Statement) -> Link | None:
+def _judge(
+    older: FoundStatement, newer: FoundStatement, statement: Statement, newer_statement: Statement
+) -> Link | None:
     subjects = (subject_of(older.hit), subject_of(newer.hit))
     is_same = is_same_place(older.hit, newer.hit.path, newer_statement, newer.hit.key)
     judge_alone = partial(_judge_alone, is_same_place=is_same)
@@ -380,7 +384,7 @@ def keep_approved(pairs: Sequence[Replacement], find_origins: FindOrigins) -> li
     return [pair for pair, origin in zip(pairs, origins, strict=True) if origin.is_approved]
 
 
-def _locate(place: Place) -> Hit:
+def _locate(place: FoundStatement) -> Hit:
     """Return the lines of a statement, which may be all that a hit has."""
     hit = place.hit
     if hit.end - hit.start == place.statement.last_line - place.statement.first_line:
@@ -426,7 +430,7 @@ def _check_answers(pair: Replacement, origins: Origins) -> Replacement | None:
     return pair._replace(link=link) if link else None
 
 
-def _keep_given_answers(place: Place, origins: Origins) -> Statement:
+def _keep_given_answers(place: FoundStatement, origins: Origins) -> Statement:
     origin = origins.get(place.hit.citation, _NO_ORIGIN)
     return place.statement._replace(answers=place.statement.answers.keep(origin.answers))
 
@@ -440,7 +444,7 @@ class _Moment(NamedTuple):
     hit: Hit
 
 
-def _find_moment(place: Place, origins: Origins) -> _Moment:
+def _find_moment(place: FoundStatement, origins: Origins) -> _Moment:
     """Return the date of a statement: as it says, or its page is called; or when its line was edited later."""
     moments = _list_moments(place.hit, origins, origins.get(_locate(place).citation))
     return moments[-1] if len(moments) > 1 and _is_alone(place) else moments[0]
@@ -462,7 +466,7 @@ def _list_moments(hit: Hit, origins: Origins, line: Provenance | None = None) ->
     return [dated, _Moment(first, parse_day(first), is_edited=False, hit=hit)]
 
 
-def _is_alone(place: Place) -> bool:
+def _is_alone(place: FoundStatement) -> bool:
     """Return whether a statement has its line for itself: else nobody knows which one of the line was edited."""
     line = place.statement.first_line
     return sum(each.first_line == line for each in read_statements(place.hit.text)) <= 1
@@ -544,7 +548,7 @@ def _find_newest(number: int, replaced: Mapping[int, Replacement]) -> int:
 
 def _name_predecessors(ranked: Sequence[RankedHit], replacements: Mapping[int, Replacement]) -> list[RankedHit]:
     """Return the hits with the older versions that each replaced."""
-    older: dict[int, list[Place]] = {}
+    older: dict[int, list[FoundStatement]] = {}
     for replacement in replacements.values():
         if replacement.link != REPETITION:
             older.setdefault(replacement.newer.number, []).append(replacement.older)
@@ -556,11 +560,11 @@ def _name_predecessors(ranked: Sequence[RankedHit], replacements: Mapping[int, R
     ]
 
 
-def _sort_newest_first(places: Iterable[Place]) -> list[Place]:
+def _sort_newest_first(places: Iterable[FoundStatement]) -> list[FoundStatement]:
     return sorted(places, key=order_by_date, reverse=True)
 
 
-def _describe_predecessor(place: Place) -> Predecessor:
+def _describe_predecessor(place: FoundStatement) -> Predecessor:
     start, end = find_lines(place.hit, place.statement)
     return Predecessor(place.statement.text, place.hit.path, start, end, place.hit.at)
 
