@@ -18,7 +18,17 @@ from ..caching import cache_within
 from ..facts.statements import list_sentences
 from ..formats.timestamps import MONTHS, parse_day
 from ..index.base import VALIDITY_MARK
-from .date_phrases import VOCABULARIES, Vocabulary, fold_phrase
+from .date_phrases import (
+    CHINESE_WEEKDAYS,
+    JAPANESE_WEEKDAYS,
+    KOREAN_WEEKDAYS,
+    VOCABULARIES,
+    WORD_CHARACTERS,
+    WORD_END,
+    WORD_START,
+    Vocabulary,
+    fold_phrase,
+)
 from .date_readers import DAYS_IN_A_UNIT, any_of, number_words
 from .dates import note_named_days
 from .validity_phrases import (
@@ -67,10 +77,7 @@ _COMMENT = re.compile(r"<!--[ \t]*valid_(from|until):[ \t]*[\"']?([^\n\"'>]+)")
 _FENCE = re.compile(r" {0,3}(?:`{3}|~{3})")
 _UNSPACED_LANGUAGES = "unspaced"
 _LATE_DAYS = 60  # how long ago a day without a year may be
-_WORD = r"\w\u0900-\u097f\u064b-\u0652"
-_WORDS = re.compile(rf"[{_WORD}]+")
-_START = rf"(?<![{_WORD}])"
-_END = rf"(?![{_WORD}])"
+_WORDS = re.compile(rf"[{WORD_CHARACTERS}]+")
 _ENGLISH_VOCABULARY = Vocabulary(
     language="english",
     script="",
@@ -107,7 +114,7 @@ _UNSPACED_VOCABULARY = Vocabulary(
     units=UNSPACED_UNITS,
     numbers=UNSPACED_NUMBERS,
     months="",
-    weekdays="一/月/월 二/火/화 三/水/수 四/木/목 五/金/금 六/土/토 日/天/일",
+    weekdays=" ".join(map("/".join, zip(CHINESE_WEEKDAYS, JAPANESE_WEEKDAYS, KOREAN_WEEKDAYS, strict=True))) + "/天",
     weekday="",
     day_of_month="",
     in_month="",
@@ -230,7 +237,7 @@ def _day_pattern(language: str) -> re.Pattern[str]:
     units = filter(None, (vocabulary.week, vocabulary.month, vocabulary.year, *words.units.split(), *vocabulary.units))
     names = any_of({**_months(language), **_weekdays(language)})
     days = "|".join(names for _, names in _days_ahead(language))
-    return re.compile(f"[0-9]|{_START}(?:{names}|{days}|{fold_phrase('|'.join(units))})")
+    return re.compile(f"[0-9]|{WORD_START}(?:{names}|{days}|{fold_phrase('|'.join(units))})")
 
 
 def _is_recurring(folded: str, match: re.Match[str]) -> bool:
@@ -245,7 +252,7 @@ def _is_recurring(folded: str, match: re.Match[str]) -> bool:
 @cache
 def _recurring_pattern() -> re.Pattern[str]:
     words = "|".join(map(fold_phrase, RECURRING))
-    return re.compile(f"{_START}(?:{words}){_END}|{RECURRING_UNSPACED}")
+    return re.compile(f"{WORD_START}(?:{words}){WORD_END}|{RECURRING_UNSPACED}")
 
 
 @cache
@@ -287,7 +294,7 @@ def _past_pattern(language: str) -> re.Pattern[str]:
 
 def _edges(language: str) -> tuple[str, str]:
     """Return patterns for where a phrase may begin and end."""
-    return ("", "") if language == _UNSPACED_LANGUAGES else (_START, _END)
+    return ("", "") if language == _UNSPACED_LANGUAGES else (WORD_START, WORD_END)
 
 
 # Reading a phrase.
