@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
 from itertools import groupby, takewhile
 from operator import itemgetter
 from typing import NamedTuple
@@ -22,7 +21,7 @@ from ..index.base import Candidate
 from ..index.languages import INDEFINITE_WORDS, KIND_QUESTION_WORDS, LIGHT_VERBS, REQUEST_WORDS
 from ..index.terms import encode_term, unpack_terms
 from ..index.tokenizer import fold_accents, split_runs, tokenize_query
-from .words import drop_unspaced_stop_words
+from .words import drop_unspaced_stop_words, folded_words
 
 _NEAR_CHARACTERS = 1_000  # of a hit that are compared word by word
 _GERMAN = "german"  # where every noun has a capital letter
@@ -65,7 +64,7 @@ COVERED = Coverage()
 def split_question(text: str, language: str) -> list[AskedWord]:
     """Return the content words of a query; of a script without spaces, what is left between stop words."""
     exact = _find_exact_words(text, language)
-    requests = _request_words()
+    requests = folded_words(REQUEST_WORDS)
     spelled = {run: word for word in _WORD.findall(text) for run, _ in split_runs(word)}
     words: dict[str, AskedWord] = {}
     before = ""
@@ -75,32 +74,12 @@ def split_question(text: str, language: str) -> list[AskedWord]:
             if found and part not in requests and not all(word.is_function_word for word in found):
                 pieces = tuple(frozenset(map(encode_term, word.forms)) for word in found)
                 is_exact = part in exact or any(map(str.isdigit, part))
-                kinds = _asking_for_kinds()
-                is_kind = before in kinds or part in kinds or part in _indefinite_words()
+                kinds = folded_words(KIND_QUESTION_WORDS)
+                is_kind = before in kinds or part in kinds or part in folded_words(INDEFINITE_WORDS)
                 is_kind = is_kind or (has_no_spaces and bool(_UNSPACED_KIND.search(part)))
                 words[part] = AskedWord(spelled.get(part, part), pieces, is_exact, is_kind)
         before = run
     return [*words.values()]
-
-
-@cache
-def _light_verbs() -> frozenset[str]:
-    return frozenset(fold_accents(LIGHT_VERBS).split())
-
-
-@cache
-def _asking_for_kinds() -> frozenset[str]:
-    return frozenset(fold_accents(KIND_QUESTION_WORDS).split())
-
-
-@cache
-def _indefinite_words() -> frozenset[str]:
-    return frozenset(fold_accents(INDEFINITE_WORDS).split())
-
-
-@cache
-def _request_words() -> frozenset[str]:
-    return frozenset(fold_accents(REQUEST_WORDS).split())
 
 
 def _find_exact_words(text: str, language: str) -> frozenset[str]:
@@ -170,7 +149,7 @@ def _has_another_instead(parts: Sequence[_Part], question: str, note: str, langu
     the same noun (`web app`, `mobile app`), or as that of which it is (`project of the museum`, `… of the library`)."""
     asked = [part for part in parts if part.is_there or not part.is_kind]
     missing = [place for place, part in enumerate(asked) if not part.is_there]
-    if len(missing) != 1 or len(asked) == 1 or fold_accents(asked[missing[0]].text) in _light_verbs():
+    if len(missing) != 1 or len(asked) == 1 or fold_accents(asked[missing[0]].text) in folded_words(LIGHT_VERBS):
         return False
     lacking = asked[missing[0]]
     after = asked[missing[0] + 1] if missing[0] + 1 < len(asked) else None

@@ -123,13 +123,13 @@ def is_question(text: str) -> bool:
 def has_content(text: str, *, is_coming: bool = False) -> bool:
     """Return whether a question asks for more than what happened, or what is planned for a coming day: it has a word
     that is neither a stop word nor one that any question about a day has."""
-    return _has_other_words(text, _coming_question_words() if is_coming else _day_question_words())
+    return _has_other_words(text, _list_day_question_words(is_coming=is_coming))
 
 
 def has_subject(text: str, *, is_coming: bool = False) -> bool:
     """Return whether a question about a day says on what: `what did we decide` has a verb, but no subject."""
-    ignored = _coming_question_words() if is_coming else _day_question_words()
-    return _has_other_words(text, ignored | _day_question_verbs())
+    ignored = _list_day_question_words(is_coming=is_coming) | folded_words(DAY_QUESTION_VERBS)
+    return _has_other_words(text, ignored)
 
 
 def _has_other_words(text: str, ignored: frozenset[str]) -> bool:
@@ -144,18 +144,14 @@ def _has_other_words(text: str, ignored: frozenset[str]) -> bool:
 
 
 @cache
-def _day_question_words() -> frozenset[str]:
-    return frozenset(fold_accents(DAY_QUESTION_WORDS).split())
+def folded_words(words: str) -> frozenset[str]:
+    """Return the words of a list in a source file, as those of texts are folded."""
+    return frozenset(fold_accents(words).split())
 
 
-@cache
-def _coming_question_words() -> frozenset[str]:
-    return _day_question_words() | frozenset(fold_accents(COMING_QUESTION_WORDS).split())
-
-
-@cache
-def _day_question_verbs() -> frozenset[str]:
-    return frozenset(fold_accents(DAY_QUESTION_VERBS).split())
+def _list_day_question_words(*, is_coming: bool) -> frozenset[str]:
+    words = folded_words(DAY_QUESTION_WORDS)
+    return words | folded_words(COMING_QUESTION_WORDS) if is_coming else words
 
 
 @cache
