@@ -30,7 +30,7 @@ from .links import Link
 from .relations import FIRST_PERSON, YOU
 from .statements import Statement
 from .value_words import CHARGES, EVENT_WORDS, NAMING, NEGATIONS, PLANS, ROLES
-from .words import fold, is_amount, is_number, is_unspaced, may_have_number, split_words, stem, word_set
+from .words import fold, has_capitals, is_amount, is_number, is_unspaced, may_have_number, split_words, stem, word_set
 
 _MIN_SHARE_OF_NEWER = 0.2
 _MIN_SHARE_OF_UNSPACED = 0.1  # of the pairs of characters
@@ -381,10 +381,7 @@ def _find_same_role(older: Statement, newer: Statement) -> frozenset[str]:
 
 def _has_name(text: str, stems: Set[str]) -> bool:
     """Return whether one of the stems is a name: with a capital letter, a digit, or in a script that has neither."""
-    return any(
-        f"{each[:1].upper()}{each[1:]}" in text or each.upper() in text or not each.isalpha() or not each.isascii()
-        for each in stems
-    )
+    return any(has_capitals(each, text) or not each.isalpha() or not each.isascii() for each in stems)
 
 
 def _find_taken_back(older: Statement, newer: Statement) -> frozenset[str]:

@@ -18,7 +18,16 @@ from .cues import mark_cues
 from .phrases import Cue
 from .relations import list_verbs
 from .value_words import GOALS, NO_TOPICS, PLACE_PREPOSITIONS, PLANS
-from .words import content_stems, fold, function_words, is_amount, is_unspaced, split_words, word_set
+from .words import (
+    content_stems,
+    fold,
+    function_words,
+    is_amount,
+    is_capitalised_within,
+    is_unspaced,
+    split_words,
+    word_set,
+)
 
 _MAX_HEADS = 3
 _CUT = "|"
@@ -262,4 +271,4 @@ def _has_place(clause: str, value: list[str]) -> bool:
         return True
     if any(quote in clause for quote in _QUOTES):
         return True
-    return any(f" {word[:1].upper()}{word[1:]}" in clause for word in value if word[:1].isalpha() and len(word) > 1)
+    return any(is_capitalised_within(word, clause) for word in value if word[:1].isalpha() and len(word) > 1)

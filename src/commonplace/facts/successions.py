@@ -19,7 +19,7 @@ from .links import Link
 from .relations import label_of
 from .statements import Statement
 from .value_words import CHARGES
-from .words import content_stems, fold, split_words, word_set
+from .words import content_stems, fold, is_capitalised, split_words, word_set
 
 Aspect = Literal["holds", "is", "gets", "rises", "leaves"]
 _THE = (
@@ -268,7 +268,7 @@ def _read_clause(clause: str) -> Iterator[Role]:
 def _make_role(aspect: Aspect, match: re.Match[str], clause: str) -> Role | None:
     slots = match.groupdict()
     holder = [word for word in slots["h"].split(" ") if word not in _TITLES]
-    if not holder or not _NO_HOLDERS.isdisjoint(holder) or not _is_name(holder, clause):
+    if not holder or not _NO_HOLDERS.isdisjoint(holder) or not _are_capitalised(holder, clause):
         return None
     words = tuple(slots.get("r", "").split(" ")) if slots.get("r") else ()
     if aspect != "leaves" and (not words or all(word.isdigit() for word in words)):
@@ -277,9 +277,9 @@ def _make_role(aspect: Aspect, match: re.Match[str], clause: str) -> Role | None
     return Role(aspect, frozenset(holder), words, scope)
 
 
-def _is_name(words: Sequence[str], text: str) -> bool:
-    """Return whether words are a name in a text: with capital letters, or in a script without them."""
-    return all(not word.isalpha() or word.upper() == word or f"{word[:1].upper()}{word[1:]}" in text for word in words)
+def _are_capitalised(words: Sequence[str], text: str) -> bool:
+    """Return whether words may be a name in a text: each has a capital letter, or is of a script without them."""
+    return all(not word.isalpha() or word.upper() == word or is_capitalised(word, text) for word in words)
 
 
 @cache_within(250_000)

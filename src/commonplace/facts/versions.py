@@ -248,7 +248,7 @@ def _give_other_details(older: Statement, newer: Statement) -> bool:
     """Return whether a label names somebody or something, and each line tells something else of it: `Max: size 29`,
     `Max: allergic to penicillin`. What has one value is named by its label (`Deadline`, `wifi password`), or short."""
     labels = _label_stems(newer)
-    is_value = not labels.isdisjoint(CONTEXT_LABELS | ROLES) or (len(labels) > 1 and not _is_name(newer))
+    is_value = not labels.isdisjoint(CONTEXT_LABELS | ROLES) or (len(labels) > 1 and not _is_label_capitalised(newer))
     if is_value or "change" in newer.cues:
         return False
     known = labels | _TITLES
@@ -259,7 +259,7 @@ def _give_other_details(older: Statement, newer: Statement) -> bool:
     return len(details[0] & details[1]) < _MIN_SHARE_OF_DETAILS * smaller or not smaller
 
 
-def _is_name(statement: Statement) -> bool:
+def _is_label_capitalised(statement: Statement) -> bool:
     """Return whether every word of a label begins with a capital letter."""
     label = statement.text.lstrip("*_ -")[: len(statement.label)]
     return all(word[:1].isupper() for word in label.split())

@@ -195,3 +195,18 @@ def content_stems(words: list[str] | tuple[str, ...]) -> list[str]:
 def list_capitalised(text: str) -> list[str]:
     """Return the words within a text that begin with a capital letter."""
     return [word for name in _LATER_WORD.findall(text) if name[0].isupper() for word in split_words(fold(name))]
+
+
+def is_capitalised(word: str, text: str) -> bool:
+    """Return whether a folded word begins with a capital letter in a text."""
+    return f"{word[:1].upper()}{word[1:]}" in text
+
+
+def is_capitalised_within(word: str, text: str) -> bool:
+    """Return whether a folded word begins with a capital letter in a text after its first word."""
+    return f" {word[:1].upper()}{word[1:]}" in text
+
+
+def has_capitals(word: str, text: str) -> bool:
+    """Return whether a folded word begins with a capital letter in a text, or has no other letters there."""
+    return is_capitalised(word, text) or word.upper() in text
