@@ -12,8 +12,8 @@ from .claims import split_clauses
 from .cues import has_cue
 from .relations import Relation
 from .statements import Statement
-from .states import ARTICLES, is_about
-from .value_words import NAMING, PREPOSITIONS
+from .states import is_about
+from .value_words import ARTICLES, NAMING, PREPOSITIONS
 from .words import content_stems, fold, is_number, is_unspaced, list_capitalised, split_words, stem, word_set
 
 # Somebody is away for a while, and stays what they are.

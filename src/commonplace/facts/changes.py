@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Set
-from functools import cache
 from itertools import product
 
 from ..caching import cache_within
@@ -23,14 +22,25 @@ from .claims import (
     read_topics,
     split_clauses,
 )
-from .cues import has_cue, has_english_cue, have_one_language, is_english
+from .cues import CHANGE_CUES, has_cue, has_english_cue, have_one_language, is_english
 from .distinctions import have_other_subjects
 from .frames import align, differs_in_subject
 from .links import Link
 from .relations import FIRST_PERSON, YOU
 from .statements import Statement
-from .value_words import CHARGES, EVENT_WORDS, NAMING, NEGATIONS, PLANS, ROLES
-from .words import fold, has_capitals, is_amount, is_number, is_unspaced, may_have_number, split_words, stem, word_set
+from .value_words import CHARGES, EVENT_WORDS, NAMING, NEGATIONS, OURS, PLANS, ROLES, VAGUE_STARTS
+from .words import (
+    compile_pattern,
+    fold,
+    has_capitals,
+    is_amount,
+    is_number,
+    is_unspaced,
+    may_have_number,
+    split_words,
+    stem,
+    word_set,
+)
 
 _MIN_SHARE_OF_NEWER = 0.2
 _MIN_SHARE_OF_UNSPACED = 0.1  # of the pairs of characters
@@ -42,15 +52,8 @@ _MIN_FRAME_WORDS = 2
 _MIN_DENIED_TOPICS = 2
 _MAX_TOPICS_OF_PLAN = 4  # of what a single word takes back
 _TOOLS = frozenset(("use", "uses", "using", "with", "by", "via", "called", "named"))  # a value follows
-_OURS = word_set(
-    """
-    my our mein meine unser unsere mon ma notre mi nuestro nuestra meu minha nosso nossa мой моя наш наша मेरा मेरी मेरे
-    हमारा हमारी हमारे
-    """
-)
 _CHANGES = frozenset(("change", "weak change", "retraction", "resolution"))
 _PLAN_STEMS = frozenset(map(stem, PLANS))
-_SAYS_CHANGE: frozenset[str] = frozenset(("change", "weak change", "retraction"))
 _NOUN_MARKS = word_set(
     """
     der die das dem den des ein eine einen mein meine unser unsere el la los las un una mi nuestro nuestra le les une du
@@ -58,7 +61,6 @@ _NOUN_MARKS = word_set(
     """
 )
 _UNSPACED_OBJECT = re.compile("[^、，。]{1,8}を|^[^不，。]{1,6}不[^再，。]{1,6}了|^[^，。]{1,6}(?:戒|放弃|取消)")
-_VAGUE_STARTS = frozenset(("it", "this", "that", "these", "those", "they", "he", "she"))
 _RENAMED = re.compile(r"\brenamed (?:the |our )?(?:\w+ )??(?P<old>[\w.-]+) (?:to|into) (?P<new>[\w.-]+)")
 
 _OLD = r"(?P<old>\S+(?: \S+){0,2}?)"
@@ -153,7 +155,7 @@ def find_change(older: Statement, newer: Statement) -> Link | None:
     if "tentative" in newer.cues or not have_one_language(older.text, newer.text):
         return None
     cues = newer.cues
-    if not cues.isdisjoint(_SAYS_CHANGE) and (about := _find_same_role(older, newer)):
+    if not cues.isdisjoint(CHANGE_CUES) and (about := _find_same_role(older, newer)):
         return Link("correction", "says that it changed", _show(about))
     if about := _find_return(older, newer):
         return Link("correction", "goes back to what it replaced", _show(about))
@@ -224,7 +226,7 @@ def _find_renamed(older: Statement, newer: Statement) -> frozenset[str]:
     match = _RENAMED.search(fold(newer.text)) if "rename" in newer.text.lower() else None
     if match and older.words[-1] == match["old"] and match["new"] not in older.words:
         return frozenset((match["old"],))
-    if NAMING.isdisjoint(older.words) or NAMING.isdisjoint(newer.words) or newer.cues.isdisjoint(_SAYS_CHANGE):
+    if NAMING.isdisjoint(older.words) or NAMING.isdisjoint(newer.words) or newer.cues.isdisjoint(CHANGE_CUES):
         return frozenset()
     for claim in read_claims(older.text)[:1]:
         for change in read_claims(newer.text)[:1]:
@@ -250,7 +252,7 @@ def _show(topics: frozenset[str]) -> str:
 
 def _may_be_replaced(older: Statement) -> bool:
     """Return whether a note says how something is: not what happened once, nor to whom it talks."""
-    if older.words[0] in _VAGUE_STARTS or not YOU.isdisjoint(older.words) or older.is_question:
+    if older.words[0] in VAGUE_STARTS or not YOU.isdisjoint(older.words) or older.is_question:
         return False
     return EVENT_WORDS.isdisjoint(older.words)
 
@@ -362,7 +364,7 @@ def count_alike(older: Statement, newer: Statement) -> bool:
 def _find_same_role(older: Statement, newer: Statement) -> frozenset[str]:
     """Return the role that one has after another: `Victor is our landlord`, `our landlord is Mrs. Chen now`."""
     for claim in read_first_claim(older.text):
-        is_ours = not (_OURS.isdisjoint(older.words) or _OURS.isdisjoint(newer.words))  # `our vet`
+        is_ours = not (OURS.isdisjoint(older.words) or OURS.isdisjoint(newer.words))  # `our vet`
         is_charge = not (CHARGES.isdisjoint(older.words) or CHARGES.isdisjoint(newer.words))
         if not is_charge and have_other_subjects(older, newer):
             continue
@@ -446,18 +448,13 @@ def _find_settled(older: Statement, newer: Statement) -> frozenset[str]:
     return shared if shared and shared in (trouble, topics) else frozenset()
 
 
-@cache
-def _compile(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
-
-
 def _choose_patterns(folded: str) -> Iterator[re.Pattern[str]]:
     """Yield the patterns that may match: most notes have none of the words that they ask for."""
     for parts, pattern in _SPACED:
         if any(part in folded for part in parts):
-            yield _compile(pattern)
+            yield compile_pattern(pattern)
     if not folded.isascii():
-        yield from map(_compile, _UNSPACED)
+        yield from map(compile_pattern, _UNSPACED)
 
 
 @cache_within(500_000)

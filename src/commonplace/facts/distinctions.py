@@ -12,9 +12,10 @@ from .aspects import are_of_other_aspects
 from .claims import read_first_claim, read_topics, split_clauses
 from .relations import FIRST_PERSON
 from .statements import Statement
-from .states import ARTICLES, compare_states, is_about, read_states, strip_articles
+from .states import compare_states, is_about, read_states, strip_articles
 from .value_words import (
     APPOINTMENTS,
+    ARTICLES,
     CONTRASTS,
     DETERMINERS,
     OWNED_MARKS,

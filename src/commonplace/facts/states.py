@@ -17,8 +17,18 @@ from ..caching import cache_within
 from .claims import split_clauses
 from .forms import Form, compile_forms
 from .relations import FIRST_PERSON, list_verbs
-from .value_words import PREPOSITIONS
-from .words import content_stems, fold, function_words, is_number, is_unspaced, split_words, word_set
+from .value_words import ARTICLES, OURS, PREPOSITIONS
+from .words import (
+    compile_pattern,
+    content_stems,
+    fold,
+    function_words,
+    has_kana_or_kanji,
+    is_number,
+    is_unspaced,
+    split_words,
+    word_set,
+)
 
 Aspect = Literal["state", "change", "end"]
 Verdict = Literal["changed", "ended", "other"]
@@ -240,7 +250,6 @@ _END_HINT = re.compile(
     "|mort|décédé|annulé|dissous|cerr|muri|muerto|falleci|quebró|fech|morreu|faleceu|faliu|encerrou|закры|умер|скончал"
     "|отменили|обанкрот|बंद|गुज़र|रद्द|أغلق|توفي|مات|أفلس|关门|倒闭|停业|关张|去世|閉店|閉業|廃業|倒産|亡くな|他界|geschlossen|verstorben"
 )
-_UNSPACED_LETTER = re.compile("[\u3040-\u30ff\u4e00-\u9fff]")
 _WHO = "(?P<s>.{0,8}?)"  # before the verb of Chinese
 _TOPIC = "(?:(?P<s>.{1,8}?)は)?(?P<v>[^は]{2,10}?)"  # and the place before the verb of Japanese
 _UNSPACED: dict[str, dict[Aspect, tuple[str, ...]]] = {
@@ -294,9 +303,6 @@ _VALUE_ENDS = word_set(
     """
 )
 _GLUE = word_set("of 's von vom der des de du d' da do dos das del di по के की का of for")
-_OWNERS = word_set(
-    "my our mein meine unser unsere mon ma notre mi nuestro nuestra meu minha nosso nossa мой моя наш наша"
-)
 _FILLERS = word_set("week month year weekend s woche monat jahr semaine mois semana mes mês неделю месяц")
 _WRITERS = FIRST_PERSON | {"j", "on", "私", "僕", "俺", "我", "我们"}
 _SLOTS = {
@@ -307,7 +313,6 @@ _SLOTS = {
     "X": r"\S+(?: \S+){0,2}?",
 }
 _LAST_SLOTS = {"S": r"(?P<s>\S+(?: \S+){0,5})", "V": r"(?P<v>\S+(?: \S+){0,4})"}  # up to where the clause ends
-ARTICLES = word_set("the a an der die das ein eine le la les l' el los las o os as un une")
 
 
 class State(NamedTuple):
@@ -428,11 +433,11 @@ def _read_clause(clause: str) -> Iterator[State]:
     words = strip_articles(split_words(folded))
     joined = " ".join(words)
     for form in {form: None for word in words for form in _index_forms().get(word, ())}:
-        match = _compile(form.pattern).match(joined)
+        match = compile_pattern(form.pattern).match(joined)
         state = _make_state(*form.tag, match.groupdict()) if match else None
         if state:
             yield state
-    if not folded.isascii() and _UNSPACED_LETTER.search(folded):
+    if has_kana_or_kanji(folded):
         yield from _read_unspaced(folded)
 
 
@@ -444,13 +449,13 @@ def _make_state(relation: str, aspect: Aspect, slots: Mapping[str, str]) -> Stat
     is_of_many = relation == "tool" and subject == WRITER and aspect != "end"  # `I use vim`
     if not subject or not value or numbers or is_of_many:  # `moved to Tuesday` is no place
         return None
-    return State(relation, aspect, subject, value, named[0] in _OWNERS)
+    return State(relation, aspect, subject, value, named[0] in OURS)
 
 
 def _read_unspaced(folded: str) -> Iterator[State]:
     for relation, aspects in _UNSPACED.items():
         for aspect, pattern in ((aspect, pattern) for aspect, patterns in aspects.items() for pattern in patterns):
-            match = _compile(pattern).match(folded)
+            match = compile_pattern(pattern).match(folded)
             if not match:
                 continue
             subject, value = (_UNSPACED_TIMES.sub("", match[name] or "") for name in "sv")
@@ -483,8 +488,3 @@ def _index_forms() -> dict[str, list[Form[_Tag]]]:
         for word in form.triggers:
             index.setdefault(word, []).append(form)
     return index
-
-
-@cache
-def _compile(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)

@@ -18,8 +18,8 @@ from .forms import Form, compile_forms
 from .links import Link
 from .relations import label_of
 from .statements import Statement
-from .value_words import CHARGES
-from .words import content_stems, fold, is_capitalised, split_words, word_set
+from .value_words import CHARGES, TITLES
+from .words import compile_pattern, content_stems, fold, has_kana_or_kanji, is_capitalised, split_words, word_set
 
 Aspect = Literal["holds", "is", "gets", "rises", "leaves"]
 _THE = (
@@ -125,7 +125,6 @@ _SLOTS = {
 _LAST_SLOTS = {
     "R": _SLOTS["R"] + r"(?: (?P<q>(?:of|for|at|in|on|von|vom|für|der|des|de|del|do|da|du|d|di|della|van|voor) .*))?"
 }
-_TITLES = word_set("mr mrs ms miss dr prof frau herr señor señora sr sra don doña monsieur madame m mme signor signora")
 _NO_HOLDERS = word_set(
     """
     it this that he she they i we you who which what there here one er sie es wir ich das dies der die él ella ellos eso
@@ -249,7 +248,7 @@ def read_roles(text: str) -> tuple[Role, ...]:
 
 def _read_clause(clause: str) -> Iterator[Role]:
     folded = fold(clause).rstrip(".!。")
-    if not folded.isascii() and _has_unspaced().search(folded):
+    if has_kana_or_kanji(folded):
         for aspect, pattern in _UNSPACED:
             if match := re.match(pattern, folded):
                 yield Role(aspect, frozenset((match["h"],)), (match["r"],))
@@ -258,7 +257,7 @@ def _read_clause(clause: str) -> Iterator[Role]:
     words = split_words(folded)
     joined = " ".join(words)
     for form in _compile_forms():
-        match = None if form.triggers.isdisjoint(words) else _compile(form.pattern).match(joined)
+        match = None if form.triggers.isdisjoint(words) else compile_pattern(form.pattern).match(joined)
         role = _make_role(form.tag, match, clause) if match else None
         if role:
             yield role
@@ -267,7 +266,7 @@ def _read_clause(clause: str) -> Iterator[Role]:
 
 def _make_role(aspect: Aspect, match: re.Match[str], clause: str) -> Role | None:
     slots = match.groupdict()
-    holder = [word for word in slots["h"].split(" ") if word not in _TITLES]
+    holder = [word for word in slots["h"].split(" ") if word not in TITLES]
     if not holder or not _NO_HOLDERS.isdisjoint(holder) or not _are_capitalised(holder, clause):
         return None
     words = tuple(slots.get("r", "").split(" ")) if slots.get("r") else ()
@@ -312,11 +311,6 @@ def _find_new_thing(older: Statement, newer: Statement) -> str:
 
 
 @cache
-def _has_unspaced() -> re.Pattern[str]:
-    return re.compile("[\u3040-\u30ff\u4e00-\u9fff]")
-
-
-@cache
 def _compile_forms() -> list[Form[Aspect]]:
     table = [(aspect, _FORMS[aspect]) for aspect in _ORDER]
     return compile_forms(table, _SLOTS, _LAST_SLOTS, longest_first=True, is_whole=True)
@@ -325,9 +319,4 @@ def _compile_forms() -> list[Form[Aspect]]:
 @cache
 def _compile_new_things() -> list[re.Pattern[str]]:
     forms = compile_forms([("", _HAS_NEW)], _SLOTS, _LAST_SLOTS, longest_first=True, is_whole=True)
-    return [re.compile(form.pattern) for form in forms]
-
-
-@cache
-def _compile(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
+    return [compile_pattern(form.pattern) for form in forms]

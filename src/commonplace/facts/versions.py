@@ -15,7 +15,7 @@ from ..caching import cache_within
 from .changes import count_alike, find_change, is_head, read_replaced_topics, replaces_other, says_change
 from .claims import read_claims, read_topics, split_clauses
 from .completions import completes, drops, leaves_open
-from .cues import find_cue, has_cue
+from .cues import CHANGE_CUES, find_cue, has_cue
 from .distinctions import are_told_apart, have_other_subjects
 from .frames import Frame, align, judge_frame, normalize_words
 from .links import Link, hash_words
@@ -25,6 +25,7 @@ from .statements import Statement
 from .states import compare_states, find_ended, find_renewed, is_about
 from .successions import find_succession
 from .value_words import (
+    ARTICLES,
     CASE_PREPOSITIONS,
     CONTEXT_LABELS,
     DONE,
@@ -36,6 +37,8 @@ from .value_words import (
     NO_FEELING,
     ROLES,
     SENTIMENT_STEMS,
+    TITLES,
+    VAGUE_STARTS,
 )
 from .words import content_stems, fold, is_number, is_unspaced, list_capitalised, split_words, stem, word_set
 
@@ -51,14 +54,13 @@ _MIN_SHARE_OF_SUBJECT = 0.5  # of what both are about, if the newer says that a 
 _MAX_SUBJECT_TOPICS = 3
 _MIN_SHARE_OF_DETAILS = 0.3  # that two lines with one name have in common
 _MAX_SHORT_STEMS = 2  # of a value
-_TITLES = word_set("mr mrs ms dr prof frau herr señor señora monsieur madame")
 _MIN_STORY_STEMS = 4  # of a text after a label that is more than a value
 _MAX_DECISION_STEMS = 6
 _NAME_WEIGHT = 2.0
 _GENERIC_WEIGHT = 0.3
-_VAGUE_STARTS = word_set("it this that these those there they he she wow yeah thanks")
+_VAGUE_STARTS = VAGUE_STARTS | word_set("there wow yeah thanks")
+_AFTER_NOT = ARTICLES | word_set("any um uma")
 _NOT = frozenset(("not", "nicht", "no", "pas", "não", "не", "नहीं", "لا", "ليس"))
-_ARTICLES = word_set("a an the any der die das ein eine le la les un une el los o os um uma")
 _OWNER_MARKS = word_set("for of with für von mit para de con pour avec per di для у")
 _TIMES = frozenset(("date", "clock"))
 _STATE_LINKS = {"changed": ("correction", "says that it changed"), "ended": ("retraction", "says that it ended")}
@@ -70,7 +72,6 @@ _PAST = word_set(
 )
 _ARROWS = ("→", "->", "=>")
 _ARROW = re.compile(rf"(\S+)\s*(?:{'|'.join(_ARROWS)})\s*\S+")
-_SAYS_CHANGE: frozenset[str] = frozenset(("change", "weak change", "retraction"))
 _MAX_OLDER_WORDS = 12  # of a note that another replaces: nearly all have half as many
 _MAX_NEWER_WORDS = 16
 _CHARACTERS_PER_WORD = 2  # of scripts without spaces
@@ -251,7 +252,7 @@ def _give_other_details(older: Statement, newer: Statement) -> bool:
     is_value = not labels.isdisjoint(CONTEXT_LABELS | ROLES) or (len(labels) > 1 and not _is_label_capitalised(newer))
     if is_value or "change" in newer.cues:
         return False
-    known = labels | _TITLES
+    known = labels | TITLES
     details = [{each for each in one.stems if each not in known and not is_number(each)} for one in (older, newer)]
     smaller = min(map(len, details))
     if smaller <= 1 and max(map(len, details)) <= _MAX_SHORT_STEMS:
@@ -267,7 +268,7 @@ def _is_label_capitalised(statement: Statement) -> bool:
 
 def _judge_states(older: Statement, newer: Statement) -> Link | None:
     """Return a link where somebody or something has another value now, or is no more: `lives in`, then `moved to`."""
-    verdict = compare_states(older.text, newer.text, says_change=not _SAYS_CHANGE.isdisjoint(newer.cues))
+    verdict = compare_states(older.text, newer.text, says_change=not CHANGE_CUES.isdisjoint(newer.cues))
     if verdict and verdict[0] != "other":
         kind, reason = _STATE_LINKS[verdict[0]]
         return Link(kind, reason, " ".join((*verdict[1].subject, verdict[1].relation)))
@@ -461,7 +462,7 @@ def _is_vague(statement: Statement) -> bool:
 
 def _may_say_change(newer: Statement) -> bool:
     """Return whether a closer look may find that something changed: most statements have no such word."""
-    if not newer.cues.isdisjoint(_SAYS_CHANGE) or not _NOT.isdisjoint(newer.words):
+    if not newer.cues.isdisjoint(CHANGE_CUES) or not _NOT.isdisjoint(newer.words):
         return True
     return any(arrow in newer.text for arrow in _ARROWS)
 
@@ -499,7 +500,7 @@ def _denies(older: Statement, newer: Statement) -> bool:
 
 
 def _denied_stems(statement: Statement) -> set[str]:
-    words = [word for word in statement.words if word not in _ARTICLES]
+    words = [word for word in statement.words if word not in _AFTER_NOT]
     return {stem(after) for word, after in pairwise(words) if word in _NOT}
 
 

@@ -120,6 +120,17 @@ def _unspaced_pattern() -> re.Pattern[str]:
 
 
 @cache
+def compile_pattern(pattern: str) -> re.Pattern[str]:
+    """Return a compiled pattern; cached, as it is compiled when the first text needs it."""
+    return re.compile(pattern)
+
+
+def has_kana_or_kanji(text: str) -> bool:
+    """Return whether a text has characters of Chinese or Japanese."""
+    return not text.isascii() and compile_pattern("[\u3040-\u30ff\u4e00-\u9fff]").search(text) is not None
+
+
+@cache
 def function_words() -> frozenset[str]:
     """Return the words of all languages that say little by themselves."""
     return frozenset(fold(" ".join(FUNCTION_WORDS.values())).split())
