@@ -205,7 +205,7 @@ def _is_of_another_state(older: Statement, newer: Statement) -> bool:
     verdict = compare_states(older.text, newer.text, says_change=False)
     if verdict:
         return verdict[0] == "other"
-    changes = [state for state in read_states(newer.text) if state.aspect == "change"]
+    changes = [state for state in read_states(newer.text) if state.phase == "change"]
     holders = {each for state in read_states(older.text) if state.relation == _CHARGE for each in state.value}
     return any(change.relation != _CHARGE and holders.issuperset(change.subject) for change in changes)
 

@@ -30,7 +30,7 @@ from .words import (
     word_set,
 )
 
-Aspect = Literal["state", "change", "end"]
+Phase = Literal["state", "change", "end"]
 Verdict = Literal["changed", "ended", "other"]
 WRITER = ("i",)  # the subject of what somebody says of themselves
 _MOVED = "moved/relocated/transferred/migrated/shifted"
@@ -38,8 +38,8 @@ _BACK = "back/over/out/down/up/away?"
 _HAVE = "has/have/had/is/are/was/were? just/recently/finally/now/already/been/all? been/since?"
 _WE = "we/i/they/he/she? have/has/just/finally/recently?"
 _I = "i/we/ich/wir/j/je/on/nous/yo/nosotros/eu/nós/я/мы/أنا/نحن/मैं/हम?"
-# relation -> aspect -> forms, of all languages with spaces between words
-_FORMS: dict[str, dict[Aspect, str]] = {
+# relation -> phase -> forms, of all languages with spaces between words
+_FORMS: dict[str, dict[Phase, str]] = {
     "place": {  # where somebody or something is
         "state": f"""
             S live/lives/living/reside/resides/stay/stays/sit/sits/lie/lies in/at/on/with/near/under V
@@ -252,7 +252,7 @@ _END_HINT = re.compile(
 )
 _WHO = "(?P<s>.{0,8}?)"  # before the verb of Chinese
 _TOPIC = "(?:(?P<s>.{1,8}?)は)?(?P<v>[^は]{2,10}?)"  # and the place before the verb of Japanese
-_UNSPACED: dict[str, dict[Aspect, tuple[str, ...]]] = {
+_UNSPACED: dict[str, dict[Phase, tuple[str, ...]]] = {
     "place": {
         "state": (
             f"{_WHO}(?:(?:现在|目前)?住在|(?:现在|目前)在|(?<=[^现])在)(?P<v>(?!.*(?:工作|上班))[^了]{{2,8}}?)$",
@@ -319,7 +319,7 @@ class State(NamedTuple):
     """What a clause says of a subject: that it has a value, got one, or has one no more."""
 
     relation: str
-    aspect: Aspect
+    phase: Phase
     subject: tuple[str, ...]
     value: frozenset[str]
     is_own: bool = False  # the subject is named as that of the writer: `my sister Nadia`
@@ -335,22 +335,22 @@ def compare_states(older: str, newer: str, *, says_change: bool) -> tuple[Verdic
     """Return what a newer note makes of a state that an older one tells of; None if it is of nothing the same. One that
     `says_change` may name the new state alone: `CI runs on GitHub Actions now`."""
     other: tuple[Verdict, State] | None = None
-    changes = [state for state in read_states(newer) if state.aspect != "state" or says_change]
+    changes = [state for state in read_states(newer) if state.phase != "state" or says_change]
     for change, state in product(changes, read_states(older) if changes else ()):
-        is_given_up = change.aspect == "end" and change.subject == WRITER and change.relation == state.relation
-        if state.aspect == "end" or not (is_given_up or _are_of_one(state, change)):
+        is_given_up = change.phase == "end" and change.subject == WRITER and change.relation == state.relation
+        if state.phase == "end" or not (is_given_up or _are_of_one(state, change)):
             continue
         verdict = _compare(state, change) if change.relation == state.relation else "other"
         if verdict != "other":
             return verdict, state
-        if change.aspect != "state":
+        if change.phase != "state":
             other = verdict, state
     return other
 
 
 def _compare(state: State, change: State) -> Verdict:
     """Return whether a state ended or has another value now; `other` if it is the same again, or of another value."""
-    if change.aspect == "end":
+    if change.phase == "end":
         return "ended" if _is_inflected(state.value, change.value) else "other"
     is_again = change.value <= state.value or state.value <= change.value
     return "other" if is_again else "changed"
@@ -425,7 +425,7 @@ def strip_articles(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(words[start:])
 
 
-_Tag = tuple[str, Aspect]  # a relation, and what is said of it
+_Tag = tuple[str, Phase]  # a relation, and what is said of it
 
 
 def _read_clause(clause: str) -> Iterator[State]:
@@ -441,27 +441,27 @@ def _read_clause(clause: str) -> Iterator[State]:
         yield from _read_unspaced(folded)
 
 
-def _make_state(relation: str, aspect: Aspect, slots: Mapping[str, str]) -> State | None:
+def _make_state(relation: str, phase: Phase, slots: Mapping[str, str]) -> State | None:
     named = slots["s"].split(" ") if "s" in slots else ["i"]
     subject = _read_subject(named)
     value = frozenset(content_stems(_cut(slots["v"].split(" "))))
     numbers = [each for each in value if is_number(each) and (relation != "tool" or each.isalpha())]
-    is_of_many = relation == "tool" and subject == WRITER and aspect != "end"  # `I use vim`
+    is_of_many = relation == "tool" and subject == WRITER and phase != "end"  # `I use vim`
     if not subject or not value or numbers or is_of_many:  # `moved to Tuesday` is no place
         return None
-    return State(relation, aspect, subject, value, named[0] in OURS)
+    return State(relation, phase, subject, value, named[0] in OURS)
 
 
 def _read_unspaced(folded: str) -> Iterator[State]:
-    for relation, aspects in _UNSPACED.items():
-        for aspect, pattern in ((aspect, pattern) for aspect, patterns in aspects.items() for pattern in patterns):
+    for relation, phases in _UNSPACED.items():
+        for phase, pattern in ((phase, pattern) for phase, patterns in phases.items() for pattern in patterns):
             match = compile_pattern(pattern).match(folded)
             if not match:
                 continue
             subject, value = (_UNSPACED_TIMES.sub("", match[name] or "") for name in "sv")
             if value and not any(map(is_number, split_words(value))):
                 writer = not subject or subject in _WRITERS
-                yield State(relation, aspect, WRITER if writer else (subject,), frozenset((value,)))
+                yield State(relation, phase, WRITER if writer else (subject,), frozenset((value,)))
 
 
 def _read_subject(words: list[str]) -> tuple[str, ...]:
@@ -482,7 +482,7 @@ def _cut(words: list[str]) -> list[str]:
 @cache
 def _index_forms() -> dict[str, list[Form[_Tag]]]:
     """Return the forms by their triggers."""
-    table = [((relation, aspect), rows) for relation, aspects in _FORMS.items() for aspect, rows in aspects.items()]
+    table = [((relation, phase), rows) for relation, phases in _FORMS.items() for phase, rows in phases.items()]
     index: dict[str, list[Form[_Tag]]] = {}
     for form in compile_forms(table, _SLOTS, _LAST_SLOTS, longest_first=False, is_whole=False):
         for word in form.triggers:

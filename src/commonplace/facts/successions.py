@@ -21,7 +21,7 @@ from .statements import Statement
 from .value_words import CHARGES, TITLES
 from .words import compile_pattern, content_stems, fold, has_kana_or_kanji, is_capitalised, split_words, word_set
 
-Aspect = Literal["holds", "is", "gets", "rises", "leaves"]
+Phase = Literal["holds", "is", "gets", "rises", "leaves"]
 _THE = (
     "the/our/my/der/die/das/unser/unsere/mein/meine/el/la/nuestro/nuestra/mi/le/l/notre/mon/ma/o/nosso/nossa/meu/minha"
     "/il/lo/il_nostro/la_nostra/de/het/onze/mijn"
@@ -30,7 +30,7 @@ _A = "a/an/ein/eine/un/une/una/uno/um/uma/een"
 _IS = "is/are/ist/sind/es/est/é/è/was/will_be/wird"
 _NOW = "now/jetzt/nun/ahora/maintenant/désormais/agora/ora/adesso/nu"
 _NEW = "new/neue/neuer/neues/nuevo/nueva/nouveau/nouvel/nouvelle/novo/nova/nuovo/nuova/nuov/nieuwe"
-_FORMS: dict[Aspect, str] = {
+_FORMS: dict[Phase, str] = {
     "holds": f"""
         H {_IS} {_THE} R
         {_THE} R {_IS} H
@@ -90,7 +90,7 @@ _FORMS: dict[Aspect, str] = {
         H ترك/تركت المشروع/الفريق/الشركة
     """,
 }
-_UNSPACED: tuple[tuple[Aspect, str], ...] = (
+_UNSPACED: tuple[tuple[Phase, str], ...] = (
     ("gets", "(?P<h>[^，,。的は]{2,6}?)(?:现在)?是(?:我们的)?新(?:的|任)?(?P<r>[^，,。的]{2,8})$"),
     ("gets", "(?:我们的)?新(?:的|任)?(?P<r>[^，,。的是]{2,8})是(?P<h>[^，,。的]{2,6})$"),
     ("holds", "(?P<h>[^，,。的は新]{2,6}?)是(?:我们的)?(?P<r>[^，,。的新]{2,8})$"),
@@ -162,14 +162,14 @@ _GENDERS = frozenset(
     | {("en", "enne"), ("", "ка"), ("ь", "ница"), ("ão", "ã"), ("", "esse"), ("or", "ora")}
 )
 _DASH = re.compile(r"(?<=[а-яё]) [–—-] (?=[а-яё])", re.IGNORECASE)  # for `is`: `Анна — наш дизайнер`
-_ORDER: tuple[Aspect, ...] = ("leaves", "rises", "gets", "holds", "is")
+_ORDER: tuple[Phase, ...] = ("leaves", "rises", "gets", "holds", "is")
 _MIN_ROOT = 4
 
 
 class Role(NamedTuple):
     """Who has a role, gets it, or leaves. `scope`: of what it is the role."""
 
-    aspect: Aspect
+    phase: Phase
     holder: frozenset[str]
     words: tuple[str, ...] = ()
     scope: frozenset[str] = frozenset()
@@ -180,29 +180,29 @@ def find_succession(older: Statement, newer: Statement) -> Link | None:
     or what somebody has another one of."""
     if about := _find_new_thing(older, newer):
         return Link("correction", "says that there is another", about)
-    changes = [role for role in read_roles(newer.text) if role.aspect in ("gets", "rises", "leaves")]
+    changes = [role for role in read_roles(newer.text) if role.phase in ("gets", "rises", "leaves")]
     for role in read_roles(older.text) if changes else ():
         for change in changes:
             if link := _compare(role, change):
                 return link
-    if any(change.aspect == "leaves" and _is_in_charge(older, change.holder) for change in changes):
+    if any(change.phase == "leaves" and _is_in_charge(older, change.holder) for change in changes):
         return Link("retraction", "says that it ended", " ".join(sorted(changes[0].holder)))
     return None
 
 
 def _compare(role: Role, change: Role) -> Link | None:
     about = " ".join(role.words)
-    if role.aspect == "leaves":
+    if role.phase == "leaves":
         return None
-    if change.aspect == "leaves":
-        is_ended = role.aspect in ("holds", "gets") and role.holder == change.holder and _is_office(role)
+    if change.phase == "leaves":
+        is_ended = role.phase in ("holds", "gets") and role.holder == change.holder and _is_office(role)
         return Link("retraction", "says that it ended", about) if is_ended else None
     is_same_role = _are_same(role.words, change.words) and (not change.scope or change.scope == role.scope)
     if role.holder.isdisjoint(change.holder):
-        is_unique = role.aspect != "is" and (change.aspect == "gets" or change.words[0] in _UNIQUE)
+        is_unique = role.phase != "is" and (change.phase == "gets" or change.words[0] in _UNIQUE)
         return Link("correction", "has another holder", about) if is_same_role and is_unique else None
     is_job = _is_job(role) and _is_job(change)
-    if change.aspect == "rises" and role.holder == change.holder and is_job and not is_same_role:
+    if change.phase == "rises" and role.holder == change.holder and is_job and not is_same_role:
         return Link("correction", "has another role", about)
     return None
 
@@ -249,9 +249,9 @@ def read_roles(text: str) -> tuple[Role, ...]:
 def _read_clause(clause: str) -> Iterator[Role]:
     folded = fold(clause).rstrip(".!。")
     if has_kana_or_kanji(folded):
-        for aspect, pattern in _UNSPACED:
+        for phase, pattern in _UNSPACED:
             if match := re.match(pattern, folded):
-                yield Role(aspect, frozenset((match["h"],)), (match["r"],))
+                yield Role(phase, frozenset((match["h"],)), (match["r"],))
                 return
         return
     words = split_words(folded)
@@ -264,16 +264,16 @@ def _read_clause(clause: str) -> Iterator[Role]:
             return
 
 
-def _make_role(aspect: Aspect, match: re.Match[str], clause: str) -> Role | None:
+def _make_role(phase: Phase, match: re.Match[str], clause: str) -> Role | None:
     slots = match.groupdict()
     holder = [word for word in slots["h"].split(" ") if word not in TITLES]
     if not holder or not _NO_HOLDERS.isdisjoint(holder) or not _are_capitalised(holder, clause):
         return None
     words = tuple(slots.get("r", "").split(" ")) if slots.get("r") else ()
-    if aspect != "leaves" and (not words or all(word.isdigit() for word in words)):
+    if phase != "leaves" and (not words or all(word.isdigit() for word in words)):
         return None
     scope = frozenset(content_stems((slots.get("q") or "").split(" ")[1:]))
-    return Role(aspect, frozenset(holder), words, scope)
+    return Role(phase, frozenset(holder), words, scope)
 
 
 def _are_capitalised(words: Sequence[str], text: str) -> bool:
@@ -311,8 +311,8 @@ def _find_new_thing(older: Statement, newer: Statement) -> str:
 
 
 @cache
-def _compile_forms() -> list[Form[Aspect]]:
-    table = [(aspect, _FORMS[aspect]) for aspect in _ORDER]
+def _compile_forms() -> list[Form[Phase]]:
+    table = [(phase, _FORMS[phase]) for phase in _ORDER]
     return compile_forms(table, _SLOTS, _LAST_SLOTS, longest_first=True, is_whole=True)
 
 
