@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Collection, Iterable, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from ..formats.annotations import (
     ANSWER_PATTERN,
@@ -29,10 +29,22 @@ from ..formats.annotations import (
 _COMMENT = re.compile(rf" ?{ANSWER_PATTERN}")
 
 
+LinkKind = Literal[
+    "frame",  # both say the same with another value
+    "correction",  # the newer says that something changed
+    "retraction",  # the newer takes it back
+    "answer",  # to what was open
+    "done",  # the task of the older one
+    "confirmed",  # by a person
+    "same-key",  # both are stored under one key
+    "repetition",  # the newer says the same again
+]
+
+
 class Link(NamedTuple):
     """Why the newer of two statements replaces the older. `evidence`: what both have in common."""
 
-    kind: str
+    kind: LinkKind
     reason: str
     evidence: str = ""
 

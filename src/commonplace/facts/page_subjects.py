@@ -15,7 +15,6 @@ from ..formats.timestamps import parse_day
 from .links import Link
 from .statements import Statement, read_statements
 from .value_words import CONTEXT_LABELS, DETERMINERS
-from .versions import CONFIRMED
 from .words import (
     content_stems,
     fold,
@@ -82,7 +81,7 @@ def judge_below_headings(
     if not link:
         plain = _leave_out_subject(newer, older, subjects[0])
         return judge(older, plain) if plain else None
-    is_of_other = link.kind != CONFIRMED and _are_below_other_headings(older, newer, *subjects, one_page=one_page)
+    is_of_other = link.kind != "confirmed" and _are_below_other_headings(older, newer, *subjects, one_page=one_page)
     return None if is_of_other else link
 
 

@@ -18,11 +18,11 @@ from .completions import completes, drops, leaves_open
 from .cues import CHANGE_CUES, find_cue, has_cue
 from .distinctions import are_told_apart, have_other_subjects
 from .frames import Frame, align, judge_frame, normalize_words
-from .links import Link, hash_words
+from .links import Link, LinkKind, hash_words
 from .phrases import Cue
 from .relations import FIRST_PERSON, YOU
 from .statements import Statement
-from .states import compare_states, find_ended, find_renewed, is_about
+from .states import Verdict, compare_states, find_ended, find_renewed, is_about
 from .successions import find_succession
 from .value_words import (
     ARTICLES,
@@ -42,9 +42,6 @@ from .value_words import (
 )
 from .words import content_stems, fold, is_number, is_unspaced, list_capitalised, split_words, stem, word_set
 
-CONFIRMED = "confirmed"  # the kind of a link that a person made
-RETRACTION = "retraction"  # the kind of a link to what takes something back
-DONE_TASK = "done"  # the kind of a link from a task to what says that it is done
 # Of what the older statement is about, which the newer one has to name.
 _MIN_SHARES = {"strong": 0.4, "weak": 0.6, "subject": 0.7, "number": 0.75, "answer": 0.4, "label": 0.2}
 _MIN_SHARE_OF_ONE = 0.75  # of what the older is about, if both have one word in common
@@ -63,7 +60,10 @@ _AFTER_NOT = ARTICLES | word_set("any um uma")
 _NOT = frozenset(("not", "nicht", "no", "pas", "não", "не", "नहीं", "لا", "ليس"))
 _OWNER_MARKS = word_set("for of with für von mit para de con pour avec per di для у")
 _TIMES = frozenset(("date", "clock"))
-_STATE_LINKS = {"changed": ("correction", "says that it changed"), "ended": ("retraction", "says that it ended")}
+_STATE_LINKS: dict[Verdict, tuple[LinkKind, str]] = {
+    "changed": ("correction", "says that it changed"),
+    "ended": ("retraction", "says that it ended"),
+}
 _PAST = word_set(
     """
     was were had did been born war waren wurde était étaient fue era nació foi nasceu был была родился родилась كان كانت
@@ -96,13 +96,13 @@ def judge(
     `may_be_linked`: the caller knows that `may_be_versions` of them.
     """
     if _completes(older, newer):
-        return None if _is_rejected(older, newer) else Link(DONE_TASK, "says that it is done")
+        return None if _is_rejected(older, newer) else Link("done", "says that it is done")
     if older.words == newer.words:
         return None
     if drops(older.text, older.box, newer.text) and _is_same_speaker(older, newer):
-        return None if _is_rejected(older, newer) else Link(RETRACTION, "says that it will not be done")
+        return None if _is_rejected(older, newer) else Link("retraction", "says that it will not be done")
     if newer.answers.confirmed and hash_words(older.words) in newer.answers.confirmed:
-        return Link(CONFIRMED, "marked as its successor on the page")
+        return Link("confirmed", "marked as its successor on the page")
     if not may_be_linked and not may_be_versions(older, newer):
         return None
     cues = newer.cues
@@ -120,7 +120,7 @@ def judge(
 
 def _leaves_open(older: Statement, newer: Statement, link: Link) -> bool:
     """Return whether a statement only says that a task is not done; that it need not be done would take it back."""
-    return link.kind != RETRACTION and leaves_open(older.text, older.box, newer.text)
+    return link.kind != "retraction" and leaves_open(older.text, older.box, newer.text)
 
 
 def _completes(older: Statement, newer: Statement) -> bool:
@@ -274,7 +274,7 @@ def _judge_states(older: Statement, newer: Statement) -> Link | None:
         return Link(kind, reason, " ".join((*verdict[1].subject, verdict[1].relation)))
     ended = find_ended(newer.text)
     if ended and is_about(older.words, ended) and not _is_past(older):
-        return Link(RETRACTION, "says that it is no more", " ".join(ended))
+        return Link("retraction", "says that it is no more", " ".join(ended))
     renewed = find_renewed(newer.text)
     if renewed and renewed == _read_role(older) and not _is_past(older):
         return Link("correction", "says that there is another", " ".join(renewed))
@@ -420,7 +420,7 @@ def _judge_change(older: Statement, newer: Statement) -> Link | None:
     if len(topics) == 1 and _takes_back_another(newer, shared):
         return None
     if _says_change(older, newer, "retraction") and share >= _MIN_SHARES["strong"]:
-        return Link(RETRACTION, "takes it back", about)
+        return Link("retraction", "takes it back", about)
     is_strong = _says_change(older, newer, "change") or _denies(older, newer)
     is_weak = (
         _says_change(older, newer, "weak change")
@@ -523,7 +523,7 @@ def _names_subject(older: Statement, newer: Statement) -> bool:
 def _judge_taking_back(older: Statement, newer: Statement) -> Link | None:
     """Return a link where a speaker takes back what they said: `I used to like it, but not any more`."""
     about = _find_taken_back(older, newer)
-    return Link(RETRACTION, "takes it back", " ".join(sorted(about))) if about else None
+    return Link("retraction", "takes it back", " ".join(sorted(about))) if about else None
 
 
 def _find_taken_back(older: Statement, newer: Statement) -> set[str]:

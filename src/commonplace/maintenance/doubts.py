@@ -19,7 +19,6 @@ from typing import Any, Literal, NamedTuple, get_args
 from ..errors import CommonplaceError, InvalidArgument, InvalidChoice, NotFound, Refused
 from ..facts.links import add_answer, hash_words, remove_answers
 from ..facts.statements import Statement, find_lines, split_statements
-from ..facts.versions import CONFIRMED, DONE_TASK
 from ..formats.passages import split_transcript
 from ..formats.records import find_value_line
 from ..formats.timestamps import format_timestamp, parse_timestamp
@@ -154,7 +153,7 @@ def _find_replaced(home: Home, texts: Sequence[ShownText]) -> Iterator[Doubt]:
                 yield from each
 
     def answer(view: IndexView) -> list[Replacement]:
-        doubtful = (each for each in find(view.index) if each.link.kind not in (CONFIRMED, DONE_TASK))
+        doubtful = (each for each in find(view.index) if each.link.kind not in ("confirmed", "done"))
         return [*islice(doubtful, _MAX_REPLACED)]
 
     for each in home.index.query(answer):

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..facts.clauses import find_parts
-from ..facts.links import Link
+from ..facts.links import Link, LinkKind
 from ..facts.page_subjects import read_subject
 from ..facts.statements import LookupKeys, Statement, find_lines, read_statements
-from ..facts.versions import CONFIRMED, DONE_TASK, judge
+from ..facts.versions import judge
 from ..facts.words import fold, split_words
 from ..formats.timestamps import parse_day
 from ..model import Hit, Successor
 from .scoring import ScoredHit
 
 REPETITION = Link("repetition", "says the same again")
-_WHOLE_KINDS = (CONFIRMED, DONE_TASK, REPETITION.kind)  # of links to all of a statement
+_WHOLE_KINDS: tuple[LinkKind, ...] = ("confirmed", "done", "repetition")  # of links to all of a statement
 _NO_KEYS: LookupKeys = {}
 _MAX_SCORE = 0.99  # of a hit that inherits the chances of others
 SUPERSEDED_SHARE = 0.8  # of the score of a hit whose fact was replaced

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ..caching import ByteCache, cache_within
 from ..facts.completions import is_task
-from ..facts.links import NO_ANSWERS, Link
+from ..facts.links import NO_ANSWERS, Link, LinkKind
 from ..facts.page_subjects import judge_below_headings
 from ..facts.past_questions import asks_about_past, asks_what_was_before
 from ..facts.statements import (
@@ -31,7 +31,7 @@ from ..facts.statements import (
     stored_keys,
 )
 from ..facts.tasks import find_task_question
-from ..facts.versions import CONFIRMED, DONE_TASK, RETRACTION, judge, may_be_versions
+from ..facts.versions import judge, may_be_versions
 from ..facts.words import fold, strip_accents
 from ..formats.annotations import ANSWER_START
 from ..formats.passages import embedding_text, show_passage
@@ -139,7 +139,7 @@ def _find_done(
     if query.only_approved_versions:
         pairs = keep_approved(pairs, find_origins)
     latest = _choose_latest(pairs, find_origins)
-    kinds = (DONE_TASK, RETRACTION)
+    kinds: tuple[LinkKind, ...] = ("done", "retraction")
     return frozenset(each for each, replacement in latest.items() if replacement.link.kind in kinds)
 
 
@@ -332,7 +332,7 @@ def _judge_all(place: FoundStatement, latest: Sequence[FoundStatement]) -> Itera
 
 
 _links: ByteCache[tuple[int, int, bool], Link | None] = ByteCache("links between statements", 8_000_000)
-_NOT_JUDGED = Link("", "")
+_NOT_JUDGED = Link("frame", "not judged yet")  # known by its identity
 
 
 def _judge_once(older: Statement, newer: Statement, *, is_same_place: bool, may_be_linked: bool) -> Link | None:
@@ -405,7 +405,7 @@ def _choose_latest(pairs: Sequence[Replacement], find_origins: FindOrigins) -> d
     checked = [checked for pair in pairs if (checked := _check_answers(pair, origins))]
     chosen: dict[StatementId, Replacement] = {}
     for pair in checked:
-        is_confirmed = pair.link.kind == CONFIRMED  # whatever the dates say
+        is_confirmed = pair.link.kind == "confirmed"  # whatever the dates say
         newer = _find_moment(pair.newer, origins)
         if not is_confirmed and not _is_newer(_find_moment(pair.older, origins), newer):
             continue
