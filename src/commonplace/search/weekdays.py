@@ -30,6 +30,7 @@ from .open_ranges import find_direction
 Tense = Literal["past", "coming", ""]
 _LANGUAGES = ("german", "french", "spanish", "portuguese", "italian", "russian", "hindi", "arabic")
 _NOT_COUNTED = "(?<![一二三四五六七八九十两兩几幾])"  # 一周一次 is once a week
+_SPACED_WORD = re.compile(r"[^\W\d_\u3040-\uffff]+")
 _THIS = re.compile(r"\b(?:this|diese)")
 _AROUND = 14  # characters before and after a weekday, in which `last` may be said of it
 _LAST = re.compile(
@@ -129,9 +130,6 @@ _TENSES: dict[str, tuple[str, str]] = {
         r"|있|언제|몇\s?시|하나요|일정",
     ),
 }
-
-
-_SPACED_WORD = re.compile(r"[^\W\d_\u3040-\uffff]+")
 
 
 class Weekday(NamedTuple):
