@@ -66,7 +66,7 @@ _OTHER_DAY = re.compile(
     r"|вчера|en navidad|on (?:christmas|easter|new year|mon|tues|wednes|thurs|fri|satur|sun)\w*|an ostern|zu ostern"
     r"|в (?:понедельник|вторник|среду|четверг|пятницу|субботу|воскресенье))\b|कल |غدا|明天|昨天|明日|昨日"
 )
-_CLOCK = re.compile(r"\d{1,2}[:h.]\d\d|\b(?:at|um|à|a las|às|to|until|till|до|bis) \d|\d ?(?:am|pm|uhr|бажe|बजे|点|時)")
+_CLOCK = re.compile(r"\d{1,2}[:h.]\d\d|\b(?:at|um|à|a las|às|to|until|till|до|bis) \d|\d ?(?:am|pm|uhr|बजे|点|時)")
 _NO_LONGER = re.compile(
     r"\b(?:no longer|any ?more|not (?:\w+ ){1,6}after all|al final no|nicht mehr|ya no"
     r"|ne \w+ plus|não \w+ mais|non \w+ più|больше не)\b"
