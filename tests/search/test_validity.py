@@ -229,9 +229,8 @@ pieces = st.sampled_from(["until ", "bis ", "from ", "for the next ", "Friday", 
 @examples(60)
 @given(st.lists(pieces, max_size=8).map("".join), st.one_of(st.none(), st.integers(1, date.max.toordinal())))
 def test_any_text_on_any_day_is_read(text: str, day: int | None) -> None:
-    find_validity(text, day)
-    read_fields(text)
-    find_line_fields(text)
+    for validity in (find_validity(text, day), read_fields(text), *find_line_fields(text).values()):
+        assert all(each is None or 1 <= each <= date.max.toordinal() for each in validity)
 
 
 def test_long_texts_are_read_in_no_time() -> None:
