@@ -36,7 +36,7 @@ from ..facts.words import fold, strip_accents
 from ..formats.annotations import ANSWER_START
 from ..formats.passages import embedding_text, show_passage
 from ..formats.timestamps import parse_day
-from ..index.base import Candidate, Index
+from ..index.base import Candidate, SearchIndex
 from ..index.statements import StoredStatements, choose_stored, find_stored
 from ..model import Hit, Predecessor, Query
 from ..storage.authors import Provenance
@@ -76,7 +76,11 @@ FindOrigins = Callable[[Sequence[Hit]], Sequence[Provenance]]  # when passages w
 
 
 def mark_versions(
-    index: Index, query: Query, ranked: Sequence[RankedHit], find_origins: FindOrigins, dates: QueryDates = NO_DATES
+    index: SearchIndex,
+    query: Query,
+    ranked: Sequence[RankedHit],
+    find_origins: FindOrigins,
+    dates: QueryDates = NO_DATES,
 ) -> list[RankedHit]:
     """Return the hits, best first, with those marked whose fact has a newer version, which is above them.
 
@@ -107,7 +111,7 @@ def _asks_for_tasks(query: Query) -> bool:
 
 
 def drop_done_tasks(
-    index: Index, query: Query, ranked: Sequence[RankedHit], find_origins: FindOrigins
+    index: SearchIndex, query: Query, ranked: Sequence[RankedHit], find_origins: FindOrigins
 ) -> list[RankedHit]:
     """Return the first hits without those all of whose tasks are done by now, for a question about open tasks."""
     kept: list[RankedHit] = []
@@ -130,7 +134,7 @@ def _list_tasks(row: ScoredHit) -> Iterator[FoundStatement]:
 
 
 def _find_done(
-    index: Index, query: Query, places: Sequence[FoundStatement], find_origins: FindOrigins
+    index: SearchIndex, query: Query, places: Sequence[FoundStatement], find_origins: FindOrigins
 ) -> frozenset[StatementId]:
     """Return those of some tasks that something newer says to be done or given up, and nothing newer still open."""
     keys = join_keys(places)
@@ -149,7 +153,7 @@ def _is_of_days(hit: Hit, dates: QueryDates) -> bool:
 
 
 def find_replacements(
-    index: Index, query: Query, rows: Sequence[ScoredHit], find_origins: FindOrigins
+    index: SearchIndex, query: Query, rows: Sequence[ScoredHit], find_origins: FindOrigins
 ) -> dict[int, Replacement]:
     """Return by passage what replaced the statement of it that the query is about."""
     asked = query_stems(query.text)
@@ -232,7 +236,9 @@ def join_keys(places: Iterable[FoundStatement]) -> LookupKeys:
     return keys
 
 
-def group_by_key(index: Index, candidates: Sequence[Candidate], keys: LookupKeys) -> dict[int, list[FoundStatement]]:
+def group_by_key(
+    index: SearchIndex, candidates: Sequence[Candidate], keys: LookupKeys
+) -> dict[int, list[FoundStatement]]:
     """Return the statements of passages by the keys that they were looked up by."""
     if not keys:
         return {}
