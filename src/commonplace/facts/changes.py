@@ -188,15 +188,16 @@ def find_change(older: Statement, newer: Statement) -> Link | None:
 
 @cache_within(2_000_000)
 def says_change(newer: Statement) -> bool:
-    """Return whether a note has anything that `find_change` asks for: words of change, or the form of one; cached, as
-    it is compared with many."""
+    """Return whether `find_change` has anything to go by in a note: words of change, or a form that tells of one.
+    Cached, as a note is compared with many."""
     if not newer.cues.isdisjoint(_CHANGES) or not NEGATIONS.isdisjoint(newer.words):
         return True
     return len(split_clauses(newer.text)) > 1 or bool(read_replaced_topics(newer.text)) or _may_hint(newer)
 
 
 def _may_hint(newer: Statement) -> bool:
-    """Return whether a note may tell of a change: by a word that means it beside the same subject, or by its goal."""
+    """Return whether a note may tell of a change: by a word that means one beside the same subject, or by a new
+    value."""
     if "weak change" in newer.cues or has_cue(fold(newer.text), "hint"):
         return True
     # Most notes have no number, and to tell that takes much less time than to read what they say.
@@ -205,7 +206,7 @@ def _may_hint(newer: Statement) -> bool:
 
 
 def _find_denied(older: Statement, newer: Statement) -> frozenset[str]:
-    """Return what both notes are about, if one of them denies what the other says, and they have no other words."""
+    """Return what both notes are about, if they have the same words and one of them denies what the other says."""
     if NEGATIONS.isdisjoint(older.words) == NEGATIONS.isdisjoint(newer.words):
         return frozenset()
     topics = read_topics(older.text)
@@ -237,7 +238,7 @@ def _find_renamed(older: Statement, newer: Statement) -> frozenset[str]:
 
 
 def _has_as_value(older: Statement, replaced: frozenset[str]) -> bool:
-    """Return whether what was replaced is the value of a note: a name, or beside something else that both have."""
+    """Return whether what was replaced is the value of a note: a name, or something that is used."""
     claims = read_first_claim(older.text)
     if not replaced <= set(older.stems) or any(claim.is_closed and replaced & claim.heads[0] for claim in claims):
         return False
@@ -251,7 +252,7 @@ def _show(topics: frozenset[str]) -> str:
 
 
 def _may_be_replaced(older: Statement) -> bool:
-    """Return whether a note says how something is: not what happened once, nor to whom it talks."""
+    """Return whether a note says how things are, rather than what happened once, and does not address anybody."""
     if older.words[0] in VAGUE_STARTS or not YOU.isdisjoint(older.words) or older.is_question:
         return False
     return EVENT_WORDS.isdisjoint(older.words)
@@ -271,7 +272,7 @@ def _find_same_thing(older: Statement, newer: Statement) -> frozenset[str]:
 
 
 def _find_same_frame(older: Statement, newer: Statement, clauses: Iterable[str]) -> frozenset[str]:
-    """Return what both notes say alike, if a clause differs in one short span but for the words of change."""
+    """Return what both notes have in common, if apart from the words of change they differ in one short span."""
     if "tentative" in older.cues or "addition" in newer.cues:
         return frozenset()
     plain = read_plain_words(older.text)
@@ -342,7 +343,8 @@ def _is_unspaced(head: frozenset[str]) -> bool:
 
 
 def _have_values_of_one_kind(older: Claim, newer: Claim) -> bool:
-    """Return whether both give a number, or both a place or a name, and the newer one is not the older one again."""
+    """Return whether both give a number, or both a place or a name, and the newer one does not just repeat the
+    older."""
     if older.numbers and newer.numbers:
         return _have_one_unit(older, newer) and not newer.numbers <= older.numbers
     if older.numbers or newer.numbers or newer.value <= older.value:
@@ -355,14 +357,14 @@ def _have_one_unit(older: Claim, newer: Claim) -> bool:
 
 
 def count_alike(older: Statement, newer: Statement) -> bool:
-    """Return whether the numbers of two notes may tell the same: not `at 2 am` and `for 90 days`."""
+    """Return whether the numbers of two notes may be of one kind: `at 2 am` and `for 90 days` are not."""
     pairs = product(read_claims(older.text), read_claims(newer.text))
     numbered = [pair for pair in pairs if pair[0].numbers and pair[1].numbers]
     return not numbered or any(_have_one_unit(*pair) for pair in numbered)
 
 
 def _find_same_role(older: Statement, newer: Statement) -> frozenset[str]:
-    """Return the role that one has after another: `Victor is our landlord`, `our landlord is Mrs. Chen now`."""
+    """Return the role that passes to somebody else: `Victor is our landlord`, `our landlord is Mrs. Chen now`."""
     for claim in read_first_claim(older.text):
         is_ours = not (OURS.isdisjoint(older.words) or OURS.isdisjoint(newer.words))  # `our vet`
         is_charge = not (CHARGES.isdisjoint(older.words) or CHARGES.isdisjoint(newer.words))
@@ -387,7 +389,7 @@ def _has_name(text: str, stems: Set[str]) -> bool:
 
 
 def _find_taken_back(older: Statement, newer: Statement) -> frozenset[str]:
-    """Return what a note takes back, if the older one has it: all, or all but the verb."""
+    """Return what a note takes back, if the older one has all of it, or all but the verb."""
     topics = read_topics(newer.text)
     about = topics.intersection(older.stems)
     is_in_english = is_english(newer.text) or has_english_cue(fold(newer.text), "retraction")
@@ -407,8 +409,8 @@ def _find_taken_back(older: Statement, newer: Statement) -> frozenset[str]:
 
 
 def _is_noun(topic: str, text: str) -> bool:
-    """Return whether a word of a note is a thing, and no verb: with a capital letter within the note, after an article,
-    or as its first word."""
+    """Return whether a word of a note is a noun: it has a capital letter within the note, follows an article, or is its
+    first word."""
     if is_unspaced(topic[0]):
         return _UNSPACED_OBJECT.search(text) is not None
     words = text.split()
@@ -421,7 +423,7 @@ def _is_noun(topic: str, text: str) -> bool:
 
 
 def _have_same_head(older: Statement, newer: Statement) -> bool:
-    """Return whether both notes are about the same subject in so many words."""
+    """Return whether both notes name the same subject in the same words."""
     return any(
         first.is_closed and second.is_closed and first.heads[0] == second.heads[0]
         for first in read_first_claim(older.text)
@@ -430,7 +432,7 @@ def _have_same_head(older: Statement, newer: Statement) -> bool:
 
 
 def _is_own(older: Statement, about: frozenset[str]) -> bool:
-    """Return whether a note is about just that, or says what its writer does: it names no other subject."""
+    """Return whether a note is about just that, or about what its writer does: it names no other subject."""
     claims = read_claims(older.text)
     is_subject = any(claim.is_closed and about == claim.heads[0] for claim in claims)
     if is_subject or not FIRST_PERSON.isdisjoint(older.words):

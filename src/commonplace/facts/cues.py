@@ -36,7 +36,8 @@ def has_cue(folded: str, cue: Cue) -> bool:
 
 
 def has_english_cue(folded: str, cue: Cue) -> bool:
-    """Return whether a folded text has a phrase of a kind in English: short notes may have no other word of it."""
+    """Return whether a folded text has an English phrase of a kind: in a short note, nothing else may tell its
+    language."""
     return folded.isascii() and _pattern(cue, "english").search(folded) is not None
 
 
@@ -67,7 +68,7 @@ def _mark_phrase(mark: str, match: re.Match[str]) -> str:
 
 
 def find_cues(folded: str, cues: Collection[Cue]) -> frozenset[Cue]:
-    """Return which kinds of phrases a folded text has: only phrases are looked for of which it has a word."""
+    """Return which kinds of phrases a folded text has. Only those phrases are tried of which the text has a word."""
     found: set[Cue] = set()
     for cue, phrases in _find_possible(folded, cues):
         if cue not in found and compile_pattern(phrases).search(folded):

@@ -168,7 +168,8 @@ def _ends_with(statement: Statement, words: frozenset[str]) -> bool:
 
 
 def _is_of_relative(older: Statement, newer: Statement) -> bool:
-    """Return whether the newer is about somebody or something else, which it names by what the older is about."""
+    """Return whether the newer statement is about somebody or something else, and only mentions what the older one is
+    about."""
     (name,) = strip_articles(older.words)[:1] or ("",)
     if is_unspaced(name):
         return bool(_UNSPACED_RELATIVE.search(newer.text)) and not _UNSPACED_RELATIVE.search(older.text)
@@ -201,7 +202,8 @@ def _is_owner(statement: Statement, name: str) -> bool:
 
 
 def _is_of_another_state(older: Statement, newer: Statement) -> bool:
-    """Return whether the newer changes another state of the same: where somebody lives, and not where they work."""
+    """Return whether the newer statement changes another state of the same thing: where somebody lives, not where they
+    work."""
     verdict = compare_states(older.text, newer.text, says_change=False)
     if verdict:
         return verdict[0] == "other"
@@ -211,8 +213,8 @@ def _is_of_another_state(older: Statement, newer: Statement) -> bool:
 
 
 def _is_on_another_day(older: Statement, newer: Statement) -> bool:
-    """Return whether the newer gives another time for one day, and the older the time for all: `at 11 today`; or the
-    date of another appointment."""
+    """Return whether the newer statement gives the time for one day, and the older one the usual time (`at 11 today`);
+    or whether it gives the date of another appointment."""
     if "change" in newer.cues:
         return False
     if not APPOINTMENTS.isdisjoint(older.words) and not APPOINTMENTS.isdisjoint(newer.words):
@@ -223,8 +225,8 @@ def _is_on_another_day(older: Statement, newer: Statement) -> bool:
 
 
 def _moves_something_else(older: Statement, newer: Statement) -> bool:
-    """Return whether somebody moved something that the older statement does not name (`Tom moved the meeting to …`), or
-    moved to a team, and the older tells of a place; or the other way round."""
+    """Return whether somebody moved something that the older statement does not name (`Tom moved the meeting to …`); or
+    whether one of the two is about moving to a team, and the other about a place."""
     match = _MOVE.match(" ".join(split_words(fold(newer.text))))
     if not match:
         return False
@@ -272,7 +274,7 @@ def _is_not_done(older: Statement, newer: Statement) -> bool:
 
 
 def have_other_subjects(older: Statement, newer: Statement) -> bool:
-    """Return whether two notes name what they are about, and neither mentions that of the other."""
+    """Return whether two notes name what they are about, and neither mentions the subject of the other."""
     first = next(iter(read_first_claim(older.text)), None)
     second = next(iter(read_first_claim(newer.text)), None)
     if not first or not second or not first.is_closed or not second.is_closed:
@@ -290,8 +292,8 @@ def have_other_subjects(older: Statement, newer: Statement) -> bool:
 
 
 def _name_other_things(older: Statement, newer: Statement) -> bool:
-    """Return whether both name what they are about, and it is not the same thing: `the office rent` and `the warehouse
-    rent`, `the backup` and `the backup of the wiki`, `the launch party` and `the launch`."""
+    """Return whether both name what they are about, and these are different things: `the office rent` and `the
+    warehouse rent`, `the backup` and `the backup of the wiki`, `the launch party` and `the launch`."""
     old = _read_subject(older)
     new = _read_subject(newer)
     if not set(old) & set(new):
@@ -307,7 +309,7 @@ def _name_other_things(older: Statement, newer: Statement) -> bool:
 
 
 def _read_subject(statement: Statement) -> tuple[str, ...]:
-    """Return the stems of what the clause of a statement's verb is about, without words that tell nothing apart."""
+    """Return the stems of the subject of a statement's verb, without words that do not help to tell things apart."""
     relation = statement.relation
     if not relation or not FIRST_PERSON.isdisjoint(relation.subject):
         return ()

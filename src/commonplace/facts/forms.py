@@ -1,7 +1,7 @@
-"""Forms: rows of words that sentences are compared with, as regular expressions over words with spaces between them.
+"""Forms: rows of words that clauses are compared with, compiled into regular expressions.
 
-In a row, a capital letter is a slot for any words; slashes are between words of which one is there, an underscore joins
-words, and a question mark follows what may be missing: `S moved/relocated back? to V`.
+In a row, a capital letter is a slot for any words. Slashes separate alternatives, an underscore joins words, and what
+ends with a question mark may be missing: `S moved/relocated back? to V`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Tag = TypeVar("Tag")
 
 
 class Form(NamedTuple, Generic[Tag]):
-    """A form, what it says by its tag, and words of which every text with it has one."""
+    """A form. `tag`: what it says. `triggers`: words, one of which every text with this form has."""
 
     tag: Tag
     pattern: str
@@ -31,11 +31,11 @@ def compile_forms(
     longest_first: bool,
     is_whole: bool,
 ) -> list[Form[Tag]]:
-    """Return the forms of a table of tags, each with one row a line.
+    """Return the forms of a table, which has a tag and lines with one row each.
 
-    `last_slots`: patterns of slots at the end of a row, where they differ. `longest_first`: of words of which one is
-    there, the longest that fits is taken (`la nostra`, then `la`), and not the first. `is_whole`: the form is all of a
-    text, and not only how it begins.
+    `last_slots`: patterns of slots at the end of a row, if they are others there. `longest_first`: between slashes, the
+    longest words are tried first (`la nostra`, then `la`), and not in their order. `is_whole`: a form fits a whole
+    text, and not just its beginning.
     """
     end = r"\Z" if is_whole else r"(?!\S)"
     rows = [(tag, row.split()) for tag, text in table for row in text.split("\n") if row.strip()]

@@ -82,7 +82,7 @@ def _is_required_version(frame: Frame) -> bool:
 
 
 def _is_value(words: list[str]) -> bool:
-    """Return whether words are not another clause: `…, and I live in Berlin`."""
+    """Return whether words may be a value: they do not begin another clause, as in `…, and I live in Berlin`."""
     return words[0] not in _CLAUSE_STARTS and FIRST_PERSON.isdisjoint(words)
 
 
@@ -194,7 +194,7 @@ def _is_one_predicate(
 
 
 def _are_states(values: tuple[list[str], list[str]]) -> bool:
-    """Return whether both values begin with a state, and not with the same: `on`, `blocked by the audit`."""
+    """Return whether the values begin with two different states: `on`, `blocked by the audit`."""
     older, newer = values
     are_states = older[0] in STATES and newer[0] in STATES and older[0] != newer[0]
     return are_states and not any(value[0] in PREPOSITIONS and len(value) > 1 for value in values)
@@ -250,7 +250,7 @@ def _is_position(prefix: list[str]) -> bool:
 
 
 def _is_unique_role(frame: Frame, older: Statement, newer: Statement) -> bool:
-    """Return whether the statements say of two persons that each has a role that one has at a time."""
+    """Return whether the statements give one role to two people, and only one can have it at a time."""
     if len(frame.suffix) < _MIN_ROLE_WORDS or len(content_stems(frame.suffix)) < 2:
         return False
     if frame.suffix[0] == "is":

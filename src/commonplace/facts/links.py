@@ -60,7 +60,7 @@ class Answers(NamedTuple):
         return Answers(self.confirmed | others.confirmed, self.rejected | others.rejected)
 
     def keep(self, given: Collection[Answer]) -> Answers:
-        """Return those of the answers that somebody gave: a comment may be part of a text that was stored."""
+        """Return the answers that somebody gave: a comment may also be part of a text that was stored."""
         confirmed = frozenset(name for name in self.confirmed if (CONFIRMATION, name) in given)
         return Answers(confirmed, frozenset(name for name in self.rejected if (REJECTION, name) in given))
 
@@ -93,7 +93,7 @@ def _read_answers(line: str) -> Answers:
 
 
 def add_answer(text: str, line: int, names: Iterable[str], *, is_rejection: bool) -> str:
-    """Return a page with an answer about a line, counted from 0. The opposite answer of before is taken back."""
+    """Return a page with an answer about a line, counted from 0. It takes the place of the opposite answer."""
     changed = frozenset(names)
     lines, known = _take_answers(text, line)
     if is_rejection:
@@ -104,7 +104,7 @@ def add_answer(text: str, line: int, names: Iterable[str], *, is_rejection: bool
 
 
 def remove_answers(text: str, line: int, names: Iterable[str]) -> str:
-    """Return a page whose statement that ends on a line, counted from 0, says nothing of these any more."""
+    """Return a page without these answers about the statement that ends on a line, counted from 0."""
     lines, known = _take_answers(text, line)
     gone = frozenset(names)
     return _put_answers(lines, line, Answers(known.confirmed - gone, known.rejected - gone))

@@ -88,10 +88,8 @@ def judge_below_headings(
 def _are_below_other_headings(
     older: Statement, newer: Statement, older_subject: frozenset[str], newer_subject: frozenset[str], *, one_page: bool
 ) -> bool:
-    """Return whether each of two statements says something of what its own heading is about: it names nothing else.
-
-    On one page, only words that mean something else in every place (`deadline`, `owner`) are taken for that.
-    """
+    """Return whether each of two statements is about the subject of its own heading, and names nothing else. On one
+    page, that counts only for words that mean something else in every place (`deadline`, `owner`)."""
     only_older = older_subject - newer_subject
     only_newer = newer_subject - older_subject
     if not only_older or not only_newer:
@@ -107,8 +105,8 @@ def _are_below_other_headings(
 
 
 def _leave_out_subject(newer: Statement, older: Statement, subject: frozenset[str]) -> Statement | None:
-    """Return a statement without the name of what the page of an older one is about, which need not say that: `the
-    deadline of Osprey` is `the deadline` there. None if it does not name it, or if the older one does."""
+    """Return a statement without the name of the subject of an older one's page: there, `the deadline of Osprey` is
+    `the deadline`. None if it does not name that subject, or if the older one does."""
     named = subject.intersection(newer.stems)
     if not named or not named.isdisjoint(older.stems):
         return None
@@ -126,7 +124,7 @@ def _is_of_writer(statement: Statement) -> bool:
 
 
 def _share_name(older: Statement, newer: Statement) -> bool:
-    """Return whether two statements name the same; in a script without capital letters, nothing tells."""
+    """Return whether two statements have a name in common; True where there are no capital letters to tell."""
     if not _has_case(older.text) or not _has_case(newer.text):
         return True
     names = _list_names(older) | _list_names(newer)
@@ -138,7 +136,7 @@ def _has_case(text: str) -> bool:
 
 
 def _list_names(statement: Statement) -> set[str]:
-    """Return the words of a statement that are names, an identifier or the first one included."""
+    """Return the words of a statement that are names: also identifiers, and its first word."""
     words = statement.words
     nouns = {after for word, after in pairwise(words) if word in _GERMAN_DETERMINERS}
     names = {word for word in list_capitalised(statement.text) if word not in nouns}

@@ -332,8 +332,8 @@ def read_states(text: str) -> tuple[State, ...]:
 
 
 def compare_states(older: str, newer: str, *, says_change: bool) -> tuple[Verdict, State] | None:
-    """Return what a newer note makes of a state that an older one tells of; None if it is of nothing the same. One that
-    `says_change` may name the new state alone: `CI runs on GitHub Actions now`."""
+    """Return what a newer note makes of a state that an older one tells of; None if they have nothing in common. With
+    `says_change`, the newer note may just name the new state: `CI runs on GitHub Actions now`."""
     other: tuple[Verdict, State] | None = None
     changes = [state for state in read_states(newer) if state.phase != "state" or says_change]
     for change, state in product(changes, read_states(older) if changes else ()):
@@ -349,7 +349,8 @@ def compare_states(older: str, newer: str, *, says_change: bool) -> tuple[Verdic
 
 
 def _compare(state: State, change: State) -> Verdict:
-    """Return whether a state ended or has another value now; `other` if it is the same again, or of another value."""
+    """Return whether a state ended or has another value now; `other` if it is the same again, or is about another
+    value."""
     if change.phase == "end":
         return "ended" if _is_inflected(state.value, change.value) else "other"
     is_again = change.value <= state.value or state.value <= change.value
@@ -376,7 +377,7 @@ def _count_words(state: State) -> int:
 
 @cache_within(500_000)
 def find_ended(text: str) -> tuple[str, ...]:
-    """Return the words of what a note says to be no more; empty if it says so of nothing."""
+    """Return the words for what, according to a note, is no more; empty if there is no such thing."""
     if not _END_HINT.search(fold(text)):
         return ()
     for clause in split_clauses(text):
@@ -390,13 +391,13 @@ def find_ended(text: str) -> tuple[str, ...]:
 
 
 def _names_something(words: Sequence[str]) -> bool:
-    """Return whether words name what something is said of: not `it`, nor `until` alone."""
+    """Return whether words name something: `it` and `until` do not."""
     return not all(map(function_words().__contains__, words)) and "".join(words) not in _UNSPACED_CONJUNCTIONS
 
 
 @cache_within(500_000)
 def find_renewed(text: str) -> tuple[str, ...]:
-    """Return the stems of what the writer has another one of now: `we changed vets`, `we have a new adviser`."""
+    """Return the stems of what the writer now has another one of: `we changed vets`, `we have a new adviser`."""
     if not _RENEWAL_HINT.search(fold(text)):
         return ()
     for clause in split_clauses(text):
@@ -475,7 +476,7 @@ def _read_subject(words: list[str]) -> tuple[str, ...]:
 
 
 def _cut(words: list[str]) -> list[str]:
-    """Return words up to where what they name ends."""
+    """Return the words up to the end of what they name."""
     return words[: next((at for at, word in enumerate(words) if at and word in _VALUE_ENDS), len(words))]
 
 

@@ -176,8 +176,8 @@ class Role(NamedTuple):
 
 
 def find_succession(older: Statement, newer: Statement) -> Link | None:
-    """Return how the newer statement says that a role of the older one has another holder, or its holder another role;
-    or what somebody has another one of."""
+    """Return how the newer statement gives a role of the older one to somebody else, or its holder another role; or how
+    it replaces something that somebody has."""
     if about := _find_new_thing(older, newer):
         return Link("correction", "says that there is another", about)
     changes = [role for role in read_roles(newer.text) if role.phase in ("gets", "rises", "leaves")]
@@ -283,7 +283,7 @@ def _are_capitalised(words: Sequence[str], text: str) -> bool:
 
 @cache_within(250_000)
 def _read_new_thing(text: str) -> tuple[frozenset[str], str] | None:
-    """Return the stems of whose something is new, and of what, with its value; None if nothing is."""
+    """Return the stems of who has something new and of what it is, with its value; None if there is nothing new."""
     folded = fold(text).rstrip(".!。")
     if not any(mark in folded for mark in ("new ", "neu", "nuev", "nouv", "nov", "nuov", "nieuw", "нов")):
         return None
@@ -296,7 +296,7 @@ def _read_new_thing(text: str) -> tuple[frozenset[str], str] | None:
 
 
 def _find_new_thing(older: Statement, newer: Statement) -> str:
-    """Return what somebody has another one of, if the older statement gives the one before."""
+    """Return what somebody has another one of, if the older statement is about the previous one."""
     new = _read_new_thing(newer.text)
     if not new:
         return ""

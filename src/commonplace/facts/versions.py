@@ -93,7 +93,7 @@ def judge(
     """Return how the newer statement replaces the older one; None if it does not, or if that is not certain.
 
     `is_same_place`: both are on one page, or under one key, so that a short label means the same in both.
-    `may_be_linked`: the caller knows that `may_be_versions` of them.
+    `may_be_linked`: the caller knows already that `may_be_versions` is true of them.
     """
     if _completes(older, newer):
         return None if _is_rejected(older, newer) else Link("done", "says that it is done")
@@ -119,7 +119,8 @@ def judge(
 
 
 def _leaves_open(older: Statement, newer: Statement, link: Link) -> bool:
-    """Return whether a statement only says that a task is not done; that it need not be done would take it back."""
+    """Return whether a statement only says that a task is not done yet; that it need not be done would be a
+    retraction."""
     return link.kind != "retraction" and leaves_open(older.text, older.box, newer.text)
 
 
@@ -240,14 +241,15 @@ def _judge_field(older: Statement, newer: Statement) -> Link | None:
 
 
 def _tell_two_stories(older: Statement, newer: Statement) -> bool:
-    """Return whether two lines with one label say much, and nothing of the same: `Evening: …` of two days."""
+    """Return whether two lines with one label say much and have nothing in common: `Evening: …` on two days."""
     told = [set(each.stems) - _label_stems(each) for each in (older, newer)]
     return min(map(len, told)) >= _MIN_STORY_STEMS and told[0].isdisjoint(told[1])
 
 
 def _give_other_details(older: Statement, newer: Statement) -> bool:
-    """Return whether a label names somebody or something, and each line tells something else of it: `Max: size 29`,
-    `Max: allergic to penicillin`. What has one value is named by its label (`Deadline`, `wifi password`), or short."""
+    """Return whether a label names somebody or something, and each line gives another detail: `Max: size 29`, `Max:
+    allergic to penicillin`. If there is one value, the label says of what (`Deadline`, `wifi password`), or the lines
+    are short."""
     labels = _label_stems(newer)
     is_value = not labels.isdisjoint(CONTEXT_LABELS | ROLES) or (len(labels) > 1 and not _is_label_capitalised(newer))
     if is_value or "change" in newer.cues:
@@ -292,7 +294,7 @@ def _read_role(older: Statement) -> tuple[str, ...]:
 
 
 def _is_past(statement: Statement) -> bool:
-    """Return whether a statement tells of what was: it stays true of what is no more."""
+    """Return whether a statement is about the past: it stays true even if what it is about is no more."""
     return _is_event(statement) or not _PAST.isdisjoint(statement.words) or bool(find_ended(statement.text))
 
 
@@ -376,7 +378,7 @@ def _read_details(statement: Statement) -> set[str]:
 
 
 def _find_owners(statement: Statement) -> set[str]:
-    """Return the stems of those whose something a statement is about: `the dentist for Max`, `Max's dentist`."""
+    """Return the stems of the owners of what a statement is about: `the dentist for Max`, `Max's dentist`."""
     words = statement.words
     return {stem(word) for mark, word in pairwise(words) if mark in _OWNER_MARKS} | {
         stem(word) for word, mark in pairwise(words) if mark == "'s"
@@ -433,7 +435,8 @@ def _judge_change(older: Statement, newer: Statement) -> Link | None:
 
 
 def _takes_back_another(newer: Statement, shared: set[str]) -> bool:
-    """Return whether what a note takes back is more than what it shares with another: another thing of the same."""
+    """Return whether a note takes back more than what it has in common with another: it is about another thing of the
+    same kind."""
     clauses = [clause for clause in split_clauses(newer.text) if has_cue(fold(clause), "retraction")]
     return any(not shared.isdisjoint(topics) and topics - shared for topics in map(read_topics, clauses))
 
@@ -446,7 +449,8 @@ def _tell_times_and_counts(older: Statement, newer: Statement) -> bool:
 
 
 def _gives_new_value(older: Statement, newer: Statement) -> bool:
-    """Return whether the newer note has a number or a name that the older one does not have, and not all of it."""
+    """Return whether the newer note has a number or a name that the older one lacks, and does not repeat all of the
+    older."""
     if set(older.stems) <= set(newer.stems):
         return False
     is_cased = any(letter.islower() for letter in newer.text)
@@ -456,7 +460,7 @@ def _gives_new_value(older: Statement, newer: Statement) -> bool:
 
 
 def _is_vague(statement: Statement) -> bool:
-    """Return whether a statement points at what it is about, or is said to somebody: `That's great for you!`"""
+    """Return whether a statement only points at what it is about, or addresses somebody: `That's great for you!`"""
     return statement.words[0] in _VAGUE_STARTS or not YOU.isdisjoint(statement.words)
 
 
@@ -478,7 +482,8 @@ def _is_answer(shared: set[str], share: float, newer: Statement) -> bool:
 
 
 def _is_decision(older: Statement, newer: Statement, shared: set[str]) -> bool:
-    """Return whether a note says what was decided about what an older one calls open; one word tells about what."""
+    """Return whether a note says what was decided about something that an older one calls open; one common word is
+    enough."""
     is_open = has_cue(fold(older.text), "open")
     about = shared & read_topics(newer.text) & read_topics(older.text)
     return is_open and "decision" in newer.cues and bool(_topics(about)) and len(newer.stems) <= _MAX_DECISION_STEMS
@@ -548,14 +553,15 @@ def _find_taken_back(older: Statement, newer: Statement) -> set[str]:
 
 
 def _is_same_feeling(older: str, newer: str, about: frozenset[str]) -> bool:
-    """Return whether what is taken back was felt: liked, or disliked."""
+    """Return whether what is taken back, liking or disliking, is what was felt before."""
     taken_back = _read_past_feeling(fold(newer))
     return taken_back is None or taken_back == _is_liked(fold(older), about)
 
 
 @cache_within(500_000)
 def _read_past_feeling(folded: str) -> bool | None:
-    """Return whether somebody says to have liked something (True) or not (False); None if that is not said."""
+    """Return whether somebody says that they used to like something (True) or to dislike it (False); None if they do
+    not say."""
     _, is_past, rest = folded.partition(_USED_TO)
     if is_past:
         return _NEGATIVE.search(_CLAUSE_END.split(rest)[0]) is None
@@ -564,7 +570,7 @@ def _read_past_feeling(folded: str) -> bool | None:
 
 @cache_within(500_000)
 def _is_liked(folded: str, about: frozenset[str]) -> bool:
-    """Return whether somebody says to like something: what they used to like they do not like any more."""
+    """Return whether somebody says that they like something; what they used to like, they like no more."""
     before, is_past, rest = folded.partition(_USED_TO)
     if not is_past:
         return _NEGATIVE.search(folded) is None

@@ -121,7 +121,7 @@ def _unspaced_pattern() -> re.Pattern[str]:
 
 @cache
 def compile_pattern(pattern: str) -> re.Pattern[str]:
-    """Return a compiled pattern; cached, as it is compiled when the first text needs it."""
+    """Return a compiled pattern; cached, so that each is compiled when a text first needs it."""
     return re.compile(pattern)
 
 
@@ -147,7 +147,7 @@ def is_number(word: str) -> bool:
 
 
 def may_have_number(text: str) -> bool:
-    """Return whether any word of a text may be a number: of one that is not in ASCII, this is not looked at."""
+    """Return whether any word of a text may be a number; True for every text that is not in ASCII."""
     if not text.isascii() or _DIGIT.search(text):
         return True
     return not _date_word_starts().isdisjoint(_LETTERS.findall(text.lower()))
@@ -214,10 +214,10 @@ def is_capitalised(word: str, text: str) -> bool:
 
 
 def is_capitalised_within(word: str, text: str) -> bool:
-    """Return whether a folded word begins with a capital letter in a text after its first word."""
+    """Return whether a folded word begins with a capital letter after a space in a text."""
     return f" {word[:1].upper()}{word[1:]}" in text
 
 
 def has_capitals(word: str, text: str) -> bool:
-    """Return whether a folded word begins with a capital letter in a text, or has no other letters there."""
+    """Return whether a folded word begins with a capital letter in a text, or is all in capital letters there."""
     return is_capitalised(word, text) or word.upper() in text

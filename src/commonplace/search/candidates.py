@@ -84,7 +84,8 @@ def _narrow_to_dates(filters: Filters, dates: QueryDates) -> Filters | None:
 def _retrieve(
     index: SearchIndex, query: Query, vectors: QueryVectors, weights: Weights, *, newest: bool = False
 ) -> Candidates:
-    """Collect the candidates of both retrievers. Where no passage has a word, one that is spelled nearly so counts."""
+    """Collect the candidates of both retrievers. If no passage has a word of the query, a word that is spelled nearly
+    the same counts."""
     found = _retrieve_words(index, query, vectors, weights, NO_CORRECTIONS, newest=newest)
     corrections = find_corrections(index, found.terms.unknown, query.viewer)
     return _retrieve_words(index, query, vectors, weights, corrections, newest=newest) if corrections else found
@@ -136,7 +137,7 @@ def _load_distinct(index: Retriever, numbers: Sequence[int], limit: int) -> dict
 
 
 def words_to_find(index: SearchIndex, query: Query, dates: QueryDates) -> str:
-    """Return a query without the days that it names; with them where nothing is dated so, as texts may name them."""
+    """Return a query without the days that it names; but with them if nothing is dated so, as texts may name them."""
     if dates.is_relative or not dates.has_content or dates.rest == query.text:
         return dates.rest
     filters = _narrow_to_dates(query.filters, dates)

@@ -145,8 +145,9 @@ _END = _Word("\n", frozenset())
 
 
 def _has_another_instead(parts: Sequence[_Part], question: str, note: str, language: str) -> bool:
-    """Return whether a note has all words of a query but one, and another in its place: between the same words, before
-    the same noun (`web app`, `mobile app`), or as that of which it is (`project of the museum`, `… of the library`)."""
+    """Return whether a note has all words of a query but one, and another word in its place: between the same words,
+    before the same noun (`web app`, `mobile app`), or after the same one (`project of the museum`, `… of the
+    library`)."""
     asked = [part for part in parts if part.is_there or not part.is_kind]
     missing = [place for place, part in enumerate(asked) if not part.is_there]
     if len(missing) != 1 or len(asked) == 1 or fold_accents(asked[missing[0]].text) in folded_words(LIGHT_VERBS):
@@ -217,8 +218,8 @@ def _find_next(words: Sequence[_Word]) -> _Next:
 
 
 def _is_of(gap: Sequence[str], other_gap: Sequence[str], word: str, language: str) -> bool:
-    """Return whether the words between two nouns say in both texts that the first is of the second, or for it, or with
-    it. A genitive needs none, and no German noun after another (`die Abteilung Einkauf`)."""
+    """Return whether in both texts, the words between two nouns say that the first is of the second, or for it, or with
+    it. A genitive needs no such word, nor does a German noun after another noun (`die Abteilung Einkauf`)."""
     if not gap and not other_gap:
         return bool(_GENITIVE_SCRIPTS.match(word)) or (language == _GERMAN and word[:1].isupper())
     if not gap or not other_gap:

@@ -27,7 +27,7 @@ def put_earlier_first(
 
 
 def _raise_earlier(by_number: dict[int, RankedHit], places: Sequence[FoundStatement], asked: frozenset[str]) -> None:
-    """Raise the hit of the version before the one that is named; without any that is, before the last."""
+    """Raise the hit with the version before the one that is named; if none is named, the one before the last."""
     at = _find_named(places, asked)
     if at == 0 or places[at - 1].number not in by_number:
         return
@@ -41,7 +41,7 @@ def _raise_earlier(by_number: dict[int, RankedHit], places: Sequence[FoundStatem
 
 
 def _find_named(places: Sequence[FoundStatement], asked: frozenset[str]) -> int:
-    """Return which of some versions has most words of a question that not all of them have."""
+    """Return the version that has most words of a question, apart from words that all versions have."""
     stems = [frozenset(place.statement.stems) or query_stems(place.statement.text) for place in places]
     common = frozenset[str].intersection(*stems)
     counts = [len((asked & each) - common) for each in stems]

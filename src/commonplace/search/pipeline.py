@@ -429,10 +429,8 @@ def _describe_query(terms: QueryTerms, words: int) -> Asked:
 
 
 def _find_questions(index: SearchIndex, rows: Sequence[ScoredHit]) -> dict[int, str]:
-    """Return what the user said before each of the assistant's turns: an answer alone is often hard to understand.
-
-    A turn that answers the question of someone else has it with it already.
-    """
+    """Return what the user said before each of the assistant's turns, as an answer alone is often hard to understand. A
+    turn that answers somebody else's question already has it."""
     answers = [row.number for row in rows if row.hit.source == "session" and row.hit.text.startswith(ASSISTANT_STARTS)]
     return index.find_questions(answers) if answers else {}
 

@@ -43,8 +43,8 @@ def identify(place: FoundStatement) -> StatementId:
 class Replacement(NamedTuple):
     """A statement, its newest version, and why that is one.
 
-    `is_partial`: the statement or its passage says something else that holds. `keeps_place`: the query is about that
-    as much. `clause`: what was replaced of the statement; empty if all of it was.
+    `is_partial`: the statement or its passage also says something that still holds. `keeps_place`: the query is about
+    that just as much. `clause`: what was replaced of the statement; empty if all of it was.
     """
 
     older: FoundStatement
@@ -86,12 +86,13 @@ def either(one: float, two: float) -> float:
 
 
 def inherit(hit: Hit, chance: float) -> Hit:
-    """Return a hit with the chance of others to be right added to its own."""
+    """Return a hit with the chance that others are right added to its own."""
     return hit._replace(score=round(min(_MAX_SCORE, either(hit.score, chance)), 4)) if chance else hit
 
 
 def find_replaced_part(replacement: Replacement, query_stems: frozenset[str] = frozenset()) -> Replacement:
-    """Return a replacement as one of a part, if the newer statement says nothing about another clause of the older."""
+    """Return a replacement, marked as partial if the newer statement says nothing about another clause of the older
+    one."""
     older, newer, link = replacement[:3]
     if link.kind in _WHOLE_KINDS or not older.statement.words or older.statement.label:
         return replacement

@@ -113,7 +113,7 @@ def _asks_for_tasks(query: Query) -> bool:
 def drop_done_tasks(
     index: SearchIndex, query: Query, ranked: Sequence[RankedHit], find_origins: FindOrigins
 ) -> list[RankedHit]:
-    """Return the first hits without those all of whose tasks are done by now, for a question about open tasks."""
+    """Return the first hits for a question about open tasks, without those whose tasks are all done."""
     kept: list[RankedHit] = []
     for start in range(0, len(ranked), MAX_MARKED_HITS):
         some = ranked[start : start + MAX_MARKED_HITS]
@@ -136,7 +136,7 @@ def _list_tasks(row: ScoredHit) -> Iterator[FoundStatement]:
 def _find_done(
     index: SearchIndex, query: Query, places: Sequence[FoundStatement], find_origins: FindOrigins
 ) -> frozenset[StatementId]:
-    """Return those of some tasks that something newer says to be done or given up, and nothing newer still open."""
+    """Return the tasks that according to the newest statement about each are done or given up."""
     keys = join_keys(places)
     candidates = index.find_by_fact_keys([*keys][:_MAX_KEYS], query.viewer, _MAX_CANDIDATES, query.filters)
     pairs = [*judge_places(places, group_by_key(index, candidates, keys))]
@@ -265,13 +265,13 @@ def _find_shared(
 
 
 def _keep_latest(places: list[FoundStatement], limit: int) -> list[FoundStatement]:
-    """Return the statements that were made last, of many: a page may say the same of a thousand values."""
+    """Return the latest of many statements: a page may say the same of a thousand values."""
     return places if len(places) <= limit else sorted(places, key=order_by_date)[-limit:]
 
 
 def judge_places(places: Sequence[FoundStatement], by_key: dict[int, list[FoundStatement]]) -> Iterator[Replacement]:
-    """Yield what may replace each of the statements. However many there are, each is compared with some others, so that
-    a text that repeats itself takes no time from the rest, and hides nothing of it."""
+    """Yield what may replace each of the statements. Comparisons are shared out evenly, so that a long repetitive text
+    cannot use them up."""
     limit = max(_MIN_COMPARISONS, _MAX_COMPARISONS // max(1, len(places)))
     for place in places:
         yield from _judge_all(place, _find_others(place, by_key, limit))
@@ -291,8 +291,8 @@ def _find_others(place: FoundStatement, by_key: dict[int, list[FoundStatement]],
 def _keep_replaceable(
     places: Sequence[FoundStatement], candidates: Sequence[Candidate], find_origins: FindOrigins
 ) -> list[FoundStatement]:
-    """Return the statements beside which there may be a newer one, or one that names what it replaces: to compare dates
-    takes much less time than to read what the others say."""
+    """Return the statements for which there may be a newer one, or one that names what it replaces. Comparing dates
+    takes much less time than reading what the others say."""
     hits = (*(place.hit for place in places), *(each.hit for each in candidates))
     origins = _find_origins_of(hits, find_origins)
     others = [(each, _list_moments(each.hit, origins)) for each in candidates]
@@ -324,7 +324,8 @@ def _share_key(place: FoundStatement, others: Iterable[Candidate]) -> bool:
 
 
 def _judge_all(place: FoundStatement, latest: Sequence[FoundStatement]) -> Iterator[Replacement]:
-    """Yield what may replace a statement, whichever of both is newer; if anything may, also what repeats it."""
+    """Yield what may replace a statement, whichever of the two is newer; and if there is anything, also what repeats
+    it."""
     is_replaced = False
     day = _find_lasting_day(place.hit)
     for other in latest:
@@ -342,8 +343,8 @@ _NOT_JUDGED = Link("frame", "not judged yet")  # known by its identity
 
 
 def _judge_once(older: Statement, newer: Statement, *, is_same_place: bool, may_be_linked: bool) -> Link | None:
-    """Return what `judge` does; cached, since one write changes few pairs of all that a context compares. The keys are
-    hashes: there are many more pairs than statements, and each would keep two of these."""
+    """Return what `judge` does; cached, as one write changes few of all the pairs that a context compares. The keys are
+    hashes: there are many more pairs than statements, and each would otherwise keep two of these."""
     key = (hash(older), hash(newer), is_same_place)
     link: Link | None = _links.get(key, _NOT_JUDGED)
     if link is _NOT_JUDGED:
@@ -353,8 +354,8 @@ def _judge_once(older: Statement, newer: Statement, *, is_same_place: bool, may_
 
 
 def _judge_with_any_answers(older: FoundStatement, newer: FoundStatement) -> Link | None:
-    """Return how one statement may replace another, as their answers say or without them: `_check_answers` looks at
-    which of them somebody gave."""
+    """Return how one statement may replace another, with the answers on the page or without them; `_check_answers` then
+    looks at which answers somebody really gave."""
     link = _judge(older, newer, older.statement, newer.statement)
     if link or older.statement.answers == newer.statement.answers == NO_ANSWERS:
         return link
@@ -427,8 +428,8 @@ def _find_origins_of(hits: Iterable[Hit], find_origins: FindOrigins) -> Origins:
 
 
 def _check_answers(pair: Replacement, origins: Origins) -> Replacement | None:
-    """Return a pair as it is by the answers that somebody gave alone; None if its newer statement does not replace the
-    older one then. A comment on a page may be part of what was stored there."""
+    """Return a pair judged only by answers that somebody really gave; None if by these, the newer statement does not
+    replace the older one. A comment on a page may be part of a text that was stored there."""
     places = (pair.older, pair.newer)
     if pair.link == REPETITION or all(place.statement.answers == NO_ANSWERS for place in places):
         return pair
@@ -451,14 +452,14 @@ class _Moment(NamedTuple):
 
 
 def _find_moment(place: FoundStatement, origins: Origins) -> _Moment:
-    """Return the date of a statement: as it says, or its page is called; or when its line was edited later."""
+    """Return when a statement was made: the date that it or its page has, or when its line was edited later."""
     moments = _list_moments(place.hit, origins, origins.get(_locate(place).citation))
     return moments[-1] if len(moments) > 1 and _is_alone(place) else moments[0]
 
 
 def _list_moments(hit: Hit, origins: Origins, line: Provenance | None = None) -> list[_Moment]:
-    """Return the date of a passage, or of one of its lines, and, if it was edited later, that of the edit: either may
-    be that of a statement. Where only the spelling was corrected, nothing new was said."""
+    """Return the date of a passage, or of one of its lines, and also when it was edited, if that was later: a statement
+    may be from either. A corrected spelling says nothing new."""
     at = date_of(hit)
     origin = origins.get(hit.citation, _NO_ORIGIN)
     said_at = (line or origin).said_at
@@ -473,7 +474,7 @@ def _list_moments(hit: Hit, origins: Origins, line: Provenance | None = None) ->
 
 
 def _is_alone(place: FoundStatement) -> bool:
-    """Return whether a statement has its line for itself: else nobody knows which one of the line was edited."""
+    """Return whether a statement has a line to itself: otherwise nobody knows which one on the line was edited."""
     line = place.statement.first_line
     return sum(each.first_line == line for each in read_statements(place.hit.text)) <= 1
 
@@ -512,8 +513,8 @@ def _lower(hit: Hit) -> Hit:
 def _put_newer_first(
     ranked: Sequence[RankedHit], replacements: dict[int, Replacement], *, may_insert: bool
 ) -> list[RankedHit]:
-    """Return the hits by score. What was replaced loses a share of its own, which its newer version takes over; where
-    that was not found, it joins the hits."""
+    """Return the hits by score. What was replaced loses a share of its score to its newer version; a newer version that
+    was not found joins the hits."""
     hits = {row.number: hit for row, hit in ranked}
     replaced = {number: each for number, each in replacements.items() if not each.keeps_place and number in hits}
     newer = [_insert(row, replaced[row.number]) for row, _ in ranked if may_insert and row.number in replaced]
@@ -534,8 +535,8 @@ def _is_repeated(hit: Hit, replacement: Replacement, every: Mapping[int, RankedH
 
 
 def _join_chances(shown: Mapping[int, Hit], replaced: Mapping[int, Replacement]) -> dict[int, float]:
-    """Return by newest version how likely any of the hits that it replaces is right: what one of them would answer, it
-    does."""
+    """Return, by newest version, how likely it is that any of the hits that it replaces is right: it answers what any
+    of them would."""
     chances: dict[int, float] = {}
     for number in replaced:
         newest = _find_newest(number, replaced)
@@ -544,7 +545,7 @@ def _join_chances(shown: Mapping[int, Hit], replaced: Mapping[int, Replacement])
 
 
 def _find_newest(number: int, replaced: Mapping[int, Replacement]) -> int:
-    """Return the last passage of those of which each replaced the one before."""
+    """Return the last passage of a chain in which each replaced the one before."""
     seen = {number}
     while (replacement := replaced.get(number)) and replacement.newer.number not in seen:
         number = replacement.newer.number

@@ -193,7 +193,7 @@ def find_validity_phrases(text: str, day: int | None) -> dict[str, Validity]:
 
 
 def _find_phrases(folded: str) -> Iterator[tuple[re.Match[str], _Kind, str]]:
-    """Yield the phrases of a text that tell neither of the past nor of every time, of which some may overlap."""
+    """Yield the phrases of a text that are neither about the past nor about every time; some may overlap."""
     for language in _choose_languages(folded):
         if not _names_day(folded, language):
             continue
@@ -205,14 +205,14 @@ def _find_phrases(folded: str) -> Iterator[tuple[re.Match[str], _Kind, str]]:
 
 
 def note_days(text: str, day: int | None, is_turn: bool) -> str:  # noqa: FBT001 - as `NoteDays` says
-    """Return what the index keeps of a passage, so that no query has to read it for that: the days that it names, and
-    a mark if it says until when something holds."""
+    """Return what the index keeps of a passage, so that a query need not read it: the days that it names, and a mark if
+    it says until when something holds."""
     mark = VALIDITY_MARK if _says_validity(text, is_turn=is_turn) else ""
     return f"{note_named_days(text, day)} {mark}".strip()
 
 
 def may_be_limited(days: str) -> bool:
-    """Return whether a passage may say until when it holds, by what the index notes of it."""
+    """Return whether, according to the index, a passage may say until when it holds."""
     return VALIDITY_MARK in days
 
 
@@ -241,7 +241,8 @@ def _day_pattern(language: str) -> re.Pattern[str]:
 
 
 def _is_recurring(folded: str, match: re.Match[str]) -> bool:
-    """Return whether a sentence says what is so every time, or `until Friday's deploy`, which is no day."""
+    """Return whether a sentence is about something that happens every time, or has `until Friday's deploy`, which is
+    not a day."""
     before = _SENTENCE_BREAK.split(folded[: match.start()])[-1]
     after = _SENTENCE_BREAK.split(folded[match.end() :], maxsplit=1)[0]
     if after.startswith(("'s ", "’s ")):

@@ -241,7 +241,8 @@ def _names_number(name: str) -> int:
 
 
 def says_weekday(text: str, weekdays: Iterable[int], *, is_coming: bool) -> bool:
-    """Return whether a text names one of these weekdays. What was on such a day says nothing of the coming one."""
+    """Return whether a text names one of these weekdays. What happened on such a day says nothing about the coming
+    one."""
     folded = fold_phrase(text)
     matches = [match for number in weekdays if (match := _weekday_patterns()[number].search(folded))]
     if not matches or not is_coming or any(match[0].endswith("s") for match in matches):
@@ -250,7 +251,7 @@ def says_weekday(text: str, weekdays: Iterable[int], *, is_coming: bool) -> bool
 
 
 def words_for(weekdays: Iterable[int], spans: Iterable[Span]) -> str:
-    """Return words that a text has which says these weekdays, or names these days."""
+    """Return words of texts that name these weekdays, or the days of these spans."""
     words: list[str] = []
     for number in weekdays:
         words.append(WEEKDAYS[number])

@@ -121,13 +121,13 @@ def is_question(text: str) -> bool:
 
 
 def has_content(text: str, *, is_coming: bool = False) -> bool:
-    """Return whether a question asks for more than what happened, or what is planned for a coming day: it has a word
-    that is neither a stop word nor one that any question about a day has."""
+    """Return whether a question about a day asks for more than what happened, or what is planned: it has a word that is
+    neither a stop word nor part of every such question."""
     return _has_other_words(text, _list_day_question_words(is_coming=is_coming))
 
 
 def has_subject(text: str, *, is_coming: bool = False) -> bool:
-    """Return whether a question about a day says on what: `what did we decide` has a verb, but no subject."""
+    """Return whether a question about a day also names a subject: `what did we decide` has a verb, but no subject."""
     ignored = _list_day_question_words(is_coming=is_coming) | folded_words(DAY_QUESTION_VERBS)
     return _has_other_words(text, ignored)
 
@@ -145,7 +145,7 @@ def _has_other_words(text: str, ignored: frozenset[str]) -> bool:
 
 @cache
 def folded_words(words: str) -> frozenset[str]:
-    """Return the words of a list in a source file, as those of texts are folded."""
+    """Return the words of a list in a source file, folded like those of texts."""
     return frozenset(fold_accents(words).split())
 
 
