@@ -94,7 +94,7 @@ def test_what_changed_for_another_or_is_the_same_replaces_nothing(older: str, ne
 
 def test_a_clause_says_of_whom_it_tells_what() -> None:
     (state,) = read_states("Marek took over the checkout team from Priya.")
-    assert (state.relation, state.aspect, state.subject) == ("lead", "change", ("check", "team"))
+    assert (state.relation, state.phase, state.subject) == ("lead", "change", ("check", "team"))
     assert state.value == {"marek"}
     assert read_states("The launch moved to Tuesday.") == ()  # a date is no place
 

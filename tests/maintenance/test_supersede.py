@@ -10,7 +10,7 @@ import pytest
 
 from commonplace import Memory
 from commonplace.errors import InvalidArgument, NotFound, Refused
-from commonplace.facts.links import add_answer, find_answers, hash_words
+from commonplace.facts.links import add_answer, hash_words, read_answers_by_line
 from commonplace.facts.statements import split_statements
 from commonplace.maintenance import timeline
 from commonplace.maintenance.doubts import supersede
@@ -137,7 +137,7 @@ def test_answers_of_one_statement_share_a_comment_at_its_end() -> None:
     text = add_answer(text, 0, ["0000000a"], is_rejection=False)
     text = add_answer(text, 0, ["0000000b"], is_rejection=False)
     assert text == "- Bills go to Ann. <!-- commonplace: supersedes 0000000a 0000000b -->\n- Another."
-    assert find_answers(text)[0].confirmed == {"0000000a", "0000000b"}
+    assert read_answers_by_line(text)[0].confirmed == {"0000000a", "0000000b"}
     assert add_answer(text, 0, ["0000000a", "0000000b"], is_rejection=True).count("<!--") == 1
 
 

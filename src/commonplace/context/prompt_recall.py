@@ -15,7 +15,7 @@ from ..formats.timestamps import parse_day
 from ..framing import estimate_tokens, fence, quote_line
 from ..home import Home
 from ..index.recalls import Conversation, without_recalls
-from ..index.tokenizer import detect_language, fold, tokenize_passage, tokenize_query
+from ..index.tokenizer import detect_language, fold_accents, tokenize_passage, tokenize_query
 from ..model import Hit, Viewer
 from ..schema import TEXT, Schema, check
 from ..search.marks import describe_marks
@@ -151,7 +151,7 @@ def _guess_language(text: str) -> str:
     letters = [character for character in text if character.isalpha()]
     if sum(character > _LAST_LATIN_LETTER for character in letters) * 2 > len(letters):
         return ""
-    return detect_language(_WORD.findall(fold(text)))
+    return detect_language(_WORD.findall(fold_accents(text)))
 
 
 def _search(home: Home, query: str, viewer: Viewer) -> SearchResult:

@@ -15,7 +15,6 @@ from datetime import date
 from ..caching import cache_within
 from ..facts.past_questions import asks_about_past
 from ..facts.statements import shorten_statement
-from ..facts.versions import DONE_TASK
 from ..formats.annotations import strip_annotations
 from ..formats.passages import embedding_text
 from ..formats.timestamps import parse_timestamp
@@ -111,7 +110,7 @@ def _drop_lines(hit: Hit, pairs: Sequence[Replacement]) -> Hit:
         hit = hit._replace(superseded_by=describe_successor(partial))
     newer = hit.superseded_by
     pairs = [pair for pair in pairs if not (pair.is_partial and newer and newer.was == pair.clause)]
-    is_done = newer is not None and newer.kind == DONE_TASK
+    is_done = newer is not None and newer.kind == "done"
     was = newer.was if newer and not is_done else ""
     replaced = {(pair.older.statement.first_line, pair.older.statement.text) for pair in pairs}
     statements = list_statements(hit.text)

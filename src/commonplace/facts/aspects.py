@@ -12,9 +12,9 @@ from .claims import split_clauses
 from .cues import has_cue
 from .relations import Relation
 from .statements import Statement
-from .states import ARTICLES, is_about
-from .value_words import NAMING, PREPOSITIONS
-from .words import content_stems, find_names, fold, is_number, is_unspaced, split_words, stem, word_set
+from .states import is_about
+from .value_words import ARTICLES, NAMING, PREPOSITIONS
+from .words import content_stems, fold, is_number, is_unspaced, list_capitalised, split_words, stem, word_set
 
 # Somebody is away for a while, and stays what they are.
 _ABSENCE = re.compile(
@@ -55,7 +55,7 @@ _ROLE_PREPOSITIONS = word_set("as als como comme come")
 
 
 def are_of_other_aspects(older: Statement, newer: Statement) -> bool:
-    """Return whether the newer statement changes another side of the same thing than the older one tells of."""
+    """Return whether the newer statement is about a different side of the same thing than the older one."""
     old = fold(older.text)
     new = fold(newer.text)
     first_clause = fold(split_clauses(newer.text)[0]) if newer.words else ""
@@ -73,7 +73,7 @@ def are_of_other_aspects(older: Statement, newer: Statement) -> bool:
 
 
 def _may_tell_role(older: Statement) -> bool:
-    """Return whether a statement may say what somebody is or does for others: not where they live."""
+    """Return whether a statement may say what somebody's role is, rather than where they live."""
     relation: Relation | None = older.relation
     if not relation:
         return True
@@ -84,24 +84,24 @@ def _may_tell_role(older: Statement) -> bool:
 
 
 def _may_tell_work(older: Statement) -> bool:
-    """Return whether a statement may say for whom somebody works, or as what."""
+    """Return whether a statement may say who somebody works for, or as what."""
     relation: Relation | None = older.relation
     return not relation or relation.kind in ("work", "own") or (relation.kind == "be" and _may_tell_role(older))
 
 
 def _upgrades_another(older: Statement, new: str) -> bool:
-    """Return whether something got another version of what the older statement does not name."""
+    """Return whether the newer statement is about another version of something that the older one does not name."""
     match = _UPGRADE.search(new)
     return match is not None and stem(match["product"] or match["produkt"]) not in older.stems
 
 
 def _moves_version(old: str, new: str) -> bool:
-    """Return whether the older statement tells a version, and the newer one where something moved."""
+    """Return whether the older statement gives a version, and the newer one says where something moved."""
     return bool(_VERSION.search(old) and _MOVE.search(new)) and not _VERSION.search(new)
 
 
 def _is_renamed_as_subject(older: Statement, newer: Statement) -> bool:
-    """Return whether the newer one says that something has another name, and the older one not what its name is."""
+    """Return whether the newer statement gives something a new name, and the older one is not about its name."""
     is_renaming = _RENAMING.search(fold(newer.text)) is not None and not is_unspaced(older.words[0])
     if not is_renaming or not NAMING.isdisjoint(older.words):
         return False
@@ -116,7 +116,8 @@ def _is_liked(older: Statement, newer: Statement) -> bool:
 
 
 def _have_other_things(older: Statement, newer: Statement) -> bool:
-    """Return whether somebody has something else at another time: `Max has judo on Mondays`, `… a test on Friday`."""
+    """Return whether somebody has different things at different times: `Max has judo on Mondays`, `… a test on
+    Friday`."""
     things: list[set[str]] = []
     for words in (older.words, newer.words):
         at = next((at for at, word in enumerate(words) if word in _HAVE), len(words))
@@ -126,14 +127,14 @@ def _have_other_things(older: Statement, newer: Statement) -> bool:
 
 
 def _is_of_owned(older: Statement, newer: Statement) -> bool:
-    """Return whether the newer statement says of something of somebody what the older one says of them, or of something
-    else of theirs: `Tom got married, his wife lives in Rome` is not where Tom lives."""
+    """Return whether the newer statement is about something that belongs to whom the older one is about, or about
+    another of their things: `Tom got married, his wife lives in Rome` does not say where Tom lives."""
     first, *others = split_clauses(newer.text) or ("",)
     clauses = [(clause, match) for clause in others if (match := _OWNED.match(clause))]
     if not clauses or has_cue(fold(first), "retraction"):
         return False
     common = set(older.stems).intersection(content_stems(split_words(fold(first))))
-    names = {stem(word) for word in (*split_words(fold(first))[:1], *find_names(newer.text))}
+    names = {stem(word) for word in (*split_words(fold(first))[:1], *list_capitalised(newer.text))}
     if not common <= names:
         return False
     return all(stem(match["thing"]) not in older.stems for _, match in clauses) and any(

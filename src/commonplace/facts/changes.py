@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Set
-from functools import cache
 from itertools import product
-from typing import NamedTuple
 
 from ..caching import cache_within
 from .claims import (
@@ -24,13 +22,25 @@ from .claims import (
     read_topics,
     split_clauses,
 )
-from .cues import has_cue, has_english_cue, have_one_language, is_english
+from .cues import CHANGE_CUES, has_cue, has_english_cue, have_one_language, is_english
 from .distinctions import have_other_subjects
 from .frames import align, differs_in_subject
+from .links import Link
 from .relations import FIRST_PERSON, YOU
 from .statements import Statement
-from .value_words import CHARGES, EVENT_WORDS, NAMING, NEGATIONS, PLANS, ROLES
-from .words import fold, is_amount, is_number, is_unspaced, may_have_number, split_words, stem, word_set
+from .value_words import CHARGES, EVENT_WORDS, NAMING, NEGATIONS, OURS, PLANS, ROLES, VAGUE_STARTS
+from .words import (
+    compile_pattern,
+    fold,
+    has_capitals,
+    is_amount,
+    is_number,
+    is_unspaced,
+    may_have_number,
+    split_words,
+    stem,
+    word_set,
+)
 
 _MIN_SHARE_OF_NEWER = 0.2
 _MIN_SHARE_OF_UNSPACED = 0.1  # of the pairs of characters
@@ -42,15 +52,8 @@ _MIN_FRAME_WORDS = 2
 _MIN_DENIED_TOPICS = 2
 _MAX_TOPICS_OF_PLAN = 4  # of what a single word takes back
 _TOOLS = frozenset(("use", "uses", "using", "with", "by", "via", "called", "named"))  # a value follows
-_OURS = word_set(
-    """
-    my our mein meine unser unsere mon ma notre mi nuestro nuestra meu minha nosso nossa мой моя наш наша मेरा मेरी मेरे
-    हमारा हमारी हमारे
-    """
-)
 _CHANGES = frozenset(("change", "weak change", "retraction", "resolution"))
 _PLAN_STEMS = frozenset(map(stem, PLANS))
-_SAYS_CHANGE: frozenset[str] = frozenset(("change", "weak change", "retraction"))
 _NOUN_MARKS = word_set(
     """
     der die das dem den des ein eine einen mein meine unser unsere el la los las un una mi nuestro nuestra le les une du
@@ -58,7 +61,6 @@ _NOUN_MARKS = word_set(
     """
 )
 _UNSPACED_OBJECT = re.compile("[^、，。]{1,8}を|^[^不，。]{1,6}不[^再，。]{1,6}了|^[^，。]{1,6}(?:戒|放弃|取消)")
-_VAGUE_STARTS = frozenset(("it", "this", "that", "these", "those", "they", "he", "she"))
 _RENAMED = re.compile(r"\brenamed (?:the |our )?(?:\w+ )??(?P<old>[\w.-]+) (?:to|into) (?P<new>[\w.-]+)")
 
 _OLD = r"(?P<old>\S+(?: \S+){0,2}?)"
@@ -146,38 +148,30 @@ _RETURN = re.compile(
 )
 
 
-class Change(NamedTuple):
-    """Why a note replaces another."""
-
-    kind: str
-    reason: str
-    about: str
-
-
-def find_change(older: Statement, newer: Statement) -> Change | None:
+def find_change(older: Statement, newer: Statement) -> Link | None:
     """Return how a newer note says that what the older one says has changed; None if it does not."""
     if not says_change(newer) or not _may_be_replaced(older) or not YOU.isdisjoint(newer.words):
         return None
     if "tentative" in newer.cues or not have_one_language(older.text, newer.text):
         return None
     cues = newer.cues
-    if not cues.isdisjoint(_SAYS_CHANGE) and (about := _find_same_role(older, newer)):
-        return Change("correction", "says that it changed", _show(about))
+    if not cues.isdisjoint(CHANGE_CUES) and (about := _find_same_role(older, newer)):
+        return Link("correction", "says that it changed", _show(about))
     if about := _find_return(older, newer):
-        return Change("correction", "goes back to what it replaced", _show(about))
+        return Link("correction", "goes back to what it replaced", _show(about))
     if have_other_subjects(older, newer):
         return None
-    replaced = find_replaced(newer.text)
+    replaced = read_replaced_topics(newer.text)
     if replaced and _has_as_value(older, replaced):
-        return Change("correction", "names what it replaces", _show(replaced))
+        return Link("correction", "names what it replaces", _show(replaced))
     if replaced and replaced.isdisjoint(older.stems):
         return None
     if "retraction" in cues and (about := _find_taken_back(older, newer)):
-        return Change("retraction", "takes it back", _show(about))
+        return Link("retraction", "takes it back", _show(about))
     if "resolution" in cues and (about := _find_settled(older, newer)):
-        return Change("correction", "says that it is settled", _show(about))
+        return Link("correction", "says that it is settled", _show(about))
     if about := _find_denied(older, newer) or _find_renamed(older, newer):
-        return Change("correction", "says that it changed", _show(about))
+        return Link("correction", "says that it changed", _show(about))
     is_weak = cues.isdisjoint(("change", "retraction"))
     if is_weak and set(older.stems) <= set(newer.stems):
         return None
@@ -189,20 +183,21 @@ def find_change(older: Statement, newer: Statement) -> Change | None:
         about = _find_same_thing(older, newer) or _find_same_frame(
             older, newer, (newer.text, *name_subjects(newer.text))
         )
-    return Change("correction", "says that it changed", _show(about)) if about else None
+    return Link("correction", "says that it changed", _show(about)) if about else None
 
 
 @cache_within(2_000_000)
 def says_change(newer: Statement) -> bool:
-    """Return whether a note has anything that `find_change` asks for: words of change, or the form of one; cached, as
-    it is compared with many."""
+    """Return whether `find_change` has anything to go by in a note: words of change, or a form that tells of one.
+    Cached, as a note is compared with many."""
     if not newer.cues.isdisjoint(_CHANGES) or not NEGATIONS.isdisjoint(newer.words):
         return True
-    return len(split_clauses(newer.text)) > 1 or bool(find_replaced(newer.text)) or _may_hint(newer)
+    return len(split_clauses(newer.text)) > 1 or bool(read_replaced_topics(newer.text)) or _may_hint(newer)
 
 
 def _may_hint(newer: Statement) -> bool:
-    """Return whether a note may tell of a change: by a word that means it beside the same subject, or by its goal."""
+    """Return whether a note may tell of a change: by a word that means one beside the same subject, or by a new
+    value."""
     if "weak change" in newer.cues or has_cue(fold(newer.text), "hint"):
         return True
     # Most notes have no number, and to tell that takes much less time than to read what they say.
@@ -211,7 +206,7 @@ def _may_hint(newer: Statement) -> bool:
 
 
 def _find_denied(older: Statement, newer: Statement) -> frozenset[str]:
-    """Return what both notes are about, if one of them denies what the other says, and they have no other words."""
+    """Return what both notes are about, if they have the same words and one of them denies what the other says."""
     if NEGATIONS.isdisjoint(older.words) == NEGATIONS.isdisjoint(newer.words):
         return frozenset()
     topics = read_topics(older.text)
@@ -224,7 +219,7 @@ def _find_return(older: Statement, newer: Statement) -> frozenset[str]:
     folded = fold(newer.text)
     match = _RETURN.search(folded) if _RETURN_HINT.search(folded) else None
     target = find_topics(split_words(match["to"] or match["unspaced"])) if match else frozenset()
-    return target if target and target <= find_replaced(older.text) else frozenset()
+    return target if target and target <= read_replaced_topics(older.text) else frozenset()
 
 
 def _find_renamed(older: Statement, newer: Statement) -> frozenset[str]:
@@ -232,7 +227,7 @@ def _find_renamed(older: Statement, newer: Statement) -> frozenset[str]:
     match = _RENAMED.search(fold(newer.text)) if "rename" in newer.text.lower() else None
     if match and older.words[-1] == match["old"] and match["new"] not in older.words:
         return frozenset((match["old"],))
-    if NAMING.isdisjoint(older.words) or NAMING.isdisjoint(newer.words) or newer.cues.isdisjoint(_SAYS_CHANGE):
+    if NAMING.isdisjoint(older.words) or NAMING.isdisjoint(newer.words) or newer.cues.isdisjoint(CHANGE_CUES):
         return frozenset()
     for claim in read_claims(older.text)[:1]:
         for change in read_claims(newer.text)[:1]:
@@ -243,7 +238,7 @@ def _find_renamed(older: Statement, newer: Statement) -> frozenset[str]:
 
 
 def _has_as_value(older: Statement, replaced: frozenset[str]) -> bool:
-    """Return whether what was replaced is the value of a note: a name, or beside something else that both have."""
+    """Return whether what was replaced is the value of a note: a name, or something that is used."""
     claims = read_first_claim(older.text)
     if not replaced <= set(older.stems) or any(claim.is_closed and replaced & claim.heads[0] for claim in claims):
         return False
@@ -257,8 +252,8 @@ def _show(topics: frozenset[str]) -> str:
 
 
 def _may_be_replaced(older: Statement) -> bool:
-    """Return whether a note says how something is: not what happened once, nor to whom it talks."""
-    if older.words[0] in _VAGUE_STARTS or not YOU.isdisjoint(older.words) or older.is_question:
+    """Return whether a note says how things are, rather than what happened once, and does not address anybody."""
+    if older.words[0] in VAGUE_STARTS or not YOU.isdisjoint(older.words) or older.is_question:
         return False
     return EVENT_WORDS.isdisjoint(older.words)
 
@@ -277,7 +272,7 @@ def _find_same_thing(older: Statement, newer: Statement) -> frozenset[str]:
 
 
 def _find_same_frame(older: Statement, newer: Statement, clauses: Iterable[str]) -> frozenset[str]:
-    """Return what both notes say alike, if a clause differs in one short span but for the words of change."""
+    """Return what both notes have in common, if apart from the words of change they differ in one short span."""
     if "tentative" in older.cues or "addition" in newer.cues:
         return frozenset()
     plain = read_plain_words(older.text)
@@ -330,7 +325,7 @@ def _adds_verb(head: frozenset[str], named: frozenset[str], newer: Claim) -> boo
 
 def replaces_other(older: Statement, newer: Statement) -> bool:
     """Return whether the newer note names something as replaced that the older one does not have."""
-    replaced = find_replaced(newer.text)
+    replaced = read_replaced_topics(newer.text)
     if not replaced:
         return False
     return replaced.isdisjoint(older.stems) or not _find_replaced_numbers(newer.text) <= set(older.words)
@@ -350,7 +345,8 @@ def _is_unspaced(head: frozenset[str]) -> bool:
 
 
 def _have_values_of_one_kind(older: Claim, newer: Claim) -> bool:
-    """Return whether both give a number, or both a place or a name, and the newer one is not the older one again."""
+    """Return whether both give a number, or both a place or a name, and the newer one does not just repeat the
+    older."""
     if older.numbers and newer.numbers:
         return _have_one_unit(older, newer) and not newer.numbers <= older.numbers
     if older.numbers or newer.numbers or newer.value <= older.value:
@@ -363,16 +359,16 @@ def _have_one_unit(older: Claim, newer: Claim) -> bool:
 
 
 def count_alike(older: Statement, newer: Statement) -> bool:
-    """Return whether the numbers of two notes may tell the same: not `at 2 am` and `for 90 days`."""
+    """Return whether the numbers of two notes may be of one kind: `at 2 am` and `for 90 days` are not."""
     pairs = product(read_claims(older.text), read_claims(newer.text))
     numbered = [pair for pair in pairs if pair[0].numbers and pair[1].numbers]
     return not numbered or any(_have_one_unit(*pair) for pair in numbered)
 
 
 def _find_same_role(older: Statement, newer: Statement) -> frozenset[str]:
-    """Return the role that one has after another: `Victor is our landlord`, `our landlord is Mrs. Chen now`."""
+    """Return the role that passes to somebody else: `Victor is our landlord`, `our landlord is Mrs. Chen now`."""
     for claim in read_first_claim(older.text):
-        is_ours = not (_OURS.isdisjoint(older.words) or _OURS.isdisjoint(newer.words))  # `our vet`
+        is_ours = not (OURS.isdisjoint(older.words) or OURS.isdisjoint(newer.words))  # `our vet`
         is_charge = not (CHARGES.isdisjoint(older.words) or CHARGES.isdisjoint(newer.words))
         if not is_charge and have_other_subjects(older, newer):
             continue
@@ -391,14 +387,11 @@ def _find_same_role(older: Statement, newer: Statement) -> frozenset[str]:
 
 def _has_name(text: str, stems: Set[str]) -> bool:
     """Return whether one of the stems is a name: with a capital letter, a digit, or in a script that has neither."""
-    return any(
-        f"{each[:1].upper()}{each[1:]}" in text or each.upper() in text or not each.isalpha() or not each.isascii()
-        for each in stems
-    )
+    return any(has_capitals(each, text) or not each.isalpha() or not each.isascii() for each in stems)
 
 
 def _find_taken_back(older: Statement, newer: Statement) -> frozenset[str]:
-    """Return what a note takes back, if the older one has it: all, or all but the verb."""
+    """Return what a note takes back, if the older one has all of it, or all but the verb."""
     topics = read_topics(newer.text)
     about = topics.intersection(older.stems)
     is_in_english = is_english(newer.text) or has_english_cue(fold(newer.text), "retraction")
@@ -418,8 +411,8 @@ def _find_taken_back(older: Statement, newer: Statement) -> frozenset[str]:
 
 
 def _is_noun(topic: str, text: str) -> bool:
-    """Return whether a word of a note is a thing, and no verb: with a capital letter within the note, after an article,
-    or as its first word."""
+    """Return whether a word of a note is a noun: it has a capital letter within the note, follows an article, or is its
+    first word."""
     if is_unspaced(topic[0]):
         return _UNSPACED_OBJECT.search(text) is not None
     words = text.split()
@@ -432,7 +425,7 @@ def _is_noun(topic: str, text: str) -> bool:
 
 
 def _have_same_head(older: Statement, newer: Statement) -> bool:
-    """Return whether both notes are about the same subject in so many words."""
+    """Return whether both notes name the same subject in the same words."""
     return any(
         first.is_closed and second.is_closed and first.heads[0] == second.heads[0]
         for first in read_first_claim(older.text)
@@ -441,7 +434,7 @@ def _have_same_head(older: Statement, newer: Statement) -> bool:
 
 
 def _is_own(older: Statement, about: frozenset[str]) -> bool:
-    """Return whether a note is about just that, or says what its writer does: it names no other subject."""
+    """Return whether a note is about just that, or about what its writer does: it names no other subject."""
     claims = read_claims(older.text)
     is_subject = any(claim.is_closed and about == claim.heads[0] for claim in claims)
     if is_subject or not FIRST_PERSON.isdisjoint(older.words):
@@ -459,18 +452,13 @@ def _find_settled(older: Statement, newer: Statement) -> frozenset[str]:
     return shared if shared and shared in (trouble, topics) else frozenset()
 
 
-@cache
-def _compile(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
-
-
 def _choose_patterns(folded: str) -> Iterator[re.Pattern[str]]:
     """Yield the patterns that may match: most notes have none of the words that they ask for."""
     for parts, pattern in _SPACED:
         if any(part in folded for part in parts):
-            yield _compile(pattern)
+            yield compile_pattern(pattern)
     if not folded.isascii():
-        yield from map(_compile, _UNSPACED)
+        yield from map(compile_pattern, _UNSPACED)
 
 
 def _find_replaced_numbers(text: str) -> set[str]:
@@ -484,7 +472,7 @@ def _find_replaced_numbers(text: str) -> set[str]:
 
 
 @cache_within(500_000)
-def find_replaced(text: str) -> frozenset[str]:
+def read_replaced_topics(text: str) -> frozenset[str]:
     """Return the topics of what a note names as replaced; empty if it names nothing."""
     folded = fold(text)
     for pattern in _choose_patterns(folded):

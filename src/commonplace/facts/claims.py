@@ -18,7 +18,16 @@ from .cues import mark_cues
 from .phrases import Cue
 from .relations import list_verbs
 from .value_words import GOALS, NO_TOPICS, PLACE_PREPOSITIONS, PLANS
-from .words import content_stems, fold, function_words, is_amount, is_unspaced, split_words, word_set
+from .words import (
+    content_stems,
+    fold,
+    function_words,
+    is_amount,
+    is_capitalised_within,
+    is_unspaced,
+    split_words,
+    word_set,
+)
 
 _MAX_HEADS = 3
 _CUT = "|"
@@ -71,7 +80,8 @@ _QUOTES = '"“”«»「」『』`‘'
 
 
 class Claim(NamedTuple):
-    """What a clause says of what. `heads`: of what, as sets of topics; `value`: the topics of all that follows."""
+    """What a clause says about something. `heads`: what it is about, as sets of topics; `value`: the topics of all that
+    follows."""
 
     heads: tuple[frozenset[str], ...]
     value: frozenset[str]
@@ -110,8 +120,8 @@ def split_clauses(text: str) -> tuple[str, ...]:
 
 
 def name_subjects(text: str) -> tuple[str, ...]:
-    """Return the clauses of a note with a name instead of the pronoun for it: `Kate got married, her last name is …`
-    says of Kate's last name what it is."""
+    """Return the clauses of a note with the name in place of the pronoun: `Kate got married, her last name is …` is
+    about Kate's last name."""
     clauses = split_clauses(text)
     name = _NAME.match(clauses[0]) if len(clauses) > 1 else None
     if not name:
@@ -171,7 +181,7 @@ def _read_claim(clause: str) -> Claim:
 
 
 def _strip_pronouns(words: list[str]) -> list[str]:
-    """Return what names a subject: nothing beside `I` or `they`, but in `我们的房东` the rest."""
+    """Return the words that name a subject: none if it is `I` or `they`; of `我们的房东`, what follows the pronoun."""
     if PRONOUNS.isdisjoint(words) or (words[0] != _FRENCH_WE and PRONOUNS.intersection(words) == {_FRENCH_WE}):
         return words  # `Dentist for Max on 10 March`
     return [word for word in words if is_unspaced(word) and word not in PRONOUNS]
@@ -237,7 +247,8 @@ def _name_unit(before: str, after: str) -> str:
 
 
 def find_topics(words: list[str]) -> frozenset[str]:
-    """Return the stems of words that say what a note is about; a single character counts where it is all there is."""
+    """Return the stems of words that say what a note is about; a single character counts only if there is nothing
+    else."""
     plain = [word for word in words if word not in NO_TOPICS]
     stems = content_stems(plain)
     if not stems or not all(map(str.isascii, plain)):
@@ -246,7 +257,8 @@ def find_topics(words: list[str]) -> frozenset[str]:
 
 
 def _find_single_characters(words: list[str], *, is_only: bool) -> list[str]:
-    """Return the characters of Chinese or Japanese that are words: after one of another script, or the only ones."""
+    """Return the characters of Chinese or Japanese that are words by themselves: after a word of another script, or if
+    there are no others."""
     skipped = function_words()
     pairs = zip(("", *words), words, strict=False)
     return [
@@ -262,4 +274,4 @@ def _has_place(clause: str, value: list[str]) -> bool:
         return True
     if any(quote in clause for quote in _QUOTES):
         return True
-    return any(f" {word[:1].upper()}{word[1:]}" in clause for word in value if word[:1].isalpha() and len(word) > 1)
+    return any(is_capitalised_within(word, clause) for word in value if word[:1].isalpha() and len(word) > 1)

@@ -70,8 +70,8 @@ class Parts(NamedTuple):
 
 
 def find_parts(older: str, newer: str, is_replaced: Callable[[str], bool]) -> Parts | None:
-    """Return which clauses of a sentence a newer one replaces, if it says nothing about some other; None if it replaces
-    all of it, or if that is not certain. `is_replaced`: whether the newer one replaces a clause by itself."""
+    """Return which clauses of a sentence a newer one replaces, and which it leaves as they are; None if it replaces all
+    of it, or if that is not certain. `is_replaced`: whether the newer one replaces a clause by itself."""
     clauses = read_clauses(older)
     if len(clauses) < 2:
         return None

@@ -151,8 +151,8 @@ def completes(older: str, older_box: str, newer: str, newer_box: str) -> bool:
 
 
 def leaves_open(older: str, older_box: str, newer: str) -> bool:
-    """Return whether a newer statement says that the task of an older one is not done: it would say that it is, but for
-    a word like `not`."""
+    """Return whether a newer statement says that the task of an older one is not done: without a word like `not`, it
+    would say that it is done."""
     if not is_task(older, older_box) or not _is_denied(fold(newer)):
         return False
     return _is_about(_read_task(older), _Done(_read_phrase(fold(newer)), is_marked=True))
@@ -184,7 +184,8 @@ def _is_about(task: _Phrase, done: _Done | None) -> bool:
 
 
 def list_task_stems(text: str, box: str) -> list[str]:
-    """Return the stems by which tasks and what says that they are done find each other; none of other statements."""
+    """Return the stems by which tasks are matched with statements that say that they are done; empty for other
+    statements."""
     if is_task(text, box):
         phrase = _read_task(text)
     elif done := _read_done(text, box):
@@ -252,8 +253,8 @@ def _have_one_date(task: _Phrase, done: _Phrase) -> bool:
 
 
 def _has_words(done: _Done, task: list[str]) -> bool:
-    """Return whether a statement has all words of a task, and says that it is done. Where a word of the task has
-    another one beside it, that is something else: not the rent, but the rent deposit."""
+    """Return whether a statement has all words of a task, and says that it is done. With another word beside it, a word
+    of the task means something else: the rent deposit is not the rent."""
     words = [*done.phrase.words]
     is_same = not task or (len(task) == 1 and len({word for word in words if not _is_marker(word)}) > 1)
     if is_same or not all(any(_is_form(each, word) for word in words) for each in task):
@@ -263,7 +264,8 @@ def _has_words(done: _Done, task: list[str]) -> bool:
 
 
 def _is_past(task_word: str, word: str) -> bool:
-    """Return whether a word is the past of that of a task; or is that word, of a task like `is still to be booked`."""
+    """Return whether a word is the past of a word of the task, or that word itself, if the task has it in the past: `is
+    still to be booked`."""
     return word in list_past_forms(task_word) or (word == task_word and may_be_past(word))
 
 

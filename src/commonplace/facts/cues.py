@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ..caching import cache_within
 from .phrases import PHRASES, Cue
 from .word_lists import FUNCTION_WORDS
-from .words import fold, function_words, word_set
+from .words import compile_pattern, fold, function_words, word_set
 
 # `I used to like it`, not `I got used to it` nor `it is used to cut bread`
 _BEFORE_OTHER_USES = ("get", "gets", "got", "getting", "being", "is", "are", "be", "was", "were", "am", "never")
@@ -23,6 +23,7 @@ _ENGLISH_WORDS = word_set("the is are of and my our we i it's i'm with for it at
 _SIMPLE = re.compile(r"(?P<plain>[\w' :ऀ-ॣ०-෿]+?)(?P<ending>\\[wS][*+])?")
 _VARIABLE = re.compile(r"(?:\[[^\]]*\]|\\\w)(?:\{[^}]*\}|[?*+])?")
 _PLAIN = re.compile(r"[\w' :ऀ-ॣ०-෿]+")
+CHANGE_CUES: frozenset[str] = frozenset(("change", "weak change", "retraction"))
 _UNSPACED_NO = "不没"
 _UNSPACED_ENDS = "了"
 _PREFIX = 3  # letters of a word that phrases with inflections are asked for first
@@ -35,7 +36,8 @@ def has_cue(folded: str, cue: Cue) -> bool:
 
 
 def has_english_cue(folded: str, cue: Cue) -> bool:
-    """Return whether a folded text has a phrase of a kind in English: short notes may have no other word of it."""
+    """Return whether a folded text has an English phrase of a kind: in a short note, nothing else may tell its
+    language."""
     return folded.isascii() and _pattern(cue, "english").search(folded) is not None
 
 
@@ -66,10 +68,10 @@ def _mark_phrase(mark: str, match: re.Match[str]) -> str:
 
 
 def find_cues(folded: str, cues: Collection[Cue]) -> frozenset[Cue]:
-    """Return which kinds of phrases a folded text has: only phrases are looked for of which it has a word."""
+    """Return which kinds of phrases a folded text has. Only those phrases are tried of which the text has a word."""
     found: set[Cue] = set()
     for cue, phrases in _find_possible(folded, cues):
-        if cue not in found and _compile(phrases).search(folded):
+        if cue not in found and compile_pattern(phrases).search(folded):
             found.add(cue)
     if not folded.isascii() and _any_unspaced_pattern().search(folded):
         found.update(cue for cue in cues if cue not in found and _pattern(cue, "unspaced").search(folded))
@@ -196,7 +198,7 @@ def _list_first_words(phrase: str) -> list[str]:
 @cache
 def _pattern(cue: Cue, script: str) -> re.Pattern[str]:
     phrases = _list_phrases(cue, script)
-    return _compile("|".join(phrases) if script == "unspaced" else _guard(phrases))
+    return compile_pattern("|".join(phrases) if script == "unspaced" else _guard(phrases))
 
 
 @cache
@@ -208,11 +210,6 @@ def _guard(phrases: Iterable[str]) -> str:
     """Return a pattern for phrases as whole words."""
     guarded = "|".join(f"{_USED_TO}{phrase}" if phrase == "used to" else phrase for phrase in phrases)
     return rf"(?<!\w)(?:{guarded})(?!\w)"
-
-
-@cache
-def _compile(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
 
 
 def _list_phrases(cue: Cue, script: str) -> list[str]:

@@ -12,9 +12,10 @@ from .aspects import are_of_other_aspects
 from .claims import read_first_claim, read_topics, split_clauses
 from .relations import FIRST_PERSON
 from .statements import Statement
-from .states import ARTICLES, compare_states, is_about, read_states, strip_articles
+from .states import compare_states, is_about, read_states, strip_articles
 from .value_words import (
     APPOINTMENTS,
+    ARTICLES,
     CONTRASTS,
     DETERMINERS,
     GENERIC,
@@ -26,7 +27,7 @@ from .value_words import (
     RELATIVES,
     STATES,
 )
-from .words import content_stems, find_names, fold, is_number, is_unspaced, split_words, stem, word_set
+from .words import content_stems, fold, is_number, is_unspaced, list_capitalised, split_words, stem, word_set
 
 # Words of a subject that tell no thing from another: `the new port` is the port.
 _GENERIC = word_set(
@@ -67,7 +68,7 @@ _OTHER_DAY = re.compile(
     r"|вчера|en navidad|on (?:christmas|easter|new year|mon|tues|wednes|thurs|fri|satur|sun)\w*|an ostern|zu ostern"
     r"|в (?:понедельник|вторник|среду|четверг|пятницу|субботу|воскресенье))\b|कल |غدا|明天|昨天|明日|昨日"
 )
-_CLOCK = re.compile(r"\d{1,2}[:h.]\d\d|\b(?:at|um|à|a las|às|to|until|till|до|bis) \d|\d ?(?:am|pm|uhr|бажe|बजे|点|時)")
+_CLOCK = re.compile(r"\d{1,2}[:h.]\d\d|\b(?:at|um|à|a las|às|to|until|till|до|bis) \d|\d ?(?:am|pm|uhr|बजे|点|時)")
 _NO_LONGER = re.compile(
     r"\b(?:no longer|any ?more|not (?:\w+ ){1,6}after all|al final no|nicht mehr|ya no"
     r"|ne \w+ plus|não \w+ mais|non \w+ più|больше не)\b"
@@ -208,7 +209,8 @@ def _ends_with(statement: Statement, words: frozenset[str]) -> bool:
 
 
 def _is_of_relative(older: Statement, newer: Statement) -> bool:
-    """Return whether the newer is about somebody or something else, which it names by what the older is about."""
+    """Return whether the newer statement is about somebody or something else, and only mentions what the older one is
+    about."""
     (name,) = strip_articles(older.words)[:1] or ("",)
     if is_unspaced(name):
         return bool(_UNSPACED_RELATIVE.search(newer.text)) and not _UNSPACED_RELATIVE.search(older.text)
@@ -241,18 +243,19 @@ def _is_owner(statement: Statement, name: str) -> bool:
 
 
 def _is_of_another_state(older: Statement, newer: Statement) -> bool:
-    """Return whether the newer changes another state of the same: where somebody lives, and not where they work."""
+    """Return whether the newer statement changes another state of the same thing: where somebody lives, not where they
+    work."""
     verdict = compare_states(older.text, newer.text, says_change=False)
     if verdict:
         return verdict[0] == "other"
-    changes = [state for state in read_states(newer.text) if state.aspect == "change"]
+    changes = [state for state in read_states(newer.text) if state.phase == "change"]
     holders = {each for state in read_states(older.text) if state.relation == _CHARGE for each in state.value}
     return any(change.relation != _CHARGE and holders.issuperset(change.subject) for change in changes)
 
 
 def _is_on_another_day(older: Statement, newer: Statement) -> bool:
-    """Return whether the newer gives another time for one day, and the older the time for all: `at 11 today`; or the
-    date of another appointment."""
+    """Return whether the newer statement gives the time for one day, and the older one the usual time (`at 11 today`);
+    or whether it gives the date of another appointment."""
     if "change" in newer.cues:
         return False
     if not APPOINTMENTS.isdisjoint(older.words) and not APPOINTMENTS.isdisjoint(newer.words):
@@ -263,8 +266,8 @@ def _is_on_another_day(older: Statement, newer: Statement) -> bool:
 
 
 def _moves_something_else(older: Statement, newer: Statement) -> bool:
-    """Return whether somebody moved something that the older statement does not name (`Tom moved the meeting to …`), or
-    moved to a team, and the older tells of a place; or the other way round."""
+    """Return whether somebody moved something that the older statement does not name (`Tom moved the meeting to …`); or
+    whether one of the two is about moving to a team, and the other about a place."""
     match = _MOVE.match(" ".join(split_words(fold(newer.text))))
     if not match:
         return False
@@ -312,7 +315,7 @@ def _is_not_done(older: Statement, newer: Statement) -> bool:
 
 
 def have_other_subjects(older: Statement, newer: Statement) -> bool:
-    """Return whether two notes name what they are about, and neither mentions that of the other."""
+    """Return whether two notes name what they are about, and neither mentions the subject of the other."""
     first = next(iter(read_first_claim(older.text)), None)
     second = next(iter(read_first_claim(newer.text)), None)
     if not first or not second or not first.is_closed or not second.is_closed:
@@ -330,8 +333,8 @@ def have_other_subjects(older: Statement, newer: Statement) -> bool:
 
 
 def _name_other_things(older: Statement, newer: Statement) -> bool:
-    """Return whether both name what they are about, and it is not the same thing: `the office rent` and `the warehouse
-    rent`, `the backup` and `the backup of the wiki`, `the launch party` and `the launch`."""
+    """Return whether both name what they are about, and these are different things: `the office rent` and `the
+    warehouse rent`, `the backup` and `the backup of the wiki`, `the launch party` and `the launch`."""
     old = _read_subject(older)
     new = _read_subject(newer)
     if not set(old) & set(new):
@@ -347,7 +350,7 @@ def _name_other_things(older: Statement, newer: Statement) -> bool:
 
 
 def _read_subject(statement: Statement) -> tuple[str, ...]:
-    """Return the stems of what the clause of a statement's verb is about, without words that tell nothing apart."""
+    """Return the stems of the subject of a statement's verb, without words that do not help to tell things apart."""
     relation = statement.relation
     own = FIRST_PERSON.intersection(relation.subject) if relation else ()
     if not relation or any(word.upper() not in statement.text for word in own):  # `EU` is no first person
@@ -454,7 +457,7 @@ def _names_case(statement: Statement) -> set[str]:
         else []
     )
     after = {word for mark, word in pairwise(words) if mark in _CASES}
-    return after.intersection(find_names(statement.text))
+    return after.intersection(list_capitalised(statement.text))
 
 
 def _read_end(statement: Statement) -> list[str]:
@@ -488,7 +491,7 @@ def _begin_with_names(older: Statement, newer: Statement) -> bool:
 def _names_before_verb(statement: Statement) -> set[str]:
     if not statement.relation:
         return set()
-    return set(find_names(statement.text)).intersection(statement.words[: statement.relation.at])
+    return set(list_capitalised(statement.text)).intersection(statement.words[: statement.relation.at])
 
 
 def _is_of_kin(older: Statement, newer: Statement) -> bool:

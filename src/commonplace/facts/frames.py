@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..caching import cache_within
+from .links import Link
 from .relations import FIRST_PERSON, find_relation, is_form_of_be
 from .statements import CHANGES, Statement
 from .value_words import (
@@ -25,7 +26,7 @@ from .value_words import (
     STATES,
     UNIQUE_ROLES,
 )
-from .words import content_stems, is_amount, is_number, stem, word_set
+from .words import content_stems, has_capitals, is_amount, is_capitalised_within, is_number, stem, word_set
 
 _MAX_VALUE_WORDS = 9
 _MAX_NAME_WORDS = 6
@@ -36,14 +37,6 @@ _LASTING = word_set("based living working employed enrolled located married regi
 _MODALS = word_set("can could should would may might will must shall")
 _CLAUSE_STARTS = word_set("and but so because when while which who that if as or")
 _PARTICIPLES = word_set("born written made built founded sung led held won drawn done")
-
-
-class Link(NamedTuple):
-    """Why the newer of two statements replaces the older. `evidence`: what both have in common."""
-
-    kind: str
-    reason: str
-    evidence: str = ""
 
 
 class Frame(NamedTuple):
@@ -89,7 +82,7 @@ def _is_required_version(frame: Frame) -> bool:
 
 
 def _is_value(words: list[str]) -> bool:
-    """Return whether words are not another clause: `…, and I live in Berlin`."""
+    """Return whether words may be a value: they do not begin another clause, as in `…, and I live in Berlin`."""
     return words[0] not in _CLAUSE_STARTS and FIRST_PERSON.isdisjoint(words)
 
 
@@ -121,7 +114,7 @@ def _extend_names(frame: Frame, older: str, newer: str) -> Frame:
 
 
 def _is_part_of_value(word: str, text: str) -> bool:
-    return is_number(word) or f" {word[:1].upper()}{word[1:]}" in text
+    return is_number(word) or is_capitalised_within(word, text)
 
 
 @cache_within(4_000_000)
@@ -170,7 +163,7 @@ def _has_one_value(frame: Frame, older: Statement, newer: Statement) -> bool:
 
 def _is_amount(value: list[str], statement: Statement) -> bool:
     """Return whether a value is a number or a date: not a name with a number, like `Francis, 4th Earl`."""
-    return any(map(is_amount, value)) and (is_amount(value[0]) or not _is_name(value, statement.text))
+    return any(map(is_amount, value)) and (is_amount(value[0]) or not _starts_with_capital(value, statement.text))
 
 
 def _is_one_predicate(
@@ -201,7 +194,7 @@ def _is_one_predicate(
 
 
 def _are_states(values: tuple[list[str], list[str]]) -> bool:
-    """Return whether both values begin with a state, and not with the same: `on`, `blocked by the audit`."""
+    """Return whether the values begin with two different states: `on`, `blocked by the audit`."""
     older, newer = values
     are_states = older[0] in STATES and newer[0] in STATES and older[0] != newer[0]
     return are_states and not any(value[0] in PREPOSITIONS and len(value) > 1 for value in values)
@@ -214,7 +207,7 @@ def _is_single_valued(tail: list[str]) -> bool:
 
 def _have_same_type(frame: Frame, older: Statement, newer: Statement) -> bool:
     """Return whether both values are names, or addresses and files, or both have a number."""
-    if _is_name(frame.older, older.text) and _is_name(frame.newer, newer.text):
+    if _starts_with_capital(frame.older, older.text) and _starts_with_capital(frame.newer, newer.text):
         return True
     if _is_address(frame.older) and _is_address(frame.newer):
         return True
@@ -229,9 +222,7 @@ def _is_address(value: list[str]) -> bool:
 
 def _has_owner(prefix: list[str], text: str) -> bool:
     """Return whether a subject says whose it is, or has a name."""
-    return not FIRST_PERSON.isdisjoint(prefix) or any(
-        f"{word[:1].upper()}{word[1:]}" in text or (len(word) > 1 and word.upper() in text) for word in prefix[1:-1]
-    )
+    return not FIRST_PERSON.isdisjoint(prefix) or any(has_capitals(word, text) for word in prefix[1:-1])
 
 
 def _is_free_value(frame: Frame, older: Statement, newer: Statement) -> bool:
@@ -248,7 +239,9 @@ def _is_free_value(frame: Frame, older: Statement, newer: Statement) -> bool:
         return all(all(map(is_number, value)) for value in values) and len(content_stems(words)) >= 2
     if any(len(value) > 3 for value in values):
         return False
-    return all(_is_name(value[-1:], text) for value, text in zip(values, (older.text, newer.text), strict=True))
+    return all(
+        _starts_with_capital(value[-1:], text) for value, text in zip(values, (older.text, newer.text), strict=True)
+    )
 
 
 def _is_position(prefix: list[str]) -> bool:
@@ -257,17 +250,16 @@ def _is_position(prefix: list[str]) -> bool:
 
 
 def _is_unique_role(frame: Frame, older: Statement, newer: Statement) -> bool:
-    """Return whether the statements say of two persons that each has a role that one has at a time."""
+    """Return whether the statements give one role to two people, and only one can have it at a time."""
     if len(frame.suffix) < _MIN_ROLE_WORDS or len(content_stems(frame.suffix)) < 2:
         return False
     if frame.suffix[0] == "is":
         has_role = not UNIQUE_ROLES.isdisjoint(frame.suffix[1:3])
     else:
         has_role = frame.suffix[0] in OWNING_VERBS
-    return has_role and _is_name(frame.older, older.text) and _is_name(frame.newer, newer.text)
+    return has_role and _starts_with_capital(frame.older, older.text) and _starts_with_capital(frame.newer, newer.text)
 
 
-def _is_name(words: list[str], text: str) -> bool:
-    """Return whether words are a name in a text: the first begins with a capital letter there."""
-    first = words[0]
-    return len(words) <= _MAX_NAME_WORDS and (f"{first[:1].upper()}{first[1:]}" in text or first.upper() in text)
+def _starts_with_capital(words: list[str], text: str) -> bool:
+    """Return whether words may be a name in a text: they are few, and the first has a capital letter there."""
+    return len(words) <= _MAX_NAME_WORDS and has_capitals(words[0], text)

@@ -1,4 +1,6 @@
-"""Links that a person confirmed or rejected, as comments in pages: at the end of the newer statement.
+"""Links between statements, and what a person answered about them, as comments in pages.
+
+A comment is at the end of the newer statement:
 
     The launch is on 26 November. <!-- commonplace: supersedes 3f9a01c2 -->
 
@@ -11,7 +13,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Collection, Iterable, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from ..formats.annotations import (
     ANSWER_PATTERN,
@@ -27,6 +29,26 @@ from ..formats.annotations import (
 _COMMENT = re.compile(rf" ?{ANSWER_PATTERN}")
 
 
+LinkKind = Literal[
+    "frame",  # both say the same with another value
+    "correction",  # the newer says that something changed
+    "retraction",  # the newer takes it back
+    "answer",  # to what was open
+    "done",  # the task of the older one
+    "confirmed",  # by a person
+    "same-key",  # both are stored under one key
+    "repetition",  # the newer says the same again
+]
+
+
+class Link(NamedTuple):
+    """Why the newer of two statements replaces the older. `evidence`: what both have in common."""
+
+    kind: LinkKind
+    reason: str
+    evidence: str = ""
+
+
 class Answers(NamedTuple):
     """What a person said about a statement: which older ones it replaces, and which it does not."""
 
@@ -38,7 +60,7 @@ class Answers(NamedTuple):
         return Answers(self.confirmed | others.confirmed, self.rejected | others.rejected)
 
     def keep(self, given: Collection[Answer]) -> Answers:
-        """Return those of the answers that somebody gave: a comment may be part of a text that was stored."""
+        """Return the answers that somebody gave: a comment may also be part of a text that was stored."""
         confirmed = frozenset(name for name in self.confirmed if (CONFIRMATION, name) in given)
         return Answers(confirmed, frozenset(name for name in self.rejected if (REJECTION, name) in given))
 
@@ -51,7 +73,7 @@ def hash_words(words: Sequence[str]) -> str:
     return f"{zlib.crc32(' '.join(words).encode(errors='surrogatepass')):08x}"
 
 
-def find_answers(text: str) -> dict[int, Answers]:
+def read_answers_by_line(text: str) -> dict[int, Answers]:
     """Return the answers in a text by the line that they are about, counted from 0."""
     answers: dict[int, Answers] = {}
     if ANSWER_START not in text:
@@ -71,7 +93,7 @@ def _read_answers(line: str) -> Answers:
 
 
 def add_answer(text: str, line: int, names: Iterable[str], *, is_rejection: bool) -> str:
-    """Return a page with an answer about a line, counted from 0. The opposite answer of before is taken back."""
+    """Return a page with an answer about a line, counted from 0. It takes the place of the opposite answer."""
     changed = frozenset(names)
     lines, known = _take_answers(text, line)
     if is_rejection:
@@ -82,7 +104,7 @@ def add_answer(text: str, line: int, names: Iterable[str], *, is_rejection: bool
 
 
 def remove_answers(text: str, line: int, names: Iterable[str]) -> str:
-    """Return a page whose statement that ends on a line, counted from 0, says nothing of these any more."""
+    """Return a page without these answers about the statement that ends on a line, counted from 0."""
     lines, known = _take_answers(text, line)
     gone = frozenset(names)
     return _put_answers(lines, line, Answers(known.confirmed - gone, known.rejected - gone))
@@ -91,7 +113,7 @@ def remove_answers(text: str, line: int, names: Iterable[str]) -> str:
 def _take_answers(text: str, line: int) -> tuple[list[str], Answers]:
     """Return the lines of a page without the answers about one of them, and these answers."""
     lines = text.split("\n")
-    answers = find_answers(text).get(line, NO_ANSWERS)
+    answers = read_answers_by_line(text).get(line, NO_ANSWERS)
     lines[line] = _COMMENT.sub("", lines[line])
     below = line + 1
     while below < len(lines) and is_annotation_line(lines[below]):

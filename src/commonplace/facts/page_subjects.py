@@ -13,11 +13,20 @@ from itertools import pairwise
 from ..caching import cache_within
 from ..formats.timestamps import parse_day
 from .claims import read_first_claim
-from .frames import Link
+from .links import Link
 from .statements import Statement, read_statements
 from .value_words import CONTEXT_LABELS, DETERMINERS, GENERIC
-from .versions import CONFIRMED, DONE_TASK
-from .words import content_stems, find_names, fold, function_words, is_number, is_unspaced, split_words, stem, word_set
+from .words import (
+    content_stems,
+    fold,
+    function_words,
+    is_number,
+    is_unspaced,
+    list_capitalised,
+    split_words,
+    stem,
+    word_set,
+)
 
 Judge = Callable[[Statement, Statement], Link | None]
 _NO_LETTERS = re.compile(r"[\W_]+")
@@ -74,7 +83,7 @@ def judge_below_headings(
     if not link:
         plain = _leave_out_subject(newer, older, subjects[0])
         return judge(older, plain) if plain else None
-    if link.kind in (CONFIRMED, DONE_TASK):
+    if link.kind in ("confirmed", "done"):
         return link
     is_of_other = _are_below_other_headings(older, newer, *subjects, one_page=one_page)
     return None if is_of_other or _names_another_subject(older, newer, subjects[0]) else link
@@ -83,10 +92,8 @@ def judge_below_headings(
 def _are_below_other_headings(
     older: Statement, newer: Statement, older_subject: frozenset[str], newer_subject: frozenset[str], *, one_page: bool
 ) -> bool:
-    """Return whether each of two statements says something of what its own heading is about: it names nothing else.
-
-    On one page, only words that mean something else in every place (`deadline`, `owner`) are taken for that.
-    """
+    """Return whether each of two statements is about the subject of its own heading, and names nothing else. On one
+    page, that counts only for words that mean something else in every place (`deadline`, `owner`)."""
     only_older = older_subject - newer_subject
     only_newer = newer_subject - older_subject
     if not only_older or not only_newer:
@@ -107,9 +114,11 @@ def _names_another_subject(older: Statement, newer: Statement, subject: frozense
     if not subject or not subject.isdisjoint(newer.stems) or not _has_case(newer.text) or _is_of_writer(newer):
         return False
     heads = frozenset[str]().union(*(claim.heads[0] for claim in read_first_claim(newer.text)[:1]))
-    names = {word for word in find_names(newer.text) if stem(word) in heads}
+    names = {word for word in list_capitalised(newer.text) if stem(word) in heads}
     names |= {word for word, mark in pairwise(newer.words) if mark == "'s"}
-    names |= {word for mark, word in pairwise(newer.words) if mark in _OWNER_MARKS and word in find_names(newer.text)}
+    names |= {
+        word for mark, word in pairwise(newer.words) if mark in _OWNER_MARKS and word in list_capitalised(newer.text)
+    }
     first = newer.words[0]
     if stem(first) in heads and first not in _no_subjects():
         names.add(first)
@@ -124,8 +133,8 @@ def _tells_apart(name: str, older: Statement) -> bool:
 
 
 def _leave_out_subject(newer: Statement, older: Statement, subject: frozenset[str]) -> Statement | None:
-    """Return a statement without the name of what the page of an older one is about, which need not say that: `the
-    deadline of Osprey` is `the deadline` there. None if it does not name it, or if the older one does."""
+    """Return a statement without the name of the subject of an older one's page: there, `the deadline of Osprey` is
+    `the deadline`. None if it does not name that subject, or if the older one does."""
     named = subject.intersection(newer.stems)
     if not named or not named.isdisjoint(older.stems):
         return None
@@ -143,7 +152,7 @@ def _is_of_writer(statement: Statement) -> bool:
 
 
 def _share_name(older: Statement, newer: Statement) -> bool:
-    """Return whether two statements name the same; in a script without capital letters, nothing tells."""
+    """Return whether two statements have a name in common; True where there are no capital letters to tell."""
     if not _has_case(older.text) or not _has_case(newer.text):
         return True
     names = _list_names(older) | _list_names(newer)
@@ -155,10 +164,10 @@ def _has_case(text: str) -> bool:
 
 
 def _list_names(statement: Statement) -> set[str]:
-    """Return the words of a statement that are names, an identifier or the first one included."""
+    """Return the words of a statement that are names: also identifiers, and its first word."""
     words = statement.words
     nouns = {after for word, after in pairwise(words) if word in _GERMAN_DETERMINERS}
-    names = {word for word in find_names(statement.text) if word not in nouns}
+    names = {word for word in list_capitalised(statement.text) if word not in nouns}
     names.update(word for word in words if not word.isalpha() and any(map(str.isalpha, word)))
     first = words[0]
     is_alone = any(claim.heads[0] == {stem(first)} for claim in read_first_claim(statement.text)[:1])

@@ -76,7 +76,7 @@ def find_span(text: str, sentence: str, line: int, *, is_record: bool = False) -
     return match.span() if match else None
 
 
-def read_lines(text: str, sentences: Sequence[Sentence]) -> list[str]:
+def join_lines(text: str, sentences: Sequence[Sentence]) -> list[str]:
     """Return everything that the lines of each sentence say, which it may share with others. Of lines that are too long
     to change a sentence in them, it is the start."""
     lines = text.split("\n")

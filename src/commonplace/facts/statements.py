@@ -21,7 +21,7 @@ from .abbreviations import split_at_ends
 from .claims import read_claims, split_clauses
 from .completions import is_task, list_task_stems
 from .cues import find_cues, has_cue
-from .links import NO_ANSWERS, Answers, find_answers, hash_words
+from .links import NO_ANSWERS, Answers, hash_words, read_answers_by_line
 from .phrases import ChangeCue, Cue
 from .relations import FIRST_PERSON, Relation, find_relation, label_of
 from .states import WRITER, find_ended, read_states, strip_articles
@@ -106,7 +106,7 @@ def split_statements(text: str, *, is_turn: bool = False) -> list[Statement]:
         statements += _parse_sentence(sentence, split.speaker)
         if len(statements) >= MAX_STATEMENTS:
             break
-    for line, answers in find_answers(text[split.start :]).items():
+    for line, answers in read_answers_by_line(text[split.start :]).items():
         _attach(statements, line, answers)
     return statements
 
@@ -115,8 +115,8 @@ StoredStatement = tuple[Statement, frozenset[int]]  # with the keys under which 
 
 
 def find_statements(text: str, wanted: Sequence[Sequence[str]], *, is_turn: bool = False) -> Iterable[StoredStatement]:
-    """Return at least those statements of a passage that have everything of one of the wanted rows of texts: they are
-    looked for in the sentences, which takes less time than to parse them all."""
+    """Return the statements of a passage that have all texts of at least one of the wanted rows, and perhaps others. To
+    look for texts in the sentences takes less time than to parse them all."""
     split = _split_text(text, is_turn=is_turn)
     if ANSWER_START in text or split.has_many:
         return map(_add_stored_keys, read_statements(text, is_turn=is_turn))
@@ -125,7 +125,7 @@ def find_statements(text: str, wanted: Sequence[Sequence[str]], *, is_turn: bool
 
 
 def _has_any(folded: str, rows: Iterable[Sequence[str]]) -> bool:
-    """Return whether a text has all of any of these rows of texts."""
+    """Return whether a text has everything of at least one of these rows."""
     for row in rows:
         for each in row:
             if each not in folded:
@@ -174,7 +174,8 @@ def _split_text(text: str, *, is_turn: bool) -> _SplitText:
 
 
 def _find_boxes(text: str) -> dict[int, str]:
-    """Return what is in the boxes of tasks, by line. An item of a list of tasks has an empty one, if it has none."""
+    """Return what is in the boxes of tasks, by line. In a list of tasks, an item without a box counts as one with an
+    empty box."""
     boxes: dict[int, str] = {}
     is_list = False
     for number, line in enumerate(text.split("\n")):
@@ -234,7 +235,7 @@ def _attach(statements: list[Statement], line: int, answers: Answers) -> None:
 
 
 def split_sentences(text: str, max_characters: int | None = None) -> Iterator[tuple[str, int, int]]:
-    """Yield the sentences of a text with their first and last lines, without those that are longer than so much."""
+    """Yield the sentences of a text with their first and last lines, except those that are too long."""
     for part, first, last in _join_wrapped(text):
         if not _SENTENCE_END.search(part):
             if max_characters is None or len(part) <= max_characters:
@@ -318,7 +319,7 @@ def _takes_back(folded: str) -> bool:
 
 
 def _read_taken_back(folded: str) -> tuple[str, ...]:
-    """Return what the clauses are about from the first to the last one that takes something back."""
+    """Return what a speaker takes back: the stems from the first to the last clause that takes something back."""
     clauses = _CLAUSE_END.split(folded)
     marked = [number for number, clause in enumerate(clauses) if has_cue(clause, "retraction")]
     is_whole = not marked or " list" in folded  # of what is to be done
@@ -404,7 +405,8 @@ def stored_keys(statement: Statement) -> Iterator[int]:
 
 
 def _find_heads(text: str) -> list[str]:
-    """Return what a note is about that may tell of a change by its form: a goal, a clause before it, or a hint."""
+    """Return what a note is about, if it may tell of a change by its form: a new value, a clause before it, or a
+    hint."""
     if len(text) > _MAX_HINT_CHARACTERS or not (has_cue(fold(text), "hint") or len(split_clauses(text)) > 1):
         return []
     heads = {each for claim in read_claims(text) for each in claim.heads[0]}
@@ -439,8 +441,8 @@ def _is_open(text: str) -> bool:
 
 
 def list_required(key: FactKey) -> tuple[str, ...]:
-    """Return what every text has that is stored under a key; of an answer, something that no text has. Of a key that
-    was not read in a text, nothing is known."""
+    """Return what every text stored under a key has; for the key of an answer, something that no text has. For a key
+    that was not read in a text, nothing is known."""
     if not key:
         return ()
     kind, *stems = key

@@ -1,9 +1,8 @@
 """States that verbs tell of and verbs change: `lives in`, `moved to`; `works at`, `left`; `leads`, `took over from`.
 
 `Ute moved to Lübeck` shares one word with `Ute lives in Kiel`, and says all the same where Ute lives now. A table has,
-for each relation and language, the forms that tell of a state, of its change, and of its end. A form is a row of words:
-`S` is what it is about, `V` the value, `X` what came before, `I` the writer; slashes are between words of which one is
-there, and a question mark follows what may be missing.
+for each relation and language, the forms (`forms.py`) that tell of a state, of its change, and of its end. In them, `S`
+is what it is about, `V` the value, and `X` what came before.
 """
 
 from __future__ import annotations
@@ -16,21 +15,33 @@ from typing import Literal, NamedTuple
 
 from ..caching import cache_within
 from .claims import split_clauses
+from .forms import Form, compile_forms
 from .relations import FIRST_PERSON, list_verbs
-from .value_words import PREPOSITIONS
-from .words import content_stems, fold, function_words, is_number, is_unspaced, split_words, word_set
+from .value_words import ARTICLES, OURS, PREPOSITIONS
+from .words import (
+    compile_pattern,
+    content_stems,
+    fold,
+    function_words,
+    has_kana_or_kanji,
+    is_number,
+    is_unspaced,
+    split_words,
+    word_set,
+)
 
-Aspect = Literal["state", "change", "end"]
+Phase = Literal["state", "change", "end"]
 Verdict = Literal["changed", "ended", "other"]
 WRITER = ("i",)  # the subject of what somebody says of themselves
 _MOVED = "moved/relocated/transferred/migrated/shifted"
 _BACK = "back/over/out/down/up/away?"
 _HAVE = "has/have/had/is/are/was/were? just/recently/finally/now/already/been/all? been/since?"
 _WE = "we/i/they/he/she? have/has/just/finally/recently?"
-# relation -> aspect -> forms, of all languages with spaces between words
-_FORMS: dict[str, dict[Aspect, str]] = {
+_I = "i/we/ich/wir/j/je/on/nous/yo/nosotros/eu/nós/я/мы/أنا/نحن/मैं/हम?"
+# relation -> phase -> forms, of all languages with spaces between words
+_FORMS: dict[str, dict[Phase, str]] = {
     "place": {  # where somebody or something is
-        "state": """
+        "state": f"""
             S live/lives/living/reside/resides/stay/stays/sit/sits/lie/lies in/at/on/with/near/under V
             S is/are/am/remains now/currently? based/located/stored/kept/hosted/parked/housed/situated in/at/on/with V
             S wohnt/wohne/wohnen/lebt/lebe/leben/liegt/liegen/steht/stehen jetzt/nun? in/im/bei/auf/am/an V
@@ -41,11 +52,11 @@ _FORMS: dict[str, dict[Aspect, str]] = {
             S V1 में/पर रहता/रहती/रहते/रखा/रखी/रखे/है/हैं
             S يسكن/تسكن/يعيش/تعيش/يقيم/تقيم/موجود/موجودة في V
             يسكن/تسكن/يعيش/تعيش/يقيم/تقيم S في V
-            I live/stay in/at/with/near V
-            I vivo/vivimos en V
-            I moro/moramos em/no/na V
-            I живу/живём/живем в/на V
-            I أسكن/أعيش/نسكن/نعيش في V
+            {_I} live/stay in/at/with/near V
+            {_I} vivo/vivimos en V
+            {_I} moro/moramos em/no/na V
+            {_I} живу/живём/живем в/на V
+            {_I} أسكن/أعيش/نسكن/نعيش في V
         """,
         "change": f"""
             S {_HAVE} {_MOVED} {_BACK} to/into/onto V
@@ -60,17 +71,17 @@ _FORMS: dict[str, dict[Aspect, str]] = {
             S V1 में/को? शिफ्ट/चला/चली/चले/आ_गया हो/गया/गई/गए/कर
             S انتقل/انتقلت/انتقلوا إلى/الى V
             انتقل/انتقلت/انتقلوا S إلى/الى V
-            I moved/relocated to V
-            I bin/sind nach/in V gezogen/umgezogen
-            I ai/avons déménagé à/au/en V
-            I me_mudé/nos_mudamos/me_he_mudado a V
-            I me_mudei/mudei/mudei_me/nos_mudamos para/pra V
-            I переехал/переехала/переехали в/на V
-            I انتقلت/انتقلنا إلى/الى V
+            {_I} moved/relocated to V
+            {_I} bin/sind nach/in V gezogen/umgezogen
+            {_I} ai/avons déménagé à/au/en V
+            {_I} me_mudé/nos_mudamos/me_he_mudado a V
+            {_I} me_mudei/mudei/mudei_me/nos_mudamos para/pra V
+            {_I} переехал/переехала/переехали в/на V
+            {_I} انتقلت/انتقلنا إلى/الى V
         """,
     },
     "work": {  # for whom somebody works
-        "state": """
+        "state": f"""
             S work/works/working/employed currently? at/for V
             S arbeitet/arbeite/arbeiten bei/für V
             S travaille/travaillent chez/pour/à V
@@ -79,13 +90,13 @@ _FORMS: dict[str, dict[Aspect, str]] = {
             S работает/работают/работаю в/на V
             S V में काम_करता/काम_करती/काम_करते
             S يعمل/تعمل في/لدى V
-            I work at/for V
-            I trabajo en/para V
-            I trabalho na/no/em/para V
-            I работаю в/на V
-            I أعمل في/لدى V
+            {_I} work at/for V
+            {_I} trabajo en/para V
+            {_I} trabalho na/no/em/para V
+            {_I} работаю в/на V
+            {_I} أعمل في/لدى V
         """,
-        "change": """
+        "change": f"""
             S has/have? just/recently? joined/joins V
             S starts/started at/with V
             S has/have/got/took/found/started a/his/her/their? new/different? job/position/role at/with/in V
@@ -99,9 +110,9 @@ _FORMS: dict[str, dict[Aspect, str]] = {
             S começou/entrou a_trabalhar? na/no/em V
             S foi para/pra a/o? V
             S устроился/устроилась/перешёл/перешел/перешла на_работу? в V
-            I joined V
-            I started at/with V
-            I got/took/have/started a? new job at/with/in V
+            {_I} joined V
+            {_I} started at/with V
+            {_I} got/took/have/started a? new job at/with/in V
         """,
         "end": """
             S has/have? just/finally? left/quit V
@@ -239,10 +250,9 @@ _END_HINT = re.compile(
     "|mort|décédé|annulé|dissous|cerr|muri|muerto|falleci|quebró|fech|morreu|faleceu|faliu|encerrou|закры|умер|скончал"
     "|отменили|обанкрот|बंद|गुज़र|रद्द|أغلق|توفي|مات|أفلس|关门|倒闭|停业|关张|去世|閉店|閉業|廃業|倒産|亡くな|他界|geschlossen|verstorben"
 )
-_UNSPACED_LETTER = re.compile("[\u3040-\u30ff\u4e00-\u9fff]")
 _WHO = "(?P<s>.{0,8}?)"  # before the verb of Chinese
 _TOPIC = "(?:(?P<s>.{1,8}?)は)?(?P<v>[^は]{2,10}?)"  # and the place before the verb of Japanese
-_UNSPACED: dict[str, dict[Aspect, tuple[str, ...]]] = {
+_UNSPACED: dict[str, dict[Phase, tuple[str, ...]]] = {
     "place": {
         "state": (
             f"{_WHO}(?:(?:现在|目前)?住在|(?:现在|目前)在|(?<=[^现])在)(?P<v>(?!.*(?:工作|上班))[^了]{{2,8}}?)$",
@@ -293,9 +303,6 @@ _VALUE_ENDS = word_set(
     """
 )
 _GLUE = word_set("of 's von vom der des de du d' da do dos das del di по के की का of for")
-_OWNERS = word_set(
-    "my our mein meine unser unsere mon ma notre mi nuestro nuestra meu minha nosso nossa мой моя наш наша"
-)
 _FILLERS = word_set("week month year weekend s woche monat jahr semaine mois semana mes mês неделю месяц")
 _WRITERS = FIRST_PERSON | {"j", "on", "私", "僕", "俺", "我", "我们"}
 _SLOTS = {
@@ -304,17 +311,15 @@ _SLOTS = {
     "V1": r"(?P<v>\S+)",
     "V0": r"\S+",
     "X": r"\S+(?: \S+){0,2}?",
-    "I": r"(?:(?:i|we|ich|wir|j|je|on|nous|yo|nosotros|eu|nós|я|мы|أنا|نحن|मैं|हम) )?",
 }
 _LAST_SLOTS = {"S": r"(?P<s>\S+(?: \S+){0,5})", "V": r"(?P<v>\S+(?: \S+){0,4})"}  # up to where the clause ends
-ARTICLES = word_set("the a an der die das ein eine le la les l' el los las o os as un une")
 
 
 class State(NamedTuple):
     """What a clause says of a subject: that it has a value, got one, or has one no more."""
 
     relation: str
-    aspect: Aspect
+    phase: Phase
     subject: tuple[str, ...]
     value: frozenset[str]
     is_own: bool = False  # the subject is named as that of the writer: `my sister Nadia`
@@ -327,25 +332,26 @@ def read_states(text: str) -> tuple[State, ...]:
 
 
 def compare_states(older: str, newer: str, *, says_change: bool) -> tuple[Verdict, State] | None:
-    """Return what a newer note makes of a state that an older one tells of; None if it is of nothing the same. One that
-    `says_change` may name the new state alone: `CI runs on GitHub Actions now`."""
+    """Return what a newer note makes of a state that an older one tells of; None if they have nothing in common. With
+    `says_change`, the newer note may just name the new state: `CI runs on GitHub Actions now`."""
     other: tuple[Verdict, State] | None = None
-    changes = [state for state in read_states(newer) if state.aspect != "state" or says_change]
+    changes = [state for state in read_states(newer) if state.phase != "state" or says_change]
     for change, state in product(changes, read_states(older) if changes else ()):
-        is_given_up = change.aspect == "end" and change.subject == WRITER and change.relation == state.relation
-        if state.aspect == "end" or not (is_given_up or _are_of_one(state, change)):
+        is_given_up = change.phase == "end" and change.subject == WRITER and change.relation == state.relation
+        if state.phase == "end" or not (is_given_up or _are_of_one(state, change)):
             continue
         verdict = _compare(state, change) if change.relation == state.relation else "other"
         if verdict != "other":
             return verdict, state
-        if change.aspect != "state":
+        if change.phase != "state":
             other = verdict, state
     return other
 
 
 def _compare(state: State, change: State) -> Verdict:
-    """Return whether a state ended or has another value now; `other` if it is the same again, or of another value."""
-    if change.aspect == "end":
+    """Return whether a state ended or has another value now; `other` if it is the same again, or is about another
+    value."""
+    if change.phase == "end":
         return "ended" if _is_inflected(state.value, change.value) else "other"
     is_again = change.value <= state.value or state.value <= change.value
     return "other" if is_again else "changed"
@@ -371,7 +377,7 @@ def _count_words(state: State) -> int:
 
 @cache_within(500_000)
 def find_ended(text: str) -> tuple[str, ...]:
-    """Return the words of what a note says to be no more; empty if it says so of nothing."""
+    """Return the words for what, according to a note, is no more; empty if there is no such thing."""
     if not _END_HINT.search(fold(text)):
         return ()
     for clause in split_clauses(text):
@@ -385,13 +391,13 @@ def find_ended(text: str) -> tuple[str, ...]:
 
 
 def _names_something(words: Sequence[str]) -> bool:
-    """Return whether words name what something is said of: not `it`, nor `until` alone."""
+    """Return whether words name something: `it` and `until` do not."""
     return not all(map(function_words().__contains__, words)) and "".join(words) not in _UNSPACED_CONJUNCTIONS
 
 
 @cache_within(500_000)
 def find_renewed(text: str) -> tuple[str, ...]:
-    """Return the stems of what the writer has another one of now: `we changed vets`, `we have a new adviser`."""
+    """Return the stems of what the writer now has another one of: `we changed vets`, `we have a new adviser`."""
     if not _RENEWAL_HINT.search(fold(text)):
         return ()
     for clause in split_clauses(text):
@@ -420,10 +426,7 @@ def strip_articles(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(words[start:])
 
 
-class _Form(NamedTuple):
-    relation: str
-    aspect: Aspect
-    pattern: str
+_Tag = tuple[str, Phase]  # a relation, and what is said of it
 
 
 def _read_clause(clause: str) -> Iterator[State]:
@@ -431,35 +434,35 @@ def _read_clause(clause: str) -> Iterator[State]:
     words = strip_articles(split_words(folded))
     joined = " ".join(words)
     for form in {form: None for word in words for form in _index_forms().get(word, ())}:
-        match = _compile(form.pattern).match(joined)
-        state = _make_state(form, match.groupdict()) if match else None
+        match = compile_pattern(form.pattern).match(joined)
+        state = _make_state(*form.tag, match.groupdict()) if match else None
         if state:
             yield state
-    if not folded.isascii() and _UNSPACED_LETTER.search(folded):
+    if has_kana_or_kanji(folded):
         yield from _read_unspaced(folded)
 
 
-def _make_state(form: _Form, slots: Mapping[str, str]) -> State | None:
+def _make_state(relation: str, phase: Phase, slots: Mapping[str, str]) -> State | None:
     named = slots["s"].split(" ") if "s" in slots else ["i"]
     subject = _read_subject(named)
     value = frozenset(content_stems(_cut(slots["v"].split(" "))))
-    numbers = [each for each in value if is_number(each) and (form.relation != "tool" or each.isalpha())]
-    is_of_many = form.relation == "tool" and subject == WRITER and form.aspect != "end"  # `I use vim`
+    numbers = [each for each in value if is_number(each) and (relation != "tool" or each.isalpha())]
+    is_of_many = relation == "tool" and subject == WRITER and phase != "end"  # `I use vim`
     if not subject or not value or numbers or is_of_many:  # `moved to Tuesday` is no place
         return None
-    return State(form.relation, form.aspect, subject, value, named[0] in _OWNERS)
+    return State(relation, phase, subject, value, named[0] in OURS)
 
 
 def _read_unspaced(folded: str) -> Iterator[State]:
-    for relation, aspects in _UNSPACED.items():
-        for aspect, pattern in ((aspect, pattern) for aspect, patterns in aspects.items() for pattern in patterns):
-            match = _compile(pattern).match(folded)
+    for relation, phases in _UNSPACED.items():
+        for phase, pattern in ((phase, pattern) for phase, patterns in phases.items() for pattern in patterns):
+            match = compile_pattern(pattern).match(folded)
             if not match:
                 continue
             subject, value = (_UNSPACED_TIMES.sub("", match[name] or "") for name in "sv")
             if value and not any(map(is_number, split_words(value))):
                 writer = not subject or subject in _WRITERS
-                yield State(relation, aspect, WRITER if writer else (subject,), frozenset((value,)))
+                yield State(relation, phase, WRITER if writer else (subject,), frozenset((value,)))
 
 
 def _read_subject(words: list[str]) -> tuple[str, ...]:
@@ -473,51 +476,16 @@ def _read_subject(words: list[str]) -> tuple[str, ...]:
 
 
 def _cut(words: list[str]) -> list[str]:
-    """Return words up to where what they name ends."""
+    """Return the words up to the end of what they name."""
     return words[: next((at for at, word in enumerate(words) if at and word in _VALUE_ENDS), len(words))]
 
 
 @cache
-def _index_forms() -> dict[str, list[_Form]]:
-    """Return the forms by the words of which every text with one has one."""
-    index: dict[str, list[_Form]] = {}
-    for relation, aspects in _FORMS.items():
-        for aspect, rows in aspects.items():
-            for row in filter(None, map(str.split, rows.split("\n"))):
-                form = _Form(relation, aspect, _translate(row))
-                for word in _choose_triggers(row):
-                    index.setdefault(word, []).append(form)
+def _index_forms() -> dict[str, list[Form[_Tag]]]:
+    """Return the forms by their triggers."""
+    table = [((relation, phase), rows) for relation, phases in _FORMS.items() for phase, rows in phases.items()]
+    index: dict[str, list[Form[_Tag]]] = {}
+    for form in compile_forms(table, _SLOTS, _LAST_SLOTS, longest_first=False, is_whole=False):
+        for word in form.triggers:
+            index.setdefault(word, []).append(form)
     return index
-
-
-def _choose_triggers(row: Sequence[str]) -> list[str]:
-    """Return the words of the part of a form that is never missing and has the longest words."""
-    needed = [_list_words(part) for part in row if part not in _SLOTS and not part.endswith("?")]
-    return max(needed, key=_shortest)
-
-
-def _list_words(part: str) -> list[str]:
-    return [max(each.split("_"), key=len) for each in fold(part).split("/")]
-
-
-def _shortest(words: list[str]) -> int:
-    return min(map(len, words))
-
-
-def _translate(row: Sequence[str]) -> str:
-    """Return a form as a regular expression over words with spaces between them."""
-    pattern = ""
-    for at, part in enumerate(row):
-        is_last = at == len(row) - 1
-        if part in _SLOTS:
-            text = _LAST_SLOTS.get(part, _SLOTS[part]) if is_last else _SLOTS[part]
-            pattern += text if part == "I" else f"{text} "
-        else:
-            words = fold(part.removesuffix("?")).replace("_", " ").replace("/", "|")
-            pattern += f"(?:(?:{words}) )?" if part.endswith("?") else f"(?:{words}) "
-    return f"^{pattern.rstrip()}" + r"(?!\S)"
-
-
-@cache
-def _compile(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)

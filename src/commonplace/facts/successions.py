@@ -1,9 +1,8 @@
 """Who has a role after whom, and what somebody has a new one of: `Ewa is the new designer`, `Ruth has a new address`.
 
 A role with `the` or `our` before it has one holder at a time. Whoever gets it replaces the one before, and who is
-promoted is no longer what they were. Forms are rows of words as in `states.py`: `H` is the holder, `R` the role, `T`
-what somebody has, `V` its value; slashes are between words of which one is there, and a question mark follows what
-may be missing.
+promoted is no longer what they were. In the forms (`forms.py`), `H` is the holder, `R` the role, `T` what somebody has,
+and `V` its value.
 """
 
 from __future__ import annotations
@@ -15,12 +14,14 @@ from typing import Literal, NamedTuple
 
 from ..caching import cache_within
 from .claims import read_first_claim, split_clauses
+from .forms import Form, compile_forms
+from .links import Link
 from .relations import label_of
 from .statements import Statement
-from .value_words import CHARGES
-from .words import content_stems, fold, split_words, word_set
+from .value_words import CHARGES, TITLES
+from .words import compile_pattern, content_stems, fold, has_kana_or_kanji, is_capitalised, split_words, word_set
 
-Aspect = Literal["holds", "is", "gets", "rises", "leaves"]
+Phase = Literal["holds", "is", "gets", "rises", "leaves"]
 _THE = (
     "the/our/my/der/die/das/unser/unsere/mein/meine/el/la/nuestro/nuestra/mi/le/l/notre/mon/ma/o/nosso/nossa/meu/minha"
     "/il/lo/il_nostro/la_nostra/de/het/onze/mijn"
@@ -29,7 +30,7 @@ _A = "a/an/ein/eine/un/une/una/uno/um/uma/een"
 _IS = "is/are/ist/sind/es/est/é/è/was/will_be/wird"
 _NOW = "now/jetzt/nun/ahora/maintenant/désormais/agora/ora/adesso/nu"
 _NEW = "new/neue/neuer/neues/nuevo/nueva/nouveau/nouvel/nouvelle/novo/nova/nuovo/nuova/nuov/nieuwe"
-_FORMS: dict[Aspect, str] = {
+_FORMS: dict[Phase, str] = {
     "holds": f"""
         H {_IS} {_THE} R
         {_THE} R {_IS} H
@@ -89,7 +90,7 @@ _FORMS: dict[Aspect, str] = {
         H ترك/تركت المشروع/الفريق/الشركة
     """,
 }
-_UNSPACED: tuple[tuple[Aspect, str], ...] = (
+_UNSPACED: tuple[tuple[Phase, str], ...] = (
     ("gets", "(?P<h>[^，,。的は]{2,6}?)(?:现在)?是(?:我们的)?新(?:的|任)?(?P<r>[^，,。的]{2,8})$"),
     ("gets", "(?:我们的)?新(?:的|任)?(?P<r>[^，,。的是]{2,8})是(?P<h>[^，,。的]{2,6})$"),
     ("holds", "(?P<h>[^，,。的は新]{2,6}?)是(?:我们的)?(?P<r>[^，,。的新]{2,8})$"),
@@ -102,18 +103,18 @@ _UNSPACED: tuple[tuple[Aspect, str], ...] = (
     ("holds", "(?P<r>[^、。はが新]{2,8})は(?P<h>[^、。はが]{2,8}?)(?:さん|先生)?(?:です|だ)?$"),
     ("holds", "(?P<h>[^、。はが]{2,8}?)(?:さん|先生)?[がは](?P<r>[^、。はが新]{2,8}?)(?:です|だ)$"),
 )
-_HAS_NEW = (
-    "H has/have/got/has_got a/an new T = V",
-    "H 's new T is/= V",
-    "H hat/haben einen/eine/ein neuen/neue/neues T = V",
-    "H neue/neuer/neues T ist/lautet/= V",
-    "H tiene/tenemos un/una nuevo/nueva T = V",
-    "H a/ont un/une nouveau/nouvel/nouvelle T = V",
-    "H tem/têm um/uma novo/nova T = V",
-    "H ha/hanno un/una/un' nuovo/nuova T = V",
-    "H heeft een nieuw/nieuwe T = V",
-    "у H новый/новая/новое T = V",
-)
+_HAS_NEW = """
+    H has/have/got/has_got a/an new T = V
+    H 's new T is/= V
+    H hat/haben einen/eine/ein neuen/neue/neues T = V
+    H neue/neuer/neues T ist/lautet/= V
+    H tiene/tenemos un/una nuevo/nueva T = V
+    H a/ont un/une nouveau/nouvel/nouvelle T = V
+    H tem/têm um/uma novo/nova T = V
+    H ha/hanno un/una/un' nuovo/nuova T = V
+    H heeft een nieuw/nieuwe T = V
+    у H новый/новая/новое T = V
+"""
 _SLOTS = {
     "H": r"(?P<h>\S+(?: \S+){0,3}?)",
     "R": r"(?P<r>\S+(?: \S+){0,3}?)",
@@ -121,8 +122,9 @@ _SLOTS = {
     "V": r"(?P<v>\S.*)",
     "X": r"\S+(?: \S+){0,2}?",
 }
-_ROLE_END = r"(?: (?P<q>(?:of|for|at|in|on|von|vom|für|der|des|de|del|do|da|du|d|di|della|van|voor) .*))?"
-_TITLES = word_set("mr mrs ms miss dr prof frau herr señor señora sr sra don doña monsieur madame m mme signor signora")
+_LAST_SLOTS = {
+    "R": _SLOTS["R"] + r"(?: (?P<q>(?:of|for|at|in|on|von|vom|für|der|des|de|del|do|da|du|d|di|della|van|voor) .*))?"
+}
 _NO_HOLDERS = word_set(
     """
     it this that he she they i we you who which what there here one er sie es wir ich das dies der die él ella ellos eso
@@ -160,56 +162,48 @@ _GENDERS = frozenset(
     | {("en", "enne"), ("", "ка"), ("ь", "ница"), ("ão", "ã"), ("", "esse"), ("or", "ora")}
 )
 _DASH = re.compile(r"(?<=[а-яё]) [–—-] (?=[а-яё])", re.IGNORECASE)  # for `is`: `Анна — наш дизайнер`
-_ORDER: tuple[Aspect, ...] = ("leaves", "rises", "gets", "holds", "is")
+_ORDER: tuple[Phase, ...] = ("leaves", "rises", "gets", "holds", "is")
 _MIN_ROOT = 4
 
 
 class Role(NamedTuple):
     """Who has a role, gets it, or leaves. `scope`: of what it is the role."""
 
-    aspect: Aspect
+    phase: Phase
     holder: frozenset[str]
     words: tuple[str, ...] = ()
     scope: frozenset[str] = frozenset()
 
 
-class Succession(NamedTuple):
-    """How a newer statement replaces an older one by a role: another has it, or its holder has another or none."""
-
-    kind: str
-    reason: str
-    about: str
-
-
-def find_succession(older: Statement, newer: Statement) -> Succession | None:
-    """Return how the newer statement says that a role of the older one has another holder, or its holder another role;
-    or what somebody has another one of."""
+def find_succession(older: Statement, newer: Statement) -> Link | None:
+    """Return how the newer statement gives a role of the older one to somebody else, or its holder another role; or how
+    it replaces something that somebody has."""
     if about := _find_new_thing(older, newer):
-        return Succession("correction", "says that there is another", about)
-    changes = [role for role in read_roles(newer.text) if role.aspect in ("gets", "rises", "leaves")]
+        return Link("correction", "says that there is another", about)
+    changes = [role for role in read_roles(newer.text) if role.phase in ("gets", "rises", "leaves")]
     for role in read_roles(older.text) if changes else ():
         for change in changes:
-            if succession := _compare(role, change):
-                return succession
-    if any(change.aspect == "leaves" and _is_in_charge(older, change.holder) for change in changes):
-        return Succession("retraction", "says that it ended", " ".join(sorted(changes[0].holder)))
+            if link := _compare(role, change):
+                return link
+    if any(change.phase == "leaves" and _is_in_charge(older, change.holder) for change in changes):
+        return Link("retraction", "says that it ended", " ".join(sorted(changes[0].holder)))
     return None
 
 
-def _compare(role: Role, change: Role) -> Succession | None:
+def _compare(role: Role, change: Role) -> Link | None:
     about = " ".join(role.words)
-    if role.aspect == "leaves":
+    if role.phase == "leaves":
         return None
-    if change.aspect == "leaves":
-        is_ended = role.aspect in ("holds", "gets") and role.holder == change.holder and _is_office(role)
-        return Succession("retraction", "says that it ended", about) if is_ended else None
+    if change.phase == "leaves":
+        is_ended = role.phase in ("holds", "gets") and role.holder == change.holder and _is_office(role)
+        return Link("retraction", "says that it ended", about) if is_ended else None
     is_same_role = _are_same(role.words, change.words) and (not change.scope or change.scope == role.scope)
     if role.holder.isdisjoint(change.holder):
-        is_unique = role.aspect != "is" and (change.aspect == "gets" or change.words[0] in _UNIQUE)
-        return Succession("correction", "has another holder", about) if is_same_role and is_unique else None
+        is_unique = role.phase != "is" and (change.phase == "gets" or change.words[0] in _UNIQUE)
+        return Link("correction", "has another holder", about) if is_same_role and is_unique else None
     is_job = _is_job(role) and _is_job(change)
-    if change.aspect == "rises" and role.holder == change.holder and is_job and not is_same_role:
-        return Succession("correction", "has another role", about)
+    if change.phase == "rises" and role.holder == change.holder and is_job and not is_same_role:
+        return Link("correction", "has another role", about)
     return None
 
 
@@ -254,54 +248,55 @@ def read_roles(text: str) -> tuple[Role, ...]:
 
 def _read_clause(clause: str) -> Iterator[Role]:
     folded = fold(clause).rstrip(".!。")
-    if not folded.isascii() and _has_unspaced().search(folded):
-        for aspect, pattern in _UNSPACED:
+    if has_kana_or_kanji(folded):
+        for phase, pattern in _UNSPACED:
             if match := re.match(pattern, folded):
-                yield Role(aspect, frozenset((match["h"],)), (match["r"],))
+                yield Role(phase, frozenset((match["h"],)), (match["r"],))
                 return
         return
-    joined = " ".join(split_words(folded))
-    for aspect, trigger, form in _compile_forms():
-        match = form.fullmatch(joined) if trigger.search(joined) else None
-        role = _make_role(aspect, match, clause) if match else None
+    words = split_words(folded)
+    joined = " ".join(words)
+    for form in _compile_forms():
+        match = None if form.triggers.isdisjoint(words) else compile_pattern(form.pattern).match(joined)
+        role = _make_role(form.tag, match, clause) if match else None
         if role:
             yield role
             return
 
 
-def _make_role(aspect: Aspect, match: re.Match[str], clause: str) -> Role | None:
+def _make_role(phase: Phase, match: re.Match[str], clause: str) -> Role | None:
     slots = match.groupdict()
-    holder = [word for word in slots["h"].split(" ") if word not in _TITLES]
-    if not holder or not _NO_HOLDERS.isdisjoint(holder) or not _is_name(holder, clause):
+    holder = [word for word in slots["h"].split(" ") if word not in TITLES]
+    if not holder or not _NO_HOLDERS.isdisjoint(holder) or not _are_capitalised(holder, clause):
         return None
     words = tuple(slots.get("r", "").split(" ")) if slots.get("r") else ()
-    if aspect != "leaves" and (not words or all(word.isdigit() for word in words)):
+    if phase != "leaves" and (not words or all(word.isdigit() for word in words)):
         return None
     scope = frozenset(content_stems((slots.get("q") or "").split(" ")[1:]))
-    return Role(aspect, frozenset(holder), words, scope)
+    return Role(phase, frozenset(holder), words, scope)
 
 
-def _is_name(words: Sequence[str], text: str) -> bool:
-    """Return whether words are a name in a text: with capital letters, or in a script without them."""
-    return all(not word.isalpha() or word.upper() == word or f"{word[:1].upper()}{word[1:]}" in text for word in words)
+def _are_capitalised(words: Sequence[str], text: str) -> bool:
+    """Return whether words may be a name in a text: each has a capital letter, or is of a script without them."""
+    return all(not word.isalpha() or word.upper() == word or is_capitalised(word, text) for word in words)
 
 
 @cache_within(250_000)
 def _read_new_thing(text: str) -> tuple[frozenset[str], str] | None:
-    """Return the stems of whose something is new, and of what, with its value; None if nothing is."""
+    """Return the stems of who has something new and of what it is, with its value; None if there is nothing new."""
     folded = fold(text).rstrip(".!。")
     if not any(mark in folded for mark in ("new ", "neu", "nuev", "nouv", "nov", "nuov", "nieuw", "нов")):
         return None
     head, _, value = re.sub(r"\s*(?::|,| [–—-] )\s+", " = ", folded, count=1).partition(" = ")
     joined = f"{' '.join(split_words(head))} = {value}" if value else " ".join(split_words(head))
     for pattern in _compile_new_things():
-        if match := pattern.fullmatch(joined):
+        if match := pattern.match(joined):
             return frozenset(content_stems(f"{match['h']} {match['t']}".split(" "))), match["v"]
     return None
 
 
 def _find_new_thing(older: Statement, newer: Statement) -> str:
-    """Return what somebody has another one of, if the older statement gives the one before."""
+    """Return what somebody has another one of, if the older statement is about the previous one."""
     new = _read_new_thing(newer.text)
     if not new:
         return ""
@@ -316,48 +311,12 @@ def _find_new_thing(older: Statement, newer: Statement) -> str:
 
 
 @cache
-def _has_unspaced() -> re.Pattern[str]:
-    return re.compile("[\u3040-\u30ff\u4e00-\u9fff]")
-
-
-@cache
-def _compile_forms() -> list[tuple[Aspect, re.Pattern[str], re.Pattern[str]]]:
-    """Return the forms with their aspects, each after a pattern for what every text with it has."""
-    rows = [(aspect, row.split()) for aspect in _ORDER for row in _FORMS[aspect].split("\n") if row.strip()]
-    return [(aspect, _compile_trigger(row), re.compile(_translate(row))) for aspect, row in rows]
-
-
-def _compile_trigger(row: Sequence[str]) -> re.Pattern[str]:
-    needed = [part for part in row if part not in _SLOTS and not part.endswith("?")]
-    longest = min(needed, key=_count_choices)
-    return re.compile(f"(?<!\\S)(?:{_join_choices(longest)})(?!\\S)")
-
-
-def _count_choices(part: str) -> int:
-    return part.count("/")
-
-
-def _join_choices(part: str) -> str:
-    """Return a pattern for any of some words, the longer ones first: `la nostra`, then `la`."""
-    choices = sorted(part.rstrip("?").split("/"), key=len, reverse=True)
-    return "|".join(re.escape(fold(each).replace("_", " ")) for each in choices)
+def _compile_forms() -> list[Form[Phase]]:
+    table = [(phase, _FORMS[phase]) for phase in _ORDER]
+    return compile_forms(table, _SLOTS, _LAST_SLOTS, longest_first=True, is_whole=True)
 
 
 @cache
 def _compile_new_things() -> list[re.Pattern[str]]:
-    return [re.compile(_translate(row.split())) for row in _HAS_NEW]
-
-
-def _translate(row: Sequence[str]) -> str:
-    """Return a form as a regular expression over words with spaces between them."""
-    pattern = ""
-    for at, part in enumerate(row):
-        space = " " if at + 1 < len(row) else ""
-        if part == "R" and at + 1 == len(row):
-            pattern += f"{_SLOTS[part]}{_ROLE_END}"
-        elif part in _SLOTS:
-            pattern += _SLOTS[part] + space
-        else:
-            words = _join_choices(part)
-            pattern += f"(?:(?:{words}){space})?" if part.endswith("?") else f"(?:{words}){space}"
-    return pattern
+    forms = compile_forms([("", _HAS_NEW)], _SLOTS, _LAST_SLOTS, longest_first=True, is_whole=True)
+    return [compile_pattern(form.pattern) for form in forms]

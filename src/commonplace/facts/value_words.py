@@ -5,6 +5,16 @@ from __future__ import annotations
 from .words import stem, word_set
 
 DETERMINERS = word_set("the our my your der die das den unser unsere mein meine la el los las le les il lo gli o os")
+ARTICLES = word_set("the a an der die das ein eine le la les l' el los las o os as un une")
+# Before what belongs to the writer: `our vet`.
+OURS = word_set(
+    """
+    my our mein meine unser unsere mon ma notre mi nuestro nuestra meu minha nosso nossa мой моя наш наша मेरा मेरी मेरे
+    हमारा हमारी हमारे
+    """
+)
+TITLES = word_set("mr mrs ms miss dr prof frau herr señor señora sr sra don doña monsieur madame m mme signor signora")
+VAGUE_STARTS = word_set("it this that these those they he she")  # they only point at something
 PREPOSITIONS = word_set(
     """
     in at of by to with for as on from near under into onto during until till about into en de a por para con à

@@ -12,19 +12,20 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from ..caching import cache_within
-from .changes import count_alike, find_change, find_replaced, is_head, replaces_other, says_change
+from .changes import count_alike, find_change, is_head, read_replaced_topics, replaces_other, says_change
 from .claims import read_claims, read_topics, split_clauses
 from .completions import completes, drops, is_task, leaves_open
-from .cues import find_cue, has_cue
+from .cues import CHANGE_CUES, find_cue, has_cue
 from .distinctions import are_told_apart, have_other_subjects
-from .frames import Frame, Link, align, judge_frame, normalize_words
-from .links import hash_words
+from .frames import Frame, align, judge_frame, normalize_words
+from .links import Link, LinkKind, hash_words
 from .phrases import Cue
 from .relations import FIRST_PERSON, YOU
 from .statements import Statement
-from .states import compare_states, find_ended, find_renewed, is_about
+from .states import Verdict, compare_states, find_ended, find_renewed, is_about
 from .successions import find_succession
 from .value_words import (
+    ARTICLES,
     CASE_PREPOSITIONS,
     CONTEXT_LABELS,
     DONE,
@@ -36,12 +37,11 @@ from .value_words import (
     NO_FEELING,
     ROLES,
     SENTIMENT_STEMS,
+    TITLES,
+    VAGUE_STARTS,
 )
-from .words import content_stems, find_names, fold, is_number, is_unspaced, split_words, stem, word_set
+from .words import content_stems, fold, is_number, is_unspaced, list_capitalised, split_words, stem, word_set
 
-CONFIRMED = "confirmed"  # the kind of a link that a person made
-RETRACTION = "retraction"  # the kind of a link to what takes something back
-DONE_TASK = "done"  # the kind of a link from a task to what says that it is done
 # Of what the older statement is about, which the newer one has to name.
 _MIN_SHARES = {"strong": 0.4, "weak": 0.6, "subject": 0.7, "number": 0.75, "answer": 0.4, "label": 0.2}
 _MIN_SHARE_OF_ONE = 0.75  # of what the older is about, if both have one word in common
@@ -51,17 +51,19 @@ _MIN_SHARE_OF_SUBJECT = 0.5  # of what both are about, if the newer says that a 
 _MAX_SUBJECT_TOPICS = 3
 _MIN_SHARE_OF_DETAILS = 0.3  # that two lines with one name have in common
 _MAX_SHORT_STEMS = 2  # of a value
-_TITLES = word_set("mr mrs ms dr prof frau herr señor señora monsieur madame")
 _MIN_STORY_STEMS = 4  # of a text after a label that is more than a value
 _MAX_DECISION_STEMS = 6
 _NAME_WEIGHT = 2.0
 _GENERIC_WEIGHT = 0.3
-_VAGUE_STARTS = word_set("it this that these those there they he she wow yeah thanks")
+_VAGUE_STARTS = VAGUE_STARTS | word_set("there wow yeah thanks")
+_AFTER_NOT = ARTICLES | word_set("any um uma")
 _NOT = frozenset(("not", "nicht", "no", "pas", "não", "не", "नहीं", "لا", "ليس"))
-_ARTICLES = word_set("a an the any der die das ein eine le la les un une el los o os um uma")
 _OWNER_MARKS = word_set("for of with für von mit para de con pour avec per di для у")
 _TIMES = frozenset(("date", "clock"))
-_STATE_LINKS = {"changed": ("correction", "says that it changed"), "ended": ("retraction", "says that it ended")}
+_STATE_LINKS: dict[Verdict, tuple[LinkKind, str]] = {
+    "changed": ("correction", "says that it changed"),
+    "ended": ("retraction", "says that it ended"),
+}
 _PAST = word_set(
     """
     was were had did been born war waren wurde était étaient fue era nació foi nasceu был была родился родилась كان كانت
@@ -70,7 +72,6 @@ _PAST = word_set(
 )
 _ARROWS = ("→", "->", "=>")
 _ARROW = re.compile(rf"(\S+)\s*(?:{'|'.join(_ARROWS)})\s*\S+")
-_SAYS_CHANGE: frozenset[str] = frozenset(("change", "weak change", "retraction"))
 _MAX_OLDER_WORDS = 12  # of a note that another replaces: nearly all have half as many
 _MAX_NEWER_WORDS = 16
 _CHARACTERS_PER_WORD = 2  # of scripts without spaces
@@ -92,16 +93,16 @@ def judge(
     """Return how the newer statement replaces the older one; None if it does not, or if that is not certain.
 
     `is_same_place`: both are on one page, or under one key, so that a short label means the same in both.
-    `may_be_linked`: the caller knows that `may_be_versions` of them.
+    `may_be_linked`: the caller knows already that `may_be_versions` is true of them.
     """
     if _completes(older, newer):
-        return None if _is_rejected(older, newer) else Link(DONE_TASK, "says that it is done")
+        return None if _is_rejected(older, newer) else Link("done", "says that it is done")
     if older.words == newer.words:
         return None
     if drops(older.text, older.box, newer.text) and _is_same_speaker(older, newer):
-        return None if _is_rejected(older, newer) else Link(RETRACTION, "says that it will not be done")
+        return None if _is_rejected(older, newer) else Link("retraction", "says that it will not be done")
     if newer.answers.confirmed and hash_words(older.words) in newer.answers.confirmed:
-        return Link(CONFIRMED, "marked as its successor on the page")
+        return Link("confirmed", "marked as its successor on the page")
     if not may_be_linked and not may_be_versions(older, newer):
         return None
     cues = newer.cues
@@ -124,8 +125,9 @@ def _is_about_another_task(older: Statement, newer: Statement, link: Link) -> bo
 
 
 def _leaves_open(older: Statement, newer: Statement, link: Link) -> bool:
-    """Return whether a statement only says that a task is not done; that it need not be done would take it back."""
-    return link.kind != RETRACTION and leaves_open(older.text, older.box, newer.text)
+    """Return whether a statement only says that a task is not done yet; that it need not be done would be a
+    retraction."""
+    return link.kind != "retraction" and leaves_open(older.text, older.box, newer.text)
 
 
 def _completes(older: Statement, newer: Statement) -> bool:
@@ -148,12 +150,12 @@ def _find_link(older: Statement, newer: Statement, *, is_same_place: bool) -> Li
     link = judge_frame(frame, older, newer)
     if link or _is_prose(older, newer):
         return link
-    link = _judge_number(older, newer) or _judge_states(older, newer) or _judge_succession(older, newer)
+    link = _judge_number(older, newer) or _judge_states(older, newer) or find_succession(older, newer)
     if not link and is_same_place and "change" in cues:
         link = _judge_field(older, newer)
     if not link and "change" in cues:
         link = _judge_move(older, newer)
-    return link or _judge_claims(older, newer) or _judge_change(older, newer)
+    return link or find_change(older, newer) or _judge_change(older, newer)
 
 
 def _is_prose(older: Statement, newer: Statement) -> bool:
@@ -194,7 +196,7 @@ def _differ_in_case(frame: Frame, older: Statement, newer: Statement) -> bool:
 def _gives_value(value: list[str], case: list[str], text: str) -> bool:
     """Return whether there is a number or a name before the case in which it holds."""
     words = value[: len(value) - len(case)]
-    return any(is_number(word) or word in find_names(text) for word in words)
+    return any(is_number(word) or word in list_capitalised(text) for word in words)
 
 
 def _read_case(value: list[str]) -> list[str]:
@@ -245,19 +247,20 @@ def _judge_field(older: Statement, newer: Statement) -> Link | None:
 
 
 def _tell_two_stories(older: Statement, newer: Statement) -> bool:
-    """Return whether two lines with one label say much, and nothing of the same: `Evening: …` of two days."""
+    """Return whether two lines with one label say much and have nothing in common: `Evening: …` on two days."""
     told = [set(each.stems) - _label_stems(each) for each in (older, newer)]
     return min(map(len, told)) >= _MIN_STORY_STEMS and told[0].isdisjoint(told[1])
 
 
 def _give_other_details(older: Statement, newer: Statement) -> bool:
-    """Return whether a label names somebody or something, and each line tells something else of it: `Max: size 29`,
-    `Max: allergic to penicillin`. What has one value is named by its label (`Deadline`, `wifi password`), or short."""
+    """Return whether a label names somebody or something, and each line gives another detail: `Max: size 29`, `Max:
+    allergic to penicillin`. If there is one value, the label says of what (`Deadline`, `wifi password`), or the lines
+    are short."""
     labels = _label_stems(newer)
-    is_value = not labels.isdisjoint(CONTEXT_LABELS | ROLES) or (len(labels) > 1 and not _is_name(newer))
+    is_value = not labels.isdisjoint(CONTEXT_LABELS | ROLES) or (len(labels) > 1 and not _is_label_capitalised(newer))
     if is_value or "change" in newer.cues:
         return False
-    known = labels | _TITLES
+    known = labels | TITLES
     details = [{each for each in one.stems if each not in known and not is_number(each)} for one in (older, newer)]
     smaller = min(map(len, details))
     if smaller <= 1 and max(map(len, details)) <= _MAX_SHORT_STEMS:
@@ -265,7 +268,7 @@ def _give_other_details(older: Statement, newer: Statement) -> bool:
     return len(details[0] & details[1]) < _MIN_SHARE_OF_DETAILS * smaller or not smaller
 
 
-def _is_name(statement: Statement) -> bool:
+def _is_label_capitalised(statement: Statement) -> bool:
     """Return whether every word of a label begins with a capital letter."""
     label = statement.text.lstrip("*_ -")[: len(statement.label)]
     return all(word[:1].isupper() for word in label.split())
@@ -273,23 +276,17 @@ def _is_name(statement: Statement) -> bool:
 
 def _judge_states(older: Statement, newer: Statement) -> Link | None:
     """Return a link where somebody or something has another value now, or is no more: `lives in`, then `moved to`."""
-    verdict = compare_states(older.text, newer.text, says_change=not _SAYS_CHANGE.isdisjoint(newer.cues))
+    verdict = compare_states(older.text, newer.text, says_change=not CHANGE_CUES.isdisjoint(newer.cues))
     if verdict and verdict[0] != "other":
         kind, reason = _STATE_LINKS[verdict[0]]
         return Link(kind, reason, " ".join((*verdict[1].subject, verdict[1].relation)))
     ended = find_ended(newer.text)
     if ended and is_about(older.words, ended) and not _is_past(older):
-        return Link(RETRACTION, "says that it is no more", " ".join(ended))
+        return Link("retraction", "says that it is no more", " ".join(ended))
     renewed = find_renewed(newer.text)
     if renewed and renewed == _read_role(older) and not _is_past(older):
         return Link("correction", "says that there is another", " ".join(renewed))
     return None
-
-
-def _judge_succession(older: Statement, newer: Statement) -> Link | None:
-    """Return a link where a role has another holder now, or its holder another role."""
-    succession = find_succession(older, newer)
-    return Link(*succession) if succession else None
 
 
 def _read_role(older: Statement) -> tuple[str, ...]:
@@ -303,7 +300,7 @@ def _read_role(older: Statement) -> tuple[str, ...]:
 
 
 def _is_past(statement: Statement) -> bool:
-    """Return whether a statement tells of what was: it stays true of what is no more."""
+    """Return whether a statement is about the past: it stays true even if what it is about is no more."""
     return _is_event(statement) or not _PAST.isdisjoint(statement.words) or bool(find_ended(statement.text))
 
 
@@ -349,7 +346,7 @@ def _weigh_shared(older: Statement, newer: Statement) -> tuple[set[str], float]:
 @cache_within(2_000_000)
 def _weigh_stems(text: str, stems: tuple[str, ...]) -> dict[str, float]:
     """Return how much each stem of a statement says of what it is about; cached, as it is compared with many."""
-    names = {stem(word) for word in find_names(text)}
+    names = {stem(word) for word in list_capitalised(text)}
     return {each: _weigh(each, names) for each in stems if not each[0].isdigit()}
 
 
@@ -357,11 +354,6 @@ def _weigh(each: str, names: set[str]) -> float:
     if each in GENERIC or is_number(each):
         return _GENERIC_WEIGHT
     return _NAME_WEIGHT if each in names else 1.0
-
-
-def _judge_claims(older: Statement, newer: Statement) -> Link | None:
-    change = find_change(older, newer)
-    return Link(*change) if change else None
 
 
 def _judge_move(older: Statement, newer: Statement) -> Link | None:
@@ -375,7 +367,7 @@ def _judge_move(older: Statement, newer: Statement) -> Link | None:
     shared = set(subject).intersection(moved)
     if len(shared) < _MIN_SHARE_OF_SUBJECT * max(len(subject), len(moved)):
         return None
-    if shared <= _find_owners(older) and not find_replaced(newer.text):
+    if shared <= _find_owners(older) and not read_replaced_topics(newer.text):
         return None
     if not count_alike(older, newer) or have_other_subjects(older, newer):
         return None
@@ -392,7 +384,7 @@ def _read_details(statement: Statement) -> set[str]:
 
 
 def _find_owners(statement: Statement) -> set[str]:
-    """Return the stems of those whose something a statement is about: `the dentist for Max`, `Max's dentist`."""
+    """Return the stems of the owners of what a statement is about: `the dentist for Max`, `Max's dentist`."""
     words = statement.words
     return {stem(word) for mark, word in pairwise(words) if mark in _OWNER_MARKS} | {
         stem(word) for word, mark in pairwise(words) if mark == "'s"
@@ -436,7 +428,7 @@ def _judge_change(older: Statement, newer: Statement) -> Link | None:
     if len(topics) == 1 and _takes_back_another(newer, shared):
         return None
     if _says_change(older, newer, "retraction") and share >= _MIN_SHARES["strong"]:
-        return Link(RETRACTION, "takes it back", about)
+        return Link("retraction", "takes it back", about)
     is_strong = _says_change(older, newer, "change") or _denies(older, newer)
     is_weak = (
         _says_change(older, newer, "weak change")
@@ -449,7 +441,8 @@ def _judge_change(older: Statement, newer: Statement) -> Link | None:
 
 
 def _takes_back_another(newer: Statement, shared: set[str]) -> bool:
-    """Return whether what a note takes back is more than what it shares with another: another thing of the same."""
+    """Return whether a note takes back more than what it has in common with another: it is about another thing of the
+    same kind."""
     clauses = [clause for clause in split_clauses(newer.text) if has_cue(fold(clause), "retraction")]
     return any(not shared.isdisjoint(topics) and topics - shared for topics in map(read_topics, clauses))
 
@@ -462,23 +455,24 @@ def _tell_times_and_counts(older: Statement, newer: Statement) -> bool:
 
 
 def _gives_new_value(older: Statement, newer: Statement) -> bool:
-    """Return whether the newer note has a number or a name that the older one does not have, and not all of it."""
+    """Return whether the newer note has a number or a name that the older one lacks, and does not repeat all of the
+    older."""
     if set(older.stems) <= set(newer.stems):
         return False
     is_cased = any(letter.islower() for letter in newer.text)
     return not is_cased or any(
-        is_number(word) or word in find_names(newer.text) for word in set(newer.words) - set(older.words)
+        is_number(word) or word in list_capitalised(newer.text) for word in set(newer.words) - set(older.words)
     )
 
 
 def _is_vague(statement: Statement) -> bool:
-    """Return whether a statement points at what it is about, or is said to somebody: `That's great for you!`"""
+    """Return whether a statement only points at what it is about, or addresses somebody: `That's great for you!`"""
     return statement.words[0] in _VAGUE_STARTS or not YOU.isdisjoint(statement.words)
 
 
 def _may_say_change(newer: Statement) -> bool:
     """Return whether a closer look may find that something changed: most statements have no such word."""
-    if not newer.cues.isdisjoint(_SAYS_CHANGE) or not _NOT.isdisjoint(newer.words):
+    if not newer.cues.isdisjoint(CHANGE_CUES) or not _NOT.isdisjoint(newer.words):
         return True
     return any(arrow in newer.text for arrow in _ARROWS)
 
@@ -494,7 +488,8 @@ def _is_answer(shared: set[str], share: float, newer: Statement) -> bool:
 
 
 def _is_decision(older: Statement, newer: Statement, shared: set[str]) -> bool:
-    """Return whether a note says what was decided about what an older one calls open; one word tells about what."""
+    """Return whether a note says what was decided about something that an older one calls open; one common word is
+    enough."""
     is_open = has_cue(fold(older.text), "open")
     about = shared & read_topics(newer.text) & read_topics(older.text)
     return is_open and "decision" in newer.cues and bool(_topics(about)) and len(newer.stems) <= _MAX_DECISION_STEMS
@@ -516,7 +511,7 @@ def _denies(older: Statement, newer: Statement) -> bool:
 
 
 def _denied_stems(statement: Statement) -> set[str]:
-    words = [word for word in statement.words if word not in _ARTICLES]
+    words = [word for word in statement.words if word not in _AFTER_NOT]
     return {stem(after) for word, after in pairwise(words) if word in _NOT}
 
 
@@ -539,7 +534,7 @@ def _names_subject(older: Statement, newer: Statement) -> bool:
 def _judge_taking_back(older: Statement, newer: Statement) -> Link | None:
     """Return a link where a speaker takes back what they said: `I used to like it, but not any more`."""
     about = _find_taken_back(older, newer)
-    return Link(RETRACTION, "takes it back", " ".join(sorted(about))) if about else None
+    return Link("retraction", "takes it back", " ".join(sorted(about))) if about else None
 
 
 def _find_taken_back(older: Statement, newer: Statement) -> set[str]:
@@ -553,7 +548,7 @@ def _find_taken_back(older: Statement, newer: Statement) -> set[str]:
     is_done = not NEEDS.isdisjoint(older.words) and not DONE.isdisjoint(newer.words)
     if not is_done and "retraction" not in newer.cues:  # `I finished the book`
         return set()
-    names = {stem(word) for word in find_names(older.text)} & shared
+    names = {stem(word) for word in list_capitalised(older.text)} & shared
     if names & _liked_stems(older.words, _MAX_NAME_DISTANCE):
         return shared
     if len(shared) < _MIN_SHARE_OF_CLAUSE * len(clause) or (shared <= KINDS_OF_THINGS and shared != clause):
@@ -564,14 +559,15 @@ def _find_taken_back(older: Statement, newer: Statement) -> set[str]:
 
 
 def _is_same_feeling(older: str, newer: str, about: frozenset[str]) -> bool:
-    """Return whether what is taken back was felt: liked, or disliked."""
+    """Return whether what is taken back, liking or disliking, is what was felt before."""
     taken_back = _read_past_feeling(fold(newer))
     return taken_back is None or taken_back == _is_liked(fold(older), about)
 
 
 @cache_within(500_000)
 def _read_past_feeling(folded: str) -> bool | None:
-    """Return whether somebody says to have liked something (True) or not (False); None if that is not said."""
+    """Return whether somebody says that they used to like something (True) or to dislike it (False); None if they do
+    not say."""
     _, is_past, rest = folded.partition(_USED_TO)
     if is_past:
         return _NEGATIVE.search(_CLAUSE_END.split(rest)[0]) is None
@@ -580,7 +576,7 @@ def _read_past_feeling(folded: str) -> bool | None:
 
 @cache_within(500_000)
 def _is_liked(folded: str, about: frozenset[str]) -> bool:
-    """Return whether somebody says to like something: what they used to like they do not like any more."""
+    """Return whether somebody says that they like something; what they used to like, they like no more."""
     before, is_past, rest = folded.partition(_USED_TO)
     if not is_past:
         return _NEGATIVE.search(folded) is None

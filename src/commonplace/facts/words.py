@@ -120,6 +120,17 @@ def _unspaced_pattern() -> re.Pattern[str]:
 
 
 @cache
+def compile_pattern(pattern: str) -> re.Pattern[str]:
+    """Return a compiled pattern; cached, so that each is compiled when a text first needs it."""
+    return re.compile(pattern)
+
+
+def has_kana_or_kanji(text: str) -> bool:
+    """Return whether a text has characters of Chinese or Japanese."""
+    return not text.isascii() and compile_pattern("[\u3040-\u30ff\u4e00-\u9fff]").search(text) is not None
+
+
+@cache
 def function_words() -> frozenset[str]:
     """Return the words of all languages that say little by themselves."""
     return frozenset(fold(" ".join(FUNCTION_WORDS.values())).split())
@@ -136,7 +147,7 @@ def is_number(word: str) -> bool:
 
 
 def may_have_number(text: str) -> bool:
-    """Return whether any word of a text may be a number: of one that is not in ASCII, this is not looked at."""
+    """Return whether any word of a text may be a number; True for every text that is not in ASCII."""
     if not text.isascii() or _DIGIT.search(text):
         return True
     return not _date_word_starts().isdisjoint(_LETTERS.findall(text.lower()))
@@ -192,6 +203,21 @@ def content_stems(words: list[str] | tuple[str, ...]) -> list[str]:
 
 
 @cache_within(500_000)
-def find_names(text: str) -> list[str]:
+def list_capitalised(text: str) -> list[str]:
     """Return the words within a text that begin with a capital letter."""
     return [word for name in _LATER_WORD.findall(text) if name[0].isupper() for word in split_words(fold(name))]
+
+
+def is_capitalised(word: str, text: str) -> bool:
+    """Return whether a folded word begins with a capital letter in a text."""
+    return f"{word[:1].upper()}{word[1:]}" in text
+
+
+def is_capitalised_within(word: str, text: str) -> bool:
+    """Return whether a folded word begins with a capital letter after a space in a text."""
+    return f" {word[:1].upper()}{word[1:]}" in text
+
+
+def has_capitals(word: str, text: str) -> bool:
+    """Return whether a folded word begins with a capital letter in a text, or is all in capital letters there."""
+    return is_capitalised(word, text) or word.upper() in text

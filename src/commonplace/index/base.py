@@ -269,44 +269,8 @@ class HasAnn(Protocol):
         ...
 
 
-class Index(Retriever, Protocol):
-    def state(self) -> object:
-        """Return a value that changes whenever the index does, whoever changes it; None if telling takes as long as
-        reading the index."""
-        ...
-
-    def stamps(self, below: str | None = None) -> dict[str, int]:
-        """Return the stamps of all pages in the index, or of those below a folder."""
-        ...
-
-    def write_transaction(self) -> AbstractContextManager[None]:
-        """Lock out other writers, in every process, and commit everything or nothing."""
-        ...
-
-    def read_transaction(self) -> AbstractContextManager[None]:
-        """Read one state of the index, whatever others write meanwhile."""
-        ...
-
-    def versions(self, paths: Iterable[str] | None = None) -> dict[str, str]:
-        """Return the versions of all pages in the index, or of these."""
-        ...
-
-    def apply(self, entries: Iterable[Entry], removed: Iterable[str]) -> None:
-        """Store these pages and remove those, within a write transaction."""
-        ...
-
-    def load_statements(self, numbers: Sequence[int]) -> dict[int, StoredStatements]:
-        """Return the statements of passages; those that have to be read in their text are left out."""
-        ...
-
-    def preceding_text(self, number: int) -> str:
-        """Return the text before a passage on its page; empty for the first."""
-        ...
-
-    def find_questions(self, numbers: Sequence[int]) -> dict[int, str]:
-        """Return what the user said last before each of these turns of a session; those with nothing before are left
-        out."""
-        ...
+class VectorStore(Protocol):
+    """The part of an index that embedders fill: vectors of passages, in a space for each model."""
 
     def next_pending(self, space: str, limit: int, viewer: Viewer | None = None) -> PendingBatch | None:
         """Return the next passages for a space to embed; None when it has seen all. Raises `IndexClosed`.
@@ -335,6 +299,52 @@ class Index(Retriever, Protocol):
 
     def promote_space(self, new: str, space: str) -> None:
         """Replace a space by a new one that was built beside it."""
+        ...
+
+
+class SearchIndex(Retriever, VectorStore, Protocol):
+    """What a search needs of an index: it reads, after the embedders have caught up."""
+
+    def read_transaction(self) -> AbstractContextManager[None]:
+        """Read one state of the index, whatever others write meanwhile."""
+        ...
+
+    def load_statements(self, numbers: Sequence[int]) -> dict[int, StoredStatements]:
+        """Return the statements of passages; those that have to be read in their text are left out."""
+        ...
+
+    def preceding_text(self, number: int) -> str:
+        """Return the text before a passage on its page; empty for the first."""
+        ...
+
+    def find_questions(self, numbers: Sequence[int]) -> dict[int, str]:
+        """Return what the user said last before each of these turns of a session; those with nothing before are left
+        out."""
+        ...
+
+
+class Index(SearchIndex, Protocol):
+    """An index of pages: what a search needs, and the pages that are in it."""
+
+    def state(self) -> object:
+        """Return a value that changes whenever the index does, whoever changes it; None if telling takes as long as
+        reading the index."""
+        ...
+
+    def stamps(self, below: str | None = None) -> dict[str, int]:
+        """Return the stamps of all pages in the index, or of those below a folder."""
+        ...
+
+    def write_transaction(self) -> AbstractContextManager[None]:
+        """Lock out other writers, in every process, and commit everything or nothing."""
+        ...
+
+    def versions(self, paths: Iterable[str] | None = None) -> dict[str, str]:
+        """Return the versions of all pages in the index, or of these."""
+        ...
+
+    def apply(self, entries: Iterable[Entry], removed: Iterable[str]) -> None:
+        """Store these pages and remove those, within a write transaction."""
         ...
 
     def records(self, prefix: str) -> list[Record]:

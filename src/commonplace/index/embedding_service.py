@@ -20,10 +20,10 @@ from ..settings import SearchSettings
 from ..tracing import trace_calls
 from .base import (
     HasAnn,
-    Index,
     PassageEmbedding,
     PendingBatch,
     Progress,
+    VectorStore,
     has_progress_listener,
     ignore_progress,
     report_progress,
@@ -74,7 +74,7 @@ class EmbeddingService:
         self._background: threading.Thread | None = None
         self._process = os.getpid()
 
-    def acquire(self, index: Index, viewer: Viewer | None = None) -> ActiveEmbedders:
+    def acquire(self, index: VectorStore, viewer: Viewer | None = None) -> ActiveEmbedders:
         """Let the embedders catch up as far as a search can wait, and return those that can answer.
 
         With a viewer, it counts how far they are with passages that the viewer may see.
@@ -96,7 +96,7 @@ class EmbeddingService:
             return ActiveEmbedders(embedders, secondary, settings.provider, model, has_failed, self._refusal)
         return self._fall_back(index, embedders, viewer)
 
-    def _answer_with_packaged_model(self, index: Index, reason: str) -> ActiveEmbedders:
+    def _answer_with_packaged_model(self, index: VectorStore, reason: str) -> ActiveEmbedders:
         """Return the model in the package, which answers with the words when the configured one cannot serve."""
         if self.settings.provider == SearchSettings().provider:  # it is the packaged model that failed
             return ActiveEmbedders((), None, self.settings.provider, self.settings.model, True, reason)
@@ -139,7 +139,7 @@ class EmbeddingService:
                 self._reranker = open_reranker(self.settings.model if os.path.isdir(self.settings.model) else "")
             return self._reranker
 
-    def build(self, index: Index, progress: Progress = ignore_progress, *, anew: bool = False) -> None:
+    def build(self, index: VectorStore, progress: Progress = ignore_progress, *, anew: bool = False) -> None:
         """Embed everything that is missing and wait for it. An interruption keeps what was done.
 
         `anew` embeds everything again into a new space; the old one answers until the new one is complete.
@@ -157,14 +157,14 @@ class EmbeddingService:
         if anew:
             self._drop_others(index)
 
-    def _drop_others(self, index: Index) -> None:
+    def _drop_others(self, index: VectorStore) -> None:
         """Drop the spaces of embedders that are no longer used; that of the packaged model costs nothing to keep."""
         used = {embedder.space for service in (self, self.packaged_model()) for embedder in service.embedders()}
         for space in index.spaces():
             if space not in used:
                 index.drop_space(space)
 
-    def _catch_up(self, index: Index, embedder: Embedder, viewer: Viewer | None) -> None:
+    def _catch_up(self, index: VectorStore, embedder: Embedder, viewer: Viewer | None) -> None:
         if embedder.is_fast:
             while embed_batch(index, embedder, embedder.batch_size):
                 if has_progress_listener():
@@ -176,7 +176,7 @@ class EmbeddingService:
         else:
             embed_batch(index, embedder, _INTERACTIVE_PASSAGES, interactive=True)
 
-    def _fall_back(self, index: Index, embedders: Sequence[Embedder], viewer: Viewer | None) -> ActiveEmbedders:
+    def _fall_back(self, index: VectorStore, embedders: Sequence[Embedder], viewer: Viewer | None) -> ActiveEmbedders:
         """Return the packaged model, which answers until a slower one has embedded everything."""
         seen = sum(index.coverage(embedder.space, viewer).seen for embedder in embedders) // len(embedders)
         total = index.coverage(embedders[0].space, viewer).passages
@@ -186,7 +186,7 @@ class EmbeddingService:
         )
         return self.packaged_model().acquire(index)._replace(reason=reason)
 
-    def _secondary(self, index: Index) -> Embedder | None:
+    def _secondary(self, index: VectorStore) -> Embedder | None:
         """Return the packaged model, which knows scripts and languages that the small transformers do not."""
         if self.settings.provider != "local":
             return None
@@ -203,7 +203,7 @@ class EmbeddingService:
         """Return a service without embedders, for search by keywords alone."""
         return EmbeddingService(SearchSettings(provider="none"))
 
-    def _start(self, index: Index) -> None:
+    def _start(self, index: VectorStore) -> None:
         """Embed in the background: one thread at a time, for all embedders. A fork takes no thread along."""
         embedders = self.embedders()
         with self._lock:
@@ -216,7 +216,7 @@ class EmbeddingService:
     def _is_running(self) -> bool:
         return bool(self._background and self._background.is_alive() and self._process == os.getpid())
 
-    def _run_background(self, index: Index, embedders: Sequence[Embedder]) -> None:
+    def _run_background(self, index: VectorStore, embedders: Sequence[Embedder]) -> None:
         try:
             for embedder in embedders:
                 while embed_batch(index, embedder, embedder.batch_size):
@@ -244,7 +244,7 @@ def _has_few_of_many(own: int, every: int) -> bool:
 
 
 def embed_batch(
-    index: Index,
+    index: VectorStore,
     embedder: Embedder,
     limit: int,
     space: str = "",
@@ -285,7 +285,7 @@ def _embed_query(embedder: Embedder, text: str) -> QueryEmbedding:
     return QueryEmbedding(embedder.embed_query(text))
 
 
-def _is_covered(index: Index, embedder: Embedder, viewer: Viewer | None) -> bool:
+def _is_covered(index: VectorStore, embedder: Embedder, viewer: Viewer | None) -> bool:
     coverage = index.coverage(embedder.space)
     if viewer and not coverage.whole:
         coverage = index.coverage(embedder.space, viewer)

@@ -76,7 +76,7 @@ def tokenize_passage(text: str, around: str) -> PassageWords:
     language = detect_language(run for runs in (inside, outside) for run, unspaced in runs if not unspaced)
     body, body_length = _index_words(inside, language)
     context, around_length = _index_words(outside, language)
-    if may_have_open_task(text, (run for run, _ in inside)) and has_open_task(fold(text)):
+    if may_have_open_task(text, (run for run, _ in inside)) and has_open_task(fold_accents(text)):
         body.append(OPEN_TASK)
     return PassageWords(body, context, body_length, around_length)
 
@@ -98,7 +98,7 @@ def tokenize_query(text: str, language: str = "") -> list[QueryWord]:
     """
     runs = list(split_runs(text))
     language = language or _detect_query_language(runs)
-    task_question = find_task_question(fold(text))
+    task_question = find_task_question(fold_accents(text))
     asking = {
         part for run, unspaced in split_runs(task_question) for part in (_split_pairs(run) if unspaced else [run])
     }
@@ -126,7 +126,7 @@ def _detect_query_language(runs: list[tuple[str, bool]]) -> str:
 
 def split_runs(text: str) -> Iterator[tuple[str, bool]]:
     """Yield the runs of characters that are words, and whether each is of a script without spaces."""
-    folded = fold(_POSSESSIVE.sub("", text))
+    folded = fold_accents(_POSSESSIVE.sub("", text))
     if folded.isascii():
         yield from ((word, False) for word in _ASCII_WORD.findall(folded))
         return
@@ -153,7 +153,7 @@ def _is_unspaced(char: str) -> bool:
     return not char.isascii() and _unspaced_pattern().match(char) is not None
 
 
-def fold(text: str) -> str:
+def fold_accents(text: str) -> str:
     """Remove differences of case, width and accents, so that words match however they are written."""
     if text.isascii():
         return text.lower()
@@ -211,11 +211,11 @@ def _find_words(text: str, words: frozenset[str], languages: tuple[str, ...]) ->
     for run in _highlight_pattern().finditer(text):
         start = run.start()
         if not _is_unspaced(run[0][0]):
-            folded_run = fold(run[0])
+            folded_run = fold_accents(run[0])
             if any(stem(folded_run, language) in words for language in languages):
                 yield start, run.end()
             continue
-        folded = [fold(char) for char in run[0]]
+        folded = [fold_accents(char) for char in run[0]]
         for offset, char in enumerate(folded):
             if char in words:
                 yield start + offset, start + offset + 1
@@ -262,9 +262,7 @@ def certain_function_words(language: str) -> frozenset[str]:
 @cache
 def function_words(language: str) -> frozenset[str]:
     """Return the words of a language that say little by themselves, folded."""
-    from .tokenizer import fold
-
-    return frozenset(fold(STOP_WORDS.get(language, "")).split())
+    return frozenset(fold_accents(STOP_WORDS.get(language, "")).split())
 
 
 def is_function_word(word: str, language: str) -> bool:

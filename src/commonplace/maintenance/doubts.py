@@ -19,7 +19,6 @@ from typing import Any, Literal, NamedTuple, get_args
 from ..errors import CommonplaceError, InvalidArgument, InvalidChoice, NotFound, Refused
 from ..facts.links import add_answer, hash_words, remove_answers
 from ..facts.statements import Statement, find_lines, split_statements
-from ..facts.versions import CONFIRMED, DONE_TASK
 from ..formats.passages import split_transcript
 from ..formats.records import find_value_line
 from ..formats.timestamps import format_timestamp, parse_timestamp
@@ -29,7 +28,7 @@ from ..index.handle import IndexView
 from ..index.recalls import name_agent_file
 from ..model import Citation, Hit, Page, parse_citation
 from ..search.pins import PinCheck, find_placed_pins
-from ..search.replacements import Place, Replacement
+from ..search.replacements import FoundStatement, Replacement
 from ..search.shown_lines import ShownText, find_replaced_lines, list_statements
 from ..search.validity import describe_validity, find_validity, may_say_validity
 from ..storage.authors import SUPERSEDE, Provenance, may_answer
@@ -155,7 +154,7 @@ def _find_replaced(home: Home, texts: Sequence[ShownText]) -> Iterator[Doubt]:
                 yield from each
 
     def answer(view: IndexView) -> list[Replacement]:
-        doubtful = (each for each in find(view.index) if each.link.kind not in (CONFIRMED, DONE_TASK))
+        doubtful = (each for each in find(view.index) if each.link.kind not in ("confirmed", "done"))
         return [*islice(doubtful, _MAX_REPLACED)]
 
     for each in home.index.query(answer):
@@ -164,7 +163,7 @@ def _find_replaced(home: Home, texts: Sequence[ShownText]) -> Iterator[Doubt]:
         yield Doubt(name, "replaced", each.link.reason, _make_side(home, older), _make_side(home, each.newer))
 
 
-def _make_side(home: Home, place: Place) -> Side:
+def _make_side(home: Home, place: FoundStatement) -> Side:
     hit = place.hit
     first, last = find_lines(hit, place.statement)
     (origin,) = home.authors.find([(hit.path, first, last)])

@@ -15,7 +15,7 @@ from heapq import heappop, heappush
 from typing import NamedTuple
 
 from ..errors import CommonplaceError, Conflict, InvalidArgument
-from ..facts.sentences import Sentence, find_sentences, find_span, read_lines, replace_sentence
+from ..facts.sentences import Sentence, find_sentences, find_span, join_lines, replace_sentence
 from ..formats import frontmatter
 from ..formats.structure import ENTRY_HEADING_PATTERN
 from ..formats.timestamps import parse_timestamp
@@ -144,7 +144,7 @@ def _read_learned(home: Home, pages: Sequence[tuple[str, Place]]) -> Iterator[Le
 def _find_with_lines(home: Home, path: str, text: str) -> Iterator[tuple[Sentence, str]]:
     """Yield the sentences of a page, each with all that its lines say."""
     sentences = find_sentences(text, is_record=_is_record(home, path))
-    return zip(sentences, read_lines(text, sentences), strict=True)
+    return zip(sentences, join_lines(text, sentences), strict=True)
 
 
 def _read_texts(home: Home, pages: Sequence[tuple[str, Place]]) -> Iterator[tuple[str, Place, str]]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date
 from operator import neg
@@ -23,9 +23,9 @@ from ..index.base import (
     CorpusStats,
     Coverage,
     Entry,
-    Index,
     PassageEmbedding,
     PendingBatch,
+    SearchIndex,
     TokenVectors,
     sort_newest_first,
 )
@@ -33,7 +33,7 @@ from ..index.embedding_service import ActiveEmbedders, embed_batch
 from ..index.sqlite import SqliteIndex
 from ..index.statements import StoredStatements
 from ..index.sync import UNREADABLE_PAGE_ERRORS, IndexScope, find_skill_pages, read_entry
-from ..model import EVERYTHING, Filters, Page, PastPages, Record, Viewer
+from ..model import EVERYTHING, Filters, Page, PastPages, Viewer
 from ..storage.base import HistoryStore, Pages, Storage
 from ..storage.conflicts import decode_text
 from ..storage.history import PastPage
@@ -198,7 +198,7 @@ class IndexAsOf:
     The passages of the overlay have negative numbers.
     """
 
-    def __init__(self, present: Index, overlay: Overlay) -> None:
+    def __init__(self, present: SearchIndex, overlay: Overlay) -> None:
         self._present = present
         self._overlay = overlay.index
         self._past = overlay.past
@@ -283,22 +283,7 @@ class IndexAsOf:
     def _narrow(self, filters: Filters) -> Filters:
         return filters._replace(past=self._past)
 
-    # What is not asked of passages is that of the present index.
-
-    def state(self) -> object:
-        return self._present.state()
-
-    def stamps(self, below: str | None = None) -> dict[str, int]:
-        return self._present.stamps(below)
-
-    def versions(self, paths: Iterable[str] | None = None) -> dict[str, str]:
-        return self._present.versions(paths)
-
-    def write_transaction(self) -> AbstractContextManager[None]:
-        return self._present.write_transaction()
-
-    def apply(self, entries: Iterable[Entry], removed: Iterable[str]) -> None:
-        self._present.apply(entries, removed)
+    # Embedders catch up with the present index; `embed_overlay` fills the overlay.
 
     def next_pending(self, space: str, limit: int, viewer: Viewer | None = None) -> PendingBatch | None:
         return self._present.next_pending(space, limit, viewer)
@@ -322,15 +307,6 @@ class IndexAsOf:
 
     def promote_space(self, new: str, space: str) -> None:
         self._present.promote_space(new, space)
-
-    def records(self, prefix: str) -> list[Record]:
-        return self._present.records(prefix)
-
-    def size(self) -> tuple[int, int]:
-        return self._present.size()
-
-    def warnings(self) -> list[tuple[str, str]]:
-        return self._present.warnings()
 
 
 def _split(numbers: Sequence[int]) -> tuple[list[int], list[int]]:

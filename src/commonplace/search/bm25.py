@@ -117,7 +117,9 @@ def weigh_terms(
         return QueryTerms({}, (), 0.0, 1.0, (), (), (), "")
     corpus = index.corpus_stats(_all_forms(words), viewer)
     weights = {word: _idf(corpus, word) for word in words}
-    terms = [_make_term(word, weight, corpus) for word, weight in weights.items()]
+    terms = [
+        Term(tuple(form for form in word.forms if form in corpus.frequency), weight) for word, weight in weights.items()
+    ]
     content_words = tuple(word for word in words if not word.is_function_word)
     return QueryTerms(
         {form: term.weight for term in terms for form in term.forms},
@@ -131,11 +133,6 @@ def weigh_terms(
         tuple(word.forms[0] for word in content_words if not _frequency(corpus, word)),
         corpus.passages,
     )
-
-
-def _make_term(word: QueryWord, weight: float, corpus: CorpusStats) -> Term:
-    forms = tuple(form for form in word.forms if form in corpus.frequency)
-    return Term(forms, weight)
 
 
 def _pair_words(first: QueryWord, second: QueryWord) -> WordPair:

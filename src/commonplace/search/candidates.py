@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
-from ..index.base import Candidate, Index, Retriever, SingleQueryIndex
+from ..index.base import Candidate, Retriever, SearchIndex, SingleQueryIndex
 from ..model import Filters, Query
 from .bm25 import NO_CORRECTIONS, QueryTerms, build_batch_query, weigh_terms
 from .dates import QueryDates, names_days_within
@@ -28,7 +28,7 @@ class Candidates(NamedTuple):
 
 
 def find_candidates(
-    index: Index, query: Query, dates: QueryDates, vectors: QueryVectors, weights: Weights
+    index: SearchIndex, query: Query, dates: QueryDates, vectors: QueryVectors, weights: Weights
 ) -> Candidates:
     """Collect the lexical and the dense candidates, with the similarity of both; and those of the days asked about."""
     found = _retrieve(index, query, vectors, weights)
@@ -43,7 +43,7 @@ def find_candidates(
     return Candidates(found.terms, [*passages.values()], z_scores)
 
 
-def _find_naming_days(index: Index, query: Query, dates: QueryDates) -> list[Candidate]:
+def _find_naming_days(index: SearchIndex, query: Query, dates: QueryDates) -> list[Candidate]:
     """Return passages of the days around those asked about that name one of them: `tomorrow` in a note of the day
     before, `yesterday` in one of the day after."""
     first = min(span.first for span in dates.spans) - _NAMING_DAYS
@@ -59,7 +59,7 @@ def _find_naming_days(index: Index, query: Query, dates: QueryDates) -> list[Can
     ]
 
 
-def _find_weekdays(index: Index, query: Query, dates: QueryDates) -> list[Candidate]:
+def _find_weekdays(index: SearchIndex, query: Query, dates: QueryDates) -> list[Candidate]:
     """Return passages that say a weekday asked about, or that name the coming one by its date."""
     if not dates.weekdays:
         return []
@@ -82,16 +82,17 @@ def _narrow_to_dates(filters: Filters, dates: QueryDates) -> Filters | None:
 
 
 def _retrieve(
-    index: Index, query: Query, vectors: QueryVectors, weights: Weights, *, newest: bool = False
+    index: SearchIndex, query: Query, vectors: QueryVectors, weights: Weights, *, newest: bool = False
 ) -> Candidates:
-    """Collect the candidates of both retrievers. Where no passage has a word, one that is spelled nearly so counts."""
+    """Collect the candidates of both retrievers. If no passage has a word of the query, a word that is spelled nearly
+    the same counts."""
     found = _retrieve_words(index, query, vectors, weights, NO_CORRECTIONS, newest=newest)
     corrections = find_corrections(index, found.terms.unknown, query.viewer)
     return _retrieve_words(index, query, vectors, weights, corrections, newest=newest) if corrections else found
 
 
 def _retrieve_words(
-    index: Index,
+    index: SearchIndex,
     query: Query,
     vectors: QueryVectors,
     weights: Weights,
@@ -135,8 +136,8 @@ def _load_distinct(index: Retriever, numbers: Sequence[int], limit: int) -> dict
     return {number: candidates[number] for number in sorted(first.values(), key=numbers.index)[:limit]}
 
 
-def words_to_find(index: Index, query: Query, dates: QueryDates) -> str:
-    """Return a query without the days that it names; with them where nothing is dated so, as texts may name them."""
+def words_to_find(index: SearchIndex, query: Query, dates: QueryDates) -> str:
+    """Return a query without the days that it names; but with them if nothing is dated so, as texts may name them."""
     if dates.is_relative or not dates.has_content or dates.rest == query.text:
         return dates.rest
     filters = _narrow_to_dates(query.filters, dates)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
 from itertools import groupby, takewhile
 from operator import itemgetter
 from typing import NamedTuple
@@ -21,8 +20,8 @@ from ..formats.passages import embedding_text
 from ..index.base import Candidate
 from ..index.languages import INDEFINITE_WORDS, KIND_QUESTION_WORDS, LIGHT_VERBS, REQUEST_WORDS
 from ..index.terms import encode_term, unpack_terms
-from ..index.tokenizer import fold, split_runs, tokenize_query
-from .words import drop_unspaced_stop_words
+from ..index.tokenizer import fold_accents, split_runs, tokenize_query
+from .words import drop_unspaced_stop_words, folded_words
 
 _NEAR_CHARACTERS = 1_000  # of a hit that are compared word by word
 _GERMAN = "german"  # where every noun has a capital letter
@@ -65,7 +64,7 @@ COVERED = Coverage()
 def split_question(text: str, language: str) -> list[AskedWord]:
     """Return the content words of a query; of a script without spaces, what is left between stop words."""
     exact = _find_exact_words(text, language)
-    requests = _request_words()
+    requests = folded_words(REQUEST_WORDS)
     spelled = {run: word for word in _WORD.findall(text) for run, _ in split_runs(word)}
     words: dict[str, AskedWord] = {}
     before = ""
@@ -75,38 +74,18 @@ def split_question(text: str, language: str) -> list[AskedWord]:
             if found and part not in requests and not all(word.is_function_word for word in found):
                 pieces = tuple(frozenset(map(encode_term, word.forms)) for word in found)
                 is_exact = part in exact or any(map(str.isdigit, part))
-                kinds = _asking_for_kinds()
-                is_kind = before in kinds or part in kinds or part in _indefinite_words()
+                kinds = folded_words(KIND_QUESTION_WORDS)
+                is_kind = before in kinds or part in kinds or part in folded_words(INDEFINITE_WORDS)
                 is_kind = is_kind or (has_no_spaces and bool(_UNSPACED_KIND.search(part)))
                 words[part] = AskedWord(spelled.get(part, part), pieces, is_exact, is_kind)
         before = run
     return [*words.values()]
 
 
-@cache
-def _light_verbs() -> frozenset[str]:
-    return frozenset(fold(LIGHT_VERBS).split())
-
-
-@cache
-def _asking_for_kinds() -> frozenset[str]:
-    return frozenset(fold(KIND_QUESTION_WORDS).split())
-
-
-@cache
-def _indefinite_words() -> frozenset[str]:
-    return frozenset(fold(INDEFINITE_WORDS).split())
-
-
-@cache
-def _request_words() -> frozenset[str]:
-    return frozenset(fold(REQUEST_WORDS).split())
-
-
 def _find_exact_words(text: str, language: str) -> frozenset[str]:
     """Return the names and identifiers of a query as its words are split."""
     names = [] if language == _GERMAN else [word for word in _CAPITALISED.findall(text) if word[0].isupper()]
-    return frozenset(run for word in [*names, *_IDENTIFIER.findall(text)] for run, _ in split_runs(fold(word)))
+    return frozenset(run for word in [*names, *_IDENTIFIER.findall(text)] for run, _ in split_runs(fold_accents(word)))
 
 
 def measure_coverage(
@@ -166,16 +145,17 @@ _END = _Word("\n", frozenset())
 
 
 def _has_another_instead(parts: Sequence[_Part], question: str, note: str, language: str) -> bool:
-    """Return whether a note has all words of a query but one, and another in its place: between the same words, before
-    the same noun (`web app`, `mobile app`), or as that of which it is (`project of the museum`, `… of the library`)."""
+    """Return whether a note has all words of a query but one, and another word in its place: between the same words,
+    before the same noun (`web app`, `mobile app`), or after the same one (`project of the museum`, `… of the
+    library`)."""
     asked = [part for part in parts if part.is_there or not part.is_kind]
     missing = [place for place, part in enumerate(asked) if not part.is_there]
-    if len(missing) != 1 or len(asked) == 1 or fold(asked[missing[0]].text) in _light_verbs():
+    if len(missing) != 1 or len(asked) == 1 or fold_accents(asked[missing[0]].text) in folded_words(LIGHT_VERBS):
         return False
     lacking = asked[missing[0]]
     after = asked[missing[0] + 1] if missing[0] + 1 < len(asked) else None
     if after and is_unspaced(lacking.text[:1]):
-        return _is_preceded_by_another(lacking.text, after.text, fold(question), fold(note))
+        return _is_preceded_by_another(lacking.text, after.text, fold_accents(question), fold_accents(note))
     known = frozenset[int]().union(*(part.forms for part in asked))
     words = _split_in_order(question, language)
     place = next((at for at, word in enumerate(words) if not word.forms.isdisjoint(lacking.forms)), None)
@@ -238,8 +218,8 @@ def _find_next(words: Sequence[_Word]) -> _Next:
 
 
 def _is_of(gap: Sequence[str], other_gap: Sequence[str], word: str, language: str) -> bool:
-    """Return whether the words between two nouns say in both texts that the first is of the second, or for it, or with
-    it. A genitive needs none, and no German noun after another (`die Abteilung Einkauf`)."""
+    """Return whether in both texts, the words between two nouns say that the first is of the second, or for it, or with
+    it. A genitive needs no such word, nor does a German noun after another noun (`die Abteilung Einkauf`)."""
     if not gap and not other_gap:
         return bool(_GENITIVE_SCRIPTS.match(word)) or (language == _GERMAN and word[:1].isupper())
     if not gap or not other_gap:

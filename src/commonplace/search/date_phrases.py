@@ -9,19 +9,28 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from ..index.tokenizer import fold
+from ..index.tokenizer import fold_accents
 
 # Arabic letters that are often written without their hamza, the apostrophe, and digits of Arabic, Persian, Hindi and
 # Bengali.
 _PLAIN_CHARACTERS = str.maketrans("أإآ’٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹०१२३४५६७८९০১২৩৪৫৬৭৮৯", "ااا'" + "0123456789" * 4)
 _ODD_CHARACTERS = "[\u0600-\u06ff\u0966-\u096f\u09e6-\u09ef\u2019]"
+# Vowel signs of Devanagari, Bengali and Arabic are no letters to `\w`, and parts of a word all the same.
+WORD_CHARACTERS = r"\w\u0900-\u09ff\u064b-\u0652"
+WORD_START = rf"(?<![{WORD_CHARACTERS}])"
+WORD_END = rf"(?![{WORD_CHARACTERS}])"
+NOT_OF = r"(?! (?:of|des|du|del|de cada|de chaque|von jede|dell|каждого) )"  # `the last week of May` is another one
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+CHINESE_WEEKDAYS = "一二三四五六日"
+JAPANESE_WEEKDAYS = "月火水木金土日"
+KOREAN_WEEKDAYS = "월화수목금토일"
 
 
 def fold_phrase(text: str) -> str:
     """Return a text as phrases are compared: without case and accents, and with plain digits."""
     if text.isascii():
         return text.lower()
-    plain = fold(text)
+    plain = fold_accents(text)
     return plain.translate(_PLAIN_CHARACTERS) if re.search(_ODD_CHARACTERS, plain) else plain
 
 

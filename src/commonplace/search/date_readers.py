@@ -10,7 +10,21 @@ from functools import cache
 from typing import NamedTuple
 
 from ..formats.timestamps import MONTHS
-from .date_phrases import ARABIC_DUALS, IN_YEAR, OWN_WORDS, VOCABULARIES, fold_phrase
+from .date_phrases import (
+    ARABIC_DUALS,
+    CHINESE_WEEKDAYS,
+    IN_YEAR,
+    JAPANESE_WEEKDAYS,
+    KOREAN_WEEKDAYS,
+    NOT_OF,
+    OWN_WORDS,
+    VOCABULARIES,
+    WEEKDAYS,
+    WORD_CHARACTERS,
+    WORD_END,
+    WORD_START,
+    fold_phrase,
+)
 from .date_ranges import Direction, lead_pattern, trail_pattern
 from .words import guess_languages
 
@@ -19,10 +33,6 @@ _SHORT_MONTH_CHARACTERS = 3  # `mai`, `mar` and `set` are words of many language
 DAYS_IN_A_UNIT = {"day": 1, "week": 7, "month": 30, "year": 365}
 _ENGLISH_NUMBERS = "a/an/one two/couple_of/a_couple_of three/few/a_few four five six seven eight nine ten"
 _CHINESE_NUMBERS = "一 二/两/兩 三 四 五 六 七 八 九 十 十一 十二"
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_CHINESE_WEEKDAYS = "一二三四五六日"
-_JAPANESE_WEEKDAYS = "月火水木金土日"
-_KOREAN_WEEKDAYS = "월화수목금토일"
 _CHINESE_DIGITS = "〇一二三四五六七八九"
 # Every English way to name a day contains one of these; a text without any of them names none.
 _HINTS = (
@@ -40,13 +50,9 @@ _HINTS = (
     *MONTHS,
 )
 
-_WORD = r"\w\u0900-\u09ff\u064b-\u0652"
-_START = rf"(?<![{_WORD}])"
-_END = rf"(?![{_WORD}])"
-_WORDS = re.compile(f"[{_WORD}]+")
+_WORDS = re.compile(f"[{WORD_CHARACTERS}]+")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _FIGURES = re.compile("[0-9][-/.][0-9]")  # in every date in figures
-_NOT_OF = r"(?! (?:of|des|du|del|de cada|de chaque|von jede|dell|каждого) )"
 _YEAR = r"(?P<year>[0-9]{4})"
 _PLAIN_YEAR = r"(?P<year>(?:19|20)[0-9]{2})"
 _DAY = r"(?P<day>[0-9]{1,2})"
@@ -352,7 +358,7 @@ def _figure_readers() -> tuple[Reader, ...]:
         (rf"(?<![0-9.]){_DAY}\.(?P<number>[0-9]{{1,2}})\.{_YEAR}(?![0-9])", _read_numeric, False, ""),
         (rf"(?<![0-9/]){_DAY}/(?P<number>[0-9]{{1,2}})/{_YEAR}(?![0-9/])", _read_slashes, False, ""),
         (
-            rf"{_START}(?:am|vom|zum|seit dem|bis zum|ab dem) {_DAY}\.(?P<number>[0-9]{{1,2}})\.(?![0-9])",
+            rf"{WORD_START}(?:am|vom|zum|seit dem|bis zum|ab dem) {_DAY}\.(?P<number>[0-9]{{1,2}})\.(?![0-9])",
             _read_day_and_number,
             False,
             "",
@@ -374,55 +380,60 @@ def _english_readers() -> tuple[Reader, ...]:
     ordinal = "(?P<ordinal>st|nd|rd|th)?"
     of_year = rf"(?:,? {_YEAR})?"
     lead = "(?:(?P<lead>on|by|since|from|before|after|until|till|up to)(?: the)? )?"
-    weekdays = {name: number for number, name in enumerate(_WEEKDAYS)}
+    weekdays = {name: number for number, name in enumerate(WEEKDAYS)}
     read_month = _read_month_of(MONTHS)
     raw: tuple[_RawReader, ...] = (
-        (rf"{_START}(?:the )?day before yesterday(?:'s)?{_END}", _read_day(-2), True, "yesterday"),
-        (rf"{_START}yesterday(?:'s)?(?: (?:morning|afternoon|evening))?{_END}", _read_day(-1), True, "yesterday"),
+        (rf"{WORD_START}(?:the )?day before yesterday(?:'s)?{WORD_END}", _read_day(-2), True, "yesterday"),
         (
-            rf"{_START}(?<!as of )(?<!until )(?<!till )(?:earlier )?today(?:'s)?{_END}"
-            rf"|{_START}this (?:morning|afternoon|evening){_END}|{_START}tonight{_END}",
+            rf"{WORD_START}yesterday(?:'s)?(?: (?:morning|afternoon|evening))?{WORD_END}",
+            _read_day(-1),
+            True,
+            "yesterday",
+        ),
+        (
+            rf"{WORD_START}(?<!as of )(?<!until )(?<!till )(?:earlier )?today(?:'s)?{WORD_END}"
+            rf"|{WORD_START}this (?:morning|afternoon|evening){WORD_END}|{WORD_START}tonight{WORD_END}",
             _read_day(0),
             True,
             "today tonight morning afternoon evening",
         ),
-        (rf"{_START}last night{_END}", _read_last_night, True, "night"),
-        (rf"{_START}(?:the )?day after tomorrow{_END}", _read_day(2), True, "tomorrow"),
-        (rf"{_START}tomorrow{_END}", _read_day(1), True, "tomorrow"),
-        (rf"{_START}{amount} {units} ago{_END}", _read_ago_of(numbers), True, "ago"),
+        (rf"{WORD_START}last night{WORD_END}", _read_last_night, True, "night"),
+        (rf"{WORD_START}(?:the )?day after tomorrow{WORD_END}", _read_day(2), True, "tomorrow"),
+        (rf"{WORD_START}tomorrow{WORD_END}", _read_day(1), True, "tomorrow"),
+        (rf"{WORD_START}{amount} {units} ago{WORD_END}", _read_ago_of(numbers), True, "ago"),
         (
-            rf"{_START}(?:in |over |during |within )?(?:the )?(?:last|past) {amount} {units}{_END}",
+            rf"{WORD_START}(?:in |over |during |within )?(?:the )?(?:last|past) {amount} {units}{WORD_END}",
             _read_until_today_of(numbers),
             True,
             f"{units_named} days weeks months years",
         ),
-        (rf"{_START}(?:last|over the|at the|this past) weekend{_END}", _read_weekend, True, "weekend"),
-        (rf"{_START}(?:the )?(?:last|previous|past) {unit}{_END}{_NOT_OF}", _read_unit(-1), True, units_named),
-        (rf"{_START}(?:earlier )?this {unit}{_END}", _read_unit(0), True, units_named),
-        (rf"{_START}next {unit}{_END}", _read_unit(1), True, "next"),
+        (rf"{WORD_START}(?:last|over the|at the|this past) weekend{WORD_END}", _read_weekend, True, "weekend"),
+        (rf"{WORD_START}(?:the )?(?:last|previous|past) {unit}{WORD_END}{NOT_OF}", _read_unit(-1), True, units_named),
+        (rf"{WORD_START}(?:earlier )?this {unit}{WORD_END}", _read_unit(0), True, units_named),
+        (rf"{WORD_START}next {unit}{WORD_END}", _read_unit(1), True, "next"),
         (
-            rf"{_START}(?<!the )(?:last|on|this past) (?P<weekday>{'|'.join(_WEEKDAYS)}){_END}(?!['’]s){_NOT_OF}",
+            rf"{WORD_START}(?<!the )(?:last|on|this past) (?P<weekday>{'|'.join(WEEKDAYS)}){WORD_END}(?!['’]s){NOT_OF}",
             _read_weekday_of(weekdays),
             True,
-            " ".join(_WEEKDAYS),
+            " ".join(WEEKDAYS),
         ),
-        (rf"{_START}{lead}{_DAY}{ordinal}(?: of)? {month}{of_year}{_END}", read_month, False, months),
-        (rf"{_START}{lead}{month} {_DAY}{ordinal}{of_year}{_END}", read_month, False, months),
+        (rf"{WORD_START}{lead}{_DAY}{ordinal}(?: of)? {month}{of_year}{WORD_END}", read_month, False, months),
+        (rf"{WORD_START}{lead}{month} {_DAY}{ordinal}{of_year}{WORD_END}", read_month, False, months),
         (
-            rf"{_START}(?P<lead>in|during|of|last|since|before|after|until|till|up to|early|late|mid)"
-            rf"(?: (?:early|late|mid))? {month}{of_year}{_END}",
+            rf"{WORD_START}(?P<lead>in|during|of|last|since|before|after|until|till|up to|early|late|mid)"
+            rf"(?: (?:early|late|mid))? {month}{of_year}{WORD_END}",
             read_month,
             False,
             months,
         ),
-        (rf"{_START}{month} {_YEAR}{_END}", read_month, False, months),
+        (rf"{WORD_START}{month} {_YEAR}{WORD_END}", read_month, False, months),
     )
     return _compile(raw)
 
 
 @cache
 def _english_year_reader() -> Reader:
-    pattern = rf"{_START}(?:in|during) {_PLAIN_YEAR}{_END}"
+    pattern = rf"{WORD_START}(?:in|during) {_PLAIN_YEAR}{WORD_END}"
     return Reader(re.compile(pattern), _read_year, is_relative=False, hints=frozenset())
 
 
@@ -447,12 +458,12 @@ def _unspaced_readers() -> tuple[Reader, ...]:
         (r"上(?:个|個)?(?:周|週)末|先週末|지난\s?주말", _read_weekend, True, "末 주말"),
         (
             rf"(?<![早晚马馬以])上(?:个|個)?{weeks}(?P<weekday>[一二三四五六日天])",
-            _read_weekday_of_last_week(_CHINESE_WEEKDAYS),
+            _read_weekday_of_last_week(CHINESE_WEEKDAYS),
             True,
             "上",
         ),
-        (r"先週の?(?P<weekday>[月火水木金土日])曜日?", _read_weekday_of_last_week(_JAPANESE_WEEKDAYS), True, "先週"),
-        (r"지난\s?주\s?(?P<weekday>[월화수목금토일])요일", _read_weekday_of_last_week(_KOREAN_WEEKDAYS), True, "요일"),
+        (r"先週の?(?P<weekday>[月火水木金土日])曜日?", _read_weekday_of_last_week(JAPANESE_WEEKDAYS), True, "先週"),
+        (r"지난\s?주\s?(?P<weekday>[월화수목금토일])요일", _read_weekday_of_last_week(KOREAN_WEEKDAYS), True, "요일"),
         (rf"(?:(?<![早晚马馬以])上(?:个|個)?|先|지난)\s?{unit}", _read_unit(-1), True, "上 先 지난"),
         (r"(?P<year>去年|昨年|작년|지난해)", _read_unit(-1), True, "去年 昨年 작년 지난해"),
         (r"(?P<year>今年|올해)", _read_unit(0), True, "今年 올해"),
@@ -502,14 +513,19 @@ def _vocabulary_readers(language: str) -> tuple[Reader, ...]:
     def add(templates: str, read: _Read, *, is_relative: bool, tail: str = "") -> None:
         for template in templates.split(" | "):
             pattern = re.sub(r"\{(\w+)\}", lambda part: parts.get(part[1], part[0]), fold_phrase(template))
-            raw.append((f"{_START}{pattern}{tail}{_END}{_NOT_OF}", read, is_relative, ""))
+            raw.append((f"{WORD_START}{pattern}{tail}{WORD_END}{NOT_OF}", read, is_relative, ""))
 
     for offset in sorted(words.days, key=abs, reverse=True):
         add(words.days[offset], _read_day(offset), is_relative=True)
     if language == "arabic":
         for name, dual in ARABIC_DUALS.items():
             raw.append(
-                (f"{_START}(?:قبل|منذ) (?P<amount>)(?P<{name}>{fold_phrase(dual)}){_END}", _read_two_ago, True, "")
+                (
+                    f"{WORD_START}(?:قبل|منذ) (?P<amount>)(?P<{name}>{fold_phrase(dual)}){WORD_END}",
+                    _read_two_ago,
+                    True,
+                    "",
+                )
             )
     add(words.ago, _read_ago_of(numbers), is_relative=True)
     for templates, offset in ((words.last, -1), (words.this, 0), (words.next, 1)):
@@ -517,11 +533,15 @@ def _vocabulary_readers(language: str) -> tuple[Reader, ...]:
     add(words.weekday, _read_weekday_of(weekdays), is_relative=True)
     add(words.day_of_month, _read_month_of(months), is_relative=False, tail=of_year)
     if leads := lead_pattern(language):
-        raw.append((f"{_START}(?P<lead>{leads}) {parts['month']}{of_year}{_END}", _read_month_of(months), False, ""))
+        raw.append(
+            (f"{WORD_START}(?P<lead>{leads}) {parts['month']}{of_year}{WORD_END}", _read_month_of(months), False, "")
+        )
     if trails := trail_pattern(language):
-        raw.append((f"{_START}{parts['month']}{of_year} (?P<trail>{trails}){_END}", _read_month_of(months), False, ""))
+        raw.append(
+            (f"{WORD_START}{parts['month']}{of_year} (?P<trail>{trails}){WORD_END}", _read_month_of(months), False, "")
+        )
     add(words.in_month, _read_month_of(months), is_relative=False, tail=of_year)
-    raw.append((f"{_START}{parts['month']}(?: de| del| di)? {_YEAR}{_END}", _read_month_of(months), False, ""))
+    raw.append((f"{WORD_START}{parts['month']}(?: de| del| di)? {_YEAR}{WORD_END}", _read_month_of(months), False, ""))
     add(IN_YEAR[language], _read_year, is_relative=False)
     return _compile(raw)
 

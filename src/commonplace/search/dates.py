@@ -58,13 +58,13 @@ class QueryDates(NamedTuple):
 
     @property
     def selects_all(self) -> bool:
-        """Return whether all of these days is asked for: they are few, and said as seen from today."""
+        """Return whether everything of these days is asked for: they are few, and named as seen from today."""
         is_short = self.is_relative and self._count_days() <= _FEW_DAYS
         return bool(self.spans) and (not self.has_content or is_short)
 
     @property
     def selects_first(self) -> bool:
-        """Return whether what is of these days comes before all else: it is asked for, and the days are few."""
+        """Return whether passages of these days come before all others: they are asked for, and the days are few."""
         if self.is_coming and self.has_content:
             return False  # what is so on Thursdays is not what is asked of Thursday
         return self.is_relative or (not self.is_aside and (self.is_open or self.are_few))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..embedding.base import Embedder
 from ..errors import Unavailable
-from ..index.base import Index, Retriever
+from ..index.base import Retriever, SearchIndex
 from ..index.embedding_service import ActiveEmbedders, EmbeddingService
 from ..model import Query, Viewer
 from .calibration import MAXSIM, scale_for
@@ -32,7 +32,7 @@ class QueryVectors(NamedTuple):
     vectors: tuple[QueryVector, ...]
 
 
-def embed_query(index: Index, query: Query, embedding: EmbeddingService) -> QueryVectors:
+def embed_query(index: SearchIndex, query: Query, embedding: EmbeddingService) -> QueryVectors:
     """Embed the query in the space of every embedder that can answer it."""
     active = embedding.acquire(index, query.viewer)
     embedders = [embedder for embedder in active.embedders if embedder.accepts(query.text)]
@@ -50,7 +50,7 @@ def embed_query(index: Index, query: Query, embedding: EmbeddingService) -> Quer
     return QueryVectors(active, tuple(vectors))
 
 
-def _embed_in_space(index: Index, embedding: EmbeddingService, embedder: Embedder, text: str) -> QueryVector:
+def _embed_in_space(index: SearchIndex, embedding: EmbeddingService, embedder: Embedder, text: str) -> QueryVector:
     vector, tokens = embedding.embed_query(embedder, text)
     if not index.accepts_dimensions(embedder.space, len(vector)):
         index.drop_space(embedder.space)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..facts.statements import query_stems
-from .replacements import SUPERSEDED_SHARE, Place, RankedHit, Replacement, identify, inherit, order_by_date
+from .replacements import SUPERSEDED_SHARE, FoundStatement, RankedHit, Replacement, identify, inherit, order_by_date
 
 
 def put_earlier_first(
@@ -17,7 +17,7 @@ def put_earlier_first(
 ) -> list[RankedHit]:
     """Return the hits by score. What was before takes over the chances of the versions after it."""
     by_number = {row.number: (row, hit) for row, hit in ranked}
-    versions: dict[int, dict[object, Place]] = {}
+    versions: dict[int, dict[object, FoundStatement]] = {}
     for each in replacements:
         group = versions.setdefault(each.newer.number, {identify(each.newer): each.newer})
         group[identify(each.older)] = each.older
@@ -26,8 +26,8 @@ def put_earlier_first(
     return sorted(by_number.values(), key=lambda each: each[1].score, reverse=True)
 
 
-def _raise_earlier(by_number: dict[int, RankedHit], places: Sequence[Place], asked: frozenset[str]) -> None:
-    """Raise the hit of the version before the one that is named; without any that is, before the last."""
+def _raise_earlier(by_number: dict[int, RankedHit], places: Sequence[FoundStatement], asked: frozenset[str]) -> None:
+    """Raise the hit with the version before the one that is named; if none is named, the one before the last."""
     at = _find_named(places, asked)
     if at == 0 or places[at - 1].number not in by_number:
         return
@@ -40,8 +40,8 @@ def _raise_earlier(by_number: dict[int, RankedHit], places: Sequence[Place], ask
     by_number[row.number] = row, earlier
 
 
-def _find_named(places: Sequence[Place], asked: frozenset[str]) -> int:
-    """Return which of some versions has most words of a question that not all of them have."""
+def _find_named(places: Sequence[FoundStatement], asked: frozenset[str]) -> int:
+    """Return the version that has most words of a question, apart from words that all versions have."""
     stems = [frozenset(place.statement.stems) or query_stems(place.statement.text) for place in places]
     common = frozenset[str].intersection(*stems)
     counts = [len((asked & each) - common) for each in stems]

@@ -63,7 +63,7 @@ def mark_hits(
 def mark_validity(
     ranked: Sequence[RankedHit], origins: Sequence[Provenance], query: Query, today: int, find_day: FindDay
 ) -> list[RankedHit]:
-    """Return the hits with until when and from when on each holds; what does not hold today is ranked down."""
+    """Return the hits with the days from which and until which each holds; what does not hold today is ranked down."""
     asked = query_stems(query.text)
     marked: list[RankedHit] = []
     for (row, hit), origin in zip(ranked, origins, strict=True):
@@ -102,8 +102,8 @@ def _find_validity(row: ScoredHit, origin: Provenance, asked: frozenset[str], fi
 
 
 def _says_validity(hit: Hit, day: int | None) -> bool:
-    """Return whether any sentence of a hit may say until when it holds: that takes less time to tell than what its
-    statements are."""
+    """Return whether any sentence of a hit may say until when it holds: this takes less time than reading its
+    statements."""
     for sentence in list_sentences(hit.text, is_turn=hit.source == "session"):
         if may_say_validity(sentence) and ("; " in sentence or find_validity(sentence, day) != ALWAYS):
             return True

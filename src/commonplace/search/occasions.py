@@ -11,16 +11,15 @@ from datetime import date
 
 from ..caching import cache_within
 from ..facts.distinctions import IRREGULAR_PAST
-from ..facts.frames import Link
+from ..facts.links import Link, LinkKind
 from ..facts.statements import Statement
 from ..facts.states import read_states
-from ..facts.versions import CONFIRMED, DONE_TASK, RETRACTION
 from ..facts.words import fold, split_words
 from .date_readers import DAYS_IN_A_UNIT, Span
 from .dates import DatePhrase, find_phrases
 from .validity import find_validity
 
-_LASTING_KINDS = (CONFIRMED, DONE_TASK)  # of links that need no day
+_LASTING_KINDS: tuple[LinkKind, ...] = ("confirmed", "done")  # of links that need no day
 _MAX_OCCASION_DAYS = 7  # of days on which something does not take place
 _WEEK = DAYS_IN_A_UNIT["week"]
 _WEEKDAYS = (
@@ -78,7 +77,7 @@ def holds_by(older: Statement, newer: Statement, link: Link, day: int, today: in
     start = min(span.first for span in spans)
     if start <= day:
         has_numbers = all(any(map(str.isdigit, each.text)) for each in (older, newer))
-        is_lasting = is_change or has_numbers or link.kind == RETRACTION
+        is_lasting = is_change or has_numbers or link.kind == "retraction"
         return is_lasting or not any(span.contains(day) for span in spans)
     is_short = all(span.last - span.first < _MAX_OCCASION_DAYS for span in spans)
     if not is_change or (is_short and "retraction" in newer.cues):
@@ -95,7 +94,7 @@ def _is_ahead(older: Statement, newer: Statement, *, is_change: bool) -> bool:
 
 
 def _says_new_state(newer: Statement) -> bool:
-    return any(state.aspect != "state" for state in read_states(newer.text))
+    return any(state.phase != "state" for state in read_states(newer.text))
 
 
 @cache_within(500_000)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
 from ..errors import InvalidArgument, InvalidChoice, NotAvailable, WrongType
 from ..formats.passages import show_passage
 from ..formats.transcripts import ASSISTANT_STARTS
-from ..index.base import Index
+from ..index.base import SearchIndex
 from ..index.embedding_service import EmbeddingService
 from ..model import EVERYTHING, Filters, Hit, Query, Successor, Viewer
 from ..schema import COUNT, NUMBER, WORDS, check, json_type
@@ -186,7 +186,7 @@ def search(
     return result
 
 
-def _run_query_then(home: Searchable, index: Index, query: Query, embedding: EmbeddingService) -> SearchResult:
+def _run_query_then(home: Searchable, index: SearchIndex, query: Query, embedding: EmbeddingService) -> SearchResult:
     """Run a query over memory as it is or, where the query says so, as it was at the end of a day."""
     day = query.filters.as_of
     if day is None:
@@ -208,7 +208,7 @@ def _cite_as_of(hit: Hit, day: str) -> Hit:
     return hit._replace(as_of=day, superseded_by=newer._replace(as_of=day) if newer else None, supersedes=older)
 
 
-def _mark_versions(home: Searchable, index: Index, query: Query, result: SearchResult) -> SearchResult:
+def _mark_versions(home: Searchable, index: SearchIndex, query: Query, result: SearchResult) -> SearchResult:
     """Return the hits with those marked whose fact has a newer version; see `truth`."""
 
     def find_origins(hits: Sequence[Hit]) -> list[Provenance]:
@@ -314,7 +314,9 @@ def parse_query(
     )
 
 
-def run_query(index: Index, query: Query, embedding: EmbeddingService, weights: Weights = WEIGHTS) -> SearchResult:
+def run_query(
+    index: SearchIndex, query: Query, embedding: EmbeddingService, weights: Weights = WEIGHTS
+) -> SearchResult:
     """Rank the passages of an index that answer a query, among those its viewer may see.
 
     What is of the days that the query names comes first. A query that asks for nothing else, and finds nothing of these
@@ -330,7 +332,7 @@ def run_query(index: Index, query: Query, embedding: EmbeddingService, weights: 
 
 
 def _run_dated_query(
-    index: Index, query: Query, embedding: EmbeddingService, weights: Weights, dates: QueryDates
+    index: SearchIndex, query: Query, embedding: EmbeddingService, weights: Weights, dates: QueryDates
 ) -> SearchResult:
     by_meaning = query._replace(text=_text_to_embed(query, dates))
     vectors = embed_query(index, by_meaning, embedding)
@@ -426,11 +428,9 @@ def _describe_query(terms: QueryTerms, words: int) -> Asked:
     return Asked(unknown, terms.passages, words)
 
 
-def _find_questions(index: Index, rows: Sequence[ScoredHit]) -> dict[int, str]:
-    """Return what the user said before each of the assistant's turns: an answer alone is often hard to understand.
-
-    A turn that answers the question of someone else has it with it already.
-    """
+def _find_questions(index: SearchIndex, rows: Sequence[ScoredHit]) -> dict[int, str]:
+    """Return what the user said before each of the assistant's turns, as an answer alone is often hard to understand. A
+    turn that answers somebody else's question already has it."""
     answers = [row.number for row in rows if row.hit.source == "session" and row.hit.text.startswith(ASSISTANT_STARTS)]
     return index.find_questions(answers) if answers else {}
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..facts.clauses import find_parts
-from ..facts.frames import Link
+from ..facts.links import Link, LinkKind
 from ..facts.page_subjects import read_subject
 from ..facts.statements import LookupKeys, Statement, find_lines, read_statements
-from ..facts.versions import CONFIRMED, DONE_TASK, judge
+from ..facts.versions import judge
 from ..facts.words import fold, split_words
 from ..formats.timestamps import parse_day
 from ..model import Hit, Successor
 from .scoring import ScoredHit
 
 REPETITION = Link("repetition", "says the same again")
-_WHOLE_KINDS = (CONFIRMED, DONE_TASK, REPETITION.kind)  # of links to all of a statement
+_WHOLE_KINDS: tuple[LinkKind, ...] = ("confirmed", "done", "repetition")  # of links to all of a statement
 _NO_KEYS: LookupKeys = {}
 _MAX_SCORE = 0.99  # of a hit that inherits the chances of others
 SUPERSEDED_SHARE = 0.8  # of the score of a hit whose fact was replaced
@@ -23,7 +23,7 @@ SUPERSEDED_SHARE = 0.8  # of the score of a hit whose fact was replaced
 RankedHit = tuple[ScoredHit, Hit]  # what was scored, with the whole passage; and the hit that is shown
 
 
-class Place(NamedTuple):
+class FoundStatement(NamedTuple):
     """A statement of a passage. `keys`: under which its newer versions are stored."""
 
     number: int
@@ -35,7 +35,7 @@ class Place(NamedTuple):
 StatementId = tuple[int, int, str]  # the passage, the line in it, and the text of a statement
 
 
-def identify(place: Place) -> StatementId:
+def identify(place: FoundStatement) -> StatementId:
     """Return what tells a statement from all others."""
     return place.number, place.statement.first_line, place.statement.text
 
@@ -43,12 +43,12 @@ def identify(place: Place) -> StatementId:
 class Replacement(NamedTuple):
     """A statement, its newest version, and why that is one.
 
-    `is_partial`: the statement or its passage says something else that holds. `keeps_place`: the query is about that
-    as much. `clause`: what was replaced of the statement; empty if all of it was.
+    `is_partial`: the statement or its passage also says something that still holds. `keeps_place`: the query is about
+    that just as much. `clause`: what was replaced of the statement; empty if all of it was.
     """
 
-    older: Place
-    newer: Place
+    older: FoundStatement
+    newer: FoundStatement
     link: Link
     is_partial: bool = False
     keeps_place: bool = False
@@ -65,7 +65,7 @@ def is_same_place(older: Hit, path: str, newer: Statement, key: str = "") -> boo
     return bool(words) and all(map(str.isalpha, words)) and set(words) <= set(newer.words)
 
 
-def order_by_date(place: Place) -> tuple[str, str, int]:
+def order_by_date(place: FoundStatement) -> tuple[str, str, int]:
     """Return what statements are sorted by, to have the oldest first."""
     return date_of(place.hit), place.hit.path, place.hit.start + place.statement.first_line
 
@@ -86,12 +86,13 @@ def either(one: float, two: float) -> float:
 
 
 def inherit(hit: Hit, chance: float) -> Hit:
-    """Return a hit with the chance of others to be right added to its own."""
+    """Return a hit with the chance that others are right added to its own."""
     return hit._replace(score=round(min(_MAX_SCORE, either(hit.score, chance)), 4)) if chance else hit
 
 
 def find_replaced_part(replacement: Replacement, query_stems: frozenset[str] = frozenset()) -> Replacement:
-    """Return a replacement as one of a part, if the newer statement says nothing about another clause of the older."""
+    """Return a replacement, marked as partial if the newer statement says nothing about another clause of the older
+    one."""
     older, newer, link = replacement[:3]
     if link.kind in _WHOLE_KINDS or not older.statement.words or older.statement.label:
         return replacement

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from ..embedding.base import Embedder, MaxSimEmbedder
 from ..errors import Unavailable
-from ..index.base import Index
+from ..index.base import SearchIndex
 from ..index.embedding_service import EmbeddingService
 from ..model import Query
 from .scoring import ScoredHit, Weights, put_first, rescore, sort_by_odds
@@ -41,7 +41,7 @@ def _answer_text(row: ScoredHit) -> str:
 
 
 def rerank_cross_encoder(
-    index: Index, query: Query, embedding: EmbeddingService, rows: list[ScoredHit], weights: Weights
+    index: SearchIndex, query: Query, embedding: EmbeddingService, rows: list[ScoredHit], weights: Weights
 ) -> tuple[list[ScoredHit], str]:
     """Reorder the best hits by a cross-encoder, which reads query and passage together.
 
@@ -60,7 +60,7 @@ def rerank_cross_encoder(
     return put_first(ordered, rows[CROSS_ENCODER_HITS:]), ""
 
 
-def _passage_text(index: Index, row: ScoredHit) -> str:
+def _passage_text(index: SearchIndex, row: ScoredHit) -> str:
     """Return a passage as the cross-encoder reads it: a turn of a session has its date and the turn before it."""
     if row.hit.source != "session":
         return row.hit.text

@@ -18,7 +18,7 @@ from ..embedding.base import Embedder, MaxSimEmbedder
 from ..facts.tasks import has_open_task
 from ..formats.timestamps import parse_day
 from ..index.base import UNREAD, Candidate
-from ..index.tokenizer import fold
+from ..index.tokenizer import fold_accents
 from ..model import Hit, Query
 from .bm25 import QueryTerms, bm25_scores, has_own_share, match_key, weigh_forms
 from .calibration import NOTE_BYTES, Evidence
@@ -224,19 +224,20 @@ def _date_factor(query: Query, candidate: Candidate, dates: QueryDates) -> float
 
 
 def _weigh_said(dates: QueryDates) -> float:
-    """Return the date factor of what says a weekday asked about, which tells more than to be written on one."""
+    """Return the date factor of a passage that names a weekday asked about; that tells more than being written on
+    one."""
     if dates.is_coming:
         return _SAID_OF_COMING if dates.has_content else _COMING_ALONE
     return _SAID if dates.has_content else _DATE_ALONE
 
 
 def _share_of_weekday(lexical: float, z_score: float | None) -> float:
-    """Return how far a weekday tells that a passage answers: many have one, so that it has to fit otherwise, too."""
+    """Return how much a weekday counts for a passage: as many passages name one, it also has to fit otherwise."""
     return min(1.0, max(0.0, lexical / _FITTING_SHARE, (z_score or 0.0) / _MIN_Z_SCORE))
 
 
 def _share_of_date(candidate: Candidate) -> float:
-    """Return how well its date tells the day of a passage: a rewritten page has only that of its last change."""
+    """Return how much the date of a passage counts: less for a page that has only the time of its last change."""
     hit = candidate.hit
     is_entry = hit.source == "session" or len(hit.at) <= _MINUTE_CHARACTERS or _DATED_PATH.search(hit.path)
     return _KIND_WEIGHTS.get(candidate.kind, 1.0 if is_entry else _CHANGED_SHARE)
@@ -321,7 +322,7 @@ def _find_likely(rows: Sequence[_Row], dates: QueryDates) -> frozenset[int]:
 
 
 def _is_asked(query: Query, terms: QueryTerms) -> bool:
-    """Return whether a query is more than one word: who looks up a word wants that word, or none."""
+    """Return whether a query has more than one word: somebody who looks up a word wants that word, or nothing."""
     return len(query.text.split()) > 1 or len(terms.content_words) > 1
 
 
@@ -330,7 +331,7 @@ def _is_any_similar(rows: Sequence[_Row]) -> bool:
 
 
 def drop_unlikely(rows: Sequence[ScoredHit]) -> list[ScoredHit]:
-    """Return the hits without those that only are the nearest, for a list whose first hit is right."""
+    """Return the hits without those that are merely the nearest, for a list whose first hit is right."""
     min_odds = _MIN_SHARE_TO_FILL * max((row.odds for row in rows), default=0.0)
     return [row for row in rows if row.is_likely or ((row.factors.dense or 0.0) > 0 and row.odds >= min_odds)]
 
@@ -375,7 +376,7 @@ def sort_by_day(rows: Sequence[ScoredHit]) -> list[ScoredHit]:
 
 def select_open_tasks(rows: Sequence[ScoredHit]) -> list[ScoredHit]:
     """Put open tasks first, the newest first: where a query asks for nothing else, all of them are right."""
-    tasks = [row for row in rows if has_open_task(fold(row.hit.text))]
+    tasks = [row for row in rows if has_open_task(fold_accents(row.hit.text))]
     if not tasks:
         return list(rows)
     best = max(row.odds for row in tasks)

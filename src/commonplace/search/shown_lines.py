@@ -16,7 +16,7 @@ from ..formats.passages import titles_above
 from ..formats.timestamps import parse_day
 from ..index.base import Candidate, Index
 from ..model import Hit, Scope, Viewer
-from .replacements import Place, Replacement
+from .replacements import FoundStatement, Replacement
 from .truth import FindOrigins, choose_newest, group_by_key, join_keys, judge_places, keep_approved
 
 _MAX_DATED_CANDIDATES = 200
@@ -111,27 +111,29 @@ def _find_pairs(index: Index, viewer: Viewer, texts: Sequence[ShownText]) -> lis
     return pairs
 
 
-def _make_places(number: int, text: ShownText) -> Iterator[Place]:
+def _make_places(number: int, text: ShownText) -> Iterator[FoundStatement]:
     """Yield the statements of a text. Their numbers are negative, so that no passage of the index has them."""
     at = str(date.fromordinal(text.day)) if text.day else ""
     for first, last, each, keys in list_statements(text.text):
         lines = (text.first + first, text.first + last)
         heading = " ".join(titles_above(text.text, first + 1)) or text.heading
         hit = Hit(text.path, *lines, each.text, 0.0, _NO_SCOPE, at=at, heading=heading)
-        yield Place(-1 - number, hit, each._replace(first_line=first, last_line=last), keys)
+        yield FoundStatement(-1 - number, hit, each._replace(first_line=first, last_line=last), keys)
 
 
-def _find_later(index: Index, viewer: Viewer, places: Sequence[Place], earliest: int) -> list[Candidate]:
+def _find_later(index: Index, viewer: Viewer, places: Sequence[FoundStatement], earliest: int) -> list[Candidate]:
     candidates = _find(index, viewer, places, _MAX_DATED_CANDIDATES)
     return [candidate for candidate in candidates if candidate.day is None or candidate.day >= earliest]
 
 
-def _find(index: Index, viewer: Viewer, places: Iterable[Place], limit: int) -> list[Candidate]:
+def _find(index: Index, viewer: Viewer, places: Iterable[FoundStatement], limit: int) -> list[Candidate]:
     keys = join_keys(places)
     return index.find_by_fact_keys([*keys][:_MAX_KEYS], viewer, limit) if keys else []
 
 
-def _judge_places(index: Index, places: Sequence[Place], candidates: Sequence[Candidate]) -> Iterator[Replacement]:
+def _judge_places(
+    index: Index, places: Sequence[FoundStatement], candidates: Sequence[Candidate]
+) -> Iterator[Replacement]:
     if not candidates:
         return
     by_key = group_by_key(index, candidates, join_keys(places))

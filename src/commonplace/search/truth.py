@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 from ..caching import ByteCache, cache_within
 from ..facts.completions import is_task
-from ..facts.frames import Link
-from ..facts.links import NO_ANSWERS
+from ..facts.links import NO_ANSWERS, Link, LinkKind
 from ..facts.page_subjects import judge_below_headings
 from ..facts.past_questions import asks_about_past, asks_what_was_before
 from ..facts.statements import (
@@ -32,12 +31,12 @@ from ..facts.statements import (
     stored_keys,
 )
 from ..facts.tasks import find_task_question
-from ..facts.versions import CONFIRMED, DONE_TASK, RETRACTION, judge, may_be_versions
+from ..facts.versions import judge, may_be_versions
 from ..facts.words import fold, strip_accents
 from ..formats.annotations import ANSWER_START
 from ..formats.passages import embedding_text, show_passage
 from ..formats.timestamps import parse_day
-from ..index.base import Candidate, Index
+from ..index.base import Candidate, SearchIndex
 from ..index.statements import StoredStatements, choose_stored, find_stored
 from ..model import Hit, Predecessor, Query
 from ..storage.authors import Provenance
@@ -47,7 +46,7 @@ from .occasions import holds_by
 from .replacements import (
     REPETITION,
     SUPERSEDED_SHARE,
-    Place,
+    FoundStatement,
     RankedHit,
     Replacement,
     StatementId,
@@ -78,7 +77,11 @@ FindOrigins = Callable[[Sequence[Hit]], Sequence[Provenance]]  # when passages w
 
 
 def mark_versions(
-    index: Index, query: Query, ranked: Sequence[RankedHit], find_origins: FindOrigins, dates: QueryDates = NO_DATES
+    index: SearchIndex,
+    query: Query,
+    ranked: Sequence[RankedHit],
+    find_origins: FindOrigins,
+    dates: QueryDates = NO_DATES,
 ) -> list[RankedHit]:
     """Return the hits, best first, with those marked whose fact has a newer version, which is above them.
 
@@ -109,9 +112,9 @@ def _asks_for_tasks(query: Query) -> bool:
 
 
 def drop_done_tasks(
-    index: Index, query: Query, ranked: Sequence[RankedHit], find_origins: FindOrigins
+    index: SearchIndex, query: Query, ranked: Sequence[RankedHit], find_origins: FindOrigins
 ) -> list[RankedHit]:
-    """Return the first hits without those all of whose tasks are done by now, for a question about open tasks."""
+    """Return the first hits for a question about open tasks, without those whose tasks are all done."""
     kept: list[RankedHit] = []
     for start in range(0, len(ranked), MAX_MARKED_HITS):
         some = ranked[start : start + MAX_MARKED_HITS]
@@ -125,23 +128,23 @@ def drop_done_tasks(
     return kept[: query.limit]
 
 
-def _list_tasks(row: ScoredHit) -> Iterator[Place]:
+def _list_tasks(row: ScoredHit) -> Iterator[FoundStatement]:
     for statement in read_statements(row.hit.text, is_turn=row.hit.source == "session"):
         if is_task(statement.text, statement.box):
-            yield Place(row.number, row.hit, statement, lookup_keys(statement))
+            yield FoundStatement(row.number, row.hit, statement, lookup_keys(statement))
 
 
 def _find_done(
-    index: Index, query: Query, places: Sequence[Place], find_origins: FindOrigins
+    index: SearchIndex, query: Query, places: Sequence[FoundStatement], find_origins: FindOrigins
 ) -> frozenset[StatementId]:
-    """Return those of some tasks that something newer says to be done or given up, and nothing newer still open."""
+    """Return the tasks that according to the newest statement about each are done or given up."""
     keys = join_keys(places)
     candidates = index.find_by_fact_keys([*keys][:_MAX_KEYS], query.viewer, _MAX_CANDIDATES, query.filters)
     pairs = [*judge_places(places, group_by_key(index, candidates, keys))]
     if query.only_approved_versions:
         pairs = keep_approved(pairs, find_origins)
     latest = _choose_latest(pairs, find_origins, query.today)
-    kinds = (DONE_TASK, RETRACTION)
+    kinds: tuple[LinkKind, ...] = ("done", "retraction")
     return frozenset(each for each, replacement in latest.items() if replacement.link.kind in kinds)
 
 
@@ -151,7 +154,7 @@ def _is_of_days(hit: Hit, dates: QueryDates) -> bool:
 
 
 def find_replacements(
-    index: Index, query: Query, rows: Sequence[ScoredHit], find_origins: FindOrigins
+    index: SearchIndex, query: Query, rows: Sequence[ScoredHit], find_origins: FindOrigins
 ) -> dict[int, Replacement]:
     """Return by passage what replaced the statement of it that the query is about."""
     asked = query_stems(query.text)
@@ -173,7 +176,7 @@ def find_replacements(
 
 
 def _join_statements(
-    chosen: dict[StatementId, Replacement], places: Sequence[Place], asked: frozenset[str]
+    chosen: dict[StatementId, Replacement], places: Sequence[FoundStatement], asked: frozenset[str]
 ) -> dict[int, Replacement]:
     """Return one replacement for each passage, the first of its statements."""
     held = {place.number for place in places if identify(place) not in chosen}
@@ -203,20 +206,22 @@ def _find_same_key(row: ScoredHit, candidates: Iterable[Candidate]) -> Iterator[
             yield Replacement(_whole(row.number, hit), _whole(candidate.number, other), link)
 
 
-def _whole(number: int, hit: Hit) -> Place:
+def _whole(number: int, hit: Hit) -> FoundStatement:
     """Return a passage as one statement."""
     short = shorten_statement(embedding_text("", hit.text), _MAX_WHOLE_CHARACTERS)
-    return Place(number, hit, Statement(short, 0, hit.end - hit.start))
+    return FoundStatement(number, hit, Statement(short, 0, hit.end - hit.start))
 
 
-def _choose_statements(row: ScoredHit, asked: frozenset[str], stored: StoredStatements | None) -> Iterator[Place]:
+def _choose_statements(
+    row: ScoredHit, asked: frozenset[str], stored: StoredStatements | None
+) -> Iterator[FoundStatement]:
     """Yield the statements of a passage that have most words of the query."""
     hit = row.hit
     if stored:
-        yield from (Place(row.number, hit, *chosen) for chosen in choose_stored(stored, asked))
+        yield from (FoundStatement(row.number, hit, *chosen) for chosen in choose_stored(stored, asked))
         return
     for statement in choose_from_text(hit.text, asked, is_turn=hit.source == "session"):
-        yield Place(row.number, hit, statement, lookup_keys(statement))
+        yield FoundStatement(row.number, hit, statement, lookup_keys(statement))
 
 
 @cache_within(4_000_000)
@@ -225,7 +230,7 @@ def read_with_keys(text: str, *, is_turn: bool) -> tuple[tuple[Statement, frozen
     return tuple((each, frozenset(stored_keys(each))) for each in read_statements(text, is_turn=is_turn))
 
 
-def join_keys(places: Iterable[Place]) -> LookupKeys:
+def join_keys(places: Iterable[FoundStatement]) -> LookupKeys:
     """Return the keys of several statements."""
     keys: LookupKeys = {}
     for place in places:
@@ -233,15 +238,17 @@ def join_keys(places: Iterable[Place]) -> LookupKeys:
     return keys
 
 
-def group_by_key(index: Index, candidates: Sequence[Candidate], keys: LookupKeys) -> dict[int, list[Place]]:
+def group_by_key(
+    index: SearchIndex, candidates: Sequence[Candidate], keys: LookupKeys
+) -> dict[int, list[FoundStatement]]:
     """Return the statements of passages by the keys that they were looked up by."""
     if not keys:
         return {}
-    by_key: dict[int, list[Place]] = {}
+    by_key: dict[int, list[FoundStatement]] = {}
     stored = index.load_statements([candidate.number for candidate in candidates])
     for candidate in candidates:
         for statement, shared in _find_shared(candidate, stored.get(candidate.number), keys):
-            place = Place(candidate.number, candidate.hit, statement)
+            place = FoundStatement(candidate.number, candidate.hit, statement)
             for key in shared:
                 by_key.setdefault(key, []).append(place)
     return {key: _keep_latest(alike, _MAX_VERSIONS) for key, alike in by_key.items()}
@@ -259,20 +266,20 @@ def _find_shared(
     return ((statement, wanted & every) for statement, every in found)
 
 
-def _keep_latest(places: list[Place], limit: int) -> list[Place]:
-    """Return the statements that were made last, of many: a page may say the same of a thousand values."""
+def _keep_latest(places: list[FoundStatement], limit: int) -> list[FoundStatement]:
+    """Return the latest of many statements: a page may say the same of a thousand values."""
     return places if len(places) <= limit else sorted(places, key=order_by_date)[-limit:]
 
 
-def judge_places(places: Sequence[Place], by_key: dict[int, list[Place]]) -> Iterator[Replacement]:
-    """Yield what may replace each of the statements. However many there are, each is compared with some others, so that
-    a text that repeats itself takes no time from the rest, and hides nothing of it."""
+def judge_places(places: Sequence[FoundStatement], by_key: dict[int, list[FoundStatement]]) -> Iterator[Replacement]:
+    """Yield what may replace each of the statements. Comparisons are shared out evenly, so that a long repetitive text
+    cannot use them up."""
     limit = max(_MIN_COMPARISONS, _MAX_COMPARISONS // max(1, len(places)))
     for place in places:
         yield from _judge_all(place, _find_others(place, by_key, limit))
 
 
-def _find_others(place: Place, by_key: dict[int, list[Place]], limit: int) -> list[Place]:
+def _find_others(place: FoundStatement, by_key: dict[int, list[FoundStatement]], limit: int) -> list[FoundStatement]:
     """Return the latest statements of other passages that share a key with one."""
     others = {
         identify(other): other
@@ -284,10 +291,10 @@ def _find_others(place: Place, by_key: dict[int, list[Place]], limit: int) -> li
 
 
 def _keep_replaceable(
-    places: Sequence[Place], candidates: Sequence[Candidate], find_origins: FindOrigins
-) -> list[Place]:
-    """Return the statements beside which there may be a newer one, or one that names what it replaces: to compare dates
-    takes much less time than to read what the others say."""
+    places: Sequence[FoundStatement], candidates: Sequence[Candidate], find_origins: FindOrigins
+) -> list[FoundStatement]:
+    """Return the statements for which there may be a newer one, or one that names what it replaces. Comparing dates
+    takes much less time than reading what the others say."""
     hits = (*(place.hit for place in places), *(each.hit for each in candidates))
     origins = _find_origins_of(hits, find_origins)
     others = [(each, _list_moments(each.hit, origins)) for each in candidates]
@@ -309,17 +316,18 @@ def _is_any_newer(moments: Sequence[_Moment], later: Sequence[_Moment]) -> bool:
     return any(_is_newer(one, two) for one in moments for two in later)
 
 
-def _may_concern(place: Place, other: Candidate) -> bool:
+def _may_concern(place: FoundStatement, other: Candidate) -> bool:
     return other.number != place.number and place.hit.scope.shares_facts_with(other.hit.scope)
 
 
-def _share_key(place: Place, others: Iterable[Candidate]) -> bool:
+def _share_key(place: FoundStatement, others: Iterable[Candidate]) -> bool:
     keys = place.keys.keys()
     return any(not keys.isdisjoint(other.fact_keys) for other in others)
 
 
-def _judge_all(place: Place, latest: Sequence[Place]) -> Iterator[Replacement]:
-    """Yield what may replace a statement, whichever of both is newer; if anything may, also what repeats it."""
+def _judge_all(place: FoundStatement, latest: Sequence[FoundStatement]) -> Iterator[Replacement]:
+    """Yield what may replace a statement, whichever of the two is newer; and if there is anything, also what repeats
+    it."""
     is_replaced = False
     day = _find_lasting_day(place.hit)
     for other in latest:
@@ -333,12 +341,12 @@ def _judge_all(place: Place, latest: Sequence[Place]) -> Iterator[Replacement]:
 
 
 _links: ByteCache[tuple[int, int, bool], Link | None] = ByteCache("links between statements", 8_000_000)
-_NOT_JUDGED = Link("", "")
+_NOT_JUDGED = Link("frame", "not judged yet")  # known by its identity
 
 
 def _judge_once(older: Statement, newer: Statement, *, is_same_place: bool, may_be_linked: bool) -> Link | None:
-    """Return what `judge` does; cached, since one write changes few pairs of all that a context compares. The keys are
-    hashes: there are many more pairs than statements, and each would keep two of these."""
+    """Return what `judge` does; cached, as one write changes few of all the pairs that a context compares. The keys are
+    hashes: there are many more pairs than statements, and each would otherwise keep two of these."""
     key = (hash(older), hash(newer), is_same_place)
     link: Link | None = _links.get(key, _NOT_JUDGED)
     if link is _NOT_JUDGED:
@@ -347,9 +355,9 @@ def _judge_once(older: Statement, newer: Statement, *, is_same_place: bool, may_
     return link
 
 
-def _judge_with_any_answers(older: Place, newer: Place) -> Link | None:
-    """Return how one statement may replace another, as their answers say or without them: `_check_answers` looks at
-    which of them somebody gave."""
+def _judge_with_any_answers(older: FoundStatement, newer: FoundStatement) -> Link | None:
+    """Return how one statement may replace another, with the answers on the page or without them; `_check_answers` then
+    looks at which answers somebody really gave."""
     link = _judge(older, newer, older.statement, newer.statement)
     if link or older.statement.answers == newer.statement.answers == NO_ANSWERS:
         return link
@@ -357,7 +365,9 @@ def _judge_with_any_answers(older: Place, newer: Place) -> Link | None:
     return _judge(older, newer, *statements)
 
 
-def _judge(older: Place, newer: Place, statement: Statement, newer_statement: Statement) -> Link | None:
+def _judge(
+    older: FoundStatement, newer: FoundStatement, statement: Statement, newer_statement: Statement
+) -> Link | None:
     subjects = (subject_of(older.hit), subject_of(newer.hit))
     is_same = is_same_place(older.hit, newer.hit.path, newer_statement, newer.hit.key)
     judge_alone = partial(_judge_alone, is_same_place=is_same)
@@ -383,7 +393,7 @@ def keep_approved(pairs: Sequence[Replacement], find_origins: FindOrigins) -> li
     return [pair for pair, origin in zip(pairs, origins, strict=True) if origin.is_approved]
 
 
-def _locate(place: Place) -> Hit:
+def _locate(place: FoundStatement) -> Hit:
     """Return the lines of a statement, which may be all that a hit has."""
     hit = place.hit
     if hit.end - hit.start == place.statement.last_line - place.statement.first_line:
@@ -408,7 +418,7 @@ def _choose_latest(
     checked = [checked for pair in pairs if (checked := _check_answers(pair, origins))]
     chosen: dict[StatementId, Replacement] = {}
     for pair in checked:
-        is_confirmed = pair.link.kind == CONFIRMED  # whatever the dates say
+        is_confirmed = pair.link.kind == "confirmed"  # whatever the dates say
         newer = _find_moment(pair.newer, origins)
         if not is_confirmed and not _is_newer(_find_moment(pair.older, origins), newer):
             continue
@@ -433,8 +443,8 @@ def _find_origins_of(hits: Iterable[Hit], find_origins: FindOrigins) -> Origins:
 
 
 def _check_answers(pair: Replacement, origins: Origins) -> Replacement | None:
-    """Return a pair as it is by the answers that somebody gave alone; None if its newer statement does not replace the
-    older one then. A comment on a page may be part of what was stored there."""
+    """Return a pair judged only by answers that somebody really gave; None if by these, the newer statement does not
+    replace the older one. A comment on a page may be part of a text that was stored there."""
     places = (pair.older, pair.newer)
     if pair.link == REPETITION or all(place.statement.answers == NO_ANSWERS for place in places):
         return pair
@@ -442,7 +452,7 @@ def _check_answers(pair: Replacement, origins: Origins) -> Replacement | None:
     return pair._replace(link=link) if link else None
 
 
-def _keep_given_answers(place: Place, origins: Origins) -> Statement:
+def _keep_given_answers(place: FoundStatement, origins: Origins) -> Statement:
     origin = origins.get(place.hit.citation, _NO_ORIGIN)
     return place.statement._replace(answers=place.statement.answers.keep(origin.answers))
 
@@ -456,15 +466,15 @@ class _Moment(NamedTuple):
     hit: Hit
 
 
-def _find_moment(place: Place, origins: Origins) -> _Moment:
-    """Return the date of a statement: as it says, or its page is called; or when its line was edited later."""
+def _find_moment(place: FoundStatement, origins: Origins) -> _Moment:
+    """Return when a statement was made: the date that it or its page has, or when its line was edited later."""
     moments = _list_moments(place.hit, origins, origins.get(_locate(place).citation))
     return moments[-1] if len(moments) > 1 and _is_alone(place) else moments[0]
 
 
 def _list_moments(hit: Hit, origins: Origins, line: Provenance | None = None) -> list[_Moment]:
-    """Return the date of a passage, or of one of its lines, and, if it was edited later, that of the edit: either may
-    be that of a statement. Where only the spelling was corrected, nothing new was said."""
+    """Return the date of a passage, or of one of its lines, and also when it was edited, if that was later: a statement
+    may be from either. A corrected spelling says nothing new."""
     at = date_of(hit)
     origin = origins.get(hit.citation, _NO_ORIGIN)
     said_at = (line or origin).said_at
@@ -478,8 +488,8 @@ def _list_moments(hit: Hit, origins: Origins, line: Provenance | None = None) ->
     return [dated, _Moment(first, parse_day(first), is_edited=False, hit=hit)]
 
 
-def _is_alone(place: Place) -> bool:
-    """Return whether a statement has its line for itself: else nobody knows which one of the line was edited."""
+def _is_alone(place: FoundStatement) -> bool:
+    """Return whether a statement has a line to itself: otherwise nobody knows which one on the line was edited."""
     line = place.statement.first_line
     return sum(each.first_line == line for each in read_statements(place.hit.text)) <= 1
 
@@ -518,8 +528,8 @@ def _lower(hit: Hit) -> Hit:
 def _put_newer_first(
     ranked: Sequence[RankedHit], replacements: dict[int, Replacement], *, may_insert: bool
 ) -> list[RankedHit]:
-    """Return the hits by score. What was replaced loses a share of its own, which its newer version takes over; where
-    that was not found, it joins the hits."""
+    """Return the hits by score. What was replaced loses a share of its score to its newer version; a newer version that
+    was not found joins the hits."""
     hits = {row.number: hit for row, hit in ranked}
     replaced = {number: each for number, each in replacements.items() if not each.keeps_place and number in hits}
     newer = [_insert(row, replaced[row.number]) for row, _ in ranked if may_insert and row.number in replaced]
@@ -540,8 +550,8 @@ def _is_repeated(hit: Hit, replacement: Replacement, every: Mapping[int, RankedH
 
 
 def _join_chances(shown: Mapping[int, Hit], replaced: Mapping[int, Replacement]) -> dict[int, float]:
-    """Return by newest version how likely any of the hits that it replaces is right: what one of them would answer, it
-    does."""
+    """Return, by newest version, how likely it is that any of the hits that it replaces is right: it answers what any
+    of them would."""
     chances: dict[int, float] = {}
     for number in replaced:
         newest = _find_newest(number, replaced)
@@ -550,7 +560,7 @@ def _join_chances(shown: Mapping[int, Hit], replaced: Mapping[int, Replacement])
 
 
 def _find_newest(number: int, replaced: Mapping[int, Replacement]) -> int:
-    """Return the last passage of those of which each replaced the one before."""
+    """Return the last passage of a chain in which each replaced the one before."""
     seen = {number}
     while (replacement := replaced.get(number)) and replacement.newer.number not in seen:
         number = replacement.newer.number
@@ -560,7 +570,7 @@ def _find_newest(number: int, replaced: Mapping[int, Replacement]) -> int:
 
 def _name_predecessors(ranked: Sequence[RankedHit], replacements: Mapping[int, Replacement]) -> list[RankedHit]:
     """Return the hits with the older versions that each replaced."""
-    older: dict[int, list[Place]] = {}
+    older: dict[int, list[FoundStatement]] = {}
     for replacement in replacements.values():
         if replacement.link != REPETITION:
             older.setdefault(replacement.newer.number, []).append(replacement.older)
@@ -572,11 +582,11 @@ def _name_predecessors(ranked: Sequence[RankedHit], replacements: Mapping[int, R
     ]
 
 
-def _sort_newest_first(places: Iterable[Place]) -> list[Place]:
+def _sort_newest_first(places: Iterable[FoundStatement]) -> list[FoundStatement]:
     return sorted(places, key=order_by_date, reverse=True)
 
 
-def _describe_predecessor(place: Place) -> Predecessor:
+def _describe_predecessor(place: FoundStatement) -> Predecessor:
     start, end = find_lines(place.hit, place.statement)
     return Predecessor(place.statement.text, place.hit.path, start, end, place.hit.at)
 

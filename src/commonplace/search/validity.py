@@ -18,7 +18,17 @@ from ..caching import cache_within
 from ..facts.statements import list_sentences
 from ..formats.timestamps import MONTHS, parse_day
 from ..index.base import VALIDITY_MARK
-from .date_phrases import VOCABULARIES, Vocabulary, fold_phrase
+from .date_phrases import (
+    CHINESE_WEEKDAYS,
+    JAPANESE_WEEKDAYS,
+    KOREAN_WEEKDAYS,
+    VOCABULARIES,
+    WORD_CHARACTERS,
+    WORD_END,
+    WORD_START,
+    Vocabulary,
+    fold_phrase,
+)
 from .date_readers import DAYS_IN_A_UNIT, any_of, number_words
 from .dates import note_named_days
 from .validity_phrases import (
@@ -65,11 +75,9 @@ _MAX_CHARACTERS = 2_000  # of a text that is read
 _FIELD = re.compile(r"(?m)^[ \t]*(?:<!--[ \t]*)?valid_(from|until):[ \t]*[\"']?([^\n\"'>]+)")
 _COMMENT = re.compile(r"<!--[ \t]*valid_(from|until):[ \t]*[\"']?([^\n\"'>]+)")
 _FENCE = re.compile(r" {0,3}(?:`{3}|~{3})")
+_UNSPACED_LANGUAGES = "unspaced"
 _LATE_DAYS = 60  # how long ago a day without a year may be
-_WORD = r"\w\u0900-\u097f\u064b-\u0652"
-_WORDS = re.compile(rf"[{_WORD}]+")
-_START = rf"(?<![{_WORD}])"
-_END = rf"(?![{_WORD}])"
+_WORDS = re.compile(rf"[{WORD_CHARACTERS}]+")
 _ENGLISH_VOCABULARY = Vocabulary(
     language="english",
     script="",
@@ -86,6 +94,27 @@ _ENGLISH_VOCABULARY = Vocabulary(
     numbers="a/an/one two/couple_of/a_couple_of three/few/a_few four five six seven eight nine ten eleven twelve",
     months="",
     weekdays="monday/mon tuesday/tue/tues wednesday/wed thursday/thu/thurs friday/fri saturday/sat sunday/sun",
+    weekday="",
+    day_of_month="",
+    in_month="",
+)
+# Of Chinese, Japanese and Korean.
+_UNSPACED_VOCABULARY = Vocabulary(
+    language=_UNSPACED_LANGUAGES,
+    script="",
+    hints="",
+    days=UNSPACED_DAYS,
+    week="",
+    month="",
+    year="",
+    last="",
+    this="",
+    next="",
+    ago="",
+    units=UNSPACED_UNITS,
+    numbers=UNSPACED_NUMBERS,
+    months="",
+    weekdays=" ".join(map("/".join, zip(CHINESE_WEEKDAYS, JAPANESE_WEEKDAYS, KOREAN_WEEKDAYS, strict=True))) + "/天",
     weekday="",
     day_of_month="",
     in_month="",
@@ -110,7 +139,7 @@ _UNSPACED_HINT = re.compile(
     r"|[到至止][0-9今本明后後あ내모오这這이周週星月年올연下来다礼禮火水木金土日월화수목금토일]"
     r"|接下来|接下來|未来|未來|今后|今後|往后|これから|向こう|앞으로|다음|향후"
 )
-_ENDS_WITH_MARK = ("hindi", "unspaced")  # languages in which a range is marked after its days
+_ENDS_WITH_MARK = ("hindi", _UNSPACED_LANGUAGES)  # languages in which a range is marked after its days
 _SENTENCE_BREAK = re.compile(r"[;!?\n。；！？]|\.(?=\s|$)")
 _ISO = "(?P<iso>[0-9]{4}-[0-9]{2}-[0-9]{2})"
 _WEEKDAY_SUFFIX = "(?: (?:prochain|proximo|que viene|que vem|prossim[oa]|القادم|المقبل))?"
@@ -164,7 +193,7 @@ def find_validity_phrases(text: str, day: int | None) -> dict[str, Validity]:
 
 
 def _find_phrases(folded: str) -> Iterator[tuple[re.Match[str], _Kind, str]]:
-    """Yield the phrases of a text that tell neither of the past nor of every time, of which some may overlap."""
+    """Yield the phrases of a text that are neither about the past nor about every time; some may overlap."""
     for language in _choose_languages(folded):
         if not _names_day(folded, language):
             continue
@@ -176,14 +205,14 @@ def _find_phrases(folded: str) -> Iterator[tuple[re.Match[str], _Kind, str]]:
 
 
 def note_days(text: str, day: int | None, is_turn: bool) -> str:  # noqa: FBT001 - as `NoteDays` says
-    """Return what the index keeps of a passage, so that no query has to read it for that: the days that it names, and
-    a mark if it says until when something holds."""
+    """Return what the index keeps of a passage, so that a query need not read it: the days that it names, and a mark if
+    it says until when something holds."""
     mark = VALIDITY_MARK if _says_validity(text, is_turn=is_turn) else ""
     return f"{note_named_days(text, day)} {mark}".strip()
 
 
 def may_be_limited(days: str) -> bool:
-    """Return whether a passage may say until when it holds, by what the index notes of it."""
+    """Return whether, according to the index, a passage may say until when it holds."""
     return VALIDITY_MARK in days
 
 
@@ -199,7 +228,7 @@ def _says_validity(text: str, *, is_turn: bool) -> bool:
 
 def _names_day(folded: str, language: str) -> bool:
     """Return whether a text has a number or a word that some name of a day has: most texts with a hint do not."""
-    return language == "unspaced" or _day_pattern(language).search(folded) is not None
+    return language == _UNSPACED_LANGUAGES or _day_pattern(language).search(folded) is not None
 
 
 @cache
@@ -208,11 +237,12 @@ def _day_pattern(language: str) -> re.Pattern[str]:
     units = filter(None, (vocabulary.week, vocabulary.month, vocabulary.year, *words.units.split(), *vocabulary.units))
     names = any_of({**_months(language), **_weekdays(language)})
     days = "|".join(names for _, names in _days_ahead(language))
-    return re.compile(f"[0-9]|{_START}(?:{names}|{days}|{fold_phrase('|'.join(units))})")
+    return re.compile(f"[0-9]|{WORD_START}(?:{names}|{days}|{fold_phrase('|'.join(units))})")
 
 
 def _is_recurring(folded: str, match: re.Match[str]) -> bool:
-    """Return whether a sentence says what is so every time, or `until Friday's deploy`, which is no day."""
+    """Return whether a sentence is about something that happens every time, or has `until Friday's deploy`, which is
+    not a day."""
     before = _SENTENCE_BREAK.split(folded[: match.start()])[-1]
     after = _SENTENCE_BREAK.split(folded[match.end() :], maxsplit=1)[0]
     if after.startswith(("'s ", "’s ")):
@@ -223,7 +253,7 @@ def _is_recurring(folded: str, match: re.Match[str]) -> bool:
 @cache
 def _recurring_pattern() -> re.Pattern[str]:
     words = "|".join(map(fold_phrase, RECURRING))
-    return re.compile(f"{_START}(?:{words}){_END}|{RECURRING_UNSPACED}")
+    return re.compile(f"{WORD_START}(?:{words}){WORD_END}|{RECURRING_UNSPACED}")
 
 
 @cache
@@ -254,15 +284,18 @@ def _choose_languages(folded: str) -> Iterator[str]:
                 yield language
                 break
     if not folded.isascii() and _UNSPACED_HINT.search(folded):
-        yield "unspaced"
+        yield _UNSPACED_LANGUAGES
 
 
 @cache
 def _past_pattern(language: str) -> re.Pattern[str]:
-    words = UNSPACED if language == "unspaced" else _words_of(language)[0]
-    if language == "unspaced":
-        return re.compile(words.past)
-    return re.compile(f"{_START}(?:{fold_phrase(words.past)}){_END}")
+    start, end = _edges(language)
+    return re.compile(f"{start}(?:{fold_phrase(_words_of(language)[0].past)}){end}")
+
+
+def _edges(language: str) -> tuple[str, str]:
+    """Return patterns for where a phrase may begin and end."""
+    return ("", "") if language == _UNSPACED_LANGUAGES else (WORD_START, WORD_END)
 
 
 # Reading a phrase.
@@ -376,7 +409,7 @@ def _read_unit(unit: str, today: date, offset: int) -> tuple[int, int] | None:
 
 @cache
 def _patterns(language: str) -> tuple[_Pattern, ...]:
-    words = UNSPACED if language == "unspaced" else _words_of(language)[0]
+    words, _ = _words_of(language)
     any_date = "|".join(map(_without_names, _date_options(language)))
     parts = {
         "date": f"(?P<date>{any_date})",
@@ -390,9 +423,9 @@ def _patterns(language: str) -> tuple[_Pattern, ...]:
         (words.until, "until"),
         (words.start, "start"),
     )
-    edges = ("", "") if language == "unspaced" else (_START, _END)
+    start, end = _edges(language)
     return tuple(
-        (re.compile(f"{edges[0]}{_fill(template, parts)}{edges[1]}"), kind)
+        (re.compile(f"{start}{_fill(template, parts)}{end}"), kind)
         for every, kind in templates
         for template in every.split(" | ")
     )
@@ -410,6 +443,8 @@ def _date_readers(language: str) -> tuple[re.Pattern[str], ...]:
 def _words_of(language: str) -> tuple[ValidityWords, Vocabulary]:
     if language == "english":
         return ENGLISH, _ENGLISH_VOCABULARY
+    if language == _UNSPACED_LANGUAGES:
+        return UNSPACED, _UNSPACED_VOCABULARY
     return OTHERS[language], VOCABULARIES[language]
 
 
@@ -417,7 +452,7 @@ def _words_of(language: str) -> tuple[ValidityWords, Vocabulary]:
 def _date_options(language: str) -> tuple[str, ...]:
     """Return patterns for all ways to name days ahead."""
     names = "|".join(names for _, names in _days_ahead(language))
-    if language == "unspaced":
+    if language == _UNSPACED_LANGUAGES:
         return (_ISO, f"(?P<offset>{names})", *(_fill(option, {}) for option in UNSPACED_DATES))
     words, vocabulary = _words_of(language)
     month = f"(?P<month>{any_of(_months(language))})"
@@ -444,19 +479,15 @@ def _date_options(language: str) -> tuple[str, ...]:
 
 
 def _counted_units(language: str) -> str:
-    units = UNSPACED_UNITS if language == "unspaced" else _words_of(language)[1].units
-    named = zip(DAYS_IN_A_UNIT, units, strict=True)
+    named = zip(DAYS_IN_A_UNIT, _words_of(language)[1].units, strict=True)
     return f"(?:{'|'.join(f'(?P<n_{name}>{fold_phrase(forms)})' for name, forms in named)})"
 
 
 @cache
 def _days_ahead(language: str) -> tuple[tuple[int, str], ...]:
     """Return patterns for the names of today and of the days after it, the last first, with how far ahead they are."""
-    if language == "unspaced":
-        days = [UNSPACED_DAYS]
-    else:
-        words, vocabulary = _words_of(language)
-        days = [words.days, vocabulary.days]
+    words, vocabulary = _words_of(language)
+    days = [words.days, vocabulary.days]
     offsets = sorted({offset for names in days for offset in names if offset >= 0}, reverse=True)
     joined = (" | ".join(names[offset] for names in days if offset in names) for offset in offsets)
     return tuple(zip(offsets, (fold_phrase(names).replace(" | ", "|") for names in joined), strict=True))
@@ -473,16 +504,11 @@ def _fold_template(template: str) -> str:
 
 @cache
 def _months(language: str) -> dict[str, int]:
-    if language == "unspaced":
-        return {}
-    return dict(MONTHS) if language == "english" else number_words(VOCABULARIES[language].months)
+    return dict(MONTHS) if language == "english" else number_words(_words_of(language)[1].months)
 
 
 @cache
 def _weekdays(language: str) -> dict[str, int]:
-    if language == "unspaced":
-        names = enumerate("一二三四五六日月火水木金土日월화수목금토일")
-        return {name: number % 7 for number, name in names} | {"天": 6}
     words, vocabulary = _words_of(language)
     every = number_words(vocabulary.weekdays) | (number_words(words.weekdays) if words.weekdays else {})
     return {name: number - 1 for name, number in every.items()}
@@ -490,8 +516,6 @@ def _weekdays(language: str) -> dict[str, int]:
 
 @cache
 def _numbers(language: str) -> dict[str, int]:
-    if language == "unspaced":
-        return number_words(UNSPACED_NUMBERS)
     return number_words(_words_of(language)[1].numbers) | number_words(MORE_NUMBERS.get(language, ""))
 
 

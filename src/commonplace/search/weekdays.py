@@ -13,21 +13,24 @@ from functools import cache
 from typing import Literal, NamedTuple
 
 from ..formats.timestamps import MONTHS
-from .date_phrases import VOCABULARIES, fold_phrase
+from .date_phrases import (
+    CHINESE_WEEKDAYS,
+    JAPANESE_WEEKDAYS,
+    KOREAN_WEEKDAYS,
+    NOT_OF,
+    VOCABULARIES,
+    WEEKDAYS,
+    WORD_END,
+    WORD_START,
+    fold_phrase,
+)
 from .date_ranges import find_direction
 from .date_readers import Span, any_of, choose_languages, number_words
 
 Tense = Literal["past", "coming", ""]
-WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _LANGUAGES = ("german", "french", "spanish", "portuguese", "italian", "russian", "hindi", "arabic")
-_CHINESE = "一二三四五六日"
-_JAPANESE = "月火水木金土日"
-_KOREAN = "월화수목금토일"
-_WORD = r"\w\u0900-\u09ff\u064b-\u0652"
-_START = rf"(?<![{_WORD}])"
-_END = rf"(?![{_WORD}])"
-_NOT_OF = r"(?! (?:of|des|du|del|de cada|de chaque|von jede|dell|каждого) )"
 _NOT_COUNTED = "(?<![一二三四五六七八九十两兩几幾])"  # 一周一次 is once a week
+_SPACED_WORD = re.compile(r"[^\W\d_\u3040-\uffff]+")
 _THIS = re.compile(r"\b(?:this|diese)")
 _AROUND = 14  # characters before and after a weekday, in which `last` may be said of it
 _LAST = re.compile(
@@ -57,10 +60,10 @@ _UNSPACED = (
     (
         rf"(?P<next_week>下(?:个|個)?)?(?:这|這|本)?(?:个|個)?{_NOT_COUNTED}(?:周|週|星期|礼拜|禮拜)"
         "(?P<weekday>[一二三四五六日天])",
-        _CHINESE,
+        CHINESE_WEEKDAYS,
     ),
-    (r"(?P<next_week>来週の?)?(?:今週の?)?(?:次の)?(?P<weekday>[月火水木金土日])曜日?の?", _JAPANESE),
-    (r"(?P<next_week>다음\s?주\s?)?(?:이번\s?주\s?)?(?P<weekday>[월화수목금토일])요일(?:에)?", _KOREAN),
+    (r"(?P<next_week>来週の?)?(?:今週の?)?(?:次の)?(?P<weekday>[月火水木金土日])曜日?の?", JAPANESE_WEEKDAYS),
+    (r"(?P<next_week>다음\s?주\s?)?(?:이번\s?주\s?)?(?P<weekday>[월화수목금토일])요일(?:에)?", KOREAN_WEEKDAYS),
 )
 _ENGLISH_PASTS = (
     "did|didn't|was|wasn't|were|weren't|had|happened|came|went|ate|saw|gave|took|wrote|broke|spoke|chose|drove|knew|flew"
@@ -129,9 +132,6 @@ _TENSES: dict[str, tuple[str, str]] = {
 }
 
 
-_SPACED_WORD = re.compile(r"[^\W\d_\u3040-\uffff]+")
-
-
 class Weekday(NamedTuple):
     """A weekday that a question names, where, and when the question is set."""
 
@@ -193,7 +193,7 @@ def _names(language: str) -> dict[str, int]:
 def _phrase(language: str) -> re.Pattern[str]:
     day = f"(?P<weekday>{any_of(_names(language))})"
     phrase = fold_phrase(_PHRASES[language]).replace("?p<", "?P<").replace("{next}", "next").replace("{day}", day)
-    return re.compile(f"{_START}{phrase}{_END}{_NOT_OF}")
+    return re.compile(f"{WORD_START}{phrase}{WORD_END}{NOT_OF}")
 
 
 def _read_tense(text: str, languages: Iterable[str]) -> Tense:
@@ -225,10 +225,10 @@ def _make_pattern(number: int) -> re.Pattern[str]:
     names = [WEEKDAYS[number], *(name for language in _LANGUAGES for name in _names(language) if _is_sure(name))]
     own = [name for name in names if _names_number(name) == number]
     forms = any_of(own).replace(r"\-feira", r"s?\-feira")  # `quintas-feiras`
-    word = rf"{_START}(?:{forms})(?:s|en|ам|а|у|и|ы|abends?|nachmittags?|morgens?|vormittags?)?{_END}"
+    word = rf"{WORD_START}(?:{forms})(?:s|en|ам|а|у|и|ы|abends?|nachmittags?|morgens?|vormittags?)?{WORD_END}"
     russian = {2: "|\\bсред(?:ам|ы)\\b", 4: "|\\bпятниц", 5: "|\\bсуббот", 6: "|\\bвоскресен"}.get(number, "")
-    chinese = f"{_NOT_COUNTED}(?:周|週|星期|礼拜|禮拜)[{_CHINESE[number]}{'天' if number == 6 else ''}]"
-    return re.compile(f"{word}{russian}|{chinese}|{_JAPANESE[number]}曜|{_KOREAN[number]}요일")
+    chinese = f"{_NOT_COUNTED}(?:周|週|星期|礼拜|禮拜)[{CHINESE_WEEKDAYS[number]}{'天' if number == 6 else ''}]"
+    return re.compile(f"{word}{russian}|{chinese}|{JAPANESE_WEEKDAYS[number]}曜|{KOREAN_WEEKDAYS[number]}요일")
 
 
 def _is_sure(name: str) -> bool:
@@ -241,7 +241,8 @@ def _names_number(name: str) -> int:
 
 
 def says_weekday(text: str, weekdays: Iterable[int], *, is_coming: bool) -> bool:
-    """Return whether a text names one of these weekdays. What was on such a day says nothing of the coming one."""
+    """Return whether a text names one of these weekdays. What happened on such a day says nothing about the coming
+    one."""
     folded = fold_phrase(text)
     matches = [match for number in weekdays if (match := _weekday_patterns()[number].search(folded))]
     if not matches or not is_coming or any(match[0].endswith("s") for match in matches):
@@ -250,16 +251,16 @@ def says_weekday(text: str, weekdays: Iterable[int], *, is_coming: bool) -> bool
 
 
 def words_for(weekdays: Iterable[int], spans: Iterable[Span]) -> str:
-    """Return words that a text has which says these weekdays, or names these days."""
+    """Return words of texts that name these weekdays, or the days of these spans."""
     words: list[str] = []
     for number in weekdays:
         words.append(WEEKDAYS[number])
         words += (name for language in _LANGUAGES for name, other in _names(language).items() if other == number)
         words += (
-            f"星期{_CHINESE[number]}",
-            f"周{_CHINESE[number]}",
-            f"{_JAPANESE[number]}曜",
-            f"{_KOREAN[number]}요일",
+            f"星期{CHINESE_WEEKDAYS[number]}",
+            f"周{CHINESE_WEEKDAYS[number]}",
+            f"{JAPANESE_WEEKDAYS[number]}曜",
+            f"{KOREAN_WEEKDAYS[number]}요일",
         )
     for span in spans:
         day = date.fromordinal(span.first)

@@ -32,7 +32,7 @@ from ..index.languages import (
 from ..index.tokenizer import (
     ARABIC_VARIANTS,
     certain_function_words,
-    fold,
+    fold_accents,
     function_words,
     language_of_script,
     split_runs,
@@ -68,9 +68,9 @@ class QueryWords:
     def index(self, text: str) -> str:
         """Return a text as tokens that the terms are found in."""
         if self._is_literal:
-            return fold(text)
+            return fold_accents(text)
         if self._beginnings:
-            folded = fold(text)
+            folded = fold_accents(text)
             if not any(beginning in folded for beginning in self._beginnings):
                 return " "  # most texts have none of the words, and splitting them takes time
         parts: list[str] = []
@@ -121,15 +121,15 @@ def is_question(text: str) -> bool:
 
 
 def has_content(text: str, *, is_coming: bool = False) -> bool:
-    """Return whether a question asks for more than what happened, or what is planned for a coming day: it has a word
-    that is neither a stop word nor one that any question about a day has."""
-    return _has_other_words(text, _coming_question_words() if is_coming else _day_question_words())
+    """Return whether a question about a day asks for more than what happened, or what is planned: it has a word that is
+    neither a stop word nor part of every such question."""
+    return _has_other_words(text, _list_day_question_words(is_coming=is_coming))
 
 
 def has_subject(text: str, *, is_coming: bool = False) -> bool:
-    """Return whether a question about a day says on what: `what did we decide` has a verb, but no subject."""
-    ignored = _coming_question_words() if is_coming else _day_question_words()
-    return _has_other_words(text, ignored | _day_question_verbs())
+    """Return whether a question about a day also names a subject: `what did we decide` has a verb, but no subject."""
+    ignored = _list_day_question_words(is_coming=is_coming) | folded_words(DAY_QUESTION_VERBS)
+    return _has_other_words(text, ignored)
 
 
 def _has_other_words(text: str, ignored: frozenset[str]) -> bool:
@@ -144,18 +144,14 @@ def _has_other_words(text: str, ignored: frozenset[str]) -> bool:
 
 
 @cache
-def _day_question_words() -> frozenset[str]:
-    return frozenset(fold(DAY_QUESTION_WORDS).split())
+def folded_words(words: str) -> frozenset[str]:
+    """Return the words of a list in a source file, folded like those of texts."""
+    return frozenset(fold_accents(words).split())
 
 
-@cache
-def _coming_question_words() -> frozenset[str]:
-    return _day_question_words() | frozenset(fold(COMING_QUESTION_WORDS).split())
-
-
-@cache
-def _day_question_verbs() -> frozenset[str]:
-    return frozenset(fold(DAY_QUESTION_VERBS).split())
+def _list_day_question_words(*, is_coming: bool) -> frozenset[str]:
+    words = folded_words(DAY_QUESTION_WORDS)
+    return words | folded_words(COMING_QUESTION_WORDS) if is_coming else words
 
 
 @cache
@@ -217,7 +213,7 @@ def _strip_endings(word: str, language: str, min_letters: int) -> frozenset[str]
 
 @cache
 def _endings(language: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(fold(ENDINGS[language]).split()))
+    return tuple(dict.fromkeys(fold_accents(ENDINGS[language]).split()))
 
 
 def _arabic_bases(word: str) -> frozenset[str]:
@@ -293,7 +289,7 @@ def _korean_stop_words() -> frozenset[str]:
 
 @cache
 def _unspaced_stop_words(*, is_japanese: bool) -> re.Pattern[str]:
-    words = sorted(map(fold, (JAPANESE_STOP_WORDS if is_japanese else CHINESE_STOP_WORDS).split()), key=len)
+    words = sorted(map(fold_accents, (JAPANESE_STOP_WORDS if is_japanese else CHINESE_STOP_WORDS).split()), key=len)
     pattern = "|".join(reversed(words))
     if is_japanese:
         pattern += f"|(?<=[\u4e00-\u9fff\u30a0-\u30ff])[{JAPANESE_PARTICLES}]"

@@ -14,8 +14,7 @@ from difflib import SequenceMatcher
 from functools import cached_property, partial
 from typing import NamedTuple
 
-from ..facts.frames import Link
-from ..facts.links import NO_ANSWERS, Answers
+from ..facts.links import NO_ANSWERS, Answers, Link
 from ..facts.page_subjects import judge_below_headings, read_subject
 from ..facts.statements import (
     CHANGES,
