@@ -13,7 +13,7 @@ import anyio.to_thread
 
 from ..errors import CommonplaceError, InvalidArgument
 from ..formats.timestamps import format_timestamp
-from ..home import Home, utc_now
+from ..home import Home
 from ..memory import Memory
 from ..model import Clock
 from ..storage.layout import MAIN
@@ -34,7 +34,7 @@ MAX_NAME_CHARACTERS = 200  # of a name in the audit log
 class AuditLog:
     """Which token called what, for which agent, and how it ended; never what was said."""
 
-    def __init__(self, stores: TokenStores, clock: Clock = utc_now) -> None:
+    def __init__(self, stores: TokenStores, clock: Clock) -> None:
         self._stores = stores
         self._clock = clock
 
@@ -65,8 +65,8 @@ class MemoryService:
         self.watchers = HomeWatchers()
         self.feeds = ChangeFeeds(self.watchers)
         self._stores = TokenStores(options.home if options.is_found else "")
-        self.authenticator = Authenticator(options, self._stores)
-        self.audit = AuditLog(self._stores)
+        self.authenticator = Authenticator(options, self._stores, options.clock)
+        self.audit = AuditLog(self._stores, options.clock)
         self.metrics = Metrics()
         self._shared_metrics: SharedMetrics | None = None
         self.stop_tracing: Callable[[], None] = _do_nothing
@@ -76,7 +76,7 @@ class MemoryService:
         self.sign_ins = SignInLimiter(now=options.elapsed)
         if options.worker_state:
             self._share_with_workers(options.worker_state)
-        self._request_log = RequestLog(sys.stderr) if options.logs_requests else None
+        self._request_log = RequestLog(sys.stderr, options.clock) if options.logs_requests else None
 
     def _share_with_workers(self, folder: str) -> None:
         """Count requests together with the other workers of this server, and limit their rates together."""

@@ -309,7 +309,7 @@ class TokenStores:
 
 
 class Authenticator:
-    def __init__(self, options: ServerOptions, stores: TokenStores, clock: Clock = utc_now) -> None:
+    def __init__(self, options: ServerOptions, stores: TokenStores, clock: Clock) -> None:
         self._options = options
         self._stores = stores
         self._clock = clock
