@@ -93,10 +93,12 @@ class FolderPages(TextPages):
         with storage_errors(path), self._lock("page", path):
             old = self._read_settled(path)
             new = change(old)
-            if new is None or new == old:
+            is_same = new == old
+            if new is not None and not is_same:
+                old, new = self._replace(path, old, new, change)
+            if new is None or is_same:
                 self._conflicts.mark_read(path, version_of(old))
                 return version_of(new)
-            old, new = self._replace(path, old, new, change)
             self._conflicts.report_lost_changes(path, old, new)
             self._conflicts.record_change(path, old, new)
         self._conflicts.mark_read(path, version_of(new))
@@ -110,8 +112,11 @@ class FolderPages(TextPages):
         except FileNotFoundError:  # not even its folder is there
             return None
 
-    def _replace(self, path: str, old: bytes | None, new: bytes, change: ByteChange) -> tuple[bytes | None, bytes]:
-        """Return what was replaced by what. An editor takes no lock: what it saved meanwhile is changed instead."""
+    def _replace(
+        self, path: str, old: bytes | None, new: bytes, change: ByteChange
+    ) -> tuple[bytes | None, bytes | None]:
+        """Return what was replaced by what. An editor takes no lock: what it saved meanwhile is changed instead, and
+        where it left nothing to write, what replaces it is None."""
         for attempt in range(_REPLACE_ATTEMPTS):
             self._record_outside_edit(path, old)
             try:
@@ -120,7 +125,10 @@ class FolderPages(TextPages):
             except ConcurrentWrite as other:
                 self._record_outside_edit(path, other.data)
                 old = self._read_settled(path)
-                new = change(old) or b""
+                changed = change(old)
+                if changed is None or changed == old:
+                    return old, changed
+                new = changed
             except FileNotFoundError:  # the folder's last page was removed just now, and the folder with it
                 continue
             except (OSError, StorageError):
@@ -128,8 +136,6 @@ class FolderPages(TextPages):
                     self._conflicts.record_change(path, old, new)
                 raise
             else:
-                return old, new
-            if new == old:
                 return old, new
         raise StorageError(f"{path} is saved again and again by another program: close it there, then try again")
 
