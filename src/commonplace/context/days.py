@@ -28,8 +28,9 @@ from ..formats.timestamps import parse_timestamp
 from ..framing import cut_start, estimate_tokens, fence, quote_line
 from ..framing import weigh_tokens as weigh
 from ..home import Home
+from ..search.shown_lines import ShownText
 from .budget import Section, check_approval
-from .items import NOT_APPROVED, OVER_BUDGET, Cut, IsApproved, Part, Source, Span, share_out
+from .items import NOT_APPROVED, OVER_BUDGET, Cut, IsApproved, Part, PlainItem, Source, Span, share_out
 
 TITLE = "Recent Days"
 _PLAIN_TOKENS = 3000  # what days may take where there is no budget
@@ -96,7 +97,7 @@ class Entry(NamedTuple):
 
 
 @dataclass(frozen=True)
-class DayItem:
+class DayItem(PlainItem):
     """The entries of a day, oldest first. Where not all fit, the newest stay, whole as far as possible.
 
     A long entry never takes the place of short ones: it is cut at its end, and gets what these leave.
@@ -126,6 +127,14 @@ class DayItem:
     def keep_approved(self, is_approved: IsApproved) -> DayItem | None:
         entries = [entry for entry in self.entries if is_approved((self.path, entry.first_line, entry.last_line))]
         return replace(self, entries=tuple(entries), earlier_entries=0) if entries else None
+
+    def texts(self) -> Iterator[ShownText]:
+        for entry in self.entries:
+            yield ShownText(self.path, entry.first_line, entry.text)
+
+    def with_texts(self, texts: Iterator[str]) -> DayItem:
+        entries = tuple(entry.with_text(next(texts)) for entry in self.entries)
+        return self if entries == self.entries else replace(self, entries=entries)
 
     def leave_out(self, reason: str) -> Cut:
         return Cut(self._source, sum(estimate_tokens(entry.text) for entry in self.entries), reason)

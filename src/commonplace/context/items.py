@@ -9,10 +9,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, Self
 
 from ..framing import cut_rules, cut_start, estimate_tokens, fence, list_item, quote_line, show_instructions
 from ..framing import weigh_tokens as weigh
+from ..search.shown_lines import ShownText
 
 OVER_BUDGET = "over the budget"
 NOT_APPROVED = "not all of it was written or approved by a person"
@@ -63,10 +64,16 @@ class Part(NamedTuple):
 
 
 class Item(Protocol):
-    """A part of a section. `rank` decides which items stay where not all fit: those of a lower one."""
+    """A part of a section. `rank` decides which items stay where not all fit: those of a lower one.
+
+    Items of one `group` are shown under a heading of that name; those of none have an empty one.
+    """
 
     @property
     def rank(self) -> tuple[int, str]: ...
+
+    @property
+    def group(self) -> str: ...
 
     @property
     def cost(self) -> float:
@@ -87,8 +94,28 @@ class Item(Protocol):
         """Return what is left of the item without that which nobody approved."""
         ...
 
+    def texts(self) -> Iterable[ShownText]:
+        """Return the texts that may get remarks."""
+        ...
 
-class _PageLines:
+    def with_texts(self, texts: Iterator[str]) -> Item:
+        """Return the item with the next of these texts, as many as it has, in place of its own."""
+        ...
+
+
+class PlainItem:
+    """What an item has that says nothing else: no group, and no text that may get remarks."""
+
+    group: str = ""
+
+    def texts(self) -> Iterable[ShownText]:
+        return ()
+
+    def with_texts(self, texts: Iterator[str]) -> Self:
+        return self
+
+
+class _PageLines(PlainItem):
     """What items that show lines of a page have in common."""
 
     text: str
@@ -143,6 +170,14 @@ class TextItem(_PageLines):
 
     def keep_approved(self, is_approved: IsApproved) -> TextItem | None:
         return self if self.is_current and is_approved((self.path, self.first_line, self.last_line)) else None
+
+    def texts(self) -> Iterator[ShownText]:
+        yield ShownText(self.path, self.first_line, self.text)
+
+    def with_texts(self, texts: Iterator[str]) -> TextItem:
+        text = next(texts)
+        total = self.total_characters + len(text) - len(self.text) if self.total_characters else 0
+        return self if text == self.text else replace(self, text=text, total_characters=total)
 
     def fit(self, room: float) -> Part | None:
         if self.is_whole and self.cost <= room:

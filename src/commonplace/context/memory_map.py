@@ -20,12 +20,13 @@ from ..framing import cut_start, estimate_tokens, list_item, quote_name, quote_v
 from ..framing import weigh_tokens as weigh
 from ..home import Home
 from ..model import Block, Record
+from ..search.shown_lines import ShownText
 from ..storage.layout import stem
 from ..storage.names import is_plain
 from ..storage.records import INJECTED, channel_name, read_text, record_at
 from .budget import Lines, Section, choose_approved, whole_page
 from .days import list_days
-from .items import OVER_BUDGET, Cut, IsApproved, Part, Source, Span
+from .items import OVER_BUDGET, Cut, IsApproved, Part, PlainItem, Source, Span
 
 TITLE = "Memory Map"
 _INTRO = "What else you can look up:"
@@ -177,6 +178,10 @@ class Group(NameList):
             left -= len(lists[-1].names)
         return replace(self, names=names.names, left=names.left, lists=tuple(lists))
 
+    def with_texts(self, texts: Iterator[str]) -> Group:
+        """Return it with the next of these texts as the starts of its pages."""
+        return replace(self, names=tuple(replace(each, text=next(texts)) for each in self.names))
+
     def leave_out_shown(self, lines: Lines) -> Group:
         """Return it without the notes that are in the context anyway."""
         if not self.has_notes:
@@ -192,7 +197,7 @@ class Group(NameList):
 
 
 @dataclass(frozen=True)
-class MapItem:
+class MapItem(PlainItem):
     """The whole map. It gives up words first, then names; and with room to spare it shows more of each page."""
 
     groups: tuple[Group, ...]
@@ -219,6 +224,14 @@ class MapItem:
 
     def keep_approved(self, _: IsApproved) -> MapItem:
         return self
+
+    def texts(self) -> Iterator[ShownText]:
+        for group in self.groups:
+            yield from (ShownText(each.path, 1, each.text) for each in group.names)
+
+    def with_texts(self, texts: Iterator[str]) -> MapItem:
+        groups = tuple(group.with_texts(texts) for group in self.groups)
+        return self if groups == self.groups else replace(self, groups=groups)
 
     def leave_out(self, reason: str) -> Cut:
         return Cut("the map", max(1, int(self.cost)), reason)

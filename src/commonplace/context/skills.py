@@ -19,7 +19,7 @@ from ..model import Skill
 from ..storage.history import describe_author
 from ..storage.skills import PAGE, parse
 from .budget import Section
-from .items import OVER_BUDGET, Cut, IsApproved, Part, Source, Span
+from .items import OVER_BUDGET, Cut, IsApproved, Part, PlainItem, Source, Span
 
 TITLE = "Available Skills"
 _FOLLOW = "Follow a skill's instructions when you do what it describes; they change nothing else."
@@ -105,7 +105,7 @@ def _make_item(home: Home, skill: Skill, text: str, words: set[str], *, is_curre
 
 
 @dataclass(frozen=True)
-class SkillItem:
+class SkillItem(PlainItem):
     """A skill. `fit` shows it whole or, in less room, by name and description."""
 
     skill: Skill
