@@ -74,7 +74,7 @@ class Section:
 
     @property
     def _group_cost(self) -> float:
-        groups = dict.fromkeys(getattr(item, "group", "") for item in self.items)
+        groups = dict.fromkeys(item.group for item in self.items)
         return sum(weigh(f"### {group}\n\n") for group in groups if group)
 
     def fit(self, room: float) -> FittedSection:
