@@ -13,7 +13,7 @@ from ..storage.authors import Provenance
 from ..storage.readings import read_lines
 from .budget import FittedSection, fit_sections, keep_approved
 from .items import Source, Span
-from .remarks import add_remarks, make_viewer
+from .remarks import add_remarks
 from .sections import ContextRequest, make_sections
 
 _LEAST_LIMIT_TOKENS = 100  # sections are read as for so many, so that the receipt tells what they would say
@@ -68,7 +68,7 @@ def assemble(
     sections = [*make_sections(home, request)]
     if only_approved:
         sections = keep_approved(home, sections)
-    sections = add_remarks(home, make_viewer(home, channel, user), sections, only_approved=only_approved)
+    sections = add_remarks(home, home.visibility.reader(channel, user), sections, only_approved=only_approved)
     fitted = fit_sections(sections, budget)
     sources = [source for each in fitted if not each.section.is_map for source in each.sources]
     home.record_recall(source.path for source in sources if source.first)

@@ -22,7 +22,7 @@ from ..search.marks import describe_marks
 from ..search.words import is_question
 from ..storage.names import file_name
 from . import Context
-from .remarks import describe_version, leave_out_replaced_lines, leave_out_superseded, make_viewer, wants_replaced
+from .remarks import describe_version, leave_out_replaced_lines, leave_out_superseded, wants_replaced
 
 if TYPE_CHECKING:
     from ..search.pipeline import SearchResult
@@ -87,7 +87,7 @@ def recall_for(
     if not home.search_settings.enabled or not _has_content(query):
         return _make_context(_Recall([], []), budget, ())
     conversation.add(prompt[:_MAX_PROMPT_CHARACTERS])
-    viewer = make_viewer(home, channel, user)
+    viewer = home.visibility.reader(channel, user)
     result = _search(home, query, viewer)
     hits = [hit for hit in result.hits if _is_recallable(home, hit, session or home.session, conversation)]
     if term := _find_term_to_define(query):

@@ -270,9 +270,3 @@ def _find_stale(check: PinCheck, text: ShownText, pages: _DatedPages, number: in
         whole = find_pins(origin.comments, read_pinned(origin.head))
         changes += [(0, check.describe_change(pin)) for pin in whole]
     yield from ((line, words) for line, words in dict.fromkeys(changes) if words)
-
-
-def make_viewer(home: Home, channel: str | None, user: str | None) -> Viewer:
-    """Return who reads a context: this agent, in one conversation."""
-    extra = home.search_settings.extra_paths
-    return Viewer(home.layout.agent_name(home.agent), extra, True, channel, user)

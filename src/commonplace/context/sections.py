@@ -28,7 +28,7 @@ from .budget import Section, choose_approved
 from .days import recent_days
 from .items import CALLER, NOT_APPROVED, Cut, RulesItem, Source, TextItem
 from .memory_map import memory_map
-from .remarks import describe_version, leave_out_replaced_lines, leave_out_superseded, make_viewer, wants_replaced
+from .remarks import describe_version, leave_out_replaced_lines, leave_out_superseded, wants_replaced
 from .skills import skills, waiting_line
 
 # Said in every context, whatever the directives of a memory say.
@@ -230,7 +230,7 @@ def recalled_memory(home: Home, request: ContextRequest) -> Section | None:
     """Return search hits for the query, among what this user may see in this channel."""
     if request.query is None or not request.query.strip() or not home.search_settings.enabled:
         return None
-    viewer = make_viewer(home, request.channel, request.user)
+    viewer = home.visibility.reader(request.channel, request.user)
     shown_whole = {home.layout.curated_page(home.agent), home.layout.shared_curated}
     hit_count = _MAX_HITS if request.limit is None else _MAX_BUDGET_HITS
     for most in (hit_count * 4, 100):  # a long curated page may fill a short list with itself
