@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 from ..errors import CommonplaceError
 from ..framing import estimate_tokens, show_hidden
 from ..home import Home
-from ..model import Citation, parse_citation
 from ..schema import BOOLEAN, TEXT, Schema, check
 from ..storage.authors import Provenance
 from ..storage.readings import read_lines
@@ -17,14 +16,14 @@ from .remarks import add_remarks
 from .sections import ContextRequest, make_sections
 
 _LEAST_LIMIT_TOKENS = 100  # sections are read as for so many, so that the receipt tells what they would say
-_IN_PART = " (in part)"
 
 
 class Context(NamedTuple):
-    """The prompt text, and a receipt of what went in and what was cut."""
+    """The prompt text, and a receipt of what went in and what was cut. `shown`: the lines of pages that went in."""
 
     text: str
     receipt: dict[str, Any]
+    shown: tuple[Source, ...] = ()
 
     def __str__(self) -> str:
         return self.text
@@ -77,7 +76,7 @@ def assemble(
     receipt = _make_receipt(home, fitted, text, budget)
     if only_approved and not home.trust.is_own:
         receipt["warnings"].append(_NOTHING_APPROVED)
-    return Context(text, receipt)
+    return Context(text, receipt, tuple(source for each in fitted for source in each.sources))
 
 
 def _make_receipt(home: Home, fitted: list[FittedSection], text: str, budget: int | None) -> dict[str, Any]:
@@ -112,26 +111,16 @@ def _source_receipt(source: Source, origins: dict[Span, Provenance]) -> dict[str
     return row | {name: value for name, value in known.items() if value}
 
 
-def note_context(home: Home, receipt: dict[str, Any], session: str = "") -> None:
-    """Note the lines of the agent's curated page that a context shows, by its receipt."""
+def note_context(home: Home, context: Context, session: str = "") -> None:
+    """Note the lines of the agent's curated page that a context shows whole."""
     path = home.layout.curated_page(home.agent)
-    spans = [span for section in receipt["sections"] for span in _find_spans(section, path)]
-    if not spans:
+    sources = [source for source in context.shown if source.path == path and source.first]
+    if not sources:
         return
     try:
         page = home.storage.pages.read(path)
     except CommonplaceError:
         return
-    for span in spans:
-        home.note_given(path, read_lines(page.text, page.version, span.first, span.last), session)
-
-
-def _find_spans(section: dict[str, Any], path: str) -> list[Citation]:
-    """Return the lines of a page that a section shows whole: of one that was cut inside a line, that line is not."""
-    spans: list[Citation] = []
-    for part in section["sources"]:
-        source = part["source"].removesuffix(_IN_PART)
-        citation = parse_citation(source)
-        if citation and citation.path == path:
-            spans.append(citation._replace(last=citation.last - (source != part["source"])))
-    return spans
+    for source in sources:
+        last = source.last - source.is_partial  # a line that was cut inside itself is not shown whole
+        home.note_given(path, read_lines(page.text, page.version, source.first, last), session)

@@ -159,7 +159,7 @@ def _give_context(home: Home, conversation: Conversation, budget: int) -> str:
     from ...context import assemble, note_context
 
     context = assemble(home, budget=budget)
-    note_context(home, context.receipt)
+    note_context(home, context)
     for warning in context.receipt["warnings"]:
         warn(warning)
     conversation.give(context.text)
