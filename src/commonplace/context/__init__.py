@@ -11,7 +11,7 @@ from ..schema import BOOLEAN, TEXT, Schema, check
 from ..storage.authors import Provenance
 from ..storage.readings import read_lines
 from .budget import FittedSection, fit_sections, keep_approved
-from .items import Source, Span
+from .items import TOKENS_ARE, Source, Span
 from .remarks import add_remarks
 from .sections import ContextRequest, make_sections
 
@@ -86,7 +86,7 @@ def _make_receipt(home: Home, fitted: list[FittedSection], text: str, budget: in
     return {
         "budget": budget,
         "tokens": estimate_tokens(text),
-        "tokens_are": "an estimate by script, not a model's own count",
+        "tokens_are": TOKENS_ARE,
         "sections": [_section_receipt(each, origins) for each in fitted],
         "warnings": [*dict.fromkeys(warning for each in fitted for warning in each.section.warnings)],
     }

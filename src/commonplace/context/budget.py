@@ -16,14 +16,13 @@ from typing import Literal, TypeVar
 
 from ..framing import weigh_tokens as weigh
 from ..home import Home
-from .items import NOT_APPROVED, OVER_BUDGET, Cut, IsApproved, Item, Part, Source, Span, share_out
+from .items import NOT_APPROVED, OVER_BUDGET, SEPARATOR_TOKENS, Cut, IsApproved, Item, Part, Source, Span, share_out
 
 _MIN_ITEM_TOKENS = 25.0  # of an item that is cut so that others fit
 _FIRST_SHARE = 0.6  # what one item may take of what is left, where others follow
 _FIRST_TOKENS = 120.0  # what it may take in any case
 _MIN_GROWTH_TOKENS = 4.0
 _GROWTH_ROUNDS = 3
-_SEPARATOR_TOKENS = weigh("\n\n")
 
 Sharing = Literal["fair", "in order"]
 Lines = Mapping[str, set[int]]  # of pages, by their paths
@@ -64,7 +63,7 @@ class Section:
 
     @cached_property
     def head_cost(self) -> float:
-        return weigh(self.head) + _SEPARATOR_TOKENS if self.head else 0.0
+        return weigh(self.head) + SEPARATOR_TOKENS if self.head else 0.0
 
     @cached_property
     def wish(self) -> float:
@@ -146,7 +145,7 @@ def _grow_items(fitted: list[tuple[Item, Part | None]], room: float) -> list[tup
 
 
 def _cost(part: Part | None) -> float:
-    return weigh(part.text) + _SEPARATOR_TOKENS if part else 0.0
+    return weigh(part.text) + SEPARATOR_TOKENS if part else 0.0
 
 
 def _collect(fitted: Iterable[tuple[Item, Part | None]]) -> tuple[list[Part], list[Cut]]:
@@ -189,7 +188,7 @@ class FittedSection:
 
     @property
     def cost(self) -> float:
-        return weigh(self.text) + _SEPARATOR_TOKENS if self.text else 0.0
+        return weigh(self.text) + SEPARATOR_TOKENS if self.text else 0.0
 
     @property
     def sources(self) -> list[Source]:

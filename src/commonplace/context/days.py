@@ -30,12 +30,24 @@ from ..framing import weigh_tokens as weigh
 from ..home import Home
 from ..search.shown_lines import ShownText
 from .budget import Section, check_approval
-from .items import NOT_APPROVED, OVER_BUDGET, Cut, IsApproved, Part, PlainItem, Source, Span, share_out
+from .items import (
+    CHARACTERS_PER_TOKEN,
+    MIN_SHOWN_CHARACTERS,
+    NOT_APPROVED,
+    OVER_BUDGET,
+    SEPARATOR_TOKENS,
+    Cut,
+    IsApproved,
+    Part,
+    PlainItem,
+    Source,
+    Span,
+    share_out,
+)
 
 TITLE = "Recent Days"
 _PLAIN_TOKENS = 3000  # what days may take where there is no budget
 _PLAIN_DAYS = 7
-_CHARACTERS_PER_TOKEN = 12  # more than any text has
 _MAX_DAYS = 400
 _DAY_SHARE = 0.6  # what a long day takes of the room at most, so that others are read
 _DAY_TOKENS = 120.0  # what it takes in any case
@@ -48,14 +60,12 @@ _ENTRY = f"\n{'#' * ENTRY_LEVEL} "
 _ENTRY_START = re.compile(rf"^{'#' * ENTRY_LEVEL} ", re.MULTILINE)
 _LINE_END = re.compile(r"\n")
 _DIGITS = re.compile(r"\d+")
-_MIN_SHOWN_CHARACTERS = 12  # less of an entry says nothing
 _MIN_LONG_CHARACTERS = 48  # of a long entry that is cut so that others fit
 _MIN_LAST_CHARACTERS = 36  # of the last entry that is shown, heading included; fewer say nothing
 _MIN_LONG_SHARE = 1 / 8
 _LONG_ENTRY_SHARE = 1 / 2  # of the room of its day: an entry that needs more is long
 _NEWEST_LONG_SHARE = 3 / 4
 _MIN_NEWEST_SHARE = 1 / 4
-_SEPARATOR_TOKENS = weigh("\n\n")
 _NEWLINE_TOKENS = weigh("\n")
 _MARK = " […]"
 
@@ -83,7 +93,7 @@ class Entry(NamedTuple):
             return fits(f"{self._heading}{start}{_MARK}")
 
         start = cut_start(self._body, fits_with_mark)
-        return f"{self._heading}{start}{_MARK}" if len(start) >= min(_MIN_SHOWN_CHARACTERS, len(self._body)) else ""
+        return f"{self._heading}{start}{_MARK}" if len(start) >= min(MIN_SHOWN_CHARACTERS, len(self._body)) else ""
 
     @property
     def _heading(self) -> str:
@@ -113,7 +123,7 @@ class DayItem(PlainItem):
     def cost(self) -> float:
         whole = weigh(self._render(entry.text for entry in self.entries))
         beyond = sum(max(0, entry.total_characters - len(entry.text)) for entry in self.entries)
-        return whole + _SEPARATOR_TOKENS + beyond / 5 + 50 * self.earlier_entries
+        return whole + SEPARATOR_TOKENS + beyond / 5 + 50 * self.earlier_entries
 
     @cached_property
     def _costs(self) -> list[float]:
@@ -147,7 +157,7 @@ class DayItem(PlainItem):
         if self.cost <= room and not self.earlier_entries and all(entry.is_whole for entry in self.entries):
             return self._show([entry.text for entry in self.entries])
         longest_note = self._note(len(self.entries) - 1 + self.earlier_entries, len(self.entries), is_earlier=True)
-        overhead = weigh(self._render([], longest_note)) + _SEPARATOR_TOKENS
+        overhead = weigh(self._render([], longest_note)) + SEPARATOR_TOKENS
         shares = _share_entries(self.entries, self._costs, room - overhead)
         pairs = zip(self.entries, self._costs, shares, strict=True)
         texts = [_fit_entry(entry, cost, share) for entry, cost, share in pairs]
@@ -299,7 +309,7 @@ def _read_day(
     except CommonplaceError as error:
         warnings.append(f"skipped: {error}")
         return None
-    most = int(room) * _CHARACTERS_PER_TOKEN
+    most = int(room) * CHARACTERS_PER_TOKEN
     if not only_approved:
         spans = _choose_spans(text, most)
     elif len(text) <= _WHOLE_CHARACTERS:

@@ -18,8 +18,10 @@ from ..search.shown_lines import ShownText
 OVER_BUDGET = "over the budget"
 NOT_APPROVED = "not all of it was written or approved by a person"
 CALLER = "the caller"
-_MIN_SHOWN_CHARACTERS = 12  # less of a text says nothing
-_SEPARATOR_TOKENS = weigh("\n\n")
+TOKENS_ARE = "an estimate by script, not a model's own count"  # as every receipt says
+MIN_SHOWN_CHARACTERS = 12  # less of a text says nothing
+CHARACTERS_PER_TOKEN = 12  # more than any text has
+SEPARATOR_TOKENS = weigh("\n\n")
 
 _HEADING = re.compile(r"#{1,6}[ \t]")
 _OPEN_TASK = re.compile(r"\s*[-*+] \[ \]\s")
@@ -158,7 +160,7 @@ class TextItem(_PageLines):
     @cached_property
     def cost(self) -> float:
         beyond = max(0, self.total_characters - len(self.text))
-        return weigh(self._render(self.text)) + _SEPARATOR_TOKENS + beyond / 5
+        return weigh(self._render(self.text)) + SEPARATOR_TOKENS + beyond / 5
 
     @property
     def is_whole(self) -> bool:
@@ -182,7 +184,7 @@ class TextItem(_PageLines):
     def fit(self, room: float) -> Part | None:
         if self.is_whole and self.cost <= room:
             return Part(self._render(self.text), self.group, (self._source(self.text, self.last_line),))
-        return self._leave_out_done()._fit_start(room - _SEPARATOR_TOKENS)
+        return self._leave_out_done()._fit_start(room - SEPARATOR_TOKENS)
 
     def _leave_out_done(self) -> TextItem:
         """Return a list of tasks without those that are done: where there is little room, what is left to do counts."""
@@ -205,7 +207,7 @@ class TextItem(_PageLines):
             return weigh(self._render(start, self._describe_cut(start))) <= room
 
         start = _drop_last_headings(cut_start(self.text[:-1] if self.is_whole else self.text, fits))
-        if len(start) < _MIN_SHOWN_CHARACTERS:
+        if len(start) < MIN_SHOWN_CHARACTERS:
             return None
         rest = Cut(self.source, self._estimate_rest(start), f"{OVER_BUDGET}: {self._name_rest(start)} cut")
         return Part(self._render(start, self._describe_cut(start)), self.group, self._start_sources(start), (rest,))
@@ -283,7 +285,7 @@ class RulesItem(_PageLines):
 
     @cached_property
     def cost(self) -> float:
-        return weigh(show_instructions(self.text)) + _SEPARATOR_TOKENS
+        return weigh(show_instructions(self.text)) + SEPARATOR_TOKENS
 
     @property
     def last_line(self) -> int:
@@ -300,7 +302,7 @@ class RulesItem(_PageLines):
         if self.brief:
             return self._fit_brief(room, source)
         note = f"\n\n(Some of these rules are left out here: read {quote_line(self.path)} first.)"
-        available = room - _SEPARATOR_TOKENS - weigh(note)
+        available = room - SEPARATOR_TOKENS - weigh(note)
         if available < 0:
             return None
         rules, count = cut_rules(self.text, lambda text: weigh(show_instructions(text)) <= available)
@@ -311,7 +313,7 @@ class RulesItem(_PageLines):
 
     def _fit_brief(self, room: float, source: Source) -> Part | None:
         tokens = estimate_tokens(self.brief)
-        if weigh(self.brief) + _SEPARATOR_TOKENS > room:
+        if weigh(self.brief) + SEPARATOR_TOKENS > room:
             return None
         cut = Cut(self.source, max(1, estimate_tokens(self.text) - tokens), f"{OVER_BUDGET}: said in fewer words")
         return Part(self.brief, "", (source._replace(tokens=tokens),), (cut,))

@@ -26,7 +26,7 @@ from ..storage.names import is_plain
 from ..storage.records import INJECTED, channel_name, read_text, record_at
 from .budget import Lines, Section, choose_approved, whole_page
 from .days import list_days
-from .items import OVER_BUDGET, Cut, IsApproved, Part, PlainItem, Source, Span
+from .items import CHARACTERS_PER_TOKEN, OVER_BUDGET, SEPARATOR_TOKENS, Cut, IsApproved, Part, PlainItem, Source, Span
 
 TITLE = "Memory Map"
 _INTRO = "What else you can look up:"
@@ -45,8 +45,6 @@ _MAX_NOTES = 400
 _NOTES_TOKENS = 20  # that the names of notes ask for; with room to spare they get more
 _NOTES_SHARE = 0.1  # of the tokens over a small budget, which they ask for as well
 _SMALL_BUDGET_TOKENS = 1000
-_CHARACTERS_PER_TOKEN = 12
-_SEPARATOR_TOKENS = weigh("\n\n")
 _ROUNDING_TOKENS = 0.001  # sums of fractions may differ in the last digits
 _MARKS = re.compile(r"^[ \t]*(?:[-*+>]|\d{1,3}[.)]|\|)?[ \t]*(?:\[[ xX]\][ \t]+)?")
 _NOT_WORDS = re.compile(r"[ \t]*(?:#{1,6}(?:[ \t]|$)|<!--|```|~~~|---|===|\|[-: |]+\|?$)")
@@ -213,7 +211,7 @@ class MapItem(PlainItem):
 
     @cached_property
     def _whole_cost(self) -> float:
-        return weigh(self._render(_FEW_WORDS_CHARACTERS).text) + _SEPARATOR_TOKENS
+        return weigh(self._render(_FEW_WORDS_CHARACTERS).text) + SEPARATOR_TOKENS
 
     @cached_property
     def _most_names(self) -> int:
@@ -242,7 +240,7 @@ class MapItem(PlainItem):
         return replace(self, groups=tuple(group for group in groups if group.size), days=days)
 
     def fit(self, room: float) -> Part | None:
-        available = room - _SEPARATOR_TOKENS + _ROUNDING_TOKENS
+        available = room - SEPARATOR_TOKENS + _ROUNDING_TOKENS
         if available == float("inf"):
             return self._fit_plain()
         if weigh(self._render_names(self._most_names).text) > available:
@@ -336,7 +334,7 @@ def _render_group(group: Group, words: int, first: int, more: int) -> tuple[list
 def memory_map(home: Home, channel: str | None, limit: int | None, *, only_approved: bool) -> Section | None:
     """Return the map of what this agent may see; of other channels, in a conversation, only the names."""
     room = _PLAIN_TOKENS if limit is None else limit
-    most = _PLAIN_CHARACTERS if limit is None else max(_MAX_LINE_CHARACTERS, room * _CHARACTERS_PER_TOKEN)
+    most = _PLAIN_CHARACTERS if limit is None else max(_MAX_LINE_CHARACTERS, room * CHARACTERS_PER_TOKEN)
     reader = _MapReader(home, room, most, only_approved=only_approved)
     groups = [
         reader.read_topics(),

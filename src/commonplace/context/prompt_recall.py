@@ -22,6 +22,7 @@ from ..search.marks import describe_marks
 from ..search.words import is_question
 from ..storage.names import file_name
 from . import Context
+from .items import OVER_BUDGET, TOKENS_ARE
 from .remarks import describe_version, leave_out_replaced_lines, leave_out_superseded, wants_replaced
 
 if TYPE_CHECKING:
@@ -42,7 +43,6 @@ _MAX_PROMPT_CHARACTERS = 20_000  # that count as said
 _MAX_TEXT_CHARACTERS = 360  # of one line
 _MIN_TEXT_CHARACTERS = 80  # less of a text is not worth showing
 _MAX_QUESTION_CHARACTERS = 200
-_OVER_BUDGET = "over the budget"
 _GIVEN = "was given already"
 _LAST_LATIN_LETTER = "\u024f"
 _WORD = re.compile(r"[^\W\d_]+")
@@ -228,12 +228,12 @@ def _choose(hits: list[Hit], words: list[str], budget: int, conversation: Conver
         line = None if is_full else _make_fitting_line(hit, words, conversation, recall.lines, budget, notice)
         if line is None:
             is_full = bool(days)
-            recall.cut.append(_cut_entry(hit, _OVER_BUDGET))
+            recall.cut.append(_cut_entry(hit, OVER_BUDGET))
             continue
         recall.lines.append(line)
         for part in line.parts:
             conversation.add(part)
-    more = sum(entry["reason"] == _OVER_BUDGET for entry in recall.cut)
+    more = sum(entry["reason"] == OVER_BUDGET for entry in recall.cut)
     return recall._replace(notice=_describe_rest(days, more, len(hits)) if days and more else "")
 
 
@@ -363,7 +363,7 @@ def _make_context(recall: _Recall, budget: int, warnings: tuple[str, ...]) -> Co
     receipt = {
         "budget": budget,
         "tokens": tokens,
-        "tokens_are": "an estimate by script, not a model's own count",
+        "tokens_are": TOKENS_ARE,
         "sections": [section] if sources or recall.cut else [],
         "warnings": [*warnings],
     }

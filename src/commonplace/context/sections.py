@@ -26,7 +26,7 @@ from ..search.marks import describe_marks
 from ..storage.records import INJECTED, read_record, read_text
 from .budget import Section, choose_approved
 from .days import recent_days
-from .items import CALLER, NOT_APPROVED, Cut, RulesItem, Source, TextItem
+from .items import CALLER, CHARACTERS_PER_TOKEN, NOT_APPROVED, Cut, RulesItem, Source, TextItem
 from .memory_map import memory_map
 from .remarks import describe_version, leave_out_replaced_lines, leave_out_superseded, wants_replaced
 from .skills import skills, waiting_line
@@ -39,7 +39,6 @@ _MAX_HITS = 5
 _MAX_BUDGET_HITS = 20
 _LEAST_SCORE = 0.03  # of a hit; below it is noise
 _LONG_NAME_CHARACTERS = 200
-_CHARACTERS_PER_TOKEN = 12  # more than any text has
 _NEEDED_FIRST = ("user_info", "preferences", "agent")  # whom it talks to is the last thing to lose
 
 
@@ -343,7 +342,7 @@ def _list_item(
 def _clip(item: TextItem, request: ContextRequest) -> TextItem:
     """Return an item with no more of its text than the limit could show."""
     lines = item.text.count("\n") + 1
-    most = len(item.text) if request.limit is None else request.limit * _CHARACTERS_PER_TOKEN
+    most = len(item.text) if request.limit is None else request.limit * CHARACTERS_PER_TOKEN
     return replace(item, text=item.text[:most], total_characters=len(item.text), total_lines=lines)
 
 

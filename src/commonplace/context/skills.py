@@ -19,7 +19,7 @@ from ..model import Skill
 from ..storage.history import describe_author
 from ..storage.skills import PAGE, parse
 from .budget import Section
-from .items import OVER_BUDGET, Cut, IsApproved, Part, PlainItem, Source, Span
+from .items import OVER_BUDGET, SEPARATOR_TOKENS, Cut, IsApproved, Part, PlainItem, Source, Span
 
 TITLE = "Available Skills"
 _FOLLOW = "Follow a skill's instructions when you do what it describes; they change nothing else."
@@ -28,7 +28,6 @@ _BRIEF_CHARACTERS = 100  # of a description
 _MAX_SKILLS = 1000
 _MIN_SKILL_TOKENS = 6
 _MIN_RULES_TOKENS = 40.0
-_SEPARATOR_TOKENS = weigh("\n\n")
 _FOLLOW_TOKENS = weigh(f"{_FOLLOW}\n\n")
 _BRIEF_TOKENS = weigh(f"{_BRIEF}\n\n")
 
@@ -117,7 +116,7 @@ class SkillItem(PlainItem):
 
     @cached_property
     def cost(self) -> float:
-        return weigh(self._render(self.skill.instructions.strip("\n"))) + _SEPARATOR_TOKENS
+        return weigh(self._render(self.skill.instructions.strip("\n"))) + SEPARATOR_TOKENS
 
     @cached_property
     def brief(self) -> str:
@@ -149,7 +148,7 @@ class SkillItem(PlainItem):
         if self.cost <= room:
             return self._part(self._render(self.skill.instructions.strip("\n")))
         note = f"\n(Some of these rules are left out here: read {quote_line(self.skill.path)} first.)"
-        available = room - _SEPARATOR_TOKENS - weigh(note)
+        available = room - SEPARATOR_TOKENS - weigh(note)
         if available < _MIN_RULES_TOKENS:
             return None
         rules, _ = cut_rules(self.skill.instructions.strip("\n"), lambda text: weigh(self._render(text)) <= available)
@@ -241,7 +240,7 @@ def _choose_whole(ranked: Sequence[SkillItem], lines: dict[str, str], left: floa
         part = item.fit(room) if item.cost <= room or not whole else None
         if part:
             whole[item.skill.name] = part
-            left = room - weigh(part.text) - _SEPARATOR_TOKENS
+            left = room - weigh(part.text) - SEPARATOR_TOKENS
     return whole
 
 
