@@ -10,10 +10,10 @@ from ..home import Home
 from ..schema import BOOLEAN, TEXT, Schema, check
 from ..storage.authors import Provenance
 from ..storage.readings import read_lines
-from .budget import FittedSection, fit_sections, keep_approved
+from .budget import ContextRequest, FittedSection, fit_sections, keep_approved
 from .items import TOKENS_ARE, Source, Span
 from .remarks import add_remarks
-from .sections import ContextRequest, make_sections
+from .sections import make_sections
 
 _LEAST_LIMIT_TOKENS = 100  # sections are read as for so many, so that the receipt tells what they would say
 

@@ -1,4 +1,4 @@
-"""Sections, and how they share a token budget.
+"""What is asked of a context, its sections, and how they share a token budget.
 
 What must always be said comes first. Then each section, the highest priority first, gets its floor; what is left is
 shared by weight, and what one section does not need goes to the others. So a budget is used up as long as memory has
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
-from typing import Literal, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 from ..framing import weigh_tokens as weigh
 from ..home import Home
@@ -30,6 +30,17 @@ _MAX_CHECKED = 1000  # of each kind: pages whose authors are asked for
 _BATCH = 50
 _LAST_LINE = 1_000_000_000
 T = TypeVar("T")
+
+
+class ContextRequest(NamedTuple):
+    """Who the context is for, and what is asked. No section needs more than `limit` tokens."""
+
+    user: str | None = None
+    channel: str | None = None
+    query: str | None = None
+    only_approved: bool = False
+    limit: int | None = None
+    reads_only: bool = False  # whether the reader may call only tools that write nothing
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from ..framing import cut_start, estimate_tokens, fence, quote_line
 from ..framing import weigh_tokens as weigh
 from ..home import Home
 from ..search.shown_lines import ShownText
-from .budget import Section, check_approval
+from .budget import ContextRequest, Section, check_approval
 from .items import (
     CHARACTERS_PER_TOKEN,
     MIN_SHOWN_CHARACTERS,
@@ -244,8 +244,9 @@ def _weigh_start(entry: Entry, characters: int) -> float:
     return _weigh_lines(entry.text[:characters] + _MARK)
 
 
-def recent_days(home: Home, limit: int | None, *, only_approved: bool = False) -> Section | None:
-    """Return the section of the last days, with at least `limit` tokens of them where there are so many."""
+def recent_days(home: Home, request: ContextRequest) -> Section | None:
+    """Return the section of the last days, with as many tokens as the limit allows where there are so many."""
+    limit = request.limit
     items: list[DayItem] = []
     warnings: list[str] = []
     left_out: list[Cut] = []
@@ -254,8 +255,8 @@ def recent_days(home: Home, limit: int | None, *, only_approved: bool = False) -
     for day, path in islice(list_days(home), _MAX_DAYS):
         if room <= 0 or len(items) == most:
             break
-        item = _read_day(home, day, path, room, warnings, only_approved=only_approved)
-        if item and only_approved:
+        item = _read_day(home, day, path, room, warnings, only_approved=request.only_approved)
+        if item and request.only_approved:
             item, cut = _keep_approved(home, item)
             left_out += cut
         if item:

@@ -24,7 +24,7 @@ from ..search.shown_lines import ShownText
 from ..storage.layout import stem
 from ..storage.names import is_plain
 from ..storage.records import INJECTED, channel_name, read_text, record_at
-from .budget import Lines, Section, choose_approved, whole_page
+from .budget import ContextRequest, Lines, Section, choose_approved, whole_page
 from .days import list_days
 from .items import CHARACTERS_PER_TOKEN, OVER_BUDGET, SEPARATOR_TOKENS, Cut, IsApproved, Part, PlainItem, Source, Span
 
@@ -331,15 +331,15 @@ def _render_group(group: Group, words: int, first: int, more: int) -> tuple[list
     return [*lines, *([f"- and {group.left} more"] if group.left else [])], sources
 
 
-def memory_map(home: Home, channel: str | None, limit: int | None, *, only_approved: bool) -> Section | None:
+def memory_map(home: Home, request: ContextRequest) -> Section | None:
     """Return the map of what this agent may see; of other channels, in a conversation, only the names."""
-    room = _PLAIN_TOKENS if limit is None else limit
-    most = _PLAIN_CHARACTERS if limit is None else max(_MAX_LINE_CHARACTERS, room * CHARACTERS_PER_TOKEN)
-    reader = _MapReader(home, room, most, only_approved=only_approved)
+    room = _PLAIN_TOKENS if request.limit is None else request.limit
+    most = _PLAIN_CHARACTERS if request.limit is None else max(_MAX_LINE_CHARACTERS, room * CHARACTERS_PER_TOKEN)
+    reader = _MapReader(home, room, most, only_approved=request.only_approved)
     groups = [
         reader.read_topics(),
-        reader.read_records(channel),
-        reader.read_channels(channel),
+        reader.read_records(request.channel),
+        reader.read_channels(request.channel),
         reader.read_notes(),
         reader.read_pages(),
     ]

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
-from typing import NamedTuple
 
 from .. import directive
 from ..errors import CommonplaceError
@@ -24,7 +23,7 @@ from ..model import Hit, Record
 from ..search.headings import find_headings
 from ..search.marks import describe_marks
 from ..storage.records import INJECTED, read_record, read_text
-from .budget import Section, choose_approved
+from .budget import ContextRequest, Section, choose_approved
 from .days import recent_days
 from .items import CALLER, CHARACTERS_PER_TOKEN, NOT_APPROVED, Cut, RulesItem, Source, TextItem
 from .memory_map import memory_map
@@ -40,17 +39,6 @@ _MAX_BUDGET_HITS = 20
 _LEAST_SCORE = 0.03  # of a hit; below it is noise
 _LONG_NAME_CHARACTERS = 200
 _NEEDED_FIRST = ("user_info", "preferences", "agent")  # whom it talks to is the last thing to lose
-
-
-class ContextRequest(NamedTuple):
-    """Who the context is for, and what is asked. No section needs more than `limit` tokens."""
-
-    user: str | None = None
-    channel: str | None = None
-    query: str | None = None
-    only_approved: bool = False
-    limit: int | None = None
-    reads_only: bool = False  # whether the reader may call only tools that write nothing
 
 
 def handoff(home: Home, request: ContextRequest) -> Section:
@@ -213,18 +201,6 @@ def working_notes(home: Home, request: ContextRequest) -> Section | None:
     return Section("Working Notes", 55, items, floor_tokens=30, weight=2, left_out=left_out, warnings=warnings)
 
 
-def latest_days(home: Home, request: ContextRequest) -> Section | None:
-    return recent_days(home, request.limit, only_approved=request.only_approved)
-
-
-def rest_of_memory(home: Home, request: ContextRequest) -> Section | None:
-    return memory_map(home, request.channel, request.limit, only_approved=request.only_approved)
-
-
-def available_skills(home: Home, request: ContextRequest) -> Section | None:
-    return skills(home, request.user, request.query, request.limit)
-
-
 def recalled_memory(home: Home, request: ContextRequest) -> Section | None:
     """Return search hits for the query, among what this user may see in this channel."""
     if request.query is None or not request.query.strip() or not home.search_settings.enabled:
@@ -295,14 +271,14 @@ def _keep_approved_hits(home: Home, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
 ORDER = (
     handoff,
     directives,
-    available_skills,
+    skills,
     memory_context,
     current_channel,
     scratchpad,
     curated_memory,
     working_notes,
-    latest_days,
-    rest_of_memory,
+    recent_days,
+    memory_map,
     recalled_memory,
 )
 

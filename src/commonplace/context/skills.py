@@ -18,7 +18,7 @@ from ..instructions import read_rule
 from ..model import Skill
 from ..storage.history import describe_author
 from ..storage.skills import PAGE, parse
-from .budget import Section
+from .budget import ContextRequest, Section
 from .items import OVER_BUDGET, SEPARATOR_TOKENS, Cut, IsApproved, Part, PlainItem, Source, Span
 
 TITLE = "Available Skills"
@@ -32,13 +32,13 @@ _FOLLOW_TOKENS = weigh(f"{_FOLLOW}\n\n")
 _BRIEF_TOKENS = weigh(f"{_BRIEF}\n\n")
 
 
-def skills(home: Home, user: str | None, query: str | None, limit: int | None) -> Section | None:
-    """Return the skills that a user may see; where they are more than `limit` tokens could name, the first ones."""
+def skills(home: Home, request: ContextRequest) -> Section | None:
+    """Return the skills that a user may see; where they are more than the limit could name, the first ones."""
     items: list[SkillItem] = []
     warnings: list[str] = []
     proposals = 0
-    most = _MAX_SKILLS if limit is None else min(_MAX_SKILLS, limit // _MIN_SKILL_TOKENS + 1)
-    words = _words(query or "")
+    most = _MAX_SKILLS if request.limit is None else min(_MAX_SKILLS, request.limit // _MIN_SKILL_TOKENS + 1)
+    words = _words(request.query or "")
     folders = home.storage.pages.list_folders(home.layout.skills)
     paths = {folder: f"{home.layout.skills}/{folder}/{PAGE}" for folder in folders[:most]}
     read = home.storage.page_reader([*paths.values()])
@@ -53,7 +53,7 @@ def skills(home: Home, user: str | None, query: str | None, limit: int | None) -
         rule = read_rule(home, path, text)
         proposals += bool(rule.proposal)
         skill = _parse(home, path, folder, rule.text)
-        if skill and skill.is_visible_to(user):
+        if skill and skill.is_visible_to(request.user):
             items.append(_make_item(home, skill, rule.text, words, is_current=not rule.proposal))
             warnings += [skill.warning] if skill.warning else []
     items.sort(key=_name)
