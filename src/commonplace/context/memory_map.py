@@ -367,6 +367,14 @@ class MapSection(Section):
         ]
 
 
+def list_working_notes(home: Home) -> tuple[list[Record], tuple[str, ...]]:
+    """Return the agent's keyed notes, newest first, without handoff and scratchpad; and warnings."""
+    fixed = (home.layout.handoff_page(home.agent), home.layout.scratch_page(home.agent))
+    records, warnings = home.list_records(home.layout.working_folder(home.agent))
+    notes = [record for record in records if record.path not in fixed and record.text.strip()]
+    return sorted(notes, key=lambda record: (-sort_key(record.updated_at), record.key)), warnings
+
+
 class _MapReader:
     """Reads names and starts of pages, within a number of tokens."""
 
@@ -429,11 +437,7 @@ class _MapReader:
         return Group("Notes", lists=tuple(each for each in lists if each.size), has_notes=True)
 
     def _read_working_notes(self) -> Iterator[Named]:
-        home = self._home
-        fixed = (home.layout.handoff_page(home.agent), home.layout.scratch_page(home.agent))
-        records, _ = home.list_records(home.layout.working_folder(home.agent))
-        notes = [record for record in records if record.path not in fixed and record.text.strip()]
-        notes.sort(key=lambda record: (-sort_key(record.updated_at), record.key))
+        notes, _ = list_working_notes(self._home)
         keys = {record.path: record.key for record in notes}
         return (Named(keys[path], path) for path in self._choose(keys))
 

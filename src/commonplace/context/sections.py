@@ -15,7 +15,7 @@ from .. import directive
 from ..errors import CommonplaceError
 from ..formats import blocks, frontmatter
 from ..formats.records import find_value_line
-from ..formats.timestamps import parse_timestamp, sort_key
+from ..formats.timestamps import parse_timestamp
 from ..framing import quote_line, quote_name
 from ..home import Home
 from ..instructions import Rule, read_rule
@@ -26,7 +26,7 @@ from ..storage.records import INJECTED, read_record, read_text
 from .budget import ContextRequest, Section, choose_approved
 from .days import recent_days
 from .items import CALLER, CHARACTERS_PER_TOKEN, NOT_APPROVED, Cut, RulesItem, Source, TextItem
-from .memory_map import memory_map
+from .memory_map import list_working_notes, memory_map
 from .remarks import describe_version, leave_out_replaced_lines, leave_out_superseded, wants_replaced
 from .skills import skills, waiting_line
 
@@ -182,10 +182,7 @@ def _read_curated(text: str) -> tuple[int, str]:
 
 def working_notes(home: Home, request: ContextRequest) -> Section | None:
     """Return the agent's keyed notes, newest first."""
-    fixed = (home.layout.handoff_page(home.agent), home.layout.scratch_page(home.agent))
-    every_record, warnings = home.list_records(home.layout.working_folder(home.agent))
-    records = [record for record in every_record if record.path not in fixed and record.text.strip()]
-    records.sort(key=_newest_first)
+    records, warnings = list_working_notes(home)
     most = _MAX_PLAIN_NOTES if request.limit is None else max(_MAX_PLAIN_NOTES, request.limit // 5)
     every_item = (_list_item(home, record, request, rank=(number, "")) for number, record in enumerate(records))
     if request.only_approved:
@@ -294,10 +291,6 @@ def make_sections(home: Home, request: ContextRequest) -> Iterable[Section]:
 
 def _key(record: Record) -> str:
     return record.key
-
-
-def _newest_first(record: Record) -> tuple[float, str]:
-    return -sort_key(record.updated_at), record.key
 
 
 def _value_item(home: Home, record: Record, request: ContextRequest, label: str) -> TextItem:
