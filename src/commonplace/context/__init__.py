@@ -16,19 +16,6 @@ from .remarks import add_remarks
 from .sections import make_sections
 
 _LEAST_LIMIT_TOKENS = 100  # sections are read as for so many, so that the receipt tells what they would say
-
-
-class Context(NamedTuple):
-    """The prompt text, and a receipt of what went in and what was cut. `shown`: the lines of pages that went in."""
-
-    text: str
-    receipt: dict[str, Any]
-    shown: tuple[Source, ...] = ()
-
-    def __str__(self) -> str:
-        return self.text
-
-
 _NOTHING_APPROVED = (
     "this memory was found and is not yours, so nothing in it counts as written or approved by a person: "
     "if you stand behind all of it, name it with --home"
@@ -40,6 +27,17 @@ ARGUMENTS: dict[str, Schema] = {
     "query": TEXT,
     "only_approved": BOOLEAN,
 }
+
+
+class Context(NamedTuple):
+    """The prompt text, and a receipt of what went in and what was cut. `shown`: the lines of pages that went in."""
+
+    text: str
+    receipt: dict[str, Any]
+    shown: tuple[Source, ...] = ()
+
+    def __str__(self) -> str:
+        return self.text
 
 
 def assemble(

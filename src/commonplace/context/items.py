@@ -32,7 +32,7 @@ IsApproved = Callable[[Span], bool]
 
 
 class Source(NamedTuple):
-    """Lines of a page that are in the context; `is_partial` where not even one of them is there as a whole."""
+    """Lines of a page that are in the context; `is_partial` where only a part of them is."""
 
     path: str
     first: int = 0

@@ -43,6 +43,7 @@ _MAX_PROMPT_CHARACTERS = 20_000  # that count as said
 _MAX_TEXT_CHARACTERS = 360  # of one line
 _MIN_TEXT_CHARACTERS = 80  # less of a text is not worth showing
 _MAX_QUESTION_CHARACTERS = 200
+_MIN_WORDS = 3  # of a line; fewer say something only with their key
 _GIVEN = "was given already"
 _LAST_LATIN_LETTER = "\u024f"
 _WORD = re.compile(r"[^\W\d_]+")
@@ -282,9 +283,6 @@ def _is_given(hit: Hit, line: str, conversation: Conversation) -> bool:
     """Return whether a line was given: by itself, or after the key of its record, as the context lists it."""
     is_short = len(line.split()) < _MIN_WORDS
     return (not (is_short and hit.key) and conversation.has(line)) or conversation.has(f"{hit.key} {line}")
-
-
-_MIN_WORDS = 3  # fewer say something only with their key
 
 
 def _excerpt(lines: list[str], words: list[str], size: int) -> list[str]:
