@@ -245,7 +245,7 @@ def _weigh_start(entry: Entry, characters: int) -> float:
 
 
 def recent_days(home: Home, request: ContextRequest) -> Section | None:
-    """Return the section of the last days, with as many tokens as the limit allows where there are so many."""
+    """Return the section of the last days, with at least as many tokens as the limit where there are so many."""
     limit = request.limit
     items: list[DayItem] = []
     warnings: list[str] = []
