@@ -46,7 +46,7 @@ from ..history import current_write, version_of
 from ..names import require_inside
 from .git import IMPORTS_FOLDER
 from .history import FolderHistory
-from .root import Place, RootFolder
+from .root import OpenEntry, RootFolder
 
 _NOT_WRITABLE = (errno.EROFS, errno.EACCES, errno.EPERM)
 _BATCH_FILES = 200  # each is open until all are on disk, and so are their folders
@@ -154,7 +154,7 @@ class FolderBulk:
         return failures
 
     def _put_together(self, pages: Sequence[bulk.IncomingPage], spool: bulk.Spool, *, is_recorded: bool) -> None:
-        temporaries: dict[str, Place] = {}
+        temporaries: dict[str, OpenEntry] = {}
         with ExitStack() as stack:
             folders: dict[str, int] = {}
             places = {page.path: self._open_place(page, folders, stack) for page in pages}
@@ -172,13 +172,13 @@ class FolderBulk:
             for place in filter(None, places.values()):
                 sync_folder("" if place.dir_fd is not None else os.path.dirname(place.name), dir_fd=place.dir_fd)
 
-    def _open_place(self, page: bulk.IncomingPage, folders: dict[str, int], stack: ExitStack) -> Place | None:
+    def _open_place(self, page: bulk.IncomingPage, folders: dict[str, int], stack: ExitStack) -> OpenEntry | None:
         """Open the folder of a page, which stays the one it is until the batch is done; None if there is none."""
         require_inside(page.path)
         self._root.refuse_links(page.path)  # before anything of the batch is written
         folder, _, name = page.path.rpartition("/")
         if folder in folders:
-            return Place(name, folders[folder])
+            return OpenEntry(name, folders[folder])
         with storage_errors(page.path):
             try:
                 place = stack.enter_context(self._root.open_parent(page.path, create=_must_write(page)))
@@ -194,8 +194,8 @@ class FolderBulk:
         self,
         pages: Sequence[bulk.IncomingPage],
         spool: bulk.Spool,
-        places: Mapping[str, Place | None],
-        temporaries: dict[str, Place],
+        places: Mapping[str, OpenEntry | None],
+        temporaries: dict[str, OpenEntry],
     ) -> None:
         """Write the files under other names, beside their places, and sync them."""
         with ExitStack() as stack:
@@ -209,7 +209,7 @@ class FolderBulk:
                     handle = os.open(temporary, CREATE_FLAGS, PRIVATE_FILE_MODE, dir_fd=place.dir_fd)
                     stack.callback(os.close, handle)
                     handles[page.path] = handle
-                    temporaries[page.path] = Place(temporary, place.dir_fd)
+                    temporaries[page.path] = OpenEntry(temporary, place.dir_fd)
                     for chunk in spool.read_chunks(page.file):
                         write_all(handle, chunk)
                     _set_mode_and_time(handle, temporaries[page.path], page.file, place)
@@ -220,7 +220,7 @@ class FolderBulk:
                     os.fsync(handle)
 
     def _put_page(
-        self, page: bulk.IncomingPage, place: Place | None, temporary: str, spool: bulk.Spool, *, is_recorded: bool
+        self, page: bulk.IncomingPage, place: OpenEntry | None, temporary: str, spool: bulk.Spool, *, is_recorded: bool
     ) -> None:
         """Put a page and its history in place. The caller holds the page's lock."""
         old = read_settled(place.name, page.path, dir_fd=place.dir_fd) if place else None
@@ -244,7 +244,7 @@ class FolderBulk:
         if page.history is None and not is_recorded:
             self._record_change(page.path, place, temporary, old, data)
 
-    def _record_change(self, path: str, place: Place, temporary: str, old: bytes | None, new: bytes) -> None:
+    def _record_change(self, path: str, place: OpenEntry, temporary: str, old: bytes | None, new: bytes) -> None:
         """Record a page that was just put in place. If that fails, take it back, which needs no space on the disk."""
         try:
             self._history.record_change(path, old, new, current_write().author)
@@ -307,7 +307,7 @@ def _must_write(page: bulk.IncomingPage) -> bool:
     return page.file is not None and page.version != page.seen
 
 
-def _set_mode_and_time(handle: int, place: Place, file: bulk.SpooledFile, existing: Place) -> None:
+def _set_mode_and_time(handle: int, place: OpenEntry, file: bulk.SpooledFile, existing: OpenEntry) -> None:
     """Set the mode of an open file, that of the existing one if the spool has none; and the time, last, as an import
     checks it."""
     mode = file.mode
@@ -321,7 +321,7 @@ def _set_mode_and_time(handle: int, place: Place, file: bulk.SpooledFile, existi
     os.utime(target, ns=(file.modified, file.modified))
 
 
-def _move_into_place(temporary: str, place: Place, path: str, old: bytes | None) -> None:
+def _move_into_place(temporary: str, place: OpenEntry, path: str, old: bytes | None) -> None:
     """Move a file to where `old` was; StaleVersion if somebody saved another one in the meantime."""
     if old is None:
         try:
@@ -341,7 +341,7 @@ def _move_into_place(temporary: str, place: Place, path: str, old: bytes | None)
         raise StaleVersion(path)
 
 
-def _remove_file(place: Place, path: str, old: bytes) -> None:
+def _remove_file(place: OpenEntry, path: str, old: bytes) -> None:
     try:
         remove_file(place.name, old, dir_fd=place.dir_fd)
     except ConcurrentWrite as error:
