@@ -26,8 +26,8 @@ from ..files import (
     NO_FOLLOW,
     PRIVATE_FILE_MODE,
     READ_FLAGS,
-    TIMESTAMP_TICK_NANOSECONDS,
     ConcurrentWrite,
+    FileStamp,
     Unsupported,
     entry_exists,
     read_bytes,
@@ -35,6 +35,7 @@ from ..files import (
     read_settled,
     remove_file,
     rename_new,
+    stamp_file,
     storage_errors,
     swap,
     sync_folder,
@@ -53,8 +54,6 @@ _BATCH_FILES = 200  # each is open until all are on disk, and so are their folde
 _MIN_FILES_TO_SYNC = 20  # from here on one sync of everything pays off
 _HASH_CHARACTERS = 32
 _IMPORT_LOG = f"{IMPORTS_FOLDER}/receipts"
-
-FileStamp = tuple[int, int, int, int]
 
 
 class _Copy(NamedTuple):
@@ -371,7 +370,7 @@ def _copy_files(
     copies: dict[str, _Copy] = {}
     for path, info in _walk(folder.path, roots, warnings):
         copy = known.get(path)
-        if copy is None or copy.stamp != _stamp_of(info):
+        if copy is None or copy.stamp is None or copy.stamp != stamp_file(info, time.time_ns()):
             copy = _copy_file(folder, path, spool)
         if copy:
             copies[path] = copy
@@ -382,19 +381,14 @@ def _copy_file(folder: RootFolder, path: str, spool: bulk.Spool) -> _Copy | None
     try:
         with storage_errors(path), open(folder.open(path, READ_FLAGS), "rb", buffering=0) as file:
             info = os.fstat(file.fileno())
-            now = time.time_ns()
+            now_ns = time.time_ns()
             if not stat.S_ISREG(info.st_mode):
                 return None
             chunks = iter(lambda: file.read(bulk.CHUNK_BYTES), b"")
             spooled = spool.add(stat.S_IMODE(info.st_mode) & 0o777, info.st_mtime_ns, chunks)
     except (PageNotFound, OutsideHome):  # removed since it was listed, or a link now
         return None
-    may_change_unseen = max(info.st_mtime_ns, info.st_ctime_ns) > now - TIMESTAMP_TICK_NANOSECONDS
-    return _Copy(None if may_change_unseen else _stamp_of(info), spooled)
-
-
-def _stamp_of(info: os.stat_result) -> FileStamp:
-    return info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns
+    return _Copy(stamp_file(info, now_ns), spooled)
 
 
 def _walk(top: str, roots: Iterable[Root], warnings: Sentences) -> Iterator[tuple[str, os.stat_result]]:
