@@ -26,7 +26,7 @@ from .rate_limits import Quotas, RateLimiter, SignInLimiter
 from .sessions import UNRESTRICTED, Authenticator, Caller, MemoryPool, ServerOptions, TokenStores
 
 if TYPE_CHECKING:
-    from .workers import SharedMetrics
+    from .worker_state import SharedMetrics
 
 MAX_NAME_CHARACTERS = 200  # of a name in the audit log
 
@@ -80,7 +80,7 @@ class MemoryService:
 
     def _share_with_workers(self, folder: str) -> None:
         """Count requests together with the other workers of this server, and limit their rates together."""
-        from .workers import BYTES_FILE, SIGN_INS_FILE, TOKENS_FILE, WRITES_FILE, SharedBuckets, SharedMetrics
+        from .worker_state import BYTES_FILE, SIGN_INS_FILE, TOKENS_FILE, WRITES_FILE, SharedBuckets, SharedMetrics
 
         self._shared_metrics = SharedMetrics(self.metrics, folder)
         tokens = SharedBuckets(folder, TOKENS_FILE)
