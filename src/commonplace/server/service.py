@@ -19,11 +19,13 @@ from ..model import Clock
 from ..storage.layout import MAIN
 from ..storage.tokens import Call, Grant, Outcome
 from ..tools import catalog, schemas
+from .auth import Authenticator, TokenStores
+from .memory_pool import MemoryPool
 from .metrics import Metrics, Request, RequestLog
 from .notifications import ChangeFeeds, HomeWatchers
 from .prompt_socket import PromptSocket
 from .rate_limits import Quotas, RateLimiter, SignInLimiter
-from .sessions import UNRESTRICTED, Authenticator, Caller, MemoryPool, ServerOptions, TokenStores
+from .sessions import UNRESTRICTED, Caller, ServerOptions
 
 if TYPE_CHECKING:
     from .worker_state import SharedMetrics
