@@ -47,6 +47,15 @@ class Buckets(Protocol):
     def put(self, token: str, bucket: Bucket) -> None: ...
 
 
+class ServerBuckets(NamedTuple):
+    """Where the buckets of each limit of a server are; None for those of one process."""
+
+    requests: Buckets | None = None
+    writes: Buckets | None = None
+    added: Buckets | None = None
+    sign_ins: Buckets | None = None
+
+
 class LocalBuckets:
     """The buckets of one process; of many, those that were used last."""
 
@@ -74,8 +83,9 @@ class RateLimiter:
     def __init__(
         self,
         limit: int,
-        now: Callable[[], float] = time.monotonic,
         buckets: Buckets | None = None,
+        now: Callable[[], float] = time.monotonic,
+        *,
         period_seconds: float = 60.0,
     ) -> None:
         """`limit` 0: none."""
@@ -121,7 +131,7 @@ class SignInLimiter:
 
     def __init__(self, buckets: Buckets | None = None, now: Callable[[], float] = time.monotonic) -> None:
         self._buckets = buckets or LocalBuckets()
-        self._limiter = RateLimiter(FAILURES_PER_MINUTE, now, self._buckets)
+        self._limiter = RateLimiter(FAILURES_PER_MINUTE, self._buckets, now)
         self._now = now
         self._valid: set[str] = set()  # hashes of secrets that this process knows
 
@@ -183,8 +193,8 @@ class Quotas:
         added: Buckets | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._writes = RateLimiter(writes_per_day, now, writes, DAY_SECONDS)
-        self._bytes = RateLimiter(bytes_per_day, now, added, DAY_SECONDS)
+        self._writes = RateLimiter(writes_per_day, writes, now, period_seconds=DAY_SECONDS)
+        self._bytes = RateLimiter(bytes_per_day, added, now, period_seconds=DAY_SECONDS)
         self._writes_per_day = writes_per_day
         self._bytes_per_day = bytes_per_day
 

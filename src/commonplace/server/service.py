@@ -24,7 +24,7 @@ from .memory_pool import MemoryPool
 from .metrics import Metrics, Request, RequestLog
 from .notifications import ChangeFeeds, HomeWatchers
 from .prompt_socket import PromptSocket
-from .rate_limits import Quotas, RateLimiter, SignInLimiter
+from .rate_limits import Quotas, RateLimiter, ServerBuckets, SignInLimiter
 from .sessions import UNRESTRICTED, Caller, ServerOptions
 
 if TYPE_CHECKING:
@@ -70,29 +70,16 @@ class MemoryService:
         self.authenticator = Authenticator(options, self._stores, options.clock)
         self.audit = AuditLog(self._stores, options.clock)
         self.metrics = Metrics()
-        self._shared_metrics: SharedMetrics | None = None
+        self._shared_metrics = _share_metrics(self.metrics, options.worker_state)
         self.stop_tracing: Callable[[], None] = _do_nothing
         self._prompts: PromptSocket | None = None
-        self.rate_limiter = RateLimiter(options.requests_per_minute, options.elapsed)
-        self.quotas = Quotas(options.writes_per_day, options.bytes_per_day, now=options.elapsed)
-        self.sign_ins = SignInLimiter(now=options.elapsed)
-        if options.worker_state:
-            self._share_with_workers(options.worker_state)
-        self._request_log = RequestLog(sys.stderr, options.clock) if options.logs_requests else None
-
-    def _share_with_workers(self, folder: str) -> None:
-        """Count requests together with the other workers of this server, and limit their rates together."""
-        from .worker_state import BYTES_FILE, SIGN_INS_FILE, TOKENS_FILE, WRITES_FILE, SharedBuckets, SharedMetrics
-
-        self._shared_metrics = SharedMetrics(self.metrics, folder)
-        tokens = SharedBuckets(folder, TOKENS_FILE)
-        self.rate_limiter = RateLimiter(self.options.requests_per_minute, self.options.elapsed, tokens)
-        writes = SharedBuckets(folder, WRITES_FILE)
-        added = SharedBuckets(folder, BYTES_FILE)
+        buckets = _open_buckets(options.worker_state)
+        self.rate_limiter = RateLimiter(options.requests_per_minute, buckets.requests, options.elapsed)
         self.quotas = Quotas(
-            self.options.writes_per_day, self.options.bytes_per_day, writes, added, self.options.elapsed
+            options.writes_per_day, options.bytes_per_day, buckets.writes, buckets.added, options.elapsed
         )
-        self.sign_ins = SignInLimiter(SharedBuckets(folder, SIGN_INS_FILE), self.options.elapsed)
+        self.sign_ins = SignInLimiter(buckets.sign_ins, options.elapsed)
+        self._request_log = RequestLog(sys.stderr, options.clock) if options.logs_requests else None
 
     def render_metrics(self) -> str:
         """Return the figures of this server, of all its workers, in Prometheus' text format."""
@@ -172,6 +159,24 @@ class MemoryService:
         self.memories.close()
         self._stores.close()
         self.stop_tracing()
+
+
+def _share_metrics(metrics: Metrics, folder: str) -> SharedMetrics | None:
+    """Return the metrics of all workers of this server, which share a folder; None if there is none."""
+    if not folder:
+        return None
+    from .worker_state import SharedMetrics
+
+    return SharedMetrics(metrics, folder)
+
+
+def _open_buckets(folder: str) -> ServerBuckets:
+    """Return where the limits are counted: together with the other workers of this server, which share a folder."""
+    if not folder:
+        return ServerBuckets()
+    from .worker_state import open_buckets
+
+    return open_buckets(folder)
 
 
 def _do_nothing() -> None:

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from .metrics import Counts, Metrics
-from .rate_limits import Bucket
+from .rate_limits import Bucket, ServerBuckets
 
 WRITE_SECONDS = 1.0  # how often a worker writes what it counted
 _FOLDER_PREFIX = "commonplace-workers-"
@@ -127,6 +127,16 @@ class SharedMetrics:
     def close(self) -> None:
         self._is_closed.set()
         self.write()
+
+
+def open_buckets(folder: str) -> ServerBuckets:
+    """Open the buckets that all workers share."""
+    return ServerBuckets(
+        requests=SharedBuckets(folder, TOKENS_FILE),
+        writes=SharedBuckets(folder, WRITES_FILE),
+        added=SharedBuckets(folder, BYTES_FILE),
+        sign_ins=SharedBuckets(folder, SIGN_INS_FILE),
+    )
 
 
 class SharedBuckets:
