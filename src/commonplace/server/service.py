@@ -30,7 +30,7 @@ from .sessions import UNRESTRICTED, Caller, ServerOptions
 if TYPE_CHECKING:
     from .worker_state import SharedMetrics
 
-MAX_NAME_CHARACTERS = 200  # of a name in the audit log
+MAX_AUDIT_NAME_CHARACTERS = 200
 
 
 class AuditLog:
@@ -55,7 +55,7 @@ class AuditLog:
 
 
 def _shorten(name: str) -> str:
-    return name[:MAX_NAME_CHARACTERS]
+    return name[:MAX_AUDIT_NAME_CHARACTERS]
 
 
 class MemoryService:

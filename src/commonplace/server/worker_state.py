@@ -28,9 +28,9 @@ TOKENS_FILE = "tokens"  # the rate limits of tokens
 WRITES_FILE = "writes"  # the quotas of tokens
 BYTES_FILE = "bytes"
 SIGN_INS_FILE = "sign-ins"  # failed sign-ins by address: they cannot displace the buckets of tokens
-_SLOT = struct.Struct("=8sdd")  # a hash of the token's name, what is left, and at which time
+_SLOT = struct.Struct("=8sdd")  # a hash of the key, what is left, and at which time
 _SLOTS = 4096
-_PROBES = 16  # slots that a token may be in
+_PROBES = 16  # slots that a key may be in
 
 
 @contextmanager
@@ -154,17 +154,17 @@ class SharedBuckets:
         finally:
             fcntl.flock(self._file, fcntl.LOCK_UN)
 
-    def get(self, token: str) -> Bucket | None:
-        digest = _hash(token)
+    def get(self, key: str) -> Bucket | None:
+        digest = _hash(key)
         name, left, at = _SLOT.unpack_from(self._map, self._find(digest))
         return Bucket(left, at) if name == digest else None
 
-    def put(self, token: str, bucket: Bucket) -> None:
-        digest = _hash(token)
+    def put(self, key: str, bucket: Bucket) -> None:
+        digest = _hash(key)
         _SLOT.pack_into(self._map, self._find(digest), digest, bucket.left, bucket.at)
 
     def _find(self, digest: bytes) -> int:
-        """Return the place of a token: its own, or else a free one, or that of the token used longest ago."""
+        """Return the place of a key: its own, or else a free one, or that of the key used longest ago."""
         start = int.from_bytes(digest[:4], "little")
         places = [(start + step) % _SLOTS * _SLOT.size for step in range(_PROBES)]
         slots = [_SLOT.unpack_from(self._map, place) for place in places]
@@ -175,8 +175,8 @@ class SharedBuckets:
         return oldest
 
 
-def _hash(token: str) -> bytes:
-    return hashlib.blake2b(token.encode(errors="surrogatepass"), digest_size=8).digest()
+def _hash(key: str) -> bytes:
+    return hashlib.blake2b(key.encode(errors="surrogatepass"), digest_size=8).digest()
 
 
 def claim(folder: str, name: str) -> bool:
