@@ -181,7 +181,7 @@ class Memory:
         )
         if self._is_own(session):
             self._reader = Reader(user, channel)
-        note_context(self.home, context.receipt, session)
+        note_context(self.home, context, session)
         self._conversation(session).give(context.text)
         return context
 

@@ -36,6 +36,10 @@ class Visibility:
         """Return the agent as the index knows it."""
         return Viewer(self._layout.agent_name(self._agent), self._extra_paths)
 
+    def reader(self, channel: str | None, user: str | None) -> Viewer:
+        """Return who reads a context: this agent, in one conversation."""
+        return Viewer(self._layout.agent_name(self._agent), self._extra_paths, True, channel, user)
+
     def owner(self) -> Viewer:
         """Return who owns the memory, as the index knows them: a viewer who sees what belongs to any agent."""
         return Viewer(self._layout.agent_name(self._agent), self._open_scope().extra, every_agent=True)

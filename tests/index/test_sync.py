@@ -28,7 +28,7 @@ from commonplace.index.embedding_service import embed_batch
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.index.sync import catch_up
 from commonplace.model import EVERYTHING
-from commonplace.storage.folder import pages as pages_folder
+from commonplace.storage import files
 from commonplace.testing import FrozenClock
 
 from ..examples import examples
@@ -326,7 +326,7 @@ def check(steps: list[tuple[Any, ...]]) -> None:
 @pytest.fixture(autouse=True)
 def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """A few pages are a lot, and a moment is long, so that few steps go a long way."""
-    monkeypatch.setattr(pages_folder, "TIMESTAMP_TICK_NANOSECONDS", TICK)
+    monkeypatch.setattr(files, "SETTLED_NANOSECONDS", TICK)
     monkeypatch.setattr(index_sync, "_BATCH_PAGES", 3)
     monkeypatch.setattr(index_sync, "_MANY_PAGES", 6)
     monkeypatch.setattr(index_spaces, "_UNUSED_ROWS", 5)

@@ -9,8 +9,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -19,8 +17,8 @@ from commonplace import Memory
 from commonplace.errors import LockTimeout, OutsideHome
 from commonplace.home import Home
 from commonplace.maintenance.backup import export_file, export_to
+from commonplace.maintenance.backup.output import open_atomic
 from commonplace.storage.file_locks import lock, lock_all
-from commonplace.storage.files import open_atomic
 
 from .places import export, exported, imported, put, tree
 
@@ -199,7 +197,6 @@ def test_locks_that_are_a_link_are_not_taken_elsewhere(memory: Memory, home: Pat
 HOLDER = """
 import sys
 from commonplace.maintenance.backup import export_file, export_to
-from commonplace.storage.files import open_atomic
 from commonplace.home import Home
 from commonplace.storage.file_locks import lock_all
 what, home = sys.argv[1:]
@@ -231,31 +228,52 @@ def test_a_killed_export_holds_nobody_and_leaves_nothing(memory: Memory, home: P
     assert sorted(home.parent.rglob("*.md")) == before
 
 
+# Writes, syncs and links are the steps of an export. It is killed before the step of a number, or says how many there are.
+KILLED_AT_STEP = """
+import builtins, io, os, signal, sys
+from commonplace.home import Home
+from commonplace.maintenance.backup import export_file
+step, last = 0, int(sys.argv[3])
+def counted(act):
+    def take_step(*args, **options):
+        global step
+        if step == last:
+            os.kill(os.getpid(), signal.SIGKILL)
+        step += 1
+        return act(*args, **options)
+    return take_step
+class File(io.BufferedWriter):
+    write = counted(io.BufferedWriter.write)
+real = builtins.open
+builtins.open = lambda file, mode="r", *rest, **options: (
+    File(io.FileIO(file, mode)) if mode == "wb" and isinstance(file, int) else real(file, mode, *rest, **options)
+)
+os.fsync, os.link = counted(os.fsync), counted(os.link)
+export_file(Home(sys.argv[1]), sys.argv[2])
+print(step)
+"""
+
+
 @pytest.mark.slow
 def test_an_export_killed_at_any_time_leaves_the_whole_file_or_none(home: Path, tmp_path: Path) -> None:
     Memory(home)
-    for number in range(400):
+    for number in range(40):
         put(home, f"memory/{number}.md", os.urandom(20_000))
     out = tmp_path / "out"
     out.mkdir()
     whole = exported(home)
 
-    def running(name: str) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "commonplace", "--home", str(home), "export", str(out / name)]
-        return subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    def run(name: str, last: int) -> subprocess.CompletedProcess[bytes]:
+        command = [sys.executable, "-c", KILLED_AT_STEP, str(home), str(out / name), str(last)]
+        return subprocess.run(command, stdout=subprocess.PIPE, check=False)
 
-    since = time.monotonic()
-    assert running("whole.tar").wait() == 0
-    took = time.monotonic() - since
-    for number in range(13):
-        export = running(f"{number}.tar")
-        with suppress(subprocess.TimeoutExpired):
-            export.wait(took * number / 10)
-        export.kill()
-        export.wait()
+    steps = int(run("whole.tar", -1).stdout)
+    assert steps > 40
+    for last in {*range(0, steps, steps // 8), *range(steps - 4, steps)}:
+        assert run(f"{last}.tar", last).returncode == -signal.SIGKILL
     assert {path.suffix for path in out.iterdir()} == {".tar"}
     assert {path.read_bytes() == whole for path in out.iterdir()} == {True}
-    assert len([*out.iterdir()]) < 14
+    assert {path.name for path in out.iterdir()} == {"whole.tar", f"{steps - 1}.tar"}, "named by the last step but one"
 
 
 KILLED_AT_THE_LAST = """

@@ -11,7 +11,8 @@ import pytest
 
 from commonplace import Memory
 from commonplace.formats.timestamps import format_timestamp
-from commonplace.server.sessions import Caller, MemoryPool, ServerOptions
+from commonplace.server.memory_pool import MemoryPool
+from commonplace.server.sessions import Caller, ServerOptions
 from commonplace.storage.backends import open_tokens
 from commonplace.storage.postgres.backend import PostgresStorage
 from commonplace.storage.postgres.url import with_tenant

@@ -18,6 +18,7 @@ from commonplace.storage.base import TokenStore
 from commonplace.storage.folder.tokens import LOG_FILE, TOKENS_FILE
 from commonplace.storage.tokens import Token, create_token
 from commonplace.surfaces.http.auth import AccessRules
+from commonplace.testing import FrozenClock
 from commonplace.tools import catalog
 
 from ..surfaces.mcp.test_process import run
@@ -66,6 +67,16 @@ def test_expired_revoked_and_unknown_tokens_get_the_same_answer(server: Web, acc
     assert {answer.status_code for answer in answers} == {401}
     assert len({answer.text for answer in answers}) == 1
     assert {answer.headers["www-authenticate"] for answer in answers} == {"Bearer"}
+
+
+def test_the_clock_of_the_server_says_when_a_token_expires_and_when_it_was_used(home: Path, access: TokenStore) -> None:
+    clock = FrozenClock(NOW + timedelta(days=400))
+    _, secret = create_token(access, clock(), agents=None, role="write", days=5)
+    with web(home, clock=clock) as server:
+        assert "error" not in server.as_(secret).call("recall")
+        assert access.recent_calls(1)[0].at == format_timestamp(clock())
+        clock.advance(days=6)
+        assert server.as_(secret).post("tools/list").status_code == 401
 
 
 def test_a_token_that_is_revoked_ends_with_the_next_request(server: Web, access: TokenStore) -> None:

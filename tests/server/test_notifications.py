@@ -71,13 +71,6 @@ async def test_a_change_in_a_watched_home_reaches_its_feed(memory: Memory, home:
     assert feed.is_closed
 
 
-def test_no_agent_hears_of_what_it_may_not_see(home: Path) -> None:
-    page = "agents/bob/memory/daily/2026-03-14.md"
-    assert Memory(home, "bob").home.visibility.may_see_page(page)
-    assert not Memory(home, "ann").home.visibility.may_see_page(page)
-    assert not Memory(home, "bob").home.visibility.may_see_page("outside.txt")
-
-
 @pytest.mark.asyncio
 async def test_the_numbers_of_a_feed_do_not_count_what_others_write(
     home: Path, memory: Memory, monkeypatch: pytest.MonkeyPatch

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from commonplace.server.rate_limits import FAILURES_PER_MINUTE, MAX_BUCKETS, Bucket, LocalBuckets, SignInLimiter
-from commonplace.server.workers import SIGN_INS_FILE, TOKENS_FILE, SharedBuckets, open_worker_state
+from commonplace.server.worker_state import SIGN_INS_FILE, TOKENS_FILE, SharedBuckets, open_worker_state
 
 
 def stand_still() -> float:

@@ -1,4 +1,4 @@
-"""Who a request comes from, which memory it means, and how long memories stay open."""
+"""Who a request comes from, and which memory it means."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from commonplace.errors import InvalidArgument, Refused
-from commonplace.server import sessions
-from commonplace.server.sessions import Caller, MemoryPool, ServerOptions
+from commonplace.server.sessions import ServerOptions
 from commonplace.storage.tokens import Grant
 
 
@@ -53,48 +52,3 @@ def test_a_request_chooses_a_memory_only_in_the_folder_of_memories(tmp_path: Pat
     assert options.identify({"commonplace/home": "work"}, None).home == str(tmp_path / "work")
     with pytest.raises(InvalidArgument, match="must be a plain name"):
         options.identify({"commonplace/home": "../work"}, None)
-
-
-def test_agents_of_one_memory_share_an_index_and_none_closes_it_for_the_others(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sessions, "MAX_OPEN_MEMORIES", 2)
-    pool = MemoryPool(ServerOptions(str(home)))
-    ann, bob, cat = (Caller(str(home), name) for name in ("ann", "bob", "cat"))
-    pool.open(ann).call("remember", {"content": "Ann likes tea."})
-    pool.open(bob).call("remember", {"content": "Bob likes tea."})
-    assert pool.open(ann).home.index is pool.open(bob).home.index
-    shared = pool.open(bob).home.index
-    assert ["Ann likes tea." in hit.text for hit in pool.open(ann).search("tea")] == [True]
-    assert ["Bob likes tea." in hit.text for hit in pool.open(bob).search("tea")] == [True]
-    assert pool.open(cat).home.index is shared  # and the memory of ann is closed
-    assert ["Bob likes tea." in hit.text for hit in pool.open(bob).search("tea")] == [True]
-    assert pool.open(cat).search("tea") == []
-    assert pool.open(ann).home.index is shared
-
-
-def test_a_memory_stays_open_until_its_settings_change(home: Path) -> None:
-    pool = MemoryPool(ServerOptions(str(home)))
-    caller = Caller(str(home))
-    assert pool.find_open(caller) is None
-    memory = pool.open(caller)
-    assert pool.find_open(caller) is memory
-    assert pool.open(caller) is memory
-    home.mkdir(exist_ok=True)
-    (home / "commonplace.yaml").write_text("timezone: Europe/Berlin\n")
-    assert pool.find_open(caller) is None
-    assert pool.open(caller) is not memory
-    pool.close()
-
-
-def test_the_least_recently_used_memory_is_closed(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions, "MAX_OPEN_MEMORIES", 2)
-    pool = MemoryPool(ServerOptions(str(home)))
-    first, second, third = (Caller(str(home), agent) for agent in ("ann", "bob", "cat"))
-    pool.open(first)
-    pool.open(second)
-    pool.find_open(first)
-    pool.open(third)
-    assert pool.find_open(first) is not None
-    assert pool.find_open(second) is None
-    pool.close()

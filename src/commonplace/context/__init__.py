@@ -7,29 +7,15 @@ from typing import Any, NamedTuple
 from ..errors import CommonplaceError
 from ..framing import estimate_tokens, show_hidden
 from ..home import Home
-from ..model import Citation, parse_citation
 from ..schema import BOOLEAN, TEXT, Schema, check
 from ..storage.authors import Provenance
 from ..storage.readings import read_lines
-from .budget import FittedSection, fit_sections, keep_approved
-from .items import Source, Span
-from .remarks import add_remarks, make_viewer
-from .sections import ContextRequest, make_sections
+from .budget import ContextRequest, FittedSection, fit_sections, keep_approved
+from .items import TOKENS_ARE, Source, Span
+from .remarks import add_remarks
+from .sections import make_sections
 
 _LEAST_LIMIT_TOKENS = 100  # sections are read as for so many, so that the receipt tells what they would say
-_IN_PART = " (in part)"
-
-
-class Context(NamedTuple):
-    """The prompt text, and a receipt of what went in and what was cut."""
-
-    text: str
-    receipt: dict[str, Any]
-
-    def __str__(self) -> str:
-        return self.text
-
-
 _NOTHING_APPROVED = (
     "this memory was found and is not yours, so nothing in it counts as written or approved by a person: "
     "if you stand behind all of it, name it with --home"
@@ -41,6 +27,17 @@ ARGUMENTS: dict[str, Schema] = {
     "query": TEXT,
     "only_approved": BOOLEAN,
 }
+
+
+class Context(NamedTuple):
+    """The prompt text, and a receipt of what went in and what was cut. `shown`: the lines of pages that went in."""
+
+    text: str
+    receipt: dict[str, Any]
+    shown: tuple[Source, ...] = ()
+
+    def __str__(self) -> str:
+        return self.text
 
 
 def assemble(
@@ -68,7 +65,7 @@ def assemble(
     sections = [*make_sections(home, request)]
     if only_approved:
         sections = keep_approved(home, sections)
-    sections = add_remarks(home, make_viewer(home, channel, user), sections, only_approved=only_approved)
+    sections = add_remarks(home, home.visibility.reader(channel, user), sections, only_approved=only_approved)
     fitted = fit_sections(sections, budget)
     sources = [source for each in fitted if not each.section.is_map for source in each.sources]
     home.record_recall(source.path for source in sources if source.first)
@@ -77,7 +74,7 @@ def assemble(
     receipt = _make_receipt(home, fitted, text, budget)
     if only_approved and not home.trust.is_own:
         receipt["warnings"].append(_NOTHING_APPROVED)
-    return Context(text, receipt)
+    return Context(text, receipt, tuple(source for each in fitted for source in each.sources))
 
 
 def _make_receipt(home: Home, fitted: list[FittedSection], text: str, budget: int | None) -> dict[str, Any]:
@@ -87,7 +84,7 @@ def _make_receipt(home: Home, fitted: list[FittedSection], text: str, budget: in
     return {
         "budget": budget,
         "tokens": estimate_tokens(text),
-        "tokens_are": "an estimate by script, not a model's own count",
+        "tokens_are": TOKENS_ARE,
         "sections": [_section_receipt(each, origins) for each in fitted],
         "warnings": [*dict.fromkeys(warning for each in fitted for warning in each.section.warnings)],
     }
@@ -112,26 +109,16 @@ def _source_receipt(source: Source, origins: dict[Span, Provenance]) -> dict[str
     return row | {name: value for name, value in known.items() if value}
 
 
-def note_context(home: Home, receipt: dict[str, Any], session: str = "") -> None:
-    """Note the lines of the agent's curated page that a context shows, by its receipt."""
+def note_context(home: Home, context: Context, session: str = "") -> None:
+    """Note the lines of the agent's curated page that a context shows whole."""
     path = home.layout.curated_page(home.agent)
-    spans = [span for section in receipt["sections"] for span in _find_spans(section, path)]
-    if not spans:
+    sources = [source for source in context.shown if source.path == path and source.first]
+    if not sources:
         return
     try:
         page = home.storage.pages.read(path)
     except CommonplaceError:
         return
-    for span in spans:
-        home.note_given(path, read_lines(page.text, page.version, span.first, span.last), session)
-
-
-def _find_spans(section: dict[str, Any], path: str) -> list[Citation]:
-    """Return the lines of a page that a section shows whole: of one that was cut inside a line, that line is not."""
-    spans: list[Citation] = []
-    for part in section["sources"]:
-        source = part["source"].removesuffix(_IN_PART)
-        citation = parse_citation(source)
-        if citation and citation.path == path:
-            spans.append(citation._replace(last=citation.last - (source != part["source"])))
-    return spans
+    for source in sources:
+        last = source.last - source.is_partial  # a line that was cut inside itself is not shown whole
+        home.note_given(path, read_lines(page.text, page.version, source.first, last), session)

@@ -1,4 +1,4 @@
-"""Sections, and how they share a token budget.
+"""What is asked of a context, its sections, and how they share a token budget.
 
 What must always be said comes first. Then each section, the highest priority first, gets its floor; what is left is
 shared by weight, and what one section does not need goes to the others. So a budget is used up as long as memory has
@@ -12,18 +12,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
-from typing import Literal, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 from ..framing import weigh_tokens as weigh
 from ..home import Home
-from .items import NOT_APPROVED, OVER_BUDGET, Cut, IsApproved, Item, Part, Source, Span, share_out
+from .items import NOT_APPROVED, OVER_BUDGET, SEPARATOR_TOKENS, Cut, IsApproved, Item, Part, Source, Span, share_out
 
 _MIN_ITEM_TOKENS = 25.0  # of an item that is cut so that others fit
 _FIRST_SHARE = 0.6  # what one item may take of what is left, where others follow
 _FIRST_TOKENS = 120.0  # what it may take in any case
 _MIN_GROWTH_TOKENS = 4.0
 _GROWTH_ROUNDS = 3
-_SEPARATOR_TOKENS = weigh("\n\n")
 
 Sharing = Literal["fair", "in order"]
 Lines = Mapping[str, set[int]]  # of pages, by their paths
@@ -31,6 +30,17 @@ _MAX_CHECKED = 1000  # of each kind: pages whose authors are asked for
 _BATCH = 50
 _LAST_LINE = 1_000_000_000
 T = TypeVar("T")
+
+
+class ContextRequest(NamedTuple):
+    """Who the context is for, and what is asked. No section needs more than `limit` tokens."""
+
+    user: str | None = None
+    channel: str | None = None
+    query: str | None = None
+    only_approved: bool = False
+    limit: int | None = None
+    reads_only: bool = False  # whether the reader may call only tools that write nothing
 
 
 @dataclass(frozen=True)
@@ -64,7 +74,7 @@ class Section:
 
     @cached_property
     def head_cost(self) -> float:
-        return weigh(self.head) + _SEPARATOR_TOKENS if self.head else 0.0
+        return weigh(self.head) + SEPARATOR_TOKENS if self.head else 0.0
 
     @cached_property
     def wish(self) -> float:
@@ -74,7 +84,7 @@ class Section:
 
     @property
     def _group_cost(self) -> float:
-        groups = dict.fromkeys(getattr(item, "group", "") for item in self.items)
+        groups = dict.fromkeys(item.group for item in self.items)
         return sum(weigh(f"### {group}\n\n") for group in groups if group)
 
     def fit(self, room: float) -> FittedSection:
@@ -146,7 +156,7 @@ def _grow_items(fitted: list[tuple[Item, Part | None]], room: float) -> list[tup
 
 
 def _cost(part: Part | None) -> float:
-    return weigh(part.text) + _SEPARATOR_TOKENS if part else 0.0
+    return weigh(part.text) + SEPARATOR_TOKENS if part else 0.0
 
 
 def _collect(fitted: Iterable[tuple[Item, Part | None]]) -> tuple[list[Part], list[Cut]]:
@@ -189,7 +199,7 @@ class FittedSection:
 
     @property
     def cost(self) -> float:
-        return weigh(self.text) + _SEPARATOR_TOKENS if self.text else 0.0
+        return weigh(self.text) + SEPARATOR_TOKENS if self.text else 0.0
 
     @property
     def sources(self) -> list[Source]:

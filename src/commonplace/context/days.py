@@ -28,13 +28,26 @@ from ..formats.timestamps import parse_timestamp
 from ..framing import cut_start, estimate_tokens, fence, quote_line
 from ..framing import weigh_tokens as weigh
 from ..home import Home
-from .budget import Section, check_approval
-from .items import NOT_APPROVED, OVER_BUDGET, Cut, IsApproved, Part, Source, Span, share_out
+from ..search.shown_lines import ShownText
+from .budget import ContextRequest, Section, check_approval
+from .items import (
+    CHARACTERS_PER_TOKEN,
+    MIN_SHOWN_CHARACTERS,
+    NOT_APPROVED,
+    OVER_BUDGET,
+    SEPARATOR_TOKENS,
+    Cut,
+    IsApproved,
+    Part,
+    PlainItem,
+    Source,
+    Span,
+    share_out,
+)
 
 TITLE = "Recent Days"
 _PLAIN_TOKENS = 3000  # what days may take where there is no budget
 _PLAIN_DAYS = 7
-_CHARACTERS_PER_TOKEN = 12  # more than any text has
 _MAX_DAYS = 400
 _DAY_SHARE = 0.6  # what a long day takes of the room at most, so that others are read
 _DAY_TOKENS = 120.0  # what it takes in any case
@@ -47,14 +60,12 @@ _ENTRY = f"\n{'#' * ENTRY_LEVEL} "
 _ENTRY_START = re.compile(rf"^{'#' * ENTRY_LEVEL} ", re.MULTILINE)
 _LINE_END = re.compile(r"\n")
 _DIGITS = re.compile(r"\d+")
-_MIN_SHOWN_CHARACTERS = 12  # less of an entry says nothing
 _MIN_LONG_CHARACTERS = 48  # of a long entry that is cut so that others fit
 _MIN_LAST_CHARACTERS = 36  # of the last entry that is shown, heading included; fewer say nothing
 _MIN_LONG_SHARE = 1 / 8
 _LONG_ENTRY_SHARE = 1 / 2  # of the room of its day: an entry that needs more is long
 _NEWEST_LONG_SHARE = 3 / 4
 _MIN_NEWEST_SHARE = 1 / 4
-_SEPARATOR_TOKENS = weigh("\n\n")
 _NEWLINE_TOKENS = weigh("\n")
 _MARK = " […]"
 
@@ -82,7 +93,7 @@ class Entry(NamedTuple):
             return fits(f"{self._heading}{start}{_MARK}")
 
         start = cut_start(self._body, fits_with_mark)
-        return f"{self._heading}{start}{_MARK}" if len(start) >= min(_MIN_SHOWN_CHARACTERS, len(self._body)) else ""
+        return f"{self._heading}{start}{_MARK}" if len(start) >= min(MIN_SHOWN_CHARACTERS, len(self._body)) else ""
 
     @property
     def _heading(self) -> str:
@@ -96,7 +107,7 @@ class Entry(NamedTuple):
 
 
 @dataclass(frozen=True)
-class DayItem:
+class DayItem(PlainItem):
     """The entries of a day, oldest first. Where not all fit, the newest stay, whole as far as possible.
 
     A long entry never takes the place of short ones: it is cut at its end, and gets what these leave.
@@ -112,7 +123,7 @@ class DayItem:
     def cost(self) -> float:
         whole = weigh(self._render(entry.text for entry in self.entries))
         beyond = sum(max(0, entry.total_characters - len(entry.text)) for entry in self.entries)
-        return whole + _SEPARATOR_TOKENS + beyond / 5 + 50 * self.earlier_entries
+        return whole + SEPARATOR_TOKENS + beyond / 5 + 50 * self.earlier_entries
 
     @cached_property
     def _costs(self) -> list[float]:
@@ -127,6 +138,14 @@ class DayItem:
         entries = [entry for entry in self.entries if is_approved((self.path, entry.first_line, entry.last_line))]
         return replace(self, entries=tuple(entries), earlier_entries=0) if entries else None
 
+    def texts(self) -> Iterator[ShownText]:
+        for entry in self.entries:
+            yield ShownText(self.path, entry.first_line, entry.text)
+
+    def with_texts(self, texts: Iterator[str]) -> DayItem:
+        entries = tuple(entry.with_text(next(texts)) for entry in self.entries)
+        return self if entries == self.entries else replace(self, entries=entries)
+
     def leave_out(self, reason: str) -> Cut:
         return Cut(self._source, sum(estimate_tokens(entry.text) for entry in self.entries), reason)
 
@@ -138,7 +157,7 @@ class DayItem:
         if self.cost <= room and not self.earlier_entries and all(entry.is_whole for entry in self.entries):
             return self._show([entry.text for entry in self.entries])
         longest_note = self._note(len(self.entries) - 1 + self.earlier_entries, len(self.entries), is_earlier=True)
-        overhead = weigh(self._render([], longest_note)) + _SEPARATOR_TOKENS
+        overhead = weigh(self._render([], longest_note)) + SEPARATOR_TOKENS
         shares = _share_entries(self.entries, self._costs, room - overhead)
         pairs = zip(self.entries, self._costs, shares, strict=True)
         texts = [_fit_entry(entry, cost, share) for entry, cost, share in pairs]
@@ -225,8 +244,9 @@ def _weigh_start(entry: Entry, characters: int) -> float:
     return _weigh_lines(entry.text[:characters] + _MARK)
 
 
-def recent_days(home: Home, limit: int | None, *, only_approved: bool = False) -> Section | None:
-    """Return the section of the last days, with at least `limit` tokens of them where there are so many."""
+def recent_days(home: Home, request: ContextRequest) -> Section | None:
+    """Return the section of the last days, with at least as many tokens as the limit where there are so many."""
+    limit = request.limit
     items: list[DayItem] = []
     warnings: list[str] = []
     left_out: list[Cut] = []
@@ -235,8 +255,8 @@ def recent_days(home: Home, limit: int | None, *, only_approved: bool = False) -
     for day, path in islice(list_days(home), _MAX_DAYS):
         if room <= 0 or len(items) == most:
             break
-        item = _read_day(home, day, path, room, warnings, only_approved=only_approved)
-        if item and only_approved:
+        item = _read_day(home, day, path, room, warnings, only_approved=request.only_approved)
+        if item and request.only_approved:
             item, cut = _keep_approved(home, item)
             left_out += cut
         if item:
@@ -290,7 +310,7 @@ def _read_day(
     except CommonplaceError as error:
         warnings.append(f"skipped: {error}")
         return None
-    most = int(room) * _CHARACTERS_PER_TOKEN
+    most = int(room) * CHARACTERS_PER_TOKEN
     if not only_approved:
         spans = _choose_spans(text, most)
     elif len(text) <= _WHOLE_CHARACTERS:

@@ -9,16 +9,19 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, Self
 
 from ..framing import cut_rules, cut_start, estimate_tokens, fence, list_item, quote_line, show_instructions
 from ..framing import weigh_tokens as weigh
+from ..search.shown_lines import ShownText
 
 OVER_BUDGET = "over the budget"
 NOT_APPROVED = "not all of it was written or approved by a person"
 CALLER = "the caller"
-_MIN_SHOWN_CHARACTERS = 12  # less of a text says nothing
-_SEPARATOR_TOKENS = weigh("\n\n")
+TOKENS_ARE = "an estimate by script, not a model's own count"  # as every receipt says
+MIN_SHOWN_CHARACTERS = 12  # less of a text says nothing
+CHARACTERS_PER_TOKEN = 12  # more than any text has
+SEPARATOR_TOKENS = weigh("\n\n")
 
 _HEADING = re.compile(r"#{1,6}[ \t]")
 _OPEN_TASK = re.compile(r"\s*[-*+] \[ \]\s")
@@ -29,7 +32,7 @@ IsApproved = Callable[[Span], bool]
 
 
 class Source(NamedTuple):
-    """Lines of a page that are in the context; `is_partial` where not even one of them is there as a whole."""
+    """Lines of a page that are in the context; `is_partial` where only a part of them is."""
 
     path: str
     first: int = 0
@@ -63,10 +66,16 @@ class Part(NamedTuple):
 
 
 class Item(Protocol):
-    """A part of a section. `rank` decides which items stay where not all fit: those of a lower one."""
+    """A part of a section. `rank` decides which items stay where not all fit: those of a lower one.
+
+    Items of one `group` are shown under a heading of that name; those of none have an empty one.
+    """
 
     @property
     def rank(self) -> tuple[int, str]: ...
+
+    @property
+    def group(self) -> str: ...
 
     @property
     def cost(self) -> float:
@@ -87,8 +96,28 @@ class Item(Protocol):
         """Return what is left of the item without that which nobody approved."""
         ...
 
+    def texts(self) -> Iterable[ShownText]:
+        """Return the texts that may get remarks."""
+        ...
 
-class _PageLines:
+    def with_texts(self, texts: Iterator[str]) -> Item:
+        """Return the item with the next of these texts, as many as it has, in place of its own."""
+        ...
+
+
+class PlainItem:
+    """What an item has that says nothing else: no group, and no text that may get remarks."""
+
+    group: str = ""
+
+    def texts(self) -> Iterable[ShownText]:
+        return ()
+
+    def with_texts(self, texts: Iterator[str]) -> Self:
+        return self
+
+
+class _PageLines(PlainItem):
     """What items that show lines of a page have in common."""
 
     text: str
@@ -131,7 +160,7 @@ class TextItem(_PageLines):
     @cached_property
     def cost(self) -> float:
         beyond = max(0, self.total_characters - len(self.text))
-        return weigh(self._render(self.text)) + _SEPARATOR_TOKENS + beyond / 5
+        return weigh(self._render(self.text)) + SEPARATOR_TOKENS + beyond / 5
 
     @property
     def is_whole(self) -> bool:
@@ -144,10 +173,18 @@ class TextItem(_PageLines):
     def keep_approved(self, is_approved: IsApproved) -> TextItem | None:
         return self if self.is_current and is_approved((self.path, self.first_line, self.last_line)) else None
 
+    def texts(self) -> Iterator[ShownText]:
+        yield ShownText(self.path, self.first_line, self.text)
+
+    def with_texts(self, texts: Iterator[str]) -> TextItem:
+        text = next(texts)
+        total = self.total_characters + len(text) - len(self.text) if self.total_characters else 0
+        return self if text == self.text else replace(self, text=text, total_characters=total)
+
     def fit(self, room: float) -> Part | None:
         if self.is_whole and self.cost <= room:
             return Part(self._render(self.text), self.group, (self._source(self.text, self.last_line),))
-        return self._leave_out_done()._fit_start(room - _SEPARATOR_TOKENS)
+        return self._leave_out_done()._fit_start(room - SEPARATOR_TOKENS)
 
     def _leave_out_done(self) -> TextItem:
         """Return a list of tasks without those that are done: where there is little room, what is left to do counts."""
@@ -170,7 +207,7 @@ class TextItem(_PageLines):
             return weigh(self._render(start, self._describe_cut(start))) <= room
 
         start = _drop_last_headings(cut_start(self.text[:-1] if self.is_whole else self.text, fits))
-        if len(start) < _MIN_SHOWN_CHARACTERS:
+        if len(start) < MIN_SHOWN_CHARACTERS:
             return None
         rest = Cut(self.source, self._estimate_rest(start), f"{OVER_BUDGET}: {self._name_rest(start)} cut")
         return Part(self._render(start, self._describe_cut(start)), self.group, self._start_sources(start), (rest,))
@@ -248,7 +285,7 @@ class RulesItem(_PageLines):
 
     @cached_property
     def cost(self) -> float:
-        return weigh(show_instructions(self.text)) + _SEPARATOR_TOKENS
+        return weigh(show_instructions(self.text)) + SEPARATOR_TOKENS
 
     @property
     def last_line(self) -> int:
@@ -265,7 +302,7 @@ class RulesItem(_PageLines):
         if self.brief:
             return self._fit_brief(room, source)
         note = f"\n\n(Some of these rules are left out here: read {quote_line(self.path)} first.)"
-        available = room - _SEPARATOR_TOKENS - weigh(note)
+        available = room - SEPARATOR_TOKENS - weigh(note)
         if available < 0:
             return None
         rules, count = cut_rules(self.text, lambda text: weigh(show_instructions(text)) <= available)
@@ -276,7 +313,7 @@ class RulesItem(_PageLines):
 
     def _fit_brief(self, room: float, source: Source) -> Part | None:
         tokens = estimate_tokens(self.brief)
-        if weigh(self.brief) + _SEPARATOR_TOKENS > room:
+        if weigh(self.brief) + SEPARATOR_TOKENS > room:
             return None
         cut = Cut(self.source, max(1, estimate_tokens(self.text) - tokens), f"{OVER_BUDGET}: said in fewer words")
         return Part(self.brief, "", (source._replace(tokens=tokens),), (cut,))

@@ -20,12 +20,13 @@ from ..framing import cut_start, estimate_tokens, list_item, quote_name, quote_v
 from ..framing import weigh_tokens as weigh
 from ..home import Home
 from ..model import Block, Record
+from ..search.shown_lines import ShownText
 from ..storage.layout import stem
 from ..storage.names import is_plain
 from ..storage.records import INJECTED, channel_name, read_text, record_at
-from .budget import Lines, Section, choose_approved, whole_page
+from .budget import ContextRequest, Lines, Section, choose_approved, whole_page
 from .days import list_days
-from .items import OVER_BUDGET, Cut, IsApproved, Part, Source, Span
+from .items import CHARACTERS_PER_TOKEN, OVER_BUDGET, SEPARATOR_TOKENS, Cut, IsApproved, Part, PlainItem, Source, Span
 
 TITLE = "Memory Map"
 _INTRO = "What else you can look up:"
@@ -44,8 +45,6 @@ _MAX_NOTES = 400
 _NOTES_TOKENS = 20  # that the names of notes ask for; with room to spare they get more
 _NOTES_SHARE = 0.1  # of the tokens over a small budget, which they ask for as well
 _SMALL_BUDGET_TOKENS = 1000
-_CHARACTERS_PER_TOKEN = 12
-_SEPARATOR_TOKENS = weigh("\n\n")
 _ROUNDING_TOKENS = 0.001  # sums of fractions may differ in the last digits
 _MARKS = re.compile(r"^[ \t]*(?:[-*+>]|\d{1,3}[.)]|\|)?[ \t]*(?:\[[ xX]\][ \t]+)?")
 _NOT_WORDS = re.compile(r"[ \t]*(?:#{1,6}(?:[ \t]|$)|<!--|```|~~~|---|===|\|[-: |]+\|?$)")
@@ -177,6 +176,10 @@ class Group(NameList):
             left -= len(lists[-1].names)
         return replace(self, names=names.names, left=names.left, lists=tuple(lists))
 
+    def with_texts(self, texts: Iterator[str]) -> Group:
+        """Return it with the next of these texts as the starts of its pages."""
+        return replace(self, names=tuple(replace(each, text=next(texts)) for each in self.names))
+
     def leave_out_shown(self, lines: Lines) -> Group:
         """Return it without the notes that are in the context anyway."""
         if not self.has_notes:
@@ -192,7 +195,7 @@ class Group(NameList):
 
 
 @dataclass(frozen=True)
-class MapItem:
+class MapItem(PlainItem):
     """The whole map. It gives up words first, then names; and with room to spare it shows more of each page."""
 
     groups: tuple[Group, ...]
@@ -208,7 +211,7 @@ class MapItem:
 
     @cached_property
     def _whole_cost(self) -> float:
-        return weigh(self._render(_FEW_WORDS_CHARACTERS).text) + _SEPARATOR_TOKENS
+        return weigh(self._render(_FEW_WORDS_CHARACTERS).text) + SEPARATOR_TOKENS
 
     @cached_property
     def _most_names(self) -> int:
@@ -220,6 +223,14 @@ class MapItem:
     def keep_approved(self, _: IsApproved) -> MapItem:
         return self
 
+    def texts(self) -> Iterator[ShownText]:
+        for group in self.groups:
+            yield from (ShownText(each.path, 1, each.text) for each in group.names)
+
+    def with_texts(self, texts: Iterator[str]) -> MapItem:
+        groups = tuple(group.with_texts(texts) for group in self.groups)
+        return self if groups == self.groups else replace(self, groups=groups)
+
     def leave_out(self, reason: str) -> Cut:
         return Cut("the map", max(1, int(self.cost)), reason)
 
@@ -229,7 +240,7 @@ class MapItem:
         return replace(self, groups=tuple(group for group in groups if group.size), days=days)
 
     def fit(self, room: float) -> Part | None:
-        available = room - _SEPARATOR_TOKENS + _ROUNDING_TOKENS
+        available = room - SEPARATOR_TOKENS + _ROUNDING_TOKENS
         if available == float("inf"):
             return self._fit_plain()
         if weigh(self._render_names(self._most_names).text) > available:
@@ -320,15 +331,15 @@ def _render_group(group: Group, words: int, first: int, more: int) -> tuple[list
     return [*lines, *([f"- and {group.left} more"] if group.left else [])], sources
 
 
-def memory_map(home: Home, channel: str | None, limit: int | None, *, only_approved: bool) -> Section | None:
+def memory_map(home: Home, request: ContextRequest) -> Section | None:
     """Return the map of what this agent may see; of other channels, in a conversation, only the names."""
-    room = _PLAIN_TOKENS if limit is None else limit
-    most = _PLAIN_CHARACTERS if limit is None else max(_MAX_LINE_CHARACTERS, room * _CHARACTERS_PER_TOKEN)
-    reader = _MapReader(home, room, most, only_approved=only_approved)
+    room = _PLAIN_TOKENS if request.limit is None else request.limit
+    most = _PLAIN_CHARACTERS if request.limit is None else max(_MAX_LINE_CHARACTERS, room * CHARACTERS_PER_TOKEN)
+    reader = _MapReader(home, room, most, only_approved=request.only_approved)
     groups = [
         reader.read_topics(),
-        reader.read_records(channel),
-        reader.read_channels(channel),
+        reader.read_records(request.channel),
+        reader.read_channels(request.channel),
         reader.read_notes(),
         reader.read_pages(),
     ]
@@ -354,6 +365,14 @@ class MapSection(Section):
         return parts, [cut for part in parts for cut in part.cut] or [
             item.leave_out(OVER_BUDGET) for item in self.items if not parts
         ]
+
+
+def list_working_notes(home: Home) -> tuple[list[Record], tuple[str, ...]]:
+    """Return the agent's keyed notes, newest first, without handoff and scratchpad; and warnings."""
+    fixed = (home.layout.handoff_page(home.agent), home.layout.scratch_page(home.agent))
+    records, warnings = home.list_records(home.layout.working_folder(home.agent))
+    notes = [record for record in records if record.path not in fixed and record.text.strip()]
+    return sorted(notes, key=lambda record: (-sort_key(record.updated_at), record.key)), warnings
 
 
 class _MapReader:
@@ -418,11 +437,7 @@ class _MapReader:
         return Group("Notes", lists=tuple(each for each in lists if each.size), has_notes=True)
 
     def _read_working_notes(self) -> Iterator[Named]:
-        home = self._home
-        fixed = (home.layout.handoff_page(home.agent), home.layout.scratch_page(home.agent))
-        records, _ = home.list_records(home.layout.working_folder(home.agent))
-        notes = [record for record in records if record.path not in fixed and record.text.strip()]
-        notes.sort(key=lambda record: (-sort_key(record.updated_at), record.key))
+        notes, _ = list_working_notes(self._home)
         keys = {record.path: record.key for record in notes}
         return (Named(keys[path], path) for path in self._choose(keys))
 

@@ -22,7 +22,8 @@ from ..search.marks import describe_marks
 from ..search.words import is_question
 from ..storage.names import file_name
 from . import Context
-from .remarks import describe_version, leave_out_replaced_lines, leave_out_superseded, make_viewer, wants_replaced
+from .items import OVER_BUDGET, TOKENS_ARE
+from .remarks import describe_version, leave_out_replaced_lines, leave_out_superseded, wants_replaced
 
 if TYPE_CHECKING:
     from ..search.pipeline import SearchResult
@@ -42,7 +43,7 @@ _MAX_PROMPT_CHARACTERS = 20_000  # that count as said
 _MAX_TEXT_CHARACTERS = 360  # of one line
 _MIN_TEXT_CHARACTERS = 80  # less of a text is not worth showing
 _MAX_QUESTION_CHARACTERS = 200
-_OVER_BUDGET = "over the budget"
+_MIN_WORDS = 3  # of a line; fewer say something only with their key
 _GIVEN = "was given already"
 _LAST_LATIN_LETTER = "\u024f"
 _WORD = re.compile(r"[^\W\d_]+")
@@ -87,7 +88,7 @@ def recall_for(
     if not home.search_settings.enabled or not _has_content(query):
         return _make_context(_Recall([], []), budget, ())
     conversation.add(prompt[:_MAX_PROMPT_CHARACTERS])
-    viewer = make_viewer(home, channel, user)
+    viewer = home.visibility.reader(channel, user)
     result = _search(home, query, viewer)
     hits = [hit for hit in result.hits if _is_recallable(home, hit, session or home.session, conversation)]
     if term := _find_term_to_define(query):
@@ -228,12 +229,12 @@ def _choose(hits: list[Hit], words: list[str], budget: int, conversation: Conver
         line = None if is_full else _make_fitting_line(hit, words, conversation, recall.lines, budget, notice)
         if line is None:
             is_full = bool(days)
-            recall.cut.append(_cut_entry(hit, _OVER_BUDGET))
+            recall.cut.append(_cut_entry(hit, OVER_BUDGET))
             continue
         recall.lines.append(line)
         for part in line.parts:
             conversation.add(part)
-    more = sum(entry["reason"] == _OVER_BUDGET for entry in recall.cut)
+    more = sum(entry["reason"] == OVER_BUDGET for entry in recall.cut)
     return recall._replace(notice=_describe_rest(days, more, len(hits)) if days and more else "")
 
 
@@ -282,9 +283,6 @@ def _is_given(hit: Hit, line: str, conversation: Conversation) -> bool:
     """Return whether a line was given: by itself, or after the key of its record, as the context lists it."""
     is_short = len(line.split()) < _MIN_WORDS
     return (not (is_short and hit.key) and conversation.has(line)) or conversation.has(f"{hit.key} {line}")
-
-
-_MIN_WORDS = 3  # fewer say something only with their key
 
 
 def _excerpt(lines: list[str], words: list[str], size: int) -> list[str]:
@@ -363,7 +361,7 @@ def _make_context(recall: _Recall, budget: int, warnings: tuple[str, ...]) -> Co
     receipt = {
         "budget": budget,
         "tokens": tokens,
-        "tokens_are": "an estimate by script, not a model's own count",
+        "tokens_are": TOKENS_ARE,
         "sections": [section] if sources or recall.cut else [],
         "warnings": [*warnings],
     }

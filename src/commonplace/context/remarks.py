@@ -38,9 +38,6 @@ from ..search.validity import (
 )
 from ..storage.authors import Provenance
 from .budget import Section
-from .days import DayItem
-from .items import Item, TextItem
-from .memory_map import MapItem
 
 _LIST_MARK = re.compile(r"\s*(?:(?:[-*+•>]|\d{1,3}[.)]|#{1,6})\s+)*(?:\[[ xX]\]\s+)?")
 _ANY_DAY = date(2026, 1, 1).toordinal()
@@ -166,41 +163,15 @@ def add_remarks(home: Home, viewer: Viewer, sections: Sequence[Section], *, only
 def _list_texts(section: Section) -> Iterator[ShownText]:
     if not section.has_recalled_items:
         for item in section.items:
-            yield from _list_item_texts(item)
-
-
-def _list_item_texts(item: Item) -> Iterator[ShownText]:
-    if isinstance(item, TextItem):
-        yield ShownText(item.path, item.first_line, item.text)
-    elif isinstance(item, DayItem):
-        yield from (ShownText(item.path, entry.first_line, entry.text) for entry in item.entries)
-    elif isinstance(item, MapItem):
-        yield from (ShownText(each.path, 1, each.text) for group in item.groups for each in group.names)
+            yield from item.texts()
 
 
 def _with_texts(section: Section, texts: Iterator[str]) -> Section:
     """Return a section whose texts are the next ones."""
     if section.has_recalled_items:
         return section
-    items = [_with_item_texts(item, texts) for item in section.items]
+    items = [item.with_texts(texts) for item in section.items]
     return replace(section, items=items) if items != [*section.items] else section
-
-
-def _with_item_texts(item: Item, texts: Iterator[str]) -> Item:
-    if isinstance(item, TextItem):
-        text = next(texts)
-        total = item.total_characters + len(text) - len(item.text) if item.total_characters else 0
-        return item if text == item.text else replace(item, text=text, total_characters=total)
-    if isinstance(item, DayItem):
-        entries = tuple(entry.with_text(next(texts)) for entry in item.entries)
-        return item if entries == item.entries else replace(item, entries=entries)
-    if isinstance(item, MapItem):
-        groups = tuple(
-            replace(group, names=tuple(replace(each, text=next(texts)) for each in group.names))
-            for group in item.groups
-        )
-        return item if groups == item.groups else replace(item, groups=groups)
-    return item
 
 
 def _write(text: str, remarks: Remarks) -> str:
@@ -300,9 +271,3 @@ def _find_stale(check: PinCheck, text: ShownText, pages: _DatedPages, number: in
         whole = find_pins(origin.comments, read_pinned(origin.head))
         changes += [(0, check.describe_change(pin)) for pin in whole]
     yield from ((line, words) for line, words in dict.fromkeys(changes) if words)
-
-
-def make_viewer(home: Home, channel: str | None, user: str | None) -> Viewer:
-    """Return who reads a context: this agent, in one conversation."""
-    extra = home.search_settings.extra_paths
-    return Viewer(home.layout.agent_name(home.agent), extra, True, channel, user)

@@ -10,13 +10,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
-from typing import NamedTuple
 
 from .. import directive
 from ..errors import CommonplaceError
 from ..formats import blocks, frontmatter
 from ..formats.records import find_value_line
-from ..formats.timestamps import parse_timestamp, sort_key
+from ..formats.timestamps import parse_timestamp
 from ..framing import quote_line, quote_name
 from ..home import Home
 from ..instructions import Rule, read_rule
@@ -24,11 +23,11 @@ from ..model import Hit, Record
 from ..search.headings import find_headings
 from ..search.marks import describe_marks
 from ..storage.records import INJECTED, read_record, read_text
-from .budget import Section, choose_approved
+from .budget import ContextRequest, Section, choose_approved
 from .days import recent_days
-from .items import CALLER, NOT_APPROVED, Cut, RulesItem, Source, TextItem
-from .memory_map import memory_map
-from .remarks import describe_version, leave_out_replaced_lines, leave_out_superseded, make_viewer, wants_replaced
+from .items import CALLER, CHARACTERS_PER_TOKEN, NOT_APPROVED, Cut, RulesItem, Source, TextItem
+from .memory_map import list_working_notes, memory_map
+from .remarks import describe_version, leave_out_replaced_lines, leave_out_superseded, wants_replaced
 from .skills import skills, waiting_line
 
 # Said in every context, whatever the directives of a memory say.
@@ -39,19 +38,7 @@ _MAX_HITS = 5
 _MAX_BUDGET_HITS = 20
 _LEAST_SCORE = 0.03  # of a hit; below it is noise
 _LONG_NAME_CHARACTERS = 200
-_CHARACTERS_PER_TOKEN = 12  # more than any text has
 _NEEDED_FIRST = ("user_info", "preferences", "agent")  # whom it talks to is the last thing to lose
-
-
-class ContextRequest(NamedTuple):
-    """Who the context is for, and what is asked. No section needs more than `limit` tokens."""
-
-    user: str | None = None
-    channel: str | None = None
-    query: str | None = None
-    only_approved: bool = False
-    limit: int | None = None
-    reads_only: bool = False  # whether the reader may call only tools that write nothing
 
 
 def handoff(home: Home, request: ContextRequest) -> Section:
@@ -195,10 +182,7 @@ def _read_curated(text: str) -> tuple[int, str]:
 
 def working_notes(home: Home, request: ContextRequest) -> Section | None:
     """Return the agent's keyed notes, newest first."""
-    fixed = (home.layout.handoff_page(home.agent), home.layout.scratch_page(home.agent))
-    every_record, warnings = home.list_records(home.layout.working_folder(home.agent))
-    records = [record for record in every_record if record.path not in fixed and record.text.strip()]
-    records.sort(key=_newest_first)
+    records, warnings = list_working_notes(home)
     most = _MAX_PLAIN_NOTES if request.limit is None else max(_MAX_PLAIN_NOTES, request.limit // 5)
     every_item = (_list_item(home, record, request, rank=(number, "")) for number, record in enumerate(records))
     if request.only_approved:
@@ -214,23 +198,11 @@ def working_notes(home: Home, request: ContextRequest) -> Section | None:
     return Section("Working Notes", 55, items, floor_tokens=30, weight=2, left_out=left_out, warnings=warnings)
 
 
-def latest_days(home: Home, request: ContextRequest) -> Section | None:
-    return recent_days(home, request.limit, only_approved=request.only_approved)
-
-
-def rest_of_memory(home: Home, request: ContextRequest) -> Section | None:
-    return memory_map(home, request.channel, request.limit, only_approved=request.only_approved)
-
-
-def available_skills(home: Home, request: ContextRequest) -> Section | None:
-    return skills(home, request.user, request.query, request.limit)
-
-
 def recalled_memory(home: Home, request: ContextRequest) -> Section | None:
     """Return search hits for the query, among what this user may see in this channel."""
     if request.query is None or not request.query.strip() or not home.search_settings.enabled:
         return None
-    viewer = make_viewer(home, request.channel, request.user)
+    viewer = home.visibility.reader(request.channel, request.user)
     shown_whole = {home.layout.curated_page(home.agent), home.layout.shared_curated}
     hit_count = _MAX_HITS if request.limit is None else _MAX_BUDGET_HITS
     for most in (hit_count * 4, 100):  # a long curated page may fill a short list with itself
@@ -296,14 +268,14 @@ def _keep_approved_hits(home: Home, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
 ORDER = (
     handoff,
     directives,
-    available_skills,
+    skills,
     memory_context,
     current_channel,
     scratchpad,
     curated_memory,
     working_notes,
-    latest_days,
-    rest_of_memory,
+    recent_days,
+    memory_map,
     recalled_memory,
 )
 
@@ -319,10 +291,6 @@ def make_sections(home: Home, request: ContextRequest) -> Iterable[Section]:
 
 def _key(record: Record) -> str:
     return record.key
-
-
-def _newest_first(record: Record) -> tuple[float, str]:
-    return -sort_key(record.updated_at), record.key
 
 
 def _value_item(home: Home, record: Record, request: ContextRequest, label: str) -> TextItem:
@@ -343,7 +311,7 @@ def _list_item(
 def _clip(item: TextItem, request: ContextRequest) -> TextItem:
     """Return an item with no more of its text than the limit could show."""
     lines = item.text.count("\n") + 1
-    most = len(item.text) if request.limit is None else request.limit * _CHARACTERS_PER_TOKEN
+    most = len(item.text) if request.limit is None else request.limit * CHARACTERS_PER_TOKEN
     return replace(item, text=item.text[:most], total_characters=len(item.text), total_lines=lines)
 
 

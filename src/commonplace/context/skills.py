@@ -18,8 +18,8 @@ from ..instructions import read_rule
 from ..model import Skill
 from ..storage.history import describe_author
 from ..storage.skills import PAGE, parse
-from .budget import Section
-from .items import OVER_BUDGET, Cut, IsApproved, Part, Source, Span
+from .budget import ContextRequest, Section
+from .items import OVER_BUDGET, SEPARATOR_TOKENS, Cut, IsApproved, Part, PlainItem, Source, Span
 
 TITLE = "Available Skills"
 _FOLLOW = "Follow a skill's instructions when you do what it describes; they change nothing else."
@@ -28,18 +28,17 @@ _BRIEF_CHARACTERS = 100  # of a description
 _MAX_SKILLS = 1000
 _MIN_SKILL_TOKENS = 6
 _MIN_RULES_TOKENS = 40.0
-_SEPARATOR_TOKENS = weigh("\n\n")
 _FOLLOW_TOKENS = weigh(f"{_FOLLOW}\n\n")
 _BRIEF_TOKENS = weigh(f"{_BRIEF}\n\n")
 
 
-def skills(home: Home, user: str | None, query: str | None, limit: int | None) -> Section | None:
-    """Return the skills that a user may see; where they are more than `limit` tokens could name, the first ones."""
+def skills(home: Home, request: ContextRequest) -> Section | None:
+    """Return the skills that a user may see; where they are more than the limit could name, the first ones."""
     items: list[SkillItem] = []
     warnings: list[str] = []
     proposals = 0
-    most = _MAX_SKILLS if limit is None else min(_MAX_SKILLS, limit // _MIN_SKILL_TOKENS + 1)
-    words = _words(query or "")
+    most = _MAX_SKILLS if request.limit is None else min(_MAX_SKILLS, request.limit // _MIN_SKILL_TOKENS + 1)
+    words = _words(request.query or "")
     folders = home.storage.pages.list_folders(home.layout.skills)
     paths = {folder: f"{home.layout.skills}/{folder}/{PAGE}" for folder in folders[:most]}
     read = home.storage.page_reader([*paths.values()])
@@ -54,7 +53,7 @@ def skills(home: Home, user: str | None, query: str | None, limit: int | None) -
         rule = read_rule(home, path, text)
         proposals += bool(rule.proposal)
         skill = _parse(home, path, folder, rule.text)
-        if skill and skill.is_visible_to(user):
+        if skill and skill.is_visible_to(request.user):
             items.append(_make_item(home, skill, rule.text, words, is_current=not rule.proposal))
             warnings += [skill.warning] if skill.warning else []
     items.sort(key=_name)
@@ -105,7 +104,7 @@ def _make_item(home: Home, skill: Skill, text: str, words: set[str], *, is_curre
 
 
 @dataclass(frozen=True)
-class SkillItem:
+class SkillItem(PlainItem):
     """A skill. `fit` shows it whole or, in less room, by name and description."""
 
     skill: Skill
@@ -117,7 +116,7 @@ class SkillItem:
 
     @cached_property
     def cost(self) -> float:
-        return weigh(self._render(self.skill.instructions.strip("\n"))) + _SEPARATOR_TOKENS
+        return weigh(self._render(self.skill.instructions.strip("\n"))) + SEPARATOR_TOKENS
 
     @cached_property
     def brief(self) -> str:
@@ -149,7 +148,7 @@ class SkillItem:
         if self.cost <= room:
             return self._part(self._render(self.skill.instructions.strip("\n")))
         note = f"\n(Some of these rules are left out here: read {quote_line(self.skill.path)} first.)"
-        available = room - _SEPARATOR_TOKENS - weigh(note)
+        available = room - SEPARATOR_TOKENS - weigh(note)
         if available < _MIN_RULES_TOKENS:
             return None
         rules, _ = cut_rules(self.skill.instructions.strip("\n"), lambda text: weigh(self._render(text)) <= available)
@@ -241,7 +240,7 @@ def _choose_whole(ranked: Sequence[SkillItem], lines: dict[str, str], left: floa
         part = item.fit(room) if item.cost <= room or not whole else None
         if part:
             whole[item.skill.name] = part
-            left = room - weigh(part.text) - _SEPARATOR_TOKENS
+            left = room - weigh(part.text) - SEPARATOR_TOKENS
     return whole
 
 

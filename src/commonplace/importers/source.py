@@ -20,7 +20,7 @@ from typing import IO, Any
 from ..errors import InvalidArgument, NotFound, NotText, Refused, StorageError
 from ..maintenance.backup import Limits
 from ..storage.bulk import path_problem
-from ..storage.files import read_bytes
+from ..storage.files import NO_FOLLOW, READ_FLAGS, read_bytes
 from .values import Skipped
 
 PEEK_BYTES = 1 << 16
@@ -30,8 +30,6 @@ _ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
 _ENCRYPTED_FLAG = 0x1
 _UTF8_FLAG = 0x800
 _CHUNK_BYTES = 1 << 20
-# Neither through a link, nor waiting for whoever is at the other end of a pipe.
-_OPEN_FLAGS = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
 # What zipfile raises for a zip that is damaged, needs a password, or uses an unknown compression.
 _ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError)
 _IGNORED_FOLDERS = frozenset({"node_modules", "__pycache__", "__MACOSX"})
@@ -198,7 +196,8 @@ class Folder(Source):
 
     def peek(self, path: str) -> bytes:
         try:
-            handle = os.open(os.path.join(self.location, path), _OPEN_FLAGS)
+            # neither through a link, nor waiting for whoever is at the other end of a pipe
+            handle = os.open(os.path.join(self.location, path), READ_FLAGS | NO_FOLLOW)
         except OSError:
             return b""
         try:

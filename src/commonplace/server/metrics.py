@@ -14,7 +14,6 @@ from threading import Lock
 from typing import Any, NamedTuple, TextIO
 
 from ..formats.timestamps import format_timestamp
-from ..home import utc_now
 from ..model import Clock
 from ..storage.tokens import Outcome
 
@@ -138,7 +137,7 @@ def _escape(value: str) -> str:
 class RequestLog:
     """Writes one line of JSON for each request."""
 
-    def __init__(self, stream: TextIO, clock: Clock = utc_now) -> None:
+    def __init__(self, stream: TextIO, clock: Clock) -> None:
         self._stream = stream
         self._clock = clock
         self._lock = Lock()

@@ -31,20 +31,29 @@ _IPV6_HOST_BITS = 64  # that one customer of a provider chooses freely
 
 
 class Bucket(NamedTuple):
-    """How many requests a token had left at a time."""
+    """How many requests a token, an address or whatever else is counted had left at a time."""
 
     left: float
     at: float
 
 
 class Buckets(Protocol):
-    """Where the buckets of tokens are. All of them may be shared with others who hold the same lock."""
+    """Where buckets are, by what is counted. All of them may be shared with others who hold the same lock."""
 
     def lock(self) -> AbstractContextManager[object]: ...
 
-    def get(self, token: str) -> Bucket | None: ...
+    def get(self, key: str) -> Bucket | None: ...
 
-    def put(self, token: str, bucket: Bucket) -> None: ...
+    def put(self, key: str, bucket: Bucket) -> None: ...
+
+
+class ServerBuckets(NamedTuple):
+    """Where the buckets of each limit of a server are; None for those of one process."""
+
+    requests: Buckets | None = None
+    writes: Buckets | None = None
+    added: Buckets | None = None
+    sign_ins: Buckets | None = None
 
 
 class LocalBuckets:
@@ -57,25 +66,26 @@ class LocalBuckets:
     def lock(self) -> AbstractContextManager[object]:
         return self._lock
 
-    def get(self, token: str) -> Bucket | None:
-        return self._buckets.get(token)
+    def get(self, key: str) -> Bucket | None:
+        return self._buckets.get(key)
 
-    def put(self, token: str, bucket: Bucket) -> None:
-        self._buckets[token] = bucket
-        self._buckets.move_to_end(token)
+    def put(self, key: str, bucket: Bucket) -> None:
+        self._buckets[key] = bucket
+        self._buckets.move_to_end(key)
         if len(self._buckets) > MAX_BUCKETS:
             self._buckets.popitem(last=False)
 
 
 class RateLimiter:
-    """Lets each token do so much in a period, such as requests in a minute: a bucket that refills all the time, and
-    holds one period."""
+    """Lets each key, such as a token, do so much in a period, such as requests in a minute: a bucket that refills all
+    the time, and holds one period."""
 
     def __init__(
         self,
         limit: int,
-        now: Callable[[], float] = time.monotonic,
         buckets: Buckets | None = None,
+        now: Callable[[], float] = time.monotonic,
+        *,
         period_seconds: float = 60.0,
     ) -> None:
         """`limit` 0: none."""
@@ -84,31 +94,31 @@ class RateLimiter:
         self._buckets = buckets or LocalBuckets()
         self._period_seconds = period_seconds
 
-    def seconds_to_wait(self, token: str, amount: float = 1) -> float:
-        """Count a request of a token and return 0, or return how long to wait if it has not enough left."""
+    def seconds_to_wait(self, key: str, amount: float = 1) -> float:
+        """Count a request of a key and return 0, or return how long to wait if it has not enough left."""
         if not self._limit:
             return 0.0
         with self._buckets.lock():
-            bucket = self._refill(token)
+            bucket = self._refill(key)
             is_allowed = bucket.left >= amount
-            self._buckets.put(token, bucket._replace(left=bucket.left - amount) if is_allowed else bucket)
+            self._buckets.put(key, bucket._replace(left=bucket.left - amount) if is_allowed else bucket)
         return 0.0 if is_allowed else self._seconds_until(bucket, amount)
 
-    def peek(self, token: str) -> float:
-        """Return how long to wait until a token has a request left, without counting one."""
+    def peek(self, key: str) -> float:
+        """Return how long to wait until a key has a request left, without counting one."""
         with self._buckets.lock():
-            bucket = self._refill(token)
+            bucket = self._refill(key)
         return 0.0 if bucket.left >= 1 else self._seconds_until(bucket)
 
-    def count(self, token: str) -> None:
-        """Count a request that was made already, even if none is left: a token owes those of one period at most."""
+    def count(self, key: str) -> None:
+        """Count a request that was made already, even if none is left: a key owes those of one period at most."""
         with self._buckets.lock():
-            bucket = self._refill(token)
-            self._buckets.put(token, bucket._replace(left=max(bucket.left - 1, -float(self._limit))))
+            bucket = self._refill(key)
+            self._buckets.put(key, bucket._replace(left=max(bucket.left - 1, -float(self._limit))))
 
-    def _refill(self, token: str) -> Bucket:
+    def _refill(self, key: str) -> Bucket:
         now = self._now()
-        bucket = self._buckets.get(token) or Bucket(float(self._limit), now)
+        bucket = self._buckets.get(key) or Bucket(float(self._limit), now)
         gained = (now - bucket.at) * self._limit / self._period_seconds
         return Bucket(min(self._limit, bucket.left + gained), now)
 
@@ -121,7 +131,7 @@ class SignInLimiter:
 
     def __init__(self, buckets: Buckets | None = None, now: Callable[[], float] = time.monotonic) -> None:
         self._buckets = buckets or LocalBuckets()
-        self._limiter = RateLimiter(FAILURES_PER_MINUTE, now, self._buckets)
+        self._limiter = RateLimiter(FAILURES_PER_MINUTE, self._buckets, now)
         self._now = now
         self._valid: set[str] = set()  # hashes of secrets that this process knows
 
@@ -183,8 +193,8 @@ class Quotas:
         added: Buckets | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._writes = RateLimiter(writes_per_day, now, writes, DAY_SECONDS)
-        self._bytes = RateLimiter(bytes_per_day, now, added, DAY_SECONDS)
+        self._writes = RateLimiter(writes_per_day, writes, now, period_seconds=DAY_SECONDS)
+        self._bytes = RateLimiter(bytes_per_day, added, now, period_seconds=DAY_SECONDS)
         self._writes_per_day = writes_per_day
         self._bytes_per_day = bytes_per_day
 

@@ -13,28 +13,30 @@ import anyio.to_thread
 
 from ..errors import CommonplaceError, InvalidArgument
 from ..formats.timestamps import format_timestamp
-from ..home import Home, utc_now
+from ..home import Home
 from ..memory import Memory
 from ..model import Clock
 from ..storage.layout import MAIN
 from ..storage.tokens import Call, Grant, Outcome
 from ..tools import catalog, schemas
+from .auth import Authenticator, TokenStores
+from .memory_pool import MemoryPool
 from .metrics import Metrics, Request, RequestLog
 from .notifications import ChangeFeeds, HomeWatchers
 from .prompt_socket import PromptSocket
-from .rate_limits import Quotas, RateLimiter, SignInLimiter
-from .sessions import UNRESTRICTED, Authenticator, Caller, MemoryPool, ServerOptions, TokenStores
+from .rate_limits import Quotas, RateLimiter, ServerBuckets, SignInLimiter
+from .sessions import UNRESTRICTED, Caller, ServerOptions
 
 if TYPE_CHECKING:
-    from .workers import SharedMetrics
+    from .worker_state import SharedMetrics
 
-MAX_NAME_CHARACTERS = 200  # of a name in the audit log
+MAX_AUDIT_NAME_CHARACTERS = 200
 
 
 class AuditLog:
     """Which token called what, for which agent, and how it ended; never what was said."""
 
-    def __init__(self, stores: TokenStores, clock: Clock = utc_now) -> None:
+    def __init__(self, stores: TokenStores, clock: Clock) -> None:
         self._stores = stores
         self._clock = clock
 
@@ -53,7 +55,7 @@ class AuditLog:
 
 
 def _shorten(name: str) -> str:
-    return name[:MAX_NAME_CHARACTERS]
+    return name[:MAX_AUDIT_NAME_CHARACTERS]
 
 
 class MemoryService:
@@ -65,32 +67,19 @@ class MemoryService:
         self.watchers = HomeWatchers()
         self.feeds = ChangeFeeds(self.watchers)
         self._stores = TokenStores(options.home if options.is_found else "")
-        self.authenticator = Authenticator(options, self._stores)
-        self.audit = AuditLog(self._stores)
+        self.authenticator = Authenticator(options, self._stores, options.clock)
+        self.audit = AuditLog(self._stores, options.clock)
         self.metrics = Metrics()
-        self._shared_metrics: SharedMetrics | None = None
+        self._shared_metrics = _share_metrics(self.metrics, options.worker_state)
         self.stop_tracing: Callable[[], None] = _do_nothing
         self._prompts: PromptSocket | None = None
-        self.rate_limiter = RateLimiter(options.requests_per_minute, options.elapsed)
-        self.quotas = Quotas(options.writes_per_day, options.bytes_per_day, now=options.elapsed)
-        self.sign_ins = SignInLimiter(now=options.elapsed)
-        if options.worker_state:
-            self._share_with_workers(options.worker_state)
-        self._request_log = RequestLog(sys.stderr) if options.logs_requests else None
-
-    def _share_with_workers(self, folder: str) -> None:
-        """Count requests together with the other workers of this server, and limit their rates together."""
-        from .workers import BYTES_FILE, SIGN_INS_FILE, TOKENS_FILE, WRITES_FILE, SharedBuckets, SharedMetrics
-
-        self._shared_metrics = SharedMetrics(self.metrics, folder)
-        tokens = SharedBuckets(folder, TOKENS_FILE)
-        self.rate_limiter = RateLimiter(self.options.requests_per_minute, self.options.elapsed, tokens)
-        writes = SharedBuckets(folder, WRITES_FILE)
-        added = SharedBuckets(folder, BYTES_FILE)
+        buckets = _open_buckets(options.worker_state)
+        self.rate_limiter = RateLimiter(options.requests_per_minute, buckets.requests, options.elapsed)
         self.quotas = Quotas(
-            self.options.writes_per_day, self.options.bytes_per_day, writes, added, self.options.elapsed
+            options.writes_per_day, options.bytes_per_day, buckets.writes, buckets.added, options.elapsed
         )
-        self.sign_ins = SignInLimiter(SharedBuckets(folder, SIGN_INS_FILE), self.options.elapsed)
+        self.sign_ins = SignInLimiter(buckets.sign_ins, options.elapsed)
+        self._request_log = RequestLog(sys.stderr, options.clock) if options.logs_requests else None
 
     def render_metrics(self) -> str:
         """Return the figures of this server, of all its workers, in Prometheus' text format."""
@@ -170,6 +159,24 @@ class MemoryService:
         self.memories.close()
         self._stores.close()
         self.stop_tracing()
+
+
+def _share_metrics(metrics: Metrics, folder: str) -> SharedMetrics | None:
+    """Return the metrics of all workers of this server, which share a folder; None if there is none."""
+    if not folder:
+        return None
+    from .worker_state import SharedMetrics
+
+    return SharedMetrics(metrics, folder)
+
+
+def _open_buckets(folder: str) -> ServerBuckets:
+    """Return where the limits are counted: together with the other workers of this server, which share a folder."""
+    if not folder:
+        return ServerBuckets()
+    from .worker_state import open_buckets
+
+    return open_buckets(folder)
 
 
 def _do_nothing() -> None:

@@ -1,53 +1,31 @@
-"""Authentication and sessions: who a request comes from, what its token allows, and which memory it means; the pool of
-memories that are open.
+"""Sessions: who a request comes from, and which memory it means.
 
 A name given as a command-line flag holds for every request. One from the environment is a default that a request may
 replace: in its `_meta` (`commonplace/agent`), or over HTTP in a header (`Commonplace-Agent`). If a request uses both,
 they must agree, so that a name which a proxy puts into the header cannot be overridden.
-
-Tokens are read again with every request, so that a revoked one ends at once. A client over standard input is the
-user's own process and needs none.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from contextvars import ContextVar
-from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 from urllib.parse import unquote
-from weakref import WeakValueDictionary
 
-from ..errors import CommonplaceError, InvalidArgument, Refused, StorageError
+from ..errors import InvalidArgument, Refused
 from ..formats.json_text import is_unicode
 from ..home import utc_now
 from ..memory import Memory
 from ..model import Clock
-from ..storage.backends import backend_of
-from ..storage.base import TokenStore
 from ..storage.layout import MAIN
 from ..storage.names import is_plain
-from ..storage.readings import Readings
-from ..storage.tokens import Grant, parse_tenant, verify_token
+from ..storage.tokens import Grant
 from ..tools.catalog import EVERYDAY
-from ..trust import open_trusted_tokens
-
-if TYPE_CHECKING:
-    from ..index.handle import IndexHandle
-    from ..storage.authors import Authors
 
 Answers = Literal["auto", "structured", "text", "short"]
-MAX_OPEN_MEMORIES = 64  # one that was closed is opened again when it is needed
-MAX_KEPT_READINGS = 256  # of memories and agents, open or closed
 MAX_NAME_CHARACTERS = 500
 UNRESTRICTED = Grant()  # for callers that need no token, such as a client over standard input
-GRANT = "commonplace.grant"  # the key in an ASGI scope under which a request carries its grant
-# The same for code that an SDK calls without the request. Without a request, a caller is the user's own process.
-CURRENT_GRANT: ContextVar[Grant] = ContextVar("grant", default=UNRESTRICTED)
-MAX_OPEN_STORES = 64
 
 
 class Caller(NamedTuple):
@@ -180,175 +158,3 @@ def _read_name(name: str, meta: Mapping[str, Any], headers: Mapping[str, str]) -
     if header and value != header:
         raise Refused(f"the request comes from the {name} {header}, as its header says: its _meta cannot say {value}")
     return value or None
-
-
-class _OpenMemory(NamedTuple):
-    """An open memory, and until when its settings need no check."""
-
-    memory: Memory
-    fresh_until: float
-
-
-class MemoryPool:
-    """Open memories by home and agent, with current settings. The least recently used are closed."""
-
-    def __init__(self, options: ServerOptions) -> None:
-        self._options = options
-        self._open: OrderedDict[tuple[str, str], _OpenMemory] = OrderedDict()
-        self._readings: OrderedDict[tuple[str, str], Readings] = OrderedDict()
-        self._indexes: WeakValueDictionary[str, IndexHandle] = WeakValueDictionary()  # the latest of each home
-        self._authors: WeakValueDictionary[str, Authors] = WeakValueDictionary()  # likewise
-        self._lock = Lock()
-
-    def find_open(self, caller: Caller) -> Memory | None:
-        """Return an open memory whose settings are current; None if that takes waiting, which `open` does."""
-        key = (caller.home, caller.agent)
-        with self._lock:
-            entry = self._open.get(key)
-            if entry is None:
-                return None
-            self._open.move_to_end(key)
-        storage = entry.memory.home.storage
-        if time.monotonic() < entry.fresh_until:
-            return entry.memory
-        if storage.settings_check_seconds:  # a check takes time
-            return None
-        return entry.memory if storage.current_settings_version() == storage.settings_version else None
-
-    def open(self, caller: Caller) -> Memory:
-        """Return the caller's memory, opened if need be: that may wait for others who are writing."""
-        key = (caller.home, caller.agent)
-        with self._lock:
-            before = self._open.get(key)
-        memory = before.memory if before and _has_current_settings(before.memory) else self._open_anew(key)
-        unused: list[Memory] = []
-        with self._lock:
-            entry = self._open.pop(key, None)
-            if entry and entry is not before and entry.memory is not memory:  # another request was quicker
-                unused.append(memory)
-                memory = entry.memory
-            elif entry and entry.memory is not memory:
-                unused.append(entry.memory)
-            self._open[key] = _OpenMemory(memory, time.monotonic() + memory.home.storage.settings_check_seconds)
-            if len(self._open) > MAX_OPEN_MEMORIES:
-                unused.append(self._open.popitem(last=False)[1].memory)
-        for each in unused:
-            self._close(each)
-        return memory
-
-    def _close(self, memory: Memory) -> None:
-        """Close a memory, but not the index that it shares with memories of other agents."""
-        index = memory.home.index_if_open
-        with self._lock:
-            others = [entry.memory.home.index_if_open for entry in self._open.values()]
-        if index is not None and any(other is index for other in others):
-            memory.home.leave_index()
-        memory.close()
-
-    def _open_anew(self, key: tuple[str, str]) -> Memory:
-        """Open a memory. Conversations go on with what they were given before it was closed."""
-        memory = self._options.open_memory(*key)
-        with self._lock:
-            if memory.home.storage.cache_folder:  # else every index is a connection of its own
-                self._share_index(key[0], memory)
-                memory.home.share_authors(self._authors.setdefault(key[0], memory.home.authors))
-            memory.home.readings = self._readings.setdefault(key, memory.home.readings)
-            self._readings.move_to_end(key)
-            if len(self._readings) > MAX_KEPT_READINGS:
-                self._readings.popitem(last=False)
-        return memory
-
-    def _share_index(self, home: str, memory: Memory) -> None:
-        if index := self._indexes.get(home):
-            memory.home.share_index(index)
-        self._indexes[home] = memory.home.index
-
-    def close(self) -> None:
-        with self._lock:
-            for entry in self._open.values():
-                entry.memory.close()
-            self._open.clear()
-
-
-def _has_current_settings(memory: Memory) -> bool:
-    """Return whether the settings are as they were read; True if that cannot be told, since the next call will fail."""
-    storage = memory.home.storage
-    try:
-        return storage.current_settings_version() == storage.settings_version
-    except StorageError:
-        return True
-
-
-class TokenStores:
-    """The tokens and audit logs of the homes in use, kept open."""
-
-    def __init__(self, found_home: str = "") -> None:
-        """`found_home`: a home that the user did not name, whose tokens count only as far as they trust it."""
-        self._found_home = found_home
-        self._open: dict[str, TokenStore] = {}
-        self._lock = Lock()
-
-    def get(self, home: str) -> TokenStore:
-        with self._lock:
-            if home not in self._open:
-                while len(self._open) >= MAX_OPEN_STORES:
-                    self._open.pop(next(iter(self._open))).close()
-                self._open[home] = open_trusted_tokens(home, is_found=home == self._found_home)
-            return self._open[home]
-
-    def is_immediate(self, home: str) -> bool:
-        """Return whether the tokens of a home can be read without waiting: they are open, and no server has them."""
-        store = self._open.get(home)
-        return store is not None and store.is_immediate
-
-    def close(self) -> None:
-        with self._lock:
-            for store in self._open.values():
-                store.close()
-            self._open.clear()
-
-
-class Authenticator:
-    def __init__(self, options: ServerOptions, stores: TokenStores, clock: Clock = utc_now) -> None:
-        self._options = options
-        self._stores = stores
-        self._clock = clock
-
-    def authenticate(self, headers: Mapping[str, str], secret: str, *, is_open: bool) -> Grant | None:
-        """Return what the holder of a secret may do, or None. `is_open`: a memory without tokens is for everybody."""
-        home = self._find(headers, secret)
-        if not home:
-            return None
-        tokens = self._stores.get(home).list_tokens()
-        if not tokens and is_open and not self._options.tenants:
-            return Grant(home=home)
-        token = verify_token(tokens, secret, self._clock())
-        return Grant(token.id, home, token.agents, token.role) if token else None
-
-    def is_immediate(self, headers: Mapping[str, str], secret: str) -> bool:
-        """Return whether `authenticate` waits for nobody, so that it needs no thread."""
-        return self._stores.is_immediate(self._find(headers, secret))
-
-    def _find(self, headers: Mapping[str, str], secret: str) -> str:
-        """Return the home that a request is for, as far as its token or its headers say."""
-        return self._find_tenant(secret) if self._options.tenants else self._find_home(headers)
-
-    def _find_tenant(self, secret: str) -> str:
-        """Return the home of the tenant that a token names, or an empty string. The name alone opens nothing: the
-        whole token must be one of that tenant's."""
-        tenant = parse_tenant(secret)
-        return backend_of(self._options.home).tenant_address(self._options.home, tenant) if tenant else ""
-
-    def _find_home(self, headers: Mapping[str, str]) -> str:
-        """Return the home that the headers name. An invalid name is refused later, when the request is read."""
-        try:
-            return self._options.find_home({}, headers)
-        except CommonplaceError:
-            return self._options.home
-
-    def require_home(self, caller: Caller, grant: Grant) -> None:
-        """Refuse a request that was authenticated for one home and means another that has tokens of its own."""
-        if grant.home in (None, caller.home):
-            return
-        if grant.token or self._stores.get(caller.home).list_tokens():
-            raise Refused("this memory has its own tokens: name it in the header Commonplace-Home, with its token")

@@ -15,9 +15,8 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from functools import cache
-from typing import BinaryIO
 
 from ..errors import CommonplaceError, NotText, OutsideHome, PageNotFound, PathIsFile, PathIsFolder, StorageError
 
@@ -28,7 +27,9 @@ except ImportError:  # Windows
 
 PRIVATE_FILE_MODE = 0o600
 PRIVATE_FOLDER_MODE = 0o700
-TIMESTAMP_TICK_NANOSECONDS = 50_000_000  # file times move in steps of up to 10 ms; two writes inside one look alike
+# File times move in steps, and two writes inside one look alike. Most are of 10 ms at most, but some file systems and
+# network shares count whole seconds: to read a page once more costs less than to miss what a person saved.
+SETTLED_NANOSECONDS = 1_000_000_000
 NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 APPEND_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | NO_FOLLOW
 CREATE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | NO_FOLLOW | getattr(os, "O_BINARY", 0)
@@ -43,7 +44,6 @@ _MAX_KEPT_NAME_BYTES = 230  # of a name in that of its temporary file, where fil
 _HARMLESS_SIGNAL = getattr(signal, "SIGURG", 0)
 _SAVING_SECONDS = 1.0  # to wait for an editor that is in the middle of saving
 _CREATE_ATTEMPTS = 100
-_DESCRIPTORS = "/proc/self/fd"
 _PROBLEMS = {
     errno.ENOSPC: ("the disk is full", "free some space and try again"),
     errno.EDQUOT: ("the disk quota is used up", "free some space and try again"),
@@ -62,6 +62,19 @@ _ERROR_TYPES: dict[int, type[CommonplaceError]] = {
     errno.EISDIR: PathIsFolder,
     errno.ELOOP: OutsideHome,
 }
+
+
+FileStamp = tuple[int, int, int, int]  # inode, size, and the times of its content and of itself
+
+
+def stamp_file(info: os.stat_result, now_ns: int) -> FileStamp | None:
+    """Return what changes with a file; None if it was written so recently that another write could look the same.
+
+    `now_ns` is of the system's clock, not the memory's: file times are compared with it.
+    """
+    if max(info.st_mtime_ns, info.st_ctime_ns) >= now_ns - SETTLED_NANOSECONDS:
+        return None
+    return info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns
 
 
 @contextmanager
@@ -510,90 +523,3 @@ def _load_renameat2() -> Callable[[int, bytes, int, bytes, int], int] | None:
         return ctypes.get_errno() if renameat2(dir_fd, one, other_dir_fd, other, flag) else 0
 
     return call
-
-
-@contextmanager
-def open_atomic(path: str, *, replace: bool) -> Iterator[BinaryIO]:
-    """Open a private file for writing that gets its name once it is whole; who is killed before leaves nothing.
-
-    FileExistsError, after all is written, if the name is taken and `replace` is false. Where the system has no
-    nameless files, and where another file is replaced, a temporary name is used until the end.
-    """
-    file_path = os.path.abspath(path)
-    folder = os.path.dirname(file_path)
-    temporary = temporary_path(file_path)
-    nameless = _open_nameless(folder)
-    is_in_place = False
-    try:
-        with ExitStack() as stack:
-            with open(
-                os.open(temporary, CREATE_FLAGS, PRIVATE_FILE_MODE) if nameless is None else nameless, "wb"
-            ) as file:
-                _lock_until_closed(file.fileno(), stack)
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
-                if nameless is not None:
-                    is_in_place = _link_nameless(nameless, temporary, file_path, replace=replace)
-            if not is_in_place:
-                (os.replace if replace else rename_new)(temporary, file_path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
-    sync_folder(folder)
-
-
-def _lock_until_closed(handle: int, stack: ExitStack) -> None:
-    """Lock a file until the stack closes, which is after the file has its name. The death of the process unlocks."""
-    if fcntl:
-        with suppress(OSError):  # on a file system without locks nobody removes leftovers
-            fcntl.flock(handle, fcntl.LOCK_EX)
-            stack.callback(os.close, os.dup(handle))
-
-
-def _open_nameless(folder: str) -> int | None:
-    """Open a file that has no name yet, where the system can: nothing is left of it when its writer dies."""
-    if not hasattr(os, "O_TMPFILE") or not os.path.isdir(_DESCRIPTORS):
-        return None
-    with suppress(OSError):  # a real problem with the folder shows when the temporary file is created
-        return os.open(folder, os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, PRIVATE_FILE_MODE)
-    return None
-
-
-def _link_nameless(handle: int, temporary: str, file_path: str, *, replace: bool) -> bool:
-    """Give a nameless file its name, or the temporary one if the name is taken; return whether it is in place."""
-    above = os.open(os.path.dirname(file_path), os.O_RDONLY | os.O_CLOEXEC)
-    nameless = f"{_DESCRIPTORS}/{handle}"
-    try:
-        # Python follows the link of a descriptor only if it is given a folder to be relative to.
-        os.link(nameless, file_path, src_dir_fd=above)
-    except FileExistsError:
-        if not replace:
-            raise
-        os.link(nameless, temporary, src_dir_fd=above)
-        return False
-    finally:
-        os.close(above)
-    return True
-
-
-def remove_leftovers(path: str) -> None:
-    """Remove what killed writers of this file left behind. A live writer holds a lock on its temporary file."""
-    folder, name = os.path.split(os.path.abspath(path))
-    leftover = re.compile(rf"\.{re.escape(_shorten(name))}\.[0-9a-f]{{12}}\.tmp")
-    with suppress(OSError):
-        for each in os.listdir(folder) if fcntl else ():
-            if leftover.fullmatch(each):
-                _remove_if_unlocked(os.path.join(folder, each))
-
-
-def _remove_if_unlocked(temporary: str) -> None:
-    with suppress(OSError):  # locked, or not ours to remove
-        handle = os.open(temporary, READ_FLAGS | NO_FOLLOW)
-        try:
-            if stat.S_ISREG(os.fstat(handle).st_mode):
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                os.unlink(temporary)
-        finally:
-            os.close(handle)

@@ -114,7 +114,7 @@ def serve_http(
     if workers == 1:
         serve(options)
         return
-    from ..server.workers import claim, open_worker_state
+    from ..server.worker_state import claim, open_worker_state
 
     with open_worker_state() as folder:
         keys.claim = partial(claim, folder)

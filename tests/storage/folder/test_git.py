@@ -10,6 +10,7 @@ import pytest
 
 from commonplace import Memory
 from commonplace.storage.backends import backend_of
+from commonplace.storage.folder.git import find_repository_root
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 
@@ -54,8 +55,17 @@ def test_a_home_from_before_the_repository_is_ignored_once_it_is_opened(tmp_path
 
 
 def test_a_home_outside_of_a_repository_gets_no_files_of_git(home: Path) -> None:
+    home.parent.joinpath(".git").mkdir()  # which alone makes no repository
     use(home)
     assert [*home.rglob(".gitignore")] == []
+
+
+def test_the_root_of_a_repository_is_found_from_below_also_where_it_was_added_to_another(project: Path) -> None:
+    below = project / "a/b"
+    below.mkdir(parents=True)
+    assert find_repository_root(str(below)) == find_repository_root(str(project)) == str(project)
+    (project / "a/.git").write_text("gitdir: ../.git/modules/a\n")
+    assert find_repository_root(str(below)) == str(project / "a")
 
 
 def test_two_people_who_write_on_one_day_merge_without_a_conflict(project: Path) -> None:

@@ -14,6 +14,7 @@ from commonplace.errors import LockTimeout, NotText, OutsideHome, StorageError
 from commonplace.storage import files
 from commonplace.storage.file_locks import lock
 from commonplace.storage.folder.pages import FolderPages
+from commonplace.storage.history import ABSENT
 
 
 @pytest.fixture
@@ -93,6 +94,17 @@ def test_an_edit_made_by_hand_meanwhile_is_read_again_not_overwritten(pages: Fol
     pages.edit("a.md", change)
     assert pages.read("a.md").text == "one\nby hand\nby tool\n"
     assert tries == ["one\n", "one\nby hand\n"]
+
+
+def test_an_edit_that_empties_a_page_which_is_removed_meanwhile_leaves_no_page(pages: FolderPages) -> None:
+    pages.write("a.md", "one\n")
+
+    def change(_: str) -> str:
+        (Path(pages.root) / "a.md").unlink(missing_ok=True)  # by hand, between our read and our rename
+        return ""
+
+    assert pages.edit("a.md", change) == ABSENT
+    assert pages.list("") == []
 
 
 @pytest.mark.parametrize(("number", "word"), [(errno.ENOSPC, "full"), (errno.EROFS, "read-only"), (errno.EIO, "a.md")])

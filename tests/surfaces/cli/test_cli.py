@@ -40,9 +40,8 @@ def test_the_home_is_found_like_git_finds_its_own(tmp_path: Path) -> None:
     deep = tmp_path / "a/b/c"
     deep.mkdir(parents=True)
     (tmp_path / "a/.commonplace").mkdir()
-    assert find_home(str(deep), {}) == str(tmp_path / "a/.commonplace")
-    assert find_home(str(deep), {"COMMONPLACE_HOME": "/x"}) == "/x"
-    assert find_home(str(tmp_path), {}).endswith(".commonplace")
+    assert find_home(str(deep)) == str(tmp_path / "a/.commonplace")
+    assert find_home(str(tmp_path)).endswith(".commonplace")
 
 
 def test_home_and_agent_by_option_or_environment(shell: Shell) -> None:

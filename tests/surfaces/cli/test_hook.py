@@ -257,7 +257,7 @@ def test_a_hook_in_a_folder_that_is_gone_says_what_to_name(shell: Shell) -> None
         ["bash", "-c", command], cwd=shell.folder, env=shell.environment, input="{}", capture_output=True, text=True,
         check=True,
     )  # fmt: skip
-    assert "the folder it was started in no longer exists: name the memory with --home" in done.stderr
+    assert "the folder you are in was removed: go to another one, or name the memory with --home" in done.stderr
 
 
 def test_options_of_another_version_do_not_break_a_client(shell: Shell) -> None:

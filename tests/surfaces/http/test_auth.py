@@ -89,7 +89,7 @@ def test_a_stream_ends_when_its_token_is_revoked(address: str, access: TokenStor
 def test_a_stream_ends_when_the_time_of_its_token_is_over(
     address: str, access: TokenStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from commonplace.server import sessions as auth
+    from commonplace.server import auth
 
     _, secret = create_token(access, NOW, agents=None, role="read", days=1)
     with listening_at(address, secret) as stream:
@@ -102,7 +102,7 @@ def test_a_stream_ends_when_the_time_of_its_token_is_over(
 
 
 def test_a_stream_whose_token_holds_goes_on(address: str, access: TokenStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    from commonplace.server import sessions as auth
+    from commonplace.server import auth
 
     token, secret = create_token(access, NOW, agents=None, role="read")
     looks, many, real = list[bool](), threading.Event(), auth.verify_token

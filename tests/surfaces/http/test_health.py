@@ -240,7 +240,7 @@ def test_tokens_of_two_memories_with_the_same_name_wait_apart(tmp_path: Path) ->
 
 def test_a_bucket_refills_with_time() -> None:
     now = 100.0
-    limiter = RateLimiter(60, lambda: now)
+    limiter = RateLimiter(60, now=lambda: now)
     assert [limiter.seconds_to_wait("t") for _ in range(60)] == [0.0] * 60
     assert limiter.seconds_to_wait("t") == pytest.approx(1.0)
     now += 1.5

@@ -37,7 +37,7 @@ from ...storage.authors import KEEP, SUPERSEDE
 from ...storage.base import ABSENT, Root, Sentences
 from ...storage.bulk import IncomingPage, PageBatch, Snapshot, Spool, SpooledFile, any_covers, is_history_file
 from ...storage.conflicts import decode_text
-from ...storage.files import PRIVATE_FILE_MODE, open_atomic, remove_leftovers
+from ...storage.files import PRIVATE_FILE_MODE
 from ...storage.history import APPROVE, Author, Change, Versions, format_line, kind_of_origin, parse_line, version_of
 from .archive import (
     FORMATS,
@@ -50,6 +50,7 @@ from .archive import (
     render_settings,
     write_archive,
 )
+from .output import open_atomic, remove_leftovers
 
 __all__ = [
     "FORMATS",

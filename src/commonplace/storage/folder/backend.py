@@ -144,7 +144,7 @@ class FolderStorage:
     def bulk(self) -> BulkStore:
         from .bulk import FolderBulk
 
-        return FolderBulk(self.local_folder, self._clock, self.pages, self._history)
+        return FolderBulk(self.local_folder, self._clock, self._history)
 
     def check(self) -> None:
         if os.path.lexists(self.local_folder) and not os.path.isdir(self.local_folder):

@@ -18,14 +18,16 @@ from ...errors import CommonplaceError, OutsideHome, PageNotFound, StaleVersion,
 from ...formats.timestamps import format_timestamp
 from ...model import Clock
 from .. import bulk
-from ..base import HISTORY_FOLDER, LOCKS_FOLDER, Pages, Root, Sentences
+from ..base import HISTORY_FOLDER, LOCKS_FOLDER, Root, Sentences
 from ..file_locks import lock, lock_all
 from ..files import (
     APPEND_FLAGS,
     CREATE_FLAGS,
+    NO_FOLLOW,
     PRIVATE_FILE_MODE,
-    TIMESTAMP_TICK_NANOSECONDS,
+    READ_FLAGS,
     ConcurrentWrite,
+    FileStamp,
     Unsupported,
     entry_exists,
     read_bytes,
@@ -33,6 +35,7 @@ from ..files import (
     read_settled,
     remove_file,
     rename_new,
+    stamp_file,
     storage_errors,
     swap,
     sync_folder,
@@ -41,18 +44,16 @@ from ..files import (
     write_file,
 )
 from ..history import current_write, version_of
+from ..names import require_inside
 from .git import IMPORTS_FOLDER
 from .history import FolderHistory
-from .root import Place, RootFolder
+from .root import OpenEntry, RootFolder
 
-_OPEN_FLAGS = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
 _NOT_WRITABLE = (errno.EROFS, errno.EACCES, errno.EPERM)
 _BATCH_FILES = 200  # each is open until all are on disk, and so are their folders
 _MIN_FILES_TO_SYNC = 20  # from here on one sync of everything pays off
 _HASH_CHARACTERS = 32
 _IMPORT_LOG = f"{IMPORTS_FOLDER}/receipts"
-
-FileStamp = tuple[int, int, int, int]
 
 
 class _Copy(NamedTuple):
@@ -63,33 +64,33 @@ class _Copy(NamedTuple):
 
 
 class FolderBulk:
-    def __init__(self, folder: str, clock: Clock, pages: Pages, history: FolderHistory) -> None:
-        self._folder = folder
+    def __init__(self, folder: str, clock: Clock, history: FolderHistory) -> None:
+        self._root = RootFolder(folder)
+        self._locks = os.path.join(self._root.path, LOCKS_FOLDER)
         self._clock = clock
-        self._pages = pages
         self._history = history
 
     @contextmanager
     def snapshot(self, roots: Sequence[Root], base: str, *, history: bool) -> Iterator[bulk.Snapshot]:
         """Copy everything while writers go on; then hold them only to copy what changed in between."""
-        top = self._top
         every = [*roots, Root(HISTORY_FOLDER, ".jsonl")] if history else [*roots]
         with bulk.Spool() as spool:
             copies: dict[str, _Copy] = {}
             for _ in range(2):  # the second round copies what changed during the first, which may have taken long
-                copies = _copy_files(top, every, copies, spool, [])
-            untracked = bulk.find_untracked((entry.name for entry in _scan(os.path.join(top, base))), every, base)
+                copies = _copy_files(self._root, every, copies, spool, [])
+            names = (entry.name for entry in _scan(os.path.join(self._root.path, base)))
+            untracked = bulk.find_untracked(names, every, base)
             warnings: Sentences = []
             started = time.perf_counter()
-            with _hold_writers(self._locate(LOCKS_FOLDER), warnings):
-                copies = _copy_files(top, every, copies, spool, warnings)
+            with _hold_writers(self._locks, warnings):
+                copies = _copy_files(self._root, every, copies, spool, warnings)
             writers_waited_seconds = time.perf_counter() - started
             files = {path: copies[path].file for path in sorted(copies)}
             yield bulk.Snapshot(files, spool, writers_waited_seconds, untracked, tuple(warnings))
 
     def list_versions(self, roots: Sequence[Root]) -> tuple[dict[str, str], Sentences]:
         warnings: Sentences = []
-        versions = {path: self._read_version(path) for path, _ in _walk(self._top, roots, warnings)}
+        versions = {path: self._read_version(path) for path, _ in _walk(self._root.path, roots, warnings)}
         return {path: version for path, version in versions.items() if version}, warnings
 
     def version_lookup(self) -> Callable[[str], str]:
@@ -97,14 +98,14 @@ class FolderBulk:
 
     def _read_version(self, path: str) -> str:
         with storage_errors(path):
-            self._locate(path)
-            return version_of(RootFolder(self._folder).read_or_none(path))
+            require_inside(path)
+            return version_of(self._root.read_or_none(path))
 
     def read(self, path: str) -> tuple[bytes | None, int]:
-        self._locate(path)
+        require_inside(path)
         with storage_errors(path):
             try:
-                with RootFolder(self._folder).open_parent(path) as place:
+                with self._root.open_parent(path) as place:
                     data = read_bytes(place.name, path, dir_fd=place.dir_fd)
                     return data, place.stat().st_mtime_ns
             except FileNotFoundError:  # perhaps removed just now
@@ -152,7 +153,7 @@ class FolderBulk:
         return failures
 
     def _put_together(self, pages: Sequence[bulk.IncomingPage], spool: bulk.Spool, *, is_recorded: bool) -> None:
-        temporaries: dict[str, Place] = {}
+        temporaries: dict[str, OpenEntry] = {}
         with ExitStack() as stack:
             folders: dict[str, int] = {}
             places = {page.path: self._open_place(page, folders, stack) for page in pages}
@@ -161,7 +162,7 @@ class FolderBulk:
                 for page in pages:
                     place = places[page.path]
                     temporary = temporaries[page.path].name if page.path in temporaries else ""
-                    with storage_errors(page.path), lock(self._locate(LOCKS_FOLDER), "page", page.path):
+                    with storage_errors(page.path), lock(self._locks, "page", page.path):
                         self._put_page(page, place, temporary, spool, is_recorded=is_recorded)
             finally:
                 for each in temporaries.values():
@@ -170,15 +171,16 @@ class FolderBulk:
             for place in filter(None, places.values()):
                 sync_folder("" if place.dir_fd is not None else os.path.dirname(place.name), dir_fd=place.dir_fd)
 
-    def _open_place(self, page: bulk.IncomingPage, folders: dict[str, int], stack: ExitStack) -> Place | None:
+    def _open_place(self, page: bulk.IncomingPage, folders: dict[str, int], stack: ExitStack) -> OpenEntry | None:
         """Open the folder of a page, which stays the one it is until the batch is done; None if there is none."""
-        self._locate(page.path)
+        require_inside(page.path)
+        self._root.refuse_links(page.path)  # before anything of the batch is written
         folder, _, name = page.path.rpartition("/")
         if folder in folders:
-            return Place(name, folders[folder])
+            return OpenEntry(name, folders[folder])
         with storage_errors(page.path):
             try:
-                place = stack.enter_context(RootFolder(self._folder).open_parent(page.path, create=_must_write(page)))
+                place = stack.enter_context(self._root.open_parent(page.path, create=_must_write(page)))
             except (FileNotFoundError, NotADirectoryError):
                 if _must_write(page):
                     raise
@@ -191,8 +193,8 @@ class FolderBulk:
         self,
         pages: Sequence[bulk.IncomingPage],
         spool: bulk.Spool,
-        places: Mapping[str, Place | None],
-        temporaries: dict[str, Place],
+        places: Mapping[str, OpenEntry | None],
+        temporaries: dict[str, OpenEntry],
     ) -> None:
         """Write the files under other names, beside their places, and sync them."""
         with ExitStack() as stack:
@@ -206,7 +208,7 @@ class FolderBulk:
                     handle = os.open(temporary, CREATE_FLAGS, PRIVATE_FILE_MODE, dir_fd=place.dir_fd)
                     stack.callback(os.close, handle)
                     handles[page.path] = handle
-                    temporaries[page.path] = Place(temporary, place.dir_fd)
+                    temporaries[page.path] = OpenEntry(temporary, place.dir_fd)
                     for chunk in spool.read_chunks(page.file):
                         write_all(handle, chunk)
                     _set_mode_and_time(handle, temporaries[page.path], page.file, place)
@@ -217,7 +219,7 @@ class FolderBulk:
                     os.fsync(handle)
 
     def _put_page(
-        self, page: bulk.IncomingPage, place: Place | None, temporary: str, spool: bulk.Spool, *, is_recorded: bool
+        self, page: bulk.IncomingPage, place: OpenEntry | None, temporary: str, spool: bulk.Spool, *, is_recorded: bool
     ) -> None:
         """Put a page and its history in place. The caller holds the page's lock."""
         old = read_settled(place.name, page.path, dir_fd=place.dir_fd) if place else None
@@ -241,7 +243,7 @@ class FolderBulk:
         if page.history is None and not is_recorded:
             self._record_change(page.path, place, temporary, old, data)
 
-    def _record_change(self, path: str, place: Place, temporary: str, old: bytes | None, new: bytes) -> None:
+    def _record_change(self, path: str, place: OpenEntry, temporary: str, old: bytes | None, new: bytes) -> None:
         """Record a page that was just put in place. If that fails, take it back, which needs no space on the disk."""
         try:
             self._history.record_change(path, old, new, current_write().author)
@@ -255,12 +257,12 @@ class FolderBulk:
 
     def _restore_earlier_time(self, path: str, file: bulk.SpooledFile, spool: bulk.Spool) -> None:
         """Give a file the mode and time it had elsewhere if that time is earlier: these bytes are that old."""
-        self._locate(path)
-        with storage_errors(path), RootFolder(self._folder).open_parent(path) as place:
+        require_inside(path)
+        with storage_errors(path), self._root.open_parent(path) as place:
             if place.stat().st_mtime_ns <= file.modified:
                 return
-            with lock(self._locate(LOCKS_FOLDER), "page", path):
-                handle = os.open(place.name, _OPEN_FLAGS, dir_fd=place.dir_fd)
+            with lock(self._locks, "page", path):
+                handle = os.open(place.name, READ_FLAGS | NO_FOLLOW, dir_fd=place.dir_fd)
                 try:
                     if read_bytes_or_none(place.name, path, dir_fd=place.dir_fd) == spool.read(file):
                         _set_mode_and_time(handle, place, file, place)
@@ -269,7 +271,7 @@ class FolderBulk:
 
     def read_import_log(self) -> dict[str, str]:
         with storage_errors(IMPORTS_FOLDER):
-            data = RootFolder(self._folder).read_or_none(_IMPORT_LOG) or b""
+            data = self._root.read_or_none(_IMPORT_LOG) or b""
         lines = (line.partition(" ") for line in data.decode("ascii", "ignore").split("\n"))
         return {key: version for key, _, version in lines if len(key) == len(version) == _HASH_CHARACTERS}
 
@@ -278,8 +280,8 @@ class FolderBulk:
         if not entries:
             return
         with storage_errors(IMPORTS_FOLDER):
-            RootFolder(self._folder).make_folder(IMPORTS_FOLDER)
-            handle = RootFolder(self._folder).open(_IMPORT_LOG, APPEND_FLAGS)
+            self._root.make_folder(IMPORTS_FOLDER)
+            handle = self._root.open(_IMPORT_LOG, APPEND_FLAGS)
             try:
                 write_all(handle, "".join(f"\n{key} {version}\n" for key, version in entries.items()).encode())
             finally:
@@ -288,34 +290,23 @@ class FolderBulk:
     @contextmanager
     def import_run(self, name: str) -> Iterator[str]:
         """Run an import. One that is killed leaves a marker with its id, under which the next run continues."""
-        root = RootFolder(self._folder)
         marker = f"{IMPORTS_FOLDER}/unfinished-{name}"
         with storage_errors(IMPORTS_FOLDER):
-            call = (root.read_or_none(marker) or b"").decode("ascii", "ignore")
+            call = (self._root.read_or_none(marker) or b"").decode("ascii", "ignore")
             if not call.isalnum():
                 call = os.urandom(5).hex()
-                with root.open_parent(marker, create=True) as place:
+                with self._root.open_parent(marker, create=True) as place:
                     write_file(place.name, call.encode(), dir_fd=place.dir_fd)
         yield call
         with suppress(OSError, OutsideHome):
-            root.unlink(marker)
-
-    @property
-    def _top(self) -> str:
-        return os.path.realpath(self._folder)
-
-    def _locate(self, path: str) -> str:
-        """Return the file of a path; OutsideHome if a link leads there."""
-        with suppress(PageNotFound):
-            self._pages.modified_at(path)
-        return os.path.join(self._top, path)
+            self._root.unlink(marker)
 
 
 def _must_write(page: bulk.IncomingPage) -> bool:
     return page.file is not None and page.version != page.seen
 
 
-def _set_mode_and_time(handle: int, place: Place, file: bulk.SpooledFile, existing: Place) -> None:
+def _set_mode_and_time(handle: int, place: OpenEntry, file: bulk.SpooledFile, existing: OpenEntry) -> None:
     """Set the mode of an open file, that of the existing one if the spool has none; and the time, last, as an import
     checks it."""
     mode = file.mode
@@ -329,7 +320,7 @@ def _set_mode_and_time(handle: int, place: Place, file: bulk.SpooledFile, existi
     os.utime(target, ns=(file.modified, file.modified))
 
 
-def _move_into_place(temporary: str, place: Place, path: str, old: bytes | None) -> None:
+def _move_into_place(temporary: str, place: OpenEntry, path: str, old: bytes | None) -> None:
     """Move a file to where `old` was; StaleVersion if somebody saved another one in the meantime."""
     if old is None:
         try:
@@ -349,7 +340,7 @@ def _move_into_place(temporary: str, place: Place, path: str, old: bytes | None)
         raise StaleVersion(path)
 
 
-def _remove_file(place: Place, path: str, old: bytes) -> None:
+def _remove_file(place: OpenEntry, path: str, old: bytes) -> None:
     try:
         remove_file(place.name, old, dir_fd=place.dir_fd)
     except ConcurrentWrite as error:
@@ -373,36 +364,31 @@ def _hold_writers(locks: str, warnings: Sentences) -> Iterator[None]:
 
 
 def _copy_files(
-    top: str, roots: Iterable[Root], known: Mapping[str, _Copy], spool: bulk.Spool, warnings: Sentences
+    folder: RootFolder, roots: Iterable[Root], known: Mapping[str, _Copy], spool: bulk.Spool, warnings: Sentences
 ) -> dict[str, _Copy]:
     """Return every file as it is now, copying only those that changed since they were last copied."""
     copies: dict[str, _Copy] = {}
-    for path, info in _walk(top, roots, warnings):
+    for path, info in _walk(folder.path, roots, warnings):
         copy = known.get(path)
-        if copy is None or copy.stamp != _stamp_of(info):
-            copy = _copy_file(top, path, spool)
+        if copy is None or copy.stamp is None or copy.stamp != stamp_file(info, time.time_ns()):
+            copy = _copy_file(folder, path, spool)
         if copy:
             copies[path] = copy
     return copies
 
 
-def _copy_file(top: str, path: str, spool: bulk.Spool) -> _Copy | None:
+def _copy_file(folder: RootFolder, path: str, spool: bulk.Spool) -> _Copy | None:
     try:
-        with storage_errors(path), open(RootFolder(top).open(path, _OPEN_FLAGS), "rb", buffering=0) as file:
+        with storage_errors(path), open(folder.open(path, READ_FLAGS), "rb", buffering=0) as file:
             info = os.fstat(file.fileno())
-            now = time.time_ns()
+            now_ns = time.time_ns()
             if not stat.S_ISREG(info.st_mode):
                 return None
             chunks = iter(lambda: file.read(bulk.CHUNK_BYTES), b"")
             spooled = spool.add(stat.S_IMODE(info.st_mode) & 0o777, info.st_mtime_ns, chunks)
     except (PageNotFound, OutsideHome):  # removed since it was listed, or a link now
         return None
-    may_change_unseen = max(info.st_mtime_ns, info.st_ctime_ns) > now - TIMESTAMP_TICK_NANOSECONDS
-    return _Copy(None if may_change_unseen else _stamp_of(info), spooled)
-
-
-def _stamp_of(info: os.stat_result) -> FileStamp:
-    return info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns
+    return _Copy(stamp_file(info, now_ns), spooled)
 
 
 def _walk(top: str, roots: Iterable[Root], warnings: Sentences) -> Iterator[tuple[str, os.stat_result]]:

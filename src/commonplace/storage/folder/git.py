@@ -28,7 +28,7 @@ agents/*/sessions/*.jsonl merge=union
 
 def ignore_derived_folders(home: str) -> None:
     """Give the derived folders of a home in a git repository their `.gitignore`. What cannot be written is left."""
-    if not _is_in_repository(home):
+    if find_repository_root(home) is None:
         return
     for folder in _folders(home):
         if os.path.lexists(os.path.join(folder, _IGNORE_FILE)):
@@ -46,14 +46,20 @@ def _folders(home: str) -> list[str]:
     return [folder for name in DERIVED_FOLDERS if os.path.isdir(folder := os.path.join(home, name))]
 
 
-def _is_in_repository(folder: str) -> bool:
-    """Return whether a folder or one above it is the working tree of a repository."""
-    while not os.path.lexists(f"{folder}/.git"):
+def find_repository_root(folder: str) -> str | None:
+    """Return the working tree of a repository that a folder is or lies in; None if there is none."""
+    while not _is_repository(folder):
         parent = os.path.dirname(folder)
         if parent == folder:
-            return False
+            return None
         folder = parent
-    return True
+    return folder
+
+
+def _is_repository(folder: str) -> bool:
+    """Return whether a folder is the working tree of a repository; one that was added to another has a file there."""
+    entry = os.path.join(folder, ".git")
+    return os.path.isfile(entry) or os.path.isfile(os.path.join(entry, "HEAD"))
 
 
 def write_git_files(home: str) -> None:

@@ -36,11 +36,11 @@ from ..base import (
 from ..conflicts import ByteChange, ConflictDetector, TextPages, decode_text
 from ..file_locks import Kind, lock, lock_slot, slot_of
 from ..files import (
-    TIMESTAMP_TICK_NANOSECONDS,
     ConcurrentWrite,
     read_settled,
     remove_file,
     replace_file,
+    stamp_file,
     storage_errors,
 )
 from ..history import ABSENT, Author, describe_rename, version_of
@@ -93,10 +93,12 @@ class FolderPages(TextPages):
         with storage_errors(path), self._lock("page", path):
             old = self._read_settled(path)
             new = change(old)
-            if new is None or new == old:
+            is_same = new == old
+            if new is not None and not is_same:
+                old, new = self._replace(path, old, new, change)
+            if new is None or is_same:
                 self._conflicts.mark_read(path, version_of(old))
                 return version_of(new)
-            old, new = self._replace(path, old, new, change)
             self._conflicts.report_lost_changes(path, old, new)
             self._conflicts.record_change(path, old, new)
         self._conflicts.mark_read(path, version_of(new))
@@ -110,8 +112,11 @@ class FolderPages(TextPages):
         except FileNotFoundError:  # not even its folder is there
             return None
 
-    def _replace(self, path: str, old: bytes | None, new: bytes, change: ByteChange) -> tuple[bytes | None, bytes]:
-        """Return what was replaced by what. An editor takes no lock: what it saved meanwhile is changed instead."""
+    def _replace(
+        self, path: str, old: bytes | None, new: bytes, change: ByteChange
+    ) -> tuple[bytes | None, bytes | None]:
+        """Return what was replaced by what. An editor takes no lock: what it saved meanwhile is changed instead, and
+        where it left nothing to write, what replaces it is None."""
         for attempt in range(_REPLACE_ATTEMPTS):
             self._record_outside_edit(path, old)
             try:
@@ -120,7 +125,10 @@ class FolderPages(TextPages):
             except ConcurrentWrite as other:
                 self._record_outside_edit(path, other.data)
                 old = self._read_settled(path)
-                new = change(old) or b""
+                changed = change(old)
+                if changed is None or changed == old:
+                    return old, changed
+                new = changed
             except FileNotFoundError:  # the folder's last page was removed just now, and the folder with it
                 continue
             except (OSError, StorageError):
@@ -128,8 +136,6 @@ class FolderPages(TextPages):
                     self._conflicts.record_change(path, old, new)
                 raise
             else:
-                return old, new
-            if new == old:
                 return old, new
         raise StorageError(f"{path} is saved again and again by another program: close it there, then try again")
 
@@ -275,10 +281,9 @@ class FolderPages(TextPages):
     def changes(self, known: Mapping[str, int], roots: Iterable[Root]) -> Changes:
         seen: dict[str, int] = {}
         warnings: PathWarnings = []
-        # The system's clock, not the memory's: file times are compared with it.
-        settled = time.time_ns() - TIMESTAMP_TICK_NANOSECONDS
+        now_ns = time.time_ns()
         for root in roots:
-            self._sweep(root, seen, warnings, settled)
+            self._sweep(root, seen, warnings, now_ns)
         if seen == known and UNSURE not in seen.values():  # nearly always
             return Changes({}, (), tuple(warnings))
         changed = {path: stamp for path, stamp in seen.items() if known.get(path) != stamp or stamp == UNSURE}
@@ -296,17 +301,17 @@ class FolderPages(TextPages):
     def _locks(self) -> str:
         return os.path.join(self._top.path, LOCKS_FOLDER)
 
-    def _sweep(self, root: Root, seen: dict[str, int], warnings: PathWarnings, settled: int) -> None:
+    def _sweep(self, root: Root, seen: dict[str, int], warnings: PathWarnings, now_ns: int) -> None:
         """Add the stamps of every page below a root to `seen`."""
         if root.is_page:
             with suppress(OSError, OutsideHome):
                 info = self._stat(root.path)
                 if stat.S_ISREG(info.st_mode):
-                    seen[root.path] = _stamp(info, settled)
+                    seen[root.path] = _stamp(info, now_ns)
             return
         try:
             for prefix, files in self._walk(root.path, root.suffix, deep=True, warnings=warnings):
-                stamps = {prefix + file.name: _stamp(file.stat(follow_symlinks=False), settled) for file in files}
+                stamps = {prefix + file.name: _stamp(file.stat(follow_symlinks=False), now_ns) for file in files}
                 if root.pattern:
                     stamps = {path: stamp for path, stamp in stamps.items() if root.pattern.fullmatch(path)}
                 seen.update(stamps)
@@ -377,11 +382,10 @@ def _warn(warnings: PathWarnings | None, path: str, sentence: str) -> None:
         warnings.append((path, sentence))
 
 
-def _stamp(info: os.stat_result, settled: int) -> int:
-    """Return what changes with a page. UNSURE if it was written so recently that a second write could look the same."""
-    if info.st_mtime_ns > settled or info.st_ctime_ns > settled:
-        return UNSURE
-    return hash((info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)) & 0x7FFFFFFFFFFFFFFF
+def _stamp(info: os.stat_result, now_ns: int) -> int:
+    """Return the stamp of a page as a number, as an index stores it."""
+    stamp = stamp_file(info, now_ns)
+    return UNSURE if stamp is None else hash(stamp) & 0x7FFFFFFFFFFFFFFF
 
 
 def match_renames(gone: Mapping[str, bytes], new: Mapping[str, bytes]) -> dict[str, str]:

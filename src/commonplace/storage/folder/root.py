@@ -29,8 +29,9 @@ MAX_SYSTEM_PATH_BYTES = 4096  # of a whole path, on Linux
 FOLDER_FLAGS = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0)
 
 
-class Place(NamedTuple):
-    """A file: its name in an open folder. Where folders cannot be opened, its whole path, and None."""
+class OpenEntry(NamedTuple):
+    """A file, or what may become one: its name in an open folder. Where folders cannot be opened, its whole path, and
+    None."""
 
     name: str
     dir_fd: int | None
@@ -107,19 +108,19 @@ class RootFolder:
             os.close(handle)
 
     @contextmanager
-    def open_parent(self, path: str, *, create: bool = False) -> Iterator[Place]:
+    def open_parent(self, path: str, *, create: bool = False) -> Iterator[OpenEntry]:
         """Open the folder that a path lies in, and create it if asked; FileNotFoundError if it is not there."""
         *folders, name = self._split(path)
         if not CAN_OPEN_FOLDERS:
             self.refuse_links(path)
             if create:
                 _make_folders(os.path.join(self.path, *folders))
-            yield Place(os.path.join(self.path, *folders, name), None)
+            yield OpenEntry(os.path.join(self.path, *folders, name), None)
             return
         try:
             dir_fd = self._step(folders, create=create)
             try:
-                yield Place(name, dir_fd)
+                yield OpenEntry(name, dir_fd)
             finally:
                 os.close(dir_fd)
         except OSError as error:

@@ -19,8 +19,10 @@ from ..files import (
     PRIVATE_FILE_MODE,
     PRIVATE_FOLDER_MODE,
     READ_FLAGS,
+    FileStamp,
     open_own_folder,
     read_bytes,
+    stamp_file,
     storage_errors,
     write_all,
     write_file,
@@ -31,8 +33,6 @@ TOKENS_FILE = f"{ACCESS_FOLDER}/tokens.json"
 LOG_FILE = f"{ACCESS_FOLDER}/audit.jsonl"
 MAX_LOG_BYTES = 10_000_000  # a larger log is rotated
 ROTATED_LOGS = 4  # earlier logs that are kept
-_SETTLED_NS = 1_000_000_000  # after which another change is sure to give a file another time
-FileStamp = tuple[int, int, int, int]  # inode, size, and the times of its content and of itself
 
 
 class FolderTokens:
@@ -62,8 +62,7 @@ class FolderTokens:
                 info = os.stat(self._name(TOKENS_FILE, dir_fd), dir_fd=dir_fd, follow_symlinks=False)
         except FileNotFoundError:
             return None
-        is_settled = time.time_ns() - max(info.st_mtime_ns, info.st_ctime_ns) > _SETTLED_NS
-        return (info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns) if is_settled else None
+        return stamp_file(info, time.time_ns())
 
     def add(self, token: Token) -> None:
         with self._lock():

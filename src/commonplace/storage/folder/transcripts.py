@@ -15,7 +15,7 @@ from ...errors import NotText, StorageError
 from ...formats.transcripts import Reader, find_append_point, format_items, iterate_backwards, read_last
 from ..file_locks import lock
 from ..files import NO_FOLLOW, PRIVATE_FILE_MODE, storage_errors, sync_folder, write_all
-from .root import Place, RootFolder
+from .root import OpenEntry, RootFolder
 
 _APPEND_ATTEMPTS = 100  # to append to a file that others keep replacing
 _CREATE = os.O_RDWR | os.O_CREAT
@@ -79,7 +79,7 @@ class FolderTranscript:
             return item.value
 
     @contextmanager
-    def _open(self, place: Place, flags: int) -> Iterator[int]:
+    def _open(self, place: OpenEntry, flags: int) -> Iterator[int]:
         handle = os.open(place.name, flags | _OPEN, PRIVATE_FILE_MODE, dir_fd=place.dir_fd)
         try:
             if not stat.S_ISREG(os.fstat(handle).st_mode):

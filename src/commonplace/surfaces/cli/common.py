@@ -56,14 +56,12 @@ def _remove_text_mark(value: Any) -> Any:
     return value.removeprefix(_TEXT_MARK) if isinstance(value, str) else value
 
 
-def find_home(start: str, environment: Mapping[str, str]) -> str:
-    """Return COMMONPLACE_HOME, or the nearest memory at or above `start`, or the one in the user's folder.
+def find_home(start: str) -> str:
+    """Return the nearest memory at or above `start`, or the one in the user's folder.
 
     A memory is a .commonplace, or else the home of another system. One that lies in the user's own folder beside
     everything else must be named.
     """
-    if path := environment.get("COMMONPLACE_HOME"):
-        return path
     folder = os.path.abspath(start)
     while True:
         candidate = os.path.join(folder, FOLDER)
@@ -127,7 +125,7 @@ def get_options() -> dict[str, Any]:
 
 def home_path() -> str:
     path = get_options().get("home") or os.environ.get("COMMONPLACE_HOME")
-    return os.path.expanduser(path or find_home(current_folder(), os.environ))
+    return os.path.expanduser(path or find_home(current_folder()))
 
 
 def is_found_home() -> bool:
@@ -181,13 +179,9 @@ def open_memory(*, to_write: bool = False) -> Memory:
     session = os.environ.get("COMMONPLACE_SESSION", "")
     is_new = not home_exists(home)
     memory = Memory(home, agent_name(), session=session, is_found=is_found_home())
-    click.get_current_context().call_on_close(memory.home.close_index)
     if is_new:
         note(f"made a memory in {display_name(absolute_home(home))}")
-    note_new_agent(memory.home)
-    keep_readings(memory.home)
-    warn_untrusted(memory.home)
-    warn_about_settings(memory.home)
+    _prepare(memory.home)
     return memory
 
 
@@ -196,13 +190,18 @@ def open_existing_home(toolsets: Sequence[str] = EVERYDAY) -> Home:
     session = os.environ.get("COMMONPLACE_SESSION", "")
     root = _require_home(to_write=False)
     home = Home(root, agent_name(), session=session, is_found=is_found_home(), toolsets=toolsets)
+    _prepare(home)
+    home.write_default_directive()
+    return home
+
+
+def _prepare(home: Home) -> None:
+    """Say what there is to say of a memory that was opened, and close its index when the command ends."""
     click.get_current_context().call_on_close(home.close_index)
     note_new_agent(home)
-    home.write_default_directive()
     keep_readings(home)
     warn_untrusted(home)
     warn_about_settings(home)
-    return home
 
 
 def open_home() -> Home:

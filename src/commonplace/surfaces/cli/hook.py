@@ -22,6 +22,7 @@ from ...settings import FILE as SETTINGS_FILE
 from ...toolsets import EVERYDAY_NAME
 from .common import (
     agent_name,
+    current_folder,
     find_home,
     get_options,
     global_options,
@@ -159,7 +160,7 @@ def _give_context(home: Home, conversation: Conversation, budget: int) -> str:
     from ...context import assemble, note_context
 
     context = assemble(home, budget=budget)
-    note_context(home, context.receipt)
+    note_context(home, context)
     for warning in context.receipt["warnings"]:
         warn(warning)
     conversation.give(context.text)
@@ -201,21 +202,14 @@ def _open_home(event: dict[str, Any], *, may_warn: bool = True) -> Home:
     roots = event.get("workspace_roots")
     start = event.get("cwd") or (roots[0] if isinstance(roots, list) and roots else "")
     if not isinstance(start, str) or not start:
-        start = _current_folder()
+        start = current_folder()
     explicit = get_options().get("home") or os.environ.get("COMMONPLACE_HOME")
-    path = os.path.expanduser(explicit or find_home(start, os.environ))
+    path = os.path.expanduser(explicit or find_home(start))
     toolsets = get_options()["tools"]
     home = Home(path, agent_name(), is_found=not explicit and is_found(path), toolsets=toolsets)
     if may_warn:
         warn_untrusted(home)
     return home
-
-
-def _current_folder() -> str:
-    try:
-        return os.getcwd()
-    except FileNotFoundError as error:
-        raise InvalidArgument("the folder it was started in no longer exists: name the memory with --home") from error
 
 
 def _read_event() -> dict[str, Any]:

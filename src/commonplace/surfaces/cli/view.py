@@ -353,7 +353,7 @@ def context_command(
     context = assemble(home, user=user, channel=channel, budget=budget, query=query, only_approved=only_approved)
     if budget is not None and not context.text.strip():
         _refuse_budget(home, budget, user=user, channel=channel, query=query, only_approved=only_approved)
-    note_context(home, context.receipt)
+    note_context(home, context)
     if home.session:
         home.open_conversation().give(context.text)
     for warning in context.receipt["warnings"]:

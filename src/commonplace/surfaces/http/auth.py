@@ -34,9 +34,9 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from ...caching import cache_within
 from ...errors import CommonplaceError
 from ...schema import TEXT, closed_object, object_of, plain_text
+from ...server.auth import CURRENT_GRANT, GRANT, Authenticator
 from ...server.metrics import Request as CountedRequest
 from ...server.rate_limits import SignInLimiter
-from ...server.sessions import CURRENT_GRANT, GRANT, Authenticator
 from ...storage.tokens import Grant, hash_secret
 from . import HOMES_PATH, LOOPBACK, MCP_PATH, METRICS_PATH, SESSION_PATH, is_probe
 from .dispatch import Dispatcher, make_response, parse_body

@@ -24,9 +24,9 @@ from commonplace.server.workers import run_workers
 from commonplace.storage.backends import open_tokens
 from commonplace.storage.tokens import create_token
 
+from ..surfaces.mcp.test_process import TIMEOUT_SECONDS
+from ..surfaces.test_application import TOKEN, Server, event, lines_of, server, wait_for
 from ..waiting import wait_until
-from .mcp.test_process import TIMEOUT_SECONDS
-from .test_application import TOKEN, Server, event, lines_of, server, wait_for
 
 BODY = {"Content_Type": "application/json"}
 TRIES = 12  # requests over new connections, after which no worker was left out (one in 2 ** 11)
