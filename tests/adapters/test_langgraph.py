@@ -29,6 +29,8 @@ from commonplace.maintenance import timeline
 from commonplace.storage.names import encode_name
 from commonplace.testing import FrozenClock
 
+from ..programs import Program
+
 USERS = ("users", "ann")
 
 
@@ -463,10 +465,8 @@ for number in range(int(upto)):
 """
 
 
-def writer(home: Path, name: str, upto: int) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", WRITER, str(home), name, str(upto)], stdout=subprocess.PIPE, text=True
-    )
+def writer(home: Path, name: str, upto: int) -> Program:
+    return Program(WRITER, str(home), name, str(upto))
 
 
 @pytest.mark.slow
@@ -482,7 +482,6 @@ def test_two_processes_lose_nothing(home: Path) -> None:
 @pytest.mark.slow
 def test_a_process_that_is_killed_keeps_what_was_acknowledged(home: Path) -> None:
     process = writer(home, "one", 100_000)
-    assert process.stdout
     said = [process.stdout.readline() for _ in range(10)]
     process.kill()
     process.communicate()
