@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,8 @@ from typing import Any
 import pytest
 
 from commonplace import Memory
+
+from .programs import Program
 
 WRITER = """
 import sys
@@ -30,10 +30,8 @@ for n in range(count):
 """
 
 
-def start(home: Path, name: str, count: int) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", WRITER, str(home), name, str(count)], stdout=subprocess.PIPE, text=True
-    )
+def start(home: Path, name: str, count: int) -> Program:
+    return Program(WRITER, str(home), name, str(count))
 
 
 def check(home: Path, tags: list[str]) -> None:
@@ -70,7 +68,6 @@ def test_killed_writers_lose_nothing_they_reported(home: Path) -> None:
     for round_ in range(6):
         writers = [start(home, f"r{round_}w{number}", 1000) for number in range(3)]
         for number, writer in enumerate(writers):
-            assert writer.stdout is not None
             reported += [writer.stdout.readline().strip() for _ in range(1 + number)]
             os.kill(writer.pid, signal.SIGKILL)
         for writer in writers:
@@ -140,10 +137,7 @@ for n in range(12):
 
 @pytest.mark.slow
 def test_what_was_written_is_found_at_once_while_others_write_and_search(home: Path) -> None:
-    seekers = [
-        subprocess.Popen([sys.executable, "-c", SEEKER, str(home), str(number)], stdout=subprocess.PIPE, text=True)
-        for number in range(6)
-    ]
+    seekers = [Program(SEEKER, str(home), str(number)) for number in range(6)]
     said = [seeker.communicate(timeout=240)[0] for seeker in seekers]
     assert [seeker.returncode for seeker in seekers] == [0] * 6
     assert said == [""] * 6
@@ -186,24 +180,36 @@ for number in range(count):
     assert memory.call("update_world", {"topic": "facts", "content": content})["success"]
 """
 COMMANDS = """
-import subprocess, sys
+import os, sys
+from pathlib import Path
+from tests.surfaces.cli.shell import run_here
 home, agent, name, count = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
-command = [sys.executable, "-m", "commonplace", "--home", home, "--agent", agent]
+
+def run(*arguments, stdin=None):
+    # a process for each command, as a shell has it
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        done = run_here(("--home", home, "--agent", agent, *arguments), Path.cwd(), dict(os.environ), stdin)
+        os.write(writing, done.stdout.encode())
+        os._exit(done.returncode)
+    os.close(writing)
+    with open(reading) as stream:
+        printed = stream.read()
+    assert os.waitpid(child, 0)[1] == 0
+    return printed
+
 for number in range(count):
-    recalled = subprocess.run([*command, "recall"], capture_output=True, text=True, check=True).stdout
-    facts = [line for line in recalled.splitlines() if line.startswith("- ")]
-    content = "\\n".join([*facts, f"- {name} {number}"])
-    subprocess.run([*command, "world", "facts", "-"], input=content, capture_output=True, text=True, check=True)
+    facts = [line for line in run("recall").splitlines() if line.startswith("- ")]
+    run("world", "facts", "-", stdin="\\n".join([*facts, f"- {name} {number}"]))
 """
 
 
 def add_facts(program: str, home: Path, agents: list[str], count: int) -> list[str]:
     """Let a process for each of the agents add facts to one topic at once; return the lines of the page."""
-    adders = [
-        subprocess.Popen([sys.executable, "-c", program, str(home), agent, f"p{number}", str(count)])
-        for number, agent in enumerate(agents)
-    ]
-    assert [adder.wait(timeout=240) for adder in adders] == [0] * len(adders)
+    adders = [Program(program, str(home), agent, f"p{number}", str(count)) for number, agent in enumerate(agents)]
+    said = [adder.communicate(timeout=240) for adder in adders]
+    assert [adder.returncode for adder in adders] == [0] * len(adders), said
     return sorted((home / "memory/world/facts.md").read_text().splitlines())
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
+import os
+import signal
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -25,6 +25,8 @@ from commonplace.adapters.openai_agents import CommonplaceSession, function_tool
 from commonplace.errors import HoldsSecret, NotText, OutsideHome
 from commonplace.surfaces.cli import cli
 from commonplace.tools.catalog import TOOLSETS
+
+from ..programs import Program
 
 
 @pytest.fixture(autouse=True)
@@ -261,28 +263,40 @@ def test_many_tasks_lose_nothing(memory: Memory) -> None:
     assert all(texts[texts.index(f"{i}a") + 1] == f"{i}b" for i in range(40))  # a call's items stand together
 
 
-WRITER = """
-import asyncio, sys
+# A line of names and a number: a process for each name, forked off this one, since to import the SDK takes long.
+WRITERS = """
+import asyncio, os, sys
 from commonplace import Memory
 from commonplace.adapters.openai_agents import CommonplaceSession
-session = CommonplaceSession("s", Memory(sys.argv[1]))
-async def main():
-    for number in range(int(sys.argv[3])):
-        await session.add_items([{"role": "user", "content": f"{sys.argv[2]} {number} " + "x" * 2000}])
+async def write(name, count):
+    session = CommonplaceSession("s", Memory(sys.argv[1]))
+    for number in range(count):
+        await session.add_items([{"role": "user", "content": f"{name} {number} " + "x" * 2000}])
         print(number, flush=True)
-asyncio.run(main())
+while line := sys.stdin.readline():
+    *names, count = line.split()
+    writers = []
+    for name in names:
+        writers.append(os.fork())
+        if not writers[-1]:
+            print(os.getpid(), flush=True)
+            asyncio.run(write(name, int(count)))
+            os._exit(0)
+    print("ended", [os.waitpid(writer, 0)[1] for writer in writers], flush=True)
 """
 
 
-def writer(home: Path, name: str, count: int) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", WRITER, str(home), name, str(count)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+def start_writers(program: Program, names: str, count: int) -> None:
+    program.stdin.write(f"{names} {count}\n")
+    program.stdin.flush()
 
 
 @pytest.mark.slow
 def test_two_processes_never_lose_an_item(memory: Memory, home: Path) -> None:
-    processes = [writer(home, name, 200) for name in "ab"]
-    assert [process.communicate() and process.returncode for process in processes] == [0, 0]
+    with Program(WRITERS, str(home)) as program:
+        start_writers(program, "a b", 200)
+        program.stdin.close()
+        assert program.stdout.readlines()[-1] == "ended [0, 0]\n"
     kept = [item["content"].split(" ")[:2] for item in items_of(CommonplaceSession("s", memory))]
     for name in "ab":
         assert [number for who, number in kept if who == name] == [str(number) for number in range(200)]
@@ -291,19 +305,19 @@ def test_two_processes_never_lose_an_item(memory: Memory, home: Path) -> None:
 @pytest.mark.slow
 def test_a_killed_process_leaves_whole_items_and_all_that_were_acknowledged(memory: Memory, home: Path) -> None:
     session = CommonplaceSession("s", memory)
+    program = Program(WRITERS, str(home))
     for turn in range(5):
-        process = writer(home, str(turn), 10_000)
-        assert process.stdout
-        told = [process.stdout.readline() for _ in range(20 + turn)]
-        process.kill()
-        told += process.stdout.readlines()
-        process.wait()
-        process.stdout.close()
+        start_writers(program, str(turn), 10_000)
+        writer = int(program.stdout.readline())
+        told = [program.stdout.readline() for _ in range(20 + turn)]
+        os.kill(writer, signal.SIGKILL)
+        told += iter(program.stdout.readline, f"ended [{signal.SIGKILL:d}]\n")
         numbers = [i["content"].split(" ")[1] for i in items_of(session) if i["content"].startswith(f"{turn} ")]
-        assert numbers[: len(told)] == [line.strip() for line in told if line.endswith("\n")]
+        assert numbers[: len(told)] == [line.strip() for line in told]
         assert len(numbers) <= len(told) + 1
         add(session, *said("healed"))
         assert all(json.loads(line) for line in file_of(session, home).read_bytes().splitlines())
+    program.communicate()
 
 
 def test_adding_writes_no_more_than_the_item_and_no_history(memory: Memory, home: Path) -> None:

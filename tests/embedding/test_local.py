@@ -48,6 +48,7 @@ from commonplace.search.pipeline import run_query
 from commonplace.search.scoring import WEIGHTS
 from commonplace.settings import SearchSettings
 
+from ..programs import Program
 from ..providers import offer_folder
 from ..waiting import LONG_SECONDS
 
@@ -277,8 +278,9 @@ def test_several_processes_may_fetch_at_once(index: Path, cache: Path) -> None:
         "from commonplace.embedding.model_files import *; "
         f"build = Source(*{tuple(build)!r}); fetch_models([LocalModel('tiny', 'nobody', 'CC0-1.0', build, build)])"
     )
-    started = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(4)]
-    assert [process.wait() for process in started] == [0] * 4
+    started = [Program(code) for _ in range(4)]
+    said = [process.communicate() for process in started]
+    assert [process.returncode for process in started] == [0] * 4, said
     assert Path(find_model(weight()).model).read_bytes() == MODEL
     assert [path.name for path in cache.iterdir() if path.name.startswith(".fetch")] == []
 

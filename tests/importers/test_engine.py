@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -17,6 +15,7 @@ from commonplace.home import Home
 from commonplace.maintenance import timeline
 from commonplace.testing import FrozenClock
 
+from ..programs import Program
 from .sources import brought, chatgpt_talk, chatgpt_zip, mem0_file, pages, put, registry_database, whys
 
 
@@ -171,16 +170,9 @@ import_source(Home(sys.argv[1]), sys.argv[2], progress=progress)
 
 def test_an_import_that_was_killed_goes_on_where_it_was_and_is_undone_as_one(home: Path, tmp_path: Path) -> None:
     source = mem0_file(tmp_path / "m.json", 500)
-    running = subprocess.Popen(
-        [sys.executable, "-c", RUN, str(home), str(source)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    assert running.stdout
-    assert running.stdout.readline().strip() == "200"
-    running.send_signal(signal.SIGKILL)
-    running.wait()
-    running.stdout.close()
-    assert running.stdin
-    running.stdin.close()
+    with Program(RUN, str(home), str(source)) as running:
+        assert running.stdout.readline().strip() == "200"
+        running.send_signal(signal.SIGKILL)
     assert len(pages(home)) == 200
     done = brought(home, source)
     assert (len(done.added), len(done.same)) == (300, 200)
@@ -199,15 +191,10 @@ def test_an_import_killed_at_any_moment_is_completed_by_the_next(home: Path, tmp
     source = mem0_file(tmp_path / "m.json", 600)
     run = RUN.replace('if what == "writing":', "if True:").replace("sys.stdin.readline()", "pass")
     for count in (1, 300, 599, 600, 601, 602, 603):
-        running = subprocess.Popen(
-            [sys.executable, "-c", run, str(home), str(source)], stdout=subprocess.PIPE, text=True, bufsize=1
-        )
-        assert running.stdout
-        for _ in zip(range(count), running.stdout, strict=False):
-            pass
-        running.send_signal(signal.SIGKILL)
-        running.wait()
-        running.stdout.close()
+        with Program(run, str(home), str(source)) as running:
+            for _ in zip(range(count), running.stdout, strict=False):
+                pass
+            running.send_signal(signal.SIGKILL)
         found = [place for place in home.rglob("m-*.md") if not place.name.startswith(".")]
         assert all("likes tea" in place.read_text() for place in found)
     done = brought(home, source)

@@ -6,8 +6,6 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -21,6 +19,7 @@ from commonplace.index.base import ignore_progress
 from commonplace.testing import FrozenClock
 
 from ..embedding.server import Handler, Server, running, serve
+from ..programs import Program, run_program
 from ..providers import offer_server
 
 BUSY = "another process is indexing many pages: the answer may miss some until it is done"
@@ -56,11 +55,9 @@ with lock(f"{sys.argv[1]}/.index", "area", f"the index {home.index.scope.fingerp
 
 
 @contextmanager
-def a_builder(home: Path) -> Iterator[subprocess.Popen[str]]:
+def a_builder(home: Path) -> Iterator[Program]:
     """Another process that says it is indexing many pages, until the end of the block."""
-    argv = [sys.executable, "-c", HOLDER, str(home)]
-    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
-        assert holder.stdout is not None
+    with Program(HOLDER, str(home)) as holder:
         assert holder.stdout.readline() == "held\n"
         yield holder
         assert holder.poll() is None
@@ -129,9 +126,7 @@ def kept(memory: Memory) -> list[Any]:
 def test_a_build_that_is_killed_keeps_what_it_did_and_the_next_one_ends_whole(home: Path, clock: FrozenClock) -> None:
     put_many(home, "page", 2000)
     shutil.copytree(home / "memory", home.parent / "other/memory")
-    argv = [sys.executable, "-c", BUILDER, str(home)]
-    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as builder:
-        assert builder.stdout is not None
+    with Program(BUILDER, str(home)) as builder:
         lines = iter(builder.stdout.readline, "")
         done = next(done for _, done, _ in map(str.split, lines) if int(done) > 400)
         builder.kill()
@@ -157,7 +152,7 @@ Memory(sys.argv[1]).call("update_world", {"topic": sys.argv[2], "content": sys.a
 
 
 def write_elsewhere(home: Path, topic: str, text: str) -> None:
-    subprocess.run([sys.executable, "-c", WRITER, str(home), topic, text], check=True)
+    assert run_program(WRITER, str(home), topic, text).returncode == 0
 
 
 @pytest.mark.parametrize("shared", [False, True], ids=["small", "large"])

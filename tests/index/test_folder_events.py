@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,12 +20,17 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tell
 LISTED: list[str] = []
 
 
-def note_listing(event: str, details: tuple[object, ...]) -> None:
-    if event == "os.scandir":
-        LISTED.append(str(details[0]))
+@pytest.fixture(autouse=True)
+def listing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Notes every folder that is listed. An audit hook could not be removed, and would slow down all other tests."""
+    scan = os.scandir
 
+    def note_listing(folder: Any = ".") -> Any:
+        LISTED.append(str(folder))
+        return scan(folder)
 
-sys.addaudithook(note_listing)  # for as long as the process lives: a hook cannot be removed
+    monkeypatch.setattr(os, "scandir", note_listing)
+    monkeypatch.setattr(os, "supports_fd", {*os.supports_fd, note_listing})
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ from commonplace.index.vector_file import VectorFile, quantize
 from commonplace.testing import FrozenClock
 
 from ..examples import examples
+from ..programs import run_program
 
 Array = np.ndarray[Any, Any]
 DIMS, FEW, MANY = 256, 3_000, 20_000
@@ -216,7 +215,7 @@ file.write(10, quantize(np.eye(16, dtype=np.float32)[:1], [3]))
 
 def test_rows_of_one_process_are_seen_by_another(tmp_path: Path) -> None:
     file = filed(tmp_path / "v", texts_like(10, 9, 16), [1] * 10)
-    subprocess.run([sys.executable, "-c", ONE_MORE, str(tmp_path / "v")], check=True, timeout=60)
+    assert run_program(ONE_MORE, str(tmp_path / "v")).returncode == 0
     assert file.load(11)
     rows, likeness = file.nearest(np.eye(16, dtype=np.float32)[0], np.array([3], np.int32), 5)
     assert (rows.tolist(), likeness.tolist()) == ([10], [pytest.approx(1.0)])
@@ -298,7 +297,6 @@ for _ in range(2):
 @pytest.mark.parametrize("edited", [False, True])
 def test_vectors_that_are_lost_while_they_are_used_stop_nothing(home: Path, how: str, edited: bool) -> None:
     remember(Memory(home)).close()
-    command = [sys.executable, "-c", LOSES_MEANWHILE, str(home), how, str(edited)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = run_program(LOSES_MEANWHILE, str(home), how, str(edited))
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == ["['memory/world/pet.md']"] * 2

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -29,6 +27,7 @@ from commonplace.testing import FrozenClock
 
 from ..embedding.server import Handler, Server, bag, running, serve
 from ..examples import examples
+from ..programs import Program
 from ..providers import offer_server
 from .tiny import TinyEmbedder
 
@@ -252,19 +251,8 @@ def test_two_processes_that_build_at_once_end_with_what_one_alone_builds(
 ) -> None:
     many(desk, 120)
     desk.follow()
-    here = str(Path(__file__).parents[2])
-    builders = [
-        subprocess.Popen(
-            [sys.executable, "-c", BUILDER, str(desk.root)],
-            cwd=here,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for _ in range(2)
-    ]
+    builders = [Program(BUILDER, str(desk.root)) for _ in range(2)]
     for builder in builders:
-        assert builder.stdout is not None
         assert builder.stdout.readline() == "ready\n"
     done = [int(builder.communicate("go\n", timeout=120)[0]) for builder in builders]
     assert [builder.returncode for builder in builders] == [0, 0]

@@ -7,7 +7,6 @@ import math
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +28,7 @@ from commonplace.maintenance.evaluate import (
 )
 
 from ..providers import offer_server
+from ..surfaces.cli.shell import run_here
 
 ROOT = Path(__file__).parents[2]
 PEOPLE = "memory/world/people.md"
@@ -66,14 +66,7 @@ def hit(path: str, start: int, end: int) -> Hit:
 
 def run(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("COMMONPLACE")}
-    return subprocess.run(
-        [sys.executable, "-m", "commonplace", "--home", str(home), "eval", *arguments],
-        env=kept,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+    return run_here(("--home", str(home), "eval", *arguments), Path.cwd(), kept, None)
 
 
 def test_figures_are_what_one_computes_by_hand() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-import subprocess
 import tempfile
 import threading
 import time
@@ -22,6 +21,7 @@ from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.migrate import migrate
 from commonplace.storage.postgres.url import parse_url
 
+from ..programs import Program
 from ..waiting import wait_until
 from .conftest import admin, embedded
 from .test_many_writers import counting, lines_of, start_writer
@@ -126,13 +126,12 @@ def _pg_ctl(pair: Pair, *arguments: str) -> None:
 class Listener(threading.Thread):
     """What a writer is told is written, and when."""
 
-    def __init__(self, writer: subprocess.Popen[str]) -> None:
+    def __init__(self, writer: Program) -> None:
         super().__init__()
         self.writer = writer
         self.told: list[tuple[float, str]] = []
 
     def run(self) -> None:
-        assert self.writer.stdout
         for line in self.writer.stdout:
             self.told.append((time.monotonic(), line.strip()))
 
@@ -154,11 +153,8 @@ def test_a_primary_that_dies_under_load_loses_nothing_acknowledged_and_writers_g
     pair.promote_the_replica()
     for each in listeners:
         each.join(timeout=50)
-        assert each.writer.wait(timeout=60) == 0, each.writer.stderr and each.writer.stderr.read()
-        assert each.writer.stdout
-        assert each.writer.stderr
-        each.writer.stdout.close()
-        each.writer.stderr.close()
+        with each.writer:
+            assert each.writer.wait(timeout=60) == 0, each.writer.stderr.read()
     told = [line for each in listeners for line in each.told]
     assert len(told) == WRITERS * WRITES
     times = sorted(at for at, _ in told)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -24,20 +22,26 @@ from commonplace.storage.postgres.pages import NamedLocks, PostgresPages
 from commonplace.storage.postgres.url import parse_url
 from commonplace.testing import FrozenClock
 
+from ..programs import Program
 from .conftest import embedded
 from .wire import Wire
 from .writer import pages_at
 
 pytestmark = pytest.mark.slow
-ROOT = Path(__file__).parents[2]
 
 
-def start_writer(url: str, name: str, keys: int, times: int) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "tests.postgres.writer", url, name, str(keys), str(times)]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+WRITER = """
+import sys
+from tests.postgres.writer import main
+main(*sys.argv[1:])
+"""
 
 
-def ended(writers: list[subprocess.Popen[str]]) -> list[str]:
+def start_writer(url: str, name: str, keys: int, times: int) -> Program:
+    return Program(WRITER, url, name, str(keys), str(times))
+
+
+def ended(writers: list[Program]) -> list[str]:
     """What they were told is written. They say nothing else, whatever happens to their connections."""
     said = [writer.communicate(timeout=200) for writer in writers]
     assert [(writer.returncode, err) for writer, (_, err) in zip(writers, said, strict=True)] == [(0, "")] * len(said)
@@ -87,7 +91,6 @@ def test_a_server_that_restarts_loses_no_acknowledged_write_and_writers_go_on(ow
 
     database, pages = counting(own_server.get_uri())
     writers = [start_writer(own_server.get_uri(), f"w{number}", 2, 150) for number in range(4)]
-    assert writers[0].stdout
     begun = [writers[0].stdout.readline().strip() for _ in range(10)]
     pg_ctl(["-w", "-m", how, "restart"], pgdata=own_server.pgdata, user=own_server.system_user, timeout=30)
     told = begun + ended(writers)

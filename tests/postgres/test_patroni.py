@@ -63,11 +63,8 @@ def test_a_leader_that_dies_under_load_is_followed_by_another_and_nothing_acknow
         leader.kill()
         for each in listeners:
             each.join(timeout=300)
-            assert each.writer.stdout
-            assert each.writer.stderr
-            assert each.writer.wait(timeout=5) == 0, each.writer.stderr.read()
-            each.writer.stdout.close()
-            each.writer.stderr.close()
+            with each.writer:
+                assert each.writer.wait(timeout=5) == 0, each.writer.stderr.read()
         assert "Ann prefers green tea." in memory.search("green tea")[0].text  # it was open all the time
     told = [line for each in listeners for line in each.told]
     assert len(told) == WRITERS * WRITES

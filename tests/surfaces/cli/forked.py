@@ -33,11 +33,12 @@ PRELOADED = [
     "numpy",
     "yaml",
     "rich.console",
+    "tests.postgres.writer",
     "tests.surfaces.cli.warm",
 ]
 TIMEOUT_SECONDS = 300
-_processes = multiprocessing.get_context("forkserver")
-_processes.set_forkserver_preload(PRELOADED)
+processes = multiprocessing.get_context("forkserver")
+processes.set_forkserver_preload(PRELOADED)
 
 
 def run_command(
@@ -58,7 +59,7 @@ def run_with_streams(
     arguments: Sequence[str], folder: Path, environment: Mapping[str, str], files: Sequence[str]
 ) -> int:
     """Run `commonplace` with these files as its three streams, and return its exit status."""
-    process = _processes.Process(target=_main, args=(tuple(arguments), str(folder), dict(environment), [*files]))
+    process = processes.Process(target=_main, args=(tuple(arguments), str(folder), dict(environment), [*files]))
     process.start()
     process.join(TIMEOUT_SECONDS)
     if process.exitcode is None:
@@ -72,10 +73,10 @@ class RunningCommand:
 
     def __init__(self, arguments: Sequence[str], environment: Mapping[str, str]) -> None:
         self.arguments = [*arguments]
-        receiver, sender = _processes.Pipe(duplex=False)
+        receiver, sender = processes.Pipe(duplex=False)
         files = [os.devnull, os.devnull]
         given = (tuple(arguments), os.getcwd(), dict(environment), files, sender)
-        self._process = _processes.Process(target=_main, args=given)
+        self._process = processes.Process(target=_main, args=given)
         self._process.start()
         sender.close()
         self.stderr = open(os.dup(receiver.fileno()), encoding="utf-8")  # noqa: SIM115

@@ -1,0 +1,102 @@
+"""Programs of the tests in processes forked off one that has imported what they need: real processes at a low cost.
+
+What is about the start of a process, its modules or its memory still takes `subprocess`.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from multiprocessing.connection import Connection
+from typing import IO, Any, Self
+
+from .surfaces.cli.forked import TIMEOUT_SECONDS, processes
+
+
+class Program:
+    """Python code that runs with arguments in a process of its own. It is used as `subprocess.Popen` is."""
+
+    def __init__(self, code: str, *arguments: str) -> None:
+        self.arguments = [*arguments]
+        pipes = [processes.Pipe(duplex=False) for _ in range(3)]
+        theirs = [pipe[bool(number)] for number, pipe in enumerate(pipes)]
+        ours = [pipe[not number] for number, pipe in enumerate(pipes)]
+        given = (code, self.arguments, os.getcwd(), dict(os.environ), theirs)
+        self._process = processes.Process(target=_run, args=given)
+        self._process.start()
+        for connection in theirs:
+            connection.close()
+        self.stdin, self.stdout, self.stderr = (
+            _open(connection, "r" if number else "w") for number, connection in enumerate(ours)
+        )
+
+    @property
+    def pid(self) -> int:
+        assert self._process.pid
+        return self._process.pid
+
+    @property
+    def returncode(self) -> int | None:
+        return self._process.exitcode
+
+    def poll(self) -> int | None:
+        return self._process.exitcode
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self._process.kill()
+
+    def wait(self, timeout: float = TIMEOUT_SECONDS) -> int:
+        self._process.join(timeout)
+        if self._process.exitcode is None:
+            raise subprocess.TimeoutExpired(self.arguments, timeout)
+        return self._process.exitcode
+
+    def communicate(self, text: str = "", timeout: float = TIMEOUT_SECONDS) -> tuple[str, str]:
+        """Write to the program, and return what it printed, and what it printed as errors, until its end."""
+        with self:
+            self.stdin.write(text)
+            self.stdin.close()
+            said = self.stdout.read(), self.stderr.read()
+            self.wait(timeout)
+        return said
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for stream in (self.stdin, self.stdout, self.stderr):
+            stream.close()
+        self.wait()
+
+
+def run_program(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end."""
+    program = Program(code, *arguments)
+    said = program.communicate()
+    return subprocess.CompletedProcess(program.arguments, program.wait(), *said)
+
+
+def _open(connection: Connection, mode: str) -> IO[str]:
+    stream: IO[str] = open(os.dup(connection.fileno()), mode, encoding="utf-8")  # noqa: SIM115
+    connection.close()
+    return stream
+
+
+def _run(code: str, arguments: list[str], folder: str, environment: dict[str, str], streams: list[Connection]) -> None:
+    for number, connection in enumerate(streams):
+        os.dup2(connection.fileno(), number)
+        connection.close()
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.argv = ["-c", *arguments]
+    names: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile(code, "<program>", "exec"), names)
