@@ -281,7 +281,9 @@ def judge_places(places: Sequence[FoundStatement], by_key: dict[int, list[FoundS
 
 def _find_others(place: FoundStatement, by_key: dict[int, list[FoundStatement]], limit: int) -> list[FoundStatement]:
     """Return the latest statements of other passages that share a key with one."""
-    alike: dict[int, Place] = {}  # each once: most share several keys, and a page that repeats itself has hundreds
+    alike: dict[
+        int, FoundStatement
+    ] = {}  # each once: most share several keys, and a page that repeats itself has hundreds
     for found in filter(None, map(by_key.get, place.keys)):
         alike.update(zip(map(id, found), found, strict=True))
     others = {
