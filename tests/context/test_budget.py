@@ -497,3 +497,13 @@ def test_where_there_is_little_room_tasks_that_are_left_come_before_those_that_a
     page = "agents/main/memory/working/release.md"
     assert [source["source"] for source in notes["sources"]] == [f"{page}#L26-L26", f"{page}#L47-L47"]
     assert "task 3 was done" in str(memory.context())
+
+
+@pytest.mark.parametrize("topics", [0, 1, 3])
+def test_a_short_handoff_is_in_the_context_at_every_budget_that_has_room_for_it(memory: Memory, topics: int) -> None:
+    memory.call("write_session_handoff", {"content": "next: call Ann"})
+    for number in range(topics):
+        memory.call("update_world", {"topic": f"topic {number}", "content": "# Topic\n\nSome facts about it."})
+        memory.call("remember", {"content": f"Note {number}."})
+    missing = [budget for budget in range(60, 260, 5) if "next: call Ann" not in str(memory.context(budget=budget))]
+    assert missing == []

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import isclose
 from itertools import islice
 from typing import Literal, NamedTuple, TypeVar
 
@@ -105,7 +106,9 @@ class Section:
 
     def _fit_items(self, room: float) -> tuple[list[Part], list[Cut]]:
         fit = _share_fairly if self.sharing == "fair" else _fill_in_order
-        return fit(self.items, room - self._group_cost)
+        room -= self._group_cost
+        whole = sum(item.cost for item in self.items)
+        return fit(self.items, whole if isclose(room, whole) else room)  # what fits exactly is not cut by rounding
 
 
 def _share_fairly(items: Sequence[Item], room: float) -> tuple[list[Part], list[Cut]]:
@@ -239,20 +242,16 @@ def _grant(sections: Sequence[Section], budget: float) -> list[float]:
     """Return how many tokens each section may take."""
     grants = [0.0] * len(sections)
     left = budget
-    for number in _by_priority(sections):
-        section = sections[number]
-        if section.has_own_words and section.head_cost <= left:
-            grants[number] = section.head_cost
-            left -= section.head_cost
     numbers: list[int] = []
     for number in _by_priority(sections):
         section = sections[number]
-        is_refused = section.has_own_words and not grants[number]
-        need = min(section.wish, section.head_cost + section.floor_tokens) - grants[number]
-        if section.items and not is_refused and need <= left:
-            grants[number] += need
-            left -= need
+        floor = min(section.wish, section.head_cost + section.floor_tokens)
+        if section.items and floor <= left:
+            grants[number] = floor
             numbers.append(number)
+        elif section.has_own_words and section.head_cost <= left:
+            grants[number] = section.head_cost
+        left -= grants[number]
     return _share_rest(sections, grants, numbers, left)
 
 
