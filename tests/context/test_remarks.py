@@ -193,3 +193,17 @@ def test_what_is_asked_about_is_said_together_with_what_replaced_it(memory: Memo
     recall = str(memory.recall_for("which port does the API gateway have?", session="another"))
     assert "9090" in recall
     assert "8080" not in recall or 'no longer: "Port: 8080"' in recall
+
+
+def test_a_task_that_a_later_note_says_is_done_is_marked_briefly_and_leaves_room_first(
+    memory: Memory, clock: FrozenClock
+) -> None:
+    tasks = [f"- [ ] write chapter {number} of the manual" for number in range(12)]
+    memory.call("write_memory", {"key": "manual", "content": "\n".join([*tasks, "- [ ] tell the printer"])})
+    clock.advance(days=1)
+    for number in range(12):
+        memory.call("remember", {"content": f"Done: write chapter {number} of the manual."})
+    whole = str(memory.context())
+    assert "- [ ] [done: agents/main/memory/daily/" in whole
+    assert "no longer; now" not in whole
+    assert "tell the printer" in str(memory.context(budget=420))

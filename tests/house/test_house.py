@@ -17,6 +17,7 @@ SOURCE = Path(commonplace.__file__).parent
 # A layer imports only layers above it in this list. A backend may implement protocols of the index.
 LAYERS = [
     "caching",
+    "patterns",
     "model",
     "errors",
     "tracing",

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import isclose
 from itertools import islice
+from math import isclose
 from typing import Literal, NamedTuple, TypeVar
 
 from ..framing import weigh_tokens as weigh

@@ -28,6 +28,7 @@ from ..formats.timestamps import parse_timestamp
 from ..framing import cut_start, estimate_tokens, fence, quote_line
 from ..framing import weigh_tokens as weigh
 from ..home import Home
+from ..patterns import lazy_pattern
 from ..search.shown_lines import ShownText
 from .budget import ContextRequest, Section, check_approval
 from .items import (
@@ -53,13 +54,13 @@ _DAY_SHARE = 0.6  # what a long day takes of the room at most, so that others ar
 _DAY_TOKENS = 120.0  # what it takes in any case
 _WHOLE_CHARACTERS = 200_000  # of a page that is looked at as a whole for entries that a person wrote
 _LONG_SHARE = 1 / 4  # of what is looked at: what an entry that is longer than all of it counts for
-_TIME_HEADING = re.compile(ENTRY_HEADING_PATTERN)
-_DAY_HEADING = re.compile(rf"{DAY_HEADING_PATTERN}\s*")
+_TIME_HEADING = lazy_pattern(ENTRY_HEADING_PATTERN)
+_DAY_HEADING = lazy_pattern(rf"{DAY_HEADING_PATTERN}\s*")
 _ENTRY_LEVELS = (ENTRY_LEVEL, BLOCK_LEVEL)
 _ENTRY = f"\n{'#' * ENTRY_LEVEL} "
-_ENTRY_START = re.compile(rf"^{'#' * ENTRY_LEVEL} ", re.MULTILINE)
-_LINE_END = re.compile(r"\n")
-_DIGITS = re.compile(r"\d+")
+_ENTRY_START = lazy_pattern(rf"^{'#' * ENTRY_LEVEL} ", re.MULTILINE)
+_LINE_END = lazy_pattern(r"\n")
+_DIGITS = lazy_pattern(r"\d+")
 _MIN_LONG_CHARACTERS = 48  # of a long entry that is cut so that others fit
 _MIN_LAST_CHARACTERS = 36  # of the last entry that is shown, heading included; fewer say nothing
 _MIN_LONG_SHARE = 1 / 8

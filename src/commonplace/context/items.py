@@ -5,7 +5,6 @@ What is cut says so where it is shown, and on the receipt.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,6 +12,7 @@ from typing import NamedTuple, Protocol, Self
 
 from ..framing import cut_rules, cut_start, estimate_tokens, fence, list_item, quote_line, show_instructions
 from ..framing import weigh_tokens as weigh
+from ..patterns import lazy_pattern
 from ..search.shown_lines import ShownText
 
 OVER_BUDGET = "over the budget"
@@ -23,9 +23,9 @@ MIN_SHOWN_CHARACTERS = 12  # less of a text says nothing
 CHARACTERS_PER_TOKEN = 12  # more than any text has
 SEPARATOR_TOKENS = weigh("\n\n")
 
-_HEADING = re.compile(r"#{1,6}[ \t]")
-_OPEN_TASK = re.compile(r"\s*[-*+] \[ \]\s")
-_DONE_TASK = re.compile(r"\s*[-*+] \[[xX]\]\s")
+_HEADING = lazy_pattern(r"#{1,6}[ \t]")
+_OPEN_TASK = lazy_pattern(r"\s*[-*+] \[ \]\s")
+_DONE_TASK = lazy_pattern(r"\s*[-*+] \[(?:[xX]\]\s|[ ]\] \[done: )")  # by its box, or by a remark
 
 Span = tuple[str, int, int]  # a path, a first line and a last one, counted from 1
 IsApproved = Callable[[Span], bool]

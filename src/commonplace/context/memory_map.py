@@ -6,7 +6,6 @@ listings; no more pages are opened than the budget could show words of.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -20,6 +19,7 @@ from ..framing import cut_start, estimate_tokens, list_item, quote_name, quote_v
 from ..framing import weigh_tokens as weigh
 from ..home import Home
 from ..model import Block, Record
+from ..patterns import lazy_pattern
 from ..search.shown_lines import ShownText
 from ..storage.layout import stem
 from ..storage.names import is_plain
@@ -46,8 +46,8 @@ _NOTES_TOKENS = 20  # that the names of notes ask for; with room to spare they g
 _NOTES_SHARE = 0.1  # of the tokens over a small budget, which they ask for as well
 _SMALL_BUDGET_TOKENS = 1000
 _ROUNDING_TOKENS = 0.001  # sums of fractions may differ in the last digits
-_MARKS = re.compile(r"^[ \t]*(?:[-*+>]|\d{1,3}[.)]|\|)?[ \t]*(?:\[[ xX]\][ \t]+)?")
-_NOT_WORDS = re.compile(r"[ \t]*(?:#{1,6}(?:[ \t]|$)|<!--|```|~~~|---|===|\|[-: |]+\|?$)")
+_MARKS = lazy_pattern(r"^[ \t]*(?:[-*+>]|\d{1,3}[.)]|\|)?[ \t]*(?:\[[ xX]\][ \t]+)?")
+_NOT_WORDS = lazy_pattern(r"[ \t]*(?:#{1,6}(?:[ \t]|$)|<!--|```|~~~|---|===|\|[-: |]+\|?$)")
 
 
 @dataclass(frozen=True)

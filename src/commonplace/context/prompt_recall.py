@@ -17,6 +17,7 @@ from ..home import Home
 from ..index.recalls import Conversation, without_recalls
 from ..index.tokenizer import detect_language, fold_accents, tokenize_passage, tokenize_query
 from ..model import Hit, Viewer
+from ..patterns import lazy_pattern
 from ..schema import TEXT, Schema, check
 from ..search.marks import describe_marks
 from ..search.words import is_question
@@ -46,9 +47,9 @@ _MAX_QUESTION_CHARACTERS = 200
 _MIN_WORDS = 3  # of a line; fewer say something only with their key
 _GIVEN = "was given already"
 _LAST_LATIN_LETTER = "\u024f"
-_WORD = re.compile(r"[^\W\d_]+")
-_HEADING = re.compile(r"\A\s*#{1,6}\s+")
-_DEFINITION_QUESTION = re.compile(
+_WORD = lazy_pattern(r"[^\W\d_]+")
+_HEADING = lazy_pattern(r"\A\s*#{1,6}\s+")
+_DEFINITION_QUESTION = lazy_pattern(
     r"(?i)(?:what(?:['’]?s| is) an?|explain what an?|was ist eine?|qu['’]est-ce qu['’]une?|qué es una?|o que é uma?"
     r"|cos['’]è una?|что такое) (?P<term>[^\s?!.]+)(?: is)?\W*"
 )

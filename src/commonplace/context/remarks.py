@@ -6,7 +6,6 @@ remarks already. Of a fact that was replaced, a prompt is given its newer versio
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -22,6 +21,7 @@ from ..framing import quote_line
 from ..home import Home
 from ..index.base import Index
 from ..model import Hit, Viewer
+from ..patterns import lazy_pattern
 from ..search.dates import QueryDates
 from ..search.marks import read_pinned
 from ..search.pins import PinCheck, find_pins, find_placed_pins
@@ -39,7 +39,7 @@ from ..search.validity import (
 from ..storage.authors import Provenance
 from .budget import Section
 
-_LIST_MARK = re.compile(r"\s*(?:(?:[-*+•>]|\d{1,3}[.)]|#{1,6})\s+)*(?:\[[ xX]\]\s+)?")
+_LIST_MARK = lazy_pattern(r"\s*(?:(?:[-*+•>]|\d{1,3}[.)]|#{1,6})\s+)*(?:\[[ xX]\]\s+)?")
 _ANY_DAY = date(2026, 1, 1).toordinal()
 Remarks = dict[int, list[str]]  # by the line of a text, counted from 0
 _MOST_OF_PASSAGE = 0.6  # a fact of this share of a passage is all that the passage says
@@ -194,7 +194,9 @@ def _add_versions(
 ) -> None:
     for number, replacements in find_replaced(home, viewer, texts, only_approved=only_approved).items():
         for each, words in describe_replacements(texts[number], replacements):
-            remarks[number].setdefault(each.older.statement.first_line, []).append(words)
+            is_done = each.link.kind == "done"
+            remark = f"done: {describe_successor(each).citation}" if is_done else words
+            remarks[number].setdefault(each.older.statement.first_line, []).append(remark)
 
 
 # What is over, and what changed since.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ..patterns import lazy_pattern
 from .words import fold, word_set
 
 # Titles of people and places, which have a capital letter: not `300 ms.`
@@ -30,9 +31,11 @@ _BEFORE_NUMBER = word_set(
     """
 )
 _STREET = "str"  # at the end of a word: `Hauptstr. 5`
-_LAST_WORD = re.compile(r"([^\s(\"]+)\.$")
-_ORDINAL = re.compile(r"(?:^|\s)(?:die|der|das|dem|den|im|zum|zur|vom|ins|beim|ab|bis|seit) \d{1,2}\.$", re.IGNORECASE)
-_SPACED_LETTERS = re.compile(r"(?:^|\s)(?:z|d|u|i|s|p|o|т)\.$")  # `z. B.`, `d. h.`, `p. ej.`
+_LAST_WORD = lazy_pattern(r"([^\s(\"]+)\.$")
+_ORDINAL = lazy_pattern(
+    r"(?:^|\s)(?:die|der|das|dem|den|im|zum|zur|vom|ins|beim|ab|bis|seit) \d{1,2}\.$", re.IGNORECASE
+)
+_SPACED_LETTERS = lazy_pattern(r"(?:^|\s)(?:z|d|u|i|s|p|o|т)\.$")  # `z. B.`, `d. h.`, `p. ej.`
 
 
 def split_at_ends(text: str, ends: re.Pattern[str]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from ..patterns import lazy_pattern
 from .claims import split_clauses
 from .cues import has_cue
 from .relations import Relation
@@ -17,31 +18,31 @@ from .value_words import ARTICLES, NAMING, PREPOSITIONS
 from .words import content_stems, fold, is_number, is_unspaced, list_capitalised, split_words, stem, word_set
 
 # Somebody is away for a while, and stays what they are.
-_ABSENCE = re.compile(
+_ABSENCE = lazy_pattern(
     r"\b(?:on (?:\w+ )?(?:leave|vacation|holidays?|sabbatical|a break)|(?:off|home|out) sick|is (?:sick|ill|unwell)"
     r"|out of (?:the )?office|in elternzeit|im (?:mutterschutz|urlaub|sabbatical)|ist (?:\w+ )?krank\w*"
     r"|de (?:baja|vacaciones|permiso|excedencia|férias|licença)|está (?:enferm[oa]|doente)|en congé|en vacances"
     r"|est malade|en arrêt maladie|in ferie|in maternità|in congedo|è malat[oa]|met (?:verlof|vakantie)|is ziek"
     r"|в отпуске|в декрете|на больничном|болеет|छुट्टी पर|बीमार है)\b|في إجازة|休假|产假|请假|病假|休暇|休職|育休|産休"
 )
-_PROMOTION = re.compile(
+_PROMOTION = lazy_pattern(
     r"\b(?:promoted|demoted|befördert|ascendid[oa]|ascendieron|promue?|promovid[oa]|promoss[oa]|повысили|повышена?)\b"
     r"|तरक्की|ترقية|升职|升为|晋升|昇進"
 )
-_RESIGNATION = re.compile(
+_RESIGNATION = lazy_pattern(
     r"\S+(?: \S+)? (?:has |have |hat |haben |ha |han |a |ont )?(?:just )?(?:resigned|quit|retired|gekündigt"
     r"|renunci(?:ó|ado)|dimitió|dimitido|démissionné|pediu demissão|se demitiu|si è dimess[oa]|уволил(?:ся|ась))"
 )
-_UPGRADE = re.compile(
+_UPGRADE = lazy_pattern(
     r"\b(?:up|down)grad(?:ed|es|ing) (?:\S+ ){0,4}?to (?P<product>[^\W\d][\w+#-]*) v?\d"
     r"|\bauf (?P<produkt>[^\W\d][\w+#-]*) v?\d\S* (?:aktualisiert|angehoben|umgestellt|gehoben)"
 )
-_RENAMING = re.compile(
+_RENAMING = lazy_pattern(
     r"\b(?:renamed|rebranded|umbenannt|renombrad\w|renommée?s?|renomead\w|rinominat\w|переименова\w+)\b"
 )
-_MOVE = re.compile(r"\b(?:moved|moves|relocated|transferred|umgezogen|zieht)\b")
-_VERSION = re.compile(r"(?<=[^\W\d_] )v?\d+(?:\.\d+)+\b")
-_OWNED = re.compile(r"(?:and |but )?(?:his|her|their|its) (?P<thing>\w+)", re.IGNORECASE)
+_MOVE = lazy_pattern(r"\b(?:moved|moves|relocated|transferred|umgezogen|zieht)\b")
+_VERSION = lazy_pattern(r"(?<=[^\W\d_] )v?\d+(?:\.\d+)+\b")
+_OWNED = lazy_pattern(r"(?:and |but )?(?:his|her|their|its) (?P<thing>\w+)", re.IGNORECASE)
 _LIKES = word_set(
     """
     like likes liked love loves enjoy enjoys hate hates dislikes mag liebt hasst gusta gustan encanta odia aime adore

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Set
 from itertools import product
 
 from ..caching import cache_within
+from ..patterns import lazy_pattern
 from .claims import (
     Claim,
     find_topics,
@@ -60,8 +61,8 @@ _NOUN_MARKS = word_set(
     mon ma notre o a os as um uma meu minha il lo gli i uno het een
     """
 )
-_UNSPACED_OBJECT = re.compile("[^、，。]{1,8}を|^[^不，。]{1,6}不[^再，。]{1,6}了|^[^，。]{1,6}(?:戒|放弃|取消)")
-_RENAMED = re.compile(r"\brenamed (?:the |our )?(?:\w+ )??(?P<old>[\w.-]+) (?:to|into) (?P<new>[\w.-]+)")
+_UNSPACED_OBJECT = lazy_pattern("[^、，。]{1,8}を|^[^不，。]{1,6}不[^再，。]{1,6}了|^[^，。]{1,6}(?:戒|放弃|取消)")
+_RENAMED = lazy_pattern(r"\brenamed (?:the |our )?(?:\w+ )??(?P<old>[\w.-]+) (?:to|into) (?P<new>[\w.-]+)")
 
 _OLD = r"(?P<old>\S+(?: \S+){0,2}?)"
 _ARTICLE = (
@@ -137,8 +138,8 @@ _UNSPACED = (
 )
 
 # The words before what something goes back to.
-_RETURN_HINT = re.compile("back|revert|zurück|wieder|vuel|volv|revenu|retour|volt|torn|верну|снова|回|戻")
-_RETURN = re.compile(
+_RETURN_HINT = lazy_pattern("back|revert|zurück|wieder|vuel|volv|revenu|retour|volt|torn|верну|снова|回|戻")
+_RETURN = lazy_pattern(
     r"\b(?:back (?:to|on|with)|reverted to|zurück (?:zu|auf|bei|nach)|wieder (?:bei|auf|mit|zu)|vuelta a|volv\w+ a"
     r"|(?:revenu\w*|retour\w*|revient|revenons) (?:à|au|sur)|volt\w+ (?:a|ao|à|para|pra)|tornat\w a"
     r"|верну\w+ (?:к|на)|снова на)"

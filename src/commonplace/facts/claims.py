@@ -14,6 +14,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from ..caching import cache_within
+from ..patterns import lazy_pattern
 from .cues import mark_cues
 from .phrases import Cue
 from .relations import list_verbs
@@ -32,15 +33,15 @@ from .words import (
 _MAX_HEADS = 3
 _CUT = "|"
 _COLON = "="
-_LABEL = re.compile(r"([^:：.!?,;\n]{2,40})[:：]\s+(\S[^,;]*)")
+_LABEL = lazy_pattern(r"([^:：.!?,;\n]{2,40})[:：]\s+(\S[^,;]*)")
 _CHANGES: tuple[Cue, ...] = ("change", "weak change", "retraction", "decision", "resolution", "hint")
-_CLAUSE_END = re.compile(r"(?:[,;:]|\s[–—-])\s+|[、，；：。،؛]\s*|\s*\((?=\w)|\)\s*|(?<=[^\W\d_]{2})\.\s+(?=\S)")
-_NAME = re.compile(r"[A-ZÄÖÜÁÉÍÓÚ][\w-]+(?= )")  # that a note begins with
-_PRONOUN = re.compile(r"^(?:and |but )?(he|she|they|his|her|their)\b(?!')", re.IGNORECASE)
+_CLAUSE_END = lazy_pattern(r"(?:[,;:]|\s[–—-])\s+|[、，；：。،؛]\s*|\s*\((?=\w)|\)\s*|(?<=[^\W\d_]{2})\.\s+(?=\S)")
+_NAME = lazy_pattern(r"[A-ZÄÖÜÁÉÍÓÚ][\w-]+(?= )")  # that a note begins with
+_PRONOUN = lazy_pattern(r"^(?:and |but )?(he|she|they|his|her|their)\b(?!')", re.IGNORECASE)
 _POSSESSIVES = ("his", "her", "their")
 _TOPIC_MARKS = word_set("は が を 归 是 在 由 叫 用 放 存 住 أصبح هو هي")
-_ENGLISH = re.compile(r"\b(?:the|is|are|was|we|my|our|i|of|for|and)\b", re.IGNORECASE)
-_ROMANCE_GOAL = re.compile(r"\ba (?=[A-ZÁÉÍÓÚÂÊÔ])")  # `pasamos los archivos a Drive`; in English, `a` is an article
+_ENGLISH = lazy_pattern(r"\b(?:the|is|are|was|we|my|our|i|of|for|and)\b", re.IGNORECASE)
+_ROMANCE_GOAL = lazy_pattern(r"\ba (?=[A-ZÁÉÍÓÚÂÊÔ])")  # `pasamos los archivos a Drive`; in English, `a` is an article
 PRONOUNS = word_set(
     """
     i we you he she they it this that these those there who what which everyone someone yo nosotros ella ellos je j il
@@ -70,10 +71,10 @@ _VERBS = word_set(
 _CLOCK_WORDS = word_set("am pm oclock uhr h noon midnight horas heures часов बजे 点 時")
 _MONEY_WORDS = word_set("euro euros eur dollar dollars usd pounds gbp reais pesos рублей руб 元 円 k")
 _DATE_WORDS = word_set("月 日")
-_DATE = re.compile(r"\d{1,2}(?:st|nd|rd|th)|\d{4}-\d\d-\d\d|\d{1,2}\.\d{1,2}\.(?:\d+)?|\d{1,2}/\d{1,2}(?:/\d+)?")
+_DATE = lazy_pattern(r"\d{1,2}(?:st|nd|rd|th)|\d{4}-\d\d-\d\d|\d{1,2}\.\d{1,2}\.(?:\d+)?|\d{1,2}/\d{1,2}(?:/\d+)?")
 _LASTING_GOALS = word_set("в на à au aux auf by with に 为")  # also said of where something is
 # The first word in lower case after the noun of a German subject.
-_GERMAN_VERB = re.compile(
+_GERMAN_VERB = lazy_pattern(
     r"^((?:Der|Die|Das|Den|Unsere?|Meine?) (?:[a-zäöüß]+ )?[A-ZÄÖÜ][\w-]+) [a-zäöüß]+(?:t|en)(?= )"
 )
 _QUOTES = '"“”«»「」『』`‘'

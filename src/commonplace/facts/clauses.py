@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ..caching import cache_within
+from ..patterns import lazy_pattern
 from .claims import PRONOUNS, list_all_verbs
 from .cues import is_english
 from .word_lists import MONTHS_AND_DAYS
@@ -24,7 +25,7 @@ _JOINTS = """
     sowie и а но пока хотя зато और लेकिन मगर जबकि ولكن لكن بينما
     """
 _WORDS = "|".join(_JOINTS.split())
-_CUT = re.compile(
+_CUT = lazy_pattern(
     rf"((?:\s*[,;،؛]\s+|\s+[–—-]\s+|\s+)(?:(?:{_WORDS}|tandis que|alors que)\s+)"
     r"|\s*[,;]\s+|\s+[–—-]\s+|\s*[،؛]\s*|\s+و(?=[يتن]\w{2,})"
     r"|[、，；]\s*(?:但是|而且|并且|同时|不过|但|并|而|一方|そして)?|但是|而且|并且|同时)",
@@ -39,13 +40,13 @@ _ADVERBS = word_set(
 # They are also nouns: `on the road and at work`.
 _NOUNS = word_set("work use end run play start open close lead take go part cost study need")
 _OWNERS = word_set("the a my our your his her their its")
-_DEVANAGARI = re.compile("[\u0900-\u097f]")
-_VERB_ENDINGS = re.compile(
+_DEVANAGARI = lazy_pattern("[\u0900-\u097f]")
+_VERB_ENDINGS = lazy_pattern(
     r"[a-zà-ÿ]{2,}(?:t|en|te|ten|a|e|é|ó|ou|eu|iu|am|em|an|ent|ait|ons|aba|ava|ía|ia)"
     r"|[а-яё]{2,}(?:ет|ёт|ит|ют|ут|ат|ят|л|ла|ли|ется|ится|ются|ятся)"
     r"|و?[يتن][\u0600-\u06ff]{2,}"
 )
-_ENGLISH_VERB = re.compile(r"[a-z]{3,}(?:[^s\W]s|ed)")
+_ENGLISH_VERB = lazy_pattern(r"[a-z]{3,}(?:[^s\W]s|ed)")
 _NO_VERBS = word_set(MONTHS_AND_DAYS)
 
 

@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ..caching import cache_within
+from ..patterns import lazy_pattern
 from .past_forms import list_past_forms, may_be_past
 from .tasks import find_task_text, has_open_task, says_done
 from .words import content_stems, fold, function_words, is_number, split_words, strip_accents, word_set
@@ -105,12 +106,12 @@ _SAYS_LITTLE = word_set(
     """
 )
 _DEADLINES = word_set("by before until till bis vor antes avant até entro voor tegen до к")
-_BREAK = re.compile(r"[,;:.!()–—]+(?=\s|$)|\s-+\s|[，。、；：！（）]")
-_UNSPACED_RUN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]+|[\u30a1-\u30ff]+")
-_KOREAN = re.compile("^[\uac00-\ud7a3]+$")
-_KOREAN_PARTICLE = re.compile("(?<=..)(?:을|를|이|가|은|는|에|도|의)$")
-_KOREAN_VERB = re.compile("(?<=..)(?:하기|하다|해야|해|할|했.*|하였.*|됐.*|되었.*|됨|함)$")
-_CLOCK_OR_DATE = re.compile(r"\d{1,2}[:.]\d\d|\d{4}-\d\d(?:-\d\d)?|\d{1,2}/\d{1,2}(?:/\d{2,4})?")
+_BREAK = lazy_pattern(r"[,;:.!()–—]+(?=\s|$)|\s-+\s|[，。、；：！（）]")
+_UNSPACED_RUN = lazy_pattern("[\u3400-\u4dbf\u4e00-\u9fff]+|[\u30a1-\u30ff]+")
+_KOREAN = lazy_pattern("^[\uac00-\ud7a3]+$")
+_KOREAN_PARTICLE = lazy_pattern("(?<=..)(?:을|를|이|가|은|는|에|도|의)$")
+_KOREAN_VERB = lazy_pattern("(?<=..)(?:하기|하다|해야|해|할|했.*|하였.*|됐.*|되었.*|됨|함)$")
+_CLOCK_OR_DATE = lazy_pattern(r"\d{1,2}[:.]\d\d|\d{4}-\d\d(?:-\d\d)?|\d{1,2}/\d{1,2}(?:/\d{2,4})?")
 
 
 class _Phrase(NamedTuple):
@@ -148,6 +149,11 @@ def completes(older: str, older_box: str, newer: str, newer_box: str) -> bool:
     if newer_box == " " or not is_task(older, older_box):
         return False
     return _is_about(_read_task(older), _read_done(newer, newer_box))
+
+
+def tells_done(text: str, box: str) -> bool:
+    """Return whether a statement says that something is done."""
+    return _read_done(text, box) is not None
 
 
 def leaves_open(older: str, older_box: str, newer: str) -> bool:

@@ -8,6 +8,7 @@ from functools import cache, partial
 from typing import NamedTuple
 
 from ..caching import cache_within
+from ..patterns import lazy_pattern
 from .phrases import PHRASES, Cue
 from .word_lists import FUNCTION_WORDS
 from .words import compile_pattern, fold, function_words, word_set
@@ -15,19 +16,19 @@ from .words import compile_pattern, fold, function_words, word_set
 # `I used to like it`, not `I got used to it` nor `it is used to cut bread`
 _BEFORE_OTHER_USES = ("get", "gets", "got", "getting", "being", "is", "are", "be", "was", "were", "am", "never")
 _USED_TO = "".join(f"(?<!{word} )" for word in (*_BEFORE_OTHER_USES, "'re", "'m", "'s"))
-_WORD = re.compile(r"[\w'ऀ-ॣ०-෿]+")
-_LITERAL = re.compile(r"[\w'ऀ-ॣ०-෿]+:?")
-_FIRST_GROUP = re.compile(r"\(\?:([^()]*)\)")
-_GROUP = re.compile(r"\(\?[:<!][^()]*(?:\([^()]*\)[^()]*)*\)(?:\{[^}]*\}|[?*+])?|.\?")
+_WORD = lazy_pattern(r"[\w'ऀ-ॣ०-෿]+")
+_LITERAL = lazy_pattern(r"[\w'ऀ-ॣ०-෿]+:?")
+_FIRST_GROUP = lazy_pattern(r"\(\?:([^()]*)\)")
+_GROUP = lazy_pattern(r"\(\?[:<!][^()]*(?:\([^()]*\)[^()]*)*\)(?:\{[^}]*\}|[?*+])?|.\?")
 _ENGLISH_WORDS = word_set("the is are of and my our we i it's i'm with for it at from by this that be to their his")
-_SIMPLE = re.compile(r"(?P<plain>[\w' :ऀ-ॣ०-෿]+?)(?P<ending>\\[wS][*+])?")
-_VARIABLE = re.compile(r"(?:\[[^\]]*\]|\\\w)(?:\{[^}]*\}|[?*+])?")
-_PLAIN = re.compile(r"[\w' :ऀ-ॣ०-෿]+")
+_SIMPLE = lazy_pattern(r"(?P<plain>[\w' :ऀ-ॣ०-෿]+?)(?P<ending>\\[wS][*+])?")
+_VARIABLE = lazy_pattern(r"(?:\[[^\]]*\]|\\\w)(?:\{[^}]*\}|[?*+])?")
+_PLAIN = lazy_pattern(r"[\w' :ऀ-ॣ०-෿]+")
 CHANGE_CUES: frozenset[str] = frozenset(("change", "weak change", "retraction"))
 _UNSPACED_NO = "不没"
 _UNSPACED_ENDS = "了"
 _PREFIX = 3  # letters of a word that phrases with inflections are asked for first
-_SEPARATOR = re.compile(r"\s*\| |\s*\|\n\s*")
+_SEPARATOR = lazy_pattern(r"\s*\| |\s*\|\n\s*")
 
 
 def has_cue(folded: str, cue: Cue) -> bool:

@@ -5,9 +5,9 @@ A true fact that is hidden does more harm than an old one that is shown, so thes
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 
+from ..patterns import lazy_pattern
 from .aspects import are_of_other_aspects
 from .claims import read_first_claim, read_topics, split_clauses
 from .relations import FIRST_PERSON
@@ -37,23 +37,23 @@ _GENERIC = word_set(
     nuovo nuova attuale новый новая новое новые текущий текущая
     """
 )
-_UNSPACED_CASE = re.compile("测试|生产|开发|预发|本番|テスト|開発|[0-9一二三四]階|[0-9一二三四]楼")
-_UNSPACED_VERB = re.compile("[はが是为在改]")
-_UNSPACED_RELATIVE = re.compile(
+_UNSPACED_CASE = lazy_pattern("测试|生产|开发|预发|本番|テスト|開発|[0-9一二三四]階|[0-9一二三四]楼")
+_UNSPACED_VERB = lazy_pattern("[はが是为在改]")
+_UNSPACED_RELATIVE = lazy_pattern(
     "[的の](?:丈夫|妻子|老公|老婆|哥哥|弟弟|姐姐|妹妹|爸爸|妈妈|父亲|母亲|儿子|女儿|朋友|同事|奥さん|夫|妻|兄|弟|姉|妹|父|母|息子|娘|友達)"
 )
-_LETTER = re.compile(r"(?<=[^\W\d_] )[A-HJ-Z](?![\w'.])")
-_VERSION = re.compile(r"v?\d+(?:\.\d+)+")
-_NOT_DONE = re.compile(
+_LETTER = lazy_pattern(r"(?<=[^\W\d_] )[A-HJ-Z](?![\w'.])")
+_VERSION = lazy_pattern(r"v?\d+(?:\.\d+)+")
+_NOT_DONE = lazy_pattern(
     r"\b(?:reject(?:ed|s)|declined|refused|vetoed|turned down|voted down|abgelehnt|verworfen|rechaz\w+|refus[ée]e?s?"
     r"|rejet[ée]e?s?|recus\w+|rejeit\w+|rifiutat\w|respint\w|отклон\w+|отказал\w*)\b|否决|拒绝|却下|अस्वीकार|رفض"
 )
-_PUT_OFF = re.compile(
+_PUT_OFF = lazy_pattern(
     r"\b(?:postponed|deferred|on hold|put off|delayed|verschoben|zurückgestellt|vertagt|aplazad\w|pospuest\w"
     r"|report[ée]e?|adiad\w|rinviat\w|отлож\w+)\b(?! (?:to|until|till|auf|bis|al|para|au|à|на|до)\b)"
     r"|(?:推迟|延期)(?!到)"
 )
-_EXCEPTION = re.compile(
+_EXCEPTION = lazy_pattern(
     r"(?<!since )(?<!from )(?<!seit )(?<!ab )(?<!desde )(?<!depuis )\b(?:this week|this time|this once"
     r"|did (?:\w+ ){1,4}(?:last night|yesterday|today)|just today"
     r"|today only|only today|diese woche|dieses mal|diesmal|nur heute|cette semaine|cette fois|esta semana|esta vez"
@@ -61,32 +61,32 @@ _EXCEPTION = re.compile(
     r"|на этой неделе|в этот раз)\b|本周|这周|这次|今週|今回|例外的に"
 )
 # Another day, named where the older statement names none; not `from Monday on`.
-_OTHER_DAY = re.compile(
+_OTHER_DAY = lazy_pattern(
     r"(?<!as of )(?<!since )(?<!from )(?<!starting )(?<!until )(?<!till )(?<!seit )(?<!ab )(?<!desde )(?<!depuis )"
     r"(?<!до )"
     r"\b(?:today|tomorrow|tonight|last night|yesterday|heute|morgen|gestern|mañana|ayer|demain|hier|amanhã|ontem|завтра"
     r"|вчера|en navidad|on (?:christmas|easter|new year|mon|tues|wednes|thurs|fri|satur|sun)\w*|an ostern|zu ostern"
     r"|в (?:понедельник|вторник|среду|четверг|пятницу|субботу|воскресенье))\b|कल |غدا|明天|昨天|明日|昨日"
 )
-_CLOCK = re.compile(r"\d{1,2}[:h.]\d\d|\b(?:at|um|à|a las|às|to|until|till|до|bis) \d|\d ?(?:am|pm|uhr|बजे|点|時)")
-_NO_LONGER = re.compile(
+_CLOCK = lazy_pattern(r"\d{1,2}[:h.]\d\d|\b(?:at|um|à|a las|às|to|until|till|до|bis) \d|\d ?(?:am|pm|uhr|बजे|点|時)")
+_NO_LONGER = lazy_pattern(
     r"\b(?:no longer|any ?more|not (?:\w+ ){1,6}after all|al final no|nicht mehr|ya no"
     r"|ne \w+ plus|não \w+ mais|non \w+ più|больше не)\b"
 )
 # It goes on as it was: `we stay in Hamburg after all`.
-_STAYS = re.compile(
+_STAYS = lazy_pattern(
     r"\b(?:stays?|staying|remains?|remaining|keeps?|still|bleib(?:t|en|e)|weiterhin|nach wie vor|immer noch|sigue\w*"
     r"|seguimos|permanece\w*|queda(?:mos)?|reste(?:nt|ons)?|restera|toujours|encore|continua\w*|fica(?:mos)?|rimane|resta|ancora"
     r"|остаётся|остается|остаёмся|по-прежнему)\b|仍|还是|留在|引き続き|まだ"
 )
-_AGAIN = re.compile(r"\b(?:again|wieder|de nuevo|otra vez|à nouveau|de novo|di nuovo|снова)\b|又|再び")
+_AGAIN = lazy_pattern(r"\b(?:again|wieder|de nuevo|otra vez|à nouveau|de novo|di nuovo|снова)\b|又|再び")
 # What is denied; not `not only`, nor `not X but Y`.
-_DENIAL = re.compile(
+_DENIAL = lazy_pattern(
     r"\b(?:(?P<english>not(?! only)|no longer|never|used to|\w+n't|no(?= \w+ (?:to|for|any|at|left)\b))|keine?[nmrs]?"
     r"|nicht(?! nur)|nie|ya no|nunca|não|pas|plus|не|больше не)\b|不(?!是)|没有|不再"
 )
-_BUT = re.compile(r"\b(?:but|sondern|sino|mais|mas|ma|а)\b|而是")
-_REASON = re.compile(
+_BUT = lazy_pattern(r"\b(?:but|sondern|sino|mais|mas|ma|а)\b|而是")
+_REASON = lazy_pattern(
     r"[,(]| (?:since|because|as|due to|after|so|in|weil|da|wegen|seit|porque|desde|por|parce que|car|depuis|perché"
     r"|потому что)\b"
 )
@@ -99,15 +99,15 @@ _KIN = word_set(
     femme mari sœur frère mère père fils fille oncle voisin ami amie
     """
 )
-_WEEKDAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?")
-_PERSON_CLAUSE = re.compile(
+_WEEKDAY = lazy_pattern(r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?")
+_PERSON_CLAUSE = lazy_pattern(
     r"(?:and |but |so |und |aber |y |pero |et |mais |e |mas )?(?:he|she|er|sie|él|ella|il|elle|ele|ela|он|она) "
 )
 _CHARGE = "lead"  # the relation whose value is who is in charge
 _REPORTING = word_set("says said told confirmed reports wrote sagt meint dit dice disse diz сказал сказала говорит")
-_CLAUSE_MARK = re.compile(r"[,;:–—]\s")
+_CLAUSE_MARK = lazy_pattern(r"[,;:–—]\s")
 # Somebody moves something, or moves themselves to something that is no place.
-_MOVE = re.compile(
+_MOVE = lazy_pattern(
     r"^(?:\w+ ){1,3}?(?:(?:has|have|just|recently) )*(?:moved|relocated|transferred|switched|shifted|handed|passed)"
     r"(?: (?:the|a|an|his|her|their|our|my|its) (?P<thing>\w+))?(?: .*?)?\bto (?P<target>.+)$"
 )
@@ -117,10 +117,10 @@ _NO_PLACES = word_set(
     account version framework language branch editor schedule row rows desk desks seat table floor class grade
     """
 )
-_CLOCK_TIME = re.compile(r"\b\d{1,2}(?:[:h.]\d\d)(?: ?(?:am|pm))?\b|\b\d{1,2} ?(?:am|pm|uhr)\b")
-_DAY_NUMBER = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}\.\d{1,2}\.|\d{1,2}/\d{1,2}(?:/\d{2,4})?")
-_NUMBER = re.compile(r"\d+")
-_COMPOUND = re.compile(r"\b([^\W_]+-[^\W_]+) ([^\W_]+)")
+_CLOCK_TIME = lazy_pattern(r"\b\d{1,2}(?:[:h.]\d\d)(?: ?(?:am|pm))?\b|\b\d{1,2} ?(?:am|pm|uhr)\b")
+_DAY_NUMBER = lazy_pattern(r"\d{4}-\d\d-\d\d|\d{1,2}\.\d{1,2}\.|\d{1,2}/\d{1,2}(?:/\d{2,4})?")
+_NUMBER = lazy_pattern(r"\d+")
+_COMPOUND = lazy_pattern(r"\b([^\W_]+-[^\W_]+) ([^\W_]+)")
 _CASES = word_set(
     "in for on at during between within für bei während zwischen en para durante entre pour pendant per в для"
 )

@@ -10,7 +10,6 @@ them moves to another line or page. Earlier versions put it on a line of its own
 
 from __future__ import annotations
 
-import re
 import zlib
 from collections.abc import Collection, Iterable, Sequence
 from typing import Literal, NamedTuple
@@ -25,8 +24,9 @@ from ..formats.annotations import (
     find_annotated_lines,
     is_annotation_line,
 )
+from ..patterns import lazy_pattern
 
-_COMMENT = re.compile(rf" ?{ANSWER_PATTERN}")
+_COMMENT = lazy_pattern(rf" ?{ANSWER_PATTERN}")
 
 
 LinkKind = Literal[

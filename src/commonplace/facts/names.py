@@ -11,14 +11,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple
 
+from ..patterns import lazy_pattern
+
 NameKind = Literal["person", "project", "system", "name"]
 MAX_NAME_WORDS = 4
 _MIN_LETTERS = 2
-_WORD = re.compile(r"[^\W_][\w'’-]*")
+_WORD = lazy_pattern(r"[^\W_][\w'’-]*")
 # No pattern reads on to the end of a text for each place where it could begin.
-_WIKILINK = re.compile(r"\[\[[^\[\]\n]*\]\]")  # has names as files have them
-_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|<!--.*?(?:-->|\Z)|https?://\S+|^---\n.*?\n---\n", re.DOTALL)
-_BREAK = re.compile(r"[.!?:;]\s|\n|[|*#>\]\[()\"“”]")  # what ends a name between two words
+_WIKILINK = lazy_pattern(r"\[\[[^\[\]\n]*\]\]")  # has names as files have them
+_CODE = lazy_pattern(r"```.*?(?:```|\Z)|`[^`\n]*`|<!--.*?(?:-->|\Z)|https?://\S+|^---\n.*?\n---\n", re.DOTALL)
+_BREAK = lazy_pattern(r"[.!?:;]\s|\n|[|*#>\]\[()\"“”]")  # what ends a name between two words
 _NO_NAME_WORDS = """
 a an and are as at be but by can did do for from has have he her here his how i if in is it its let me my no not
 of on or our she so that the their then there they this to today tomorrow was we were what when where who why
@@ -27,15 +29,15 @@ wednesdays thursdays fridays saturdays sundays january february march april may 
 october november december todo note ok yes utc
 """
 _NO_NAMES = frozenset(_NO_NAME_WORDS.split())
-_PERSON = re.compile(
+_PERSON = lazy_pattern(
     r"\s+(?:prefers|likes|wants|asked|asks|said|says|thinks|told|leads|owns|works|lives|joined|left|wrote|writes|found|fixed|"
     r"covers|pairs|agreed|agrees|decided|suggested|knows|builds|keeps|learns|moved|looks|raised|calls|answers)\b"
 )
-_PROJECT = re.compile(
+_PROJECT = lazy_pattern(
     r"\b(?:project|launch\w*|ship(?:s|ped)?|milestone|roadmap|sprint|deadline|kick-?off|rollout|migration)\b",
     re.IGNORECASE,
 )
-_SYSTEM = re.compile(
+_SYSTEM = lazy_pattern(
     r"\b(?:server|database|deploy\w*|upgrade\w*|outage|alert\w*|latency|connections?|queues?|backups?|config\w*|crash\w*|install\w*|"
     r"version|api|cluster|bill|cache|gauge|p95|ms|tables?|logs?|release)\b",
     re.IGNORECASE,

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from ..caching import cache_within
 from ..formats.timestamps import parse_day
+from ..patterns import lazy_pattern
 from .claims import read_first_claim
 from .links import Link
 from .statements import Statement, read_statements
@@ -29,9 +30,9 @@ from .words import (
 )
 
 Judge = Callable[[Statement, Statement], Link | None]
-_NO_LETTERS = re.compile(r"[\W_]+")
+_NO_LETTERS = lazy_pattern(r"[\W_]+")
 # A word, with what makes it an attribute of another: `of Osprey`, `Osprey's`.
-_NAMED = re.compile(
+_NAMED = lazy_pattern(
     r"(?:\s(?:of|for|on|in|at|von|für|bei|de|del|du|da|do|para|pour|di|для)\s)?\b(?P<name>[^\W\d_][\w-]*)(?:['’]s)?\s"
 )
 # Names of pages and headings that say what kind of notes there are, not what they are about.

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from ..caching import cache_within
+from ..patterns import lazy_pattern
 from .words import fold
 
 _MIN_ROOT_CHARACTERS = 2
@@ -32,8 +33,8 @@ _SEPARABLE = (
     "ab an auf aus bei ein fest frei her hin los mit nach um vor weg weiter zu zurück zusammen af op in uit door"
 )
 _INSEPARABLE = ("be", "ver", "er", "ent", "zer", "miss", "ge", "über", "unter", "wider", "her", "ont")
-_DOUBLED = re.compile("([^aeiouy][aeiouy])([bdgklmnprtvz])$")
-_LONG_VOWEL = re.compile("(?<![aeiou])([aeou])([bcdfgklmnprstvz])$")  # written once in an open syllable of Dutch
+_DOUBLED = lazy_pattern("([^aeiouy][aeiouy])([bdgklmnprtvz])$")
+_LONG_VOWEL = lazy_pattern("(?<![aeiou])([aeou])([bcdfgklmnprstvz])$")  # written once in an open syllable of Dutch
 _IRREGULAR = {
     "english": """
         be=was,were,been begin=began,begun bind=bound bring=brought build=built buy=bought catch=caught

@@ -9,15 +9,16 @@ from __future__ import annotations
 import re
 
 from ..caching import cache_within
+from ..patterns import lazy_pattern
 from .cues import has_cue
 from .word_lists import MONTHS_AND_DAYS
 from .words import fold, is_number, split_words, word_set
 
-_BEFORE = re.compile(
+_BEFORE = lazy_pattern(
     r"(?<!\w)(?P<german>bevor|vor|ehe)(?!\w)|(?P<tense>(?<!\w)(?:before|prior to|до|перед|прежде чем)(?!\w)|前に)"
     r"|(?<!\w)(?:antes|avant|पहले|قبل)(?!\w)|之前|以前|前は"
 )
-_PAST_TENSE = re.compile(
+_PAST_TENSE = lazy_pattern(
     r"""(?<!\w)(?:
     did | was | were | had | used | (?<!is\ )(?<!are\ )(?<!be\ )(?<!get\ )\w{2,}ed | went | came | got | said
     | \w{2,}(?:ía|ían|aba|aban|ió) | era | eran | fue | fueron | hubo
@@ -29,11 +30,11 @@ _PAST_TENSE = re.compile(
     )(?!\w) | ました | でした | だった | ていた | (?:た|だ)か?\s*[?？。]?$""",
     re.VERBOSE,
 )
-_GERMAN_PAST_TENSE = re.compile(  # `was` is English as well
+_GERMAN_PAST_TENSE = lazy_pattern(  # `was` is English as well
     r"(?<!\w)(?:war|waren|warst|hatte\w*|wurde\w*|hieß\w*|ge\w{3,}(?:t|en)"
     r"|(?!heute|bitte|mitte|erste|letzte|nächste)\w{3,}te[nst]?)(?!\w)"
 )
-_DUTY = re.compile(
+_DUTY = lazy_pattern(
     r"""(?<!\w)(?:
     must | should | shall | needs? | have\ to | has\ to | ought | due | todo | to\ do
     | muss | müssen | soll | sollen | sollte | sollten | fällig | erledig\w+
@@ -46,12 +47,12 @@ _DUTY = re.compile(
     )(?!\w) | 必须 | 需要 | 应该 | 要做 | 得做 | なければ | べき | 必要""",
     re.VERBOSE,
 )
-_UNSPACED_DAY = re.compile(
+_UNSPACED_DAY = lazy_pattern(
     r"(?:周|星期|礼拜)[一二三四五六日天]|[\d一二三四五六七八九十]+[日号月点時时]|曜日?|今天|明天|下周|今日|明日|来週"
 )
 _DAYS = word_set(MONTHS_AND_DAYS) | word_set("tomorrow tonight morgen mañana demain amanhã завтра कल غدا")
 _MAX_DISTANCE = 25  # characters from `before` to a day that it is about
-_END = re.compile(r"[\s?？!.。।؟]*\Z")
+_END = lazy_pattern(r"[\s?？!.。।؟]*\Z")
 
 
 def asks_about_past(text: str) -> bool:

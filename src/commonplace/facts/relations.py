@@ -9,9 +9,10 @@ import re
 from functools import cache
 from typing import NamedTuple
 
+from ..patterns import lazy_pattern
 from .words import content_stems, fold, function_words, word_set
 
-_LABEL = re.compile(
+_LABEL = lazy_pattern(
     r"([^\W\d_][^:：.!?\n]{0,60}?)\s*(?:\([^)]*\)\s*)?(?:[:=](?!\d)|：|\s[–—-]>?\s|→)\s*(\S.*)", re.DOTALL
 )
 _LABEL_MARKS = (":", "=", "-", "–", "—", "：", "→")  # a text without any of them has no label

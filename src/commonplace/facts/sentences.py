@@ -13,18 +13,19 @@ from typing import NamedTuple
 from ..formats import frontmatter
 from ..formats.annotations import strip_annotations
 from ..formats.structure import ENTRY_HEADING_PATTERN, FOOTER_START
+from ..patterns import lazy_pattern
 from .statements import split_sentences
 
-_COMMENT = re.compile(r"(?<![ \t])[ \t]*<!--(?:(?!<!--).)*?-->", re.DOTALL)
-_LINKS_AND_TAGS = re.compile(r"(?:\[\[[^\]\n]*\]\][.,;]?|#[\w-]+|\s)+")  # they belong to the sentence before them
+_COMMENT = lazy_pattern(r"(?<![ \t])[ \t]*<!--(?:(?!<!--).)*?-->", re.DOTALL)
+_LINKS_AND_TAGS = lazy_pattern(r"(?:\[\[[^\]\n]*\]\][.,;]?|#[\w-]+|\s)+")  # they belong to the sentence before them
 _BETWEEN_WORDS = r"(?:\s|<!--[^\n>]*-->)+"
-_WORD = re.compile(r"\w")
-_LIST_MARK = re.compile(r"[ \t]*(?:[-*+•>]|\d{1,3}[.)])?[ \t]*(?:\[[ xX]\])?[ \t]*")
-_ANNOTATION_LINES = re.compile(rf"(?:\n[ \t]*(?!{FOOTER_START})<!--[^\n]*-->[ \t]*(?=\n|\Z))+")
-_EMPTY_ENTRY = re.compile(rf"^{ENTRY_HEADING_PATTERN}[ \t]*\n\s*(?=#{{1,2}} |\Z)", re.MULTILINE)
-_EMPTY_NOTE = re.compile(rf"^### [^\n]*\n\s*{FOOTER_START}[^\n]*-->[ \t]*\n*", re.MULTILINE)
+_WORD = lazy_pattern(r"\w")
+_LIST_MARK = lazy_pattern(r"[ \t]*(?:[-*+•>]|\d{1,3}[.)])?[ \t]*(?:\[[ xX]\])?[ \t]*")
+_ANNOTATION_LINES = lazy_pattern(rf"(?:\n[ \t]*(?!{FOOTER_START})<!--[^\n]*-->[ \t]*(?=\n|\Z))+")
+_EMPTY_ENTRY = lazy_pattern(rf"^{ENTRY_HEADING_PATTERN}[ \t]*\n\s*(?=#{{1,2}} |\Z)", re.MULTILINE)
+_EMPTY_NOTE = lazy_pattern(rf"^### [^\n]*\n\s*{FOOTER_START}[^\n]*-->[ \t]*\n*", re.MULTILINE)
 _MAX_LINE_CHARACTERS = 20_000  # of lines in which a sentence is changed
-_BLANK_LINES = re.compile(r"\n{3,}")
+_BLANK_LINES = lazy_pattern(r"\n{3,}")
 
 
 class Sentence(NamedTuple):

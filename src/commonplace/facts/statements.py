@@ -7,7 +7,6 @@ makes none: it repeats and suggests. Two statements that may be versions of one 
 
 from __future__ import annotations
 
-import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
@@ -17,6 +16,7 @@ from typing import NamedTuple, get_args
 from ..caching import cache_within
 from ..formats.annotations import ANSWER_START, strip_annotations
 from ..model import Hit
+from ..patterns import lazy_pattern
 from .abbreviations import split_at_ends
 from .claims import read_claims, split_clauses
 from .completions import is_task, list_task_stems
@@ -43,21 +43,21 @@ _MAX_SHORT_PAIRS = 14  # of characters, in a script without spaces
 _MAX_HINT_CHARACTERS = 80  # of a note that tells of a change without saying so
 _MAX_HEAD_KEYS = 6
 _WRAPPED_CHARACTERS = 60  # a line of at least so many goes on in the next one, unless it ends a sentence
-_SPEAKER = re.compile(r"(?:user|human)(?: \(([^)\n]*)\))?: ")
-_BULLET = re.compile(r"\s*(?:[-*+•>]|\d{1,3}[.)])\s+(?:\[([ xX])\]\s+)?")
-_SKIPPED_LINE = re.compile(r"\s*(?:#{1,6}\s|\\?(?:assistant|user|system): |<!--|```|~~~|\||[-*_]{3,}\s*$|$)")
-_EMPHASIS = re.compile(r"\*\*|__|`|~~")
+_SPEAKER = lazy_pattern(r"(?:user|human)(?: \(([^)\n]*)\))?: ")
+_BULLET = lazy_pattern(r"\s*(?:[-*+•>]|\d{1,3}[.)])\s+(?:\[([ xX])\]\s+)?")
+_SKIPPED_LINE = lazy_pattern(r"\s*(?:#{1,6}\s|\\?(?:assistant|user|system): |<!--|```|~~~|\||[-*_]{3,}\s*$|$)")
+_EMPHASIS = lazy_pattern(r"\*\*|__|`|~~")
 _GERMAN_MONTHS = "Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember"
-_SENTENCE_END = re.compile(rf"(?<=[.!?])(?<!\b[A-Z]\.)\s+(?=[^a-z\s])(?!(?:{_GERMAN_MONTHS})\b)|(?<=[。！？；।؟])")
+_SENTENCE_END = lazy_pattern(rf"(?<=[.!?])(?<!\b[A-Z]\.)\s+(?=[^a-z\s])(?!(?:{_GERMAN_MONTHS})\b)|(?<=[。！？；।؟])")
 QUESTION_MARKS = ("?", "？", "؟")
-_CORRECTION_LABEL = re.compile(
+_CORRECTION_LABEL = lazy_pattern(
     r"(?:erratum|correction|update|edit|fyi|btw|sorry|news|ok|okay|decided|perdón|me equivoqué|corrección|decidido|"
     r"korrektur|поправка|ошибся|ошиблась|исправление|تصحيح|訂正|更正|correção|fechado)\s*[:,–—-]\s*"
 )
-_CLAUSE_END = re.compile(r"[;,.:] (?:but |and |so )?| but | [–—-] ")
-_COMPLETED = re.compile(r"\b(?:completed|finished)\b")  # what was to be done
+_CLAUSE_END = lazy_pattern(r"[;,.:] (?:but |and |so )?| but | [–—-] ")
+_COMPLETED = lazy_pattern(r"\b(?:completed|finished)\b")  # what was to be done
 _THIRD_PERSON = frozenset(("he", "him", "his", "she", "her", "they", "them", "their", "it"))
-_OTHER_FEELING = re.compile("all about|used to (?:think|find)|no longer (?:need|plan|track)")
+_OTHER_FEELING = lazy_pattern("all about|used to (?:think|find)|no longer (?:need|plan|track)")
 _NOT_IN_A_TEXT = ("\0",)
 _CHANGES: tuple[Cue, ...] = tuple(cue for cue in get_args(ChangeCue) if cue != "hint")
 _OPEN: tuple[Cue, ...] = ("open",)

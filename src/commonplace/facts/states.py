@@ -14,6 +14,7 @@ from itertools import product
 from typing import Literal, NamedTuple
 
 from ..caching import cache_within
+from ..patterns import lazy_pattern
 from .claims import split_clauses
 from .forms import Form, compile_forms
 from .relations import FIRST_PERSON, list_verbs
@@ -229,13 +230,13 @@ _ENDED = r"""(?:
 _AFTER_END = r"""(?=$|\ (?:for|permanently|on|in|last|this|yesterday|today|after|because|since
     |für|endgültig|am|im|gestern|letzte\w*|définitivement|hier|le|definitivamente|para|el|ayer|ontem
     |навсегда|вчера|है|हैं|في|أمس|اليوم|نهائيا)\b)"""
-_END = re.compile(rf"^(?P<s>\S+(?:\ \S+){{0,4}}?)\ {_ENDED}{_AFTER_END}", re.VERBOSE)
-_ARABIC_END = re.compile(r"^(?:أغلق|أغلقت|توفي|توفيت|مات|ماتت|أفلس|أفلست) (?P<s>\S+(?: \S+){0,3})$")
-_UNSPACED_END = re.compile(
+_END = lazy_pattern(rf"^(?P<s>\S+(?:\ \S+){{0,4}}?)\ {_ENDED}{_AFTER_END}", re.VERBOSE)
+_ARABIC_END = lazy_pattern(r"^(?:أغلق|أغلقت|توفي|توفيت|مات|ماتت|أفلس|أفلست) (?P<s>\S+(?: \S+){0,3})$")
+_UNSPACED_END = lazy_pattern(
     r"^(?P<s>[^、，。,]{2,14}?)(?:は|が|已经|已|就)*(?:关门|倒闭|停业|关张|去世|閉店|閉業|廃業|倒産|亡くな|他界)"
 )
 _UNSPACED_CONJUNCTIONS = word_set("直到 后来 之后 随后 于是 因此 他 她 它 他们 また その後 のち やがて 彼 彼女 それ")
-_RENEWED = re.compile(
+_RENEWED = lazy_pattern(
     r"^(?:(?:we|i|wir|ich|nous|on|j) )?(?:have |have got |got )?"
     r"(?:(?:just |finally )?(?:switched|changed|replaced)(?: our| my)?|a new"
     r"|haben (?:jetzt |nun )?(?:einen neuen|eine neue)"
@@ -243,8 +244,8 @@ _RENEWED = re.compile(
     r"|у нас нов(?:ый|ая)) (?P<s>\S+(?: \S+)?)$"
 )
 # What every text has of which the longer patterns can match: most have none of it.
-_RENEWAL_HINT = re.compile("switched|changed|replaced|new |neue|nouve|nuev|nov[oa]|нов")
-_END_HINT = re.compile(
+_RENEWAL_HINT = lazy_pattern("switched|changed|replaced|new |neue|nouve|nuev|nov[oa]|нов")
+_END_HINT = lazy_pattern(
     "clos|shut down|died|passed away|dissol|discontinued|disbanded|cancel|gone|defunct|ended|retired|bankrupt|of bus"
     "|no longer exists|zugemacht|dichtgemacht|aufgehört|gestorben|eingestellt|aufgelöst|abgesagt|insolvent|pleite|fermé"
     "|mort|décédé|annulé|dissous|cerr|muri|muerto|falleci|quebró|fech|morreu|faleceu|faliu|encerrou|закры|умер|скончал"
@@ -286,7 +287,7 @@ _UNSPACED["lead"] = {
         "(?P<v>[^が]{1,8}?)が(?:.{1,8}?から)?(?P<s>.{1,10}?)を引き継",
     ),
 }
-_UNSPACED_TIMES = re.compile(
+_UNSPACED_TIMES = lazy_pattern(
     "上个?月|上周|去年|今年|昨天|今天|最近|现在|已经|先月|先週|昨日|去年|今は?|刚刚?|さん|さま|先生$"
 )
 _LEAD = word_set(

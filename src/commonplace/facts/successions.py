@@ -13,6 +13,7 @@ from functools import cache
 from typing import Literal, NamedTuple
 
 from ..caching import cache_within
+from ..patterns import lazy_pattern
 from .claims import read_first_claim, split_clauses
 from .forms import Form, compile_forms
 from .links import Link
@@ -161,7 +162,7 @@ _GENDERS = frozenset(
     {("", "in"), ("", "a"), ("o", "a"), ("", "e"), ("er", "ère"), ("eur", "euse"), ("eur", "rice"), ("ore", "rice")}
     | {("en", "enne"), ("", "ка"), ("ь", "ница"), ("ão", "ã"), ("", "esse"), ("or", "ora")}
 )
-_DASH = re.compile(r"(?<=[а-яё]) [–—-] (?=[а-яё])", re.IGNORECASE)  # for `is`: `Анна — наш дизайнер`
+_DASH = lazy_pattern(r"(?<=[а-яё]) [–—-] (?=[а-яё])", re.IGNORECASE)  # for `is`: `Анна — наш дизайнер`
 _ORDER: tuple[Phase, ...] = ("leaves", "rises", "gets", "holds", "is")
 _MIN_ROOT = 4
 

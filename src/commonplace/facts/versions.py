@@ -7,14 +7,14 @@ the newer statement has to say that something changed, and to be about the same 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import pairwise
 
 from ..caching import cache_within
+from ..patterns import lazy_pattern
 from .changes import count_alike, find_change, is_head, read_replaced_topics, replaces_other, says_change
 from .claims import read_claims, read_topics, split_clauses
-from .completions import completes, drops, is_task, leaves_open
+from .completions import completes, drops, is_task, leaves_open, tells_done
 from .cues import CHANGE_CUES, find_cue, has_cue
 from .distinctions import are_told_apart, have_other_subjects
 from .frames import Frame, align, judge_frame, normalize_words
@@ -24,23 +24,28 @@ from .relations import FIRST_PERSON, YOU
 from .statements import Statement
 from .states import Verdict, compare_states, find_ended, find_renewed, is_about
 from .successions import find_succession
+from .taken_back import judge_taking_back
 from .value_words import (
     ARTICLES,
     CASE_PREPOSITIONS,
     CONTEXT_LABELS,
-    DONE,
     EVENT_WORDS,
     FREE_LABELS,
     GENERIC,
-    KINDS_OF_THINGS,
-    NEEDS,
-    NO_FEELING,
     ROLES,
-    SENTIMENT_STEMS,
     TITLES,
     VAGUE_STARTS,
 )
-from .words import content_stems, fold, is_number, is_unspaced, list_capitalised, split_words, stem, word_set
+from .words import (
+    content_stems,
+    fold,
+    is_number,
+    is_unspaced,
+    list_capitalised,
+    split_words,
+    stem,
+    word_set,
+)
 
 # Of what the older statement is about, which the newer one has to name.
 _MIN_SHARES = {"strong": 0.4, "weak": 0.6, "subject": 0.7, "number": 0.75, "answer": 0.4, "label": 0.2}
@@ -71,20 +76,10 @@ _PAST = word_set(
     """
 )
 _ARROWS = ("→", "->", "=>")
-_ARROW = re.compile(rf"(\S+)\s*(?:{'|'.join(_ARROWS)})\s*\S+")
+_ARROW = lazy_pattern(rf"(\S+)\s*(?:{'|'.join(_ARROWS)})\s*\S+")
 _MAX_OLDER_WORDS = 12  # of a note that another replaces: nearly all have half as many
 _MAX_NEWER_WORDS = 16
 _CHARACTERS_PER_WORD = 2  # of scripts without spaces
-_MIN_SHARE_OF_CLAUSE = 0.5  # of what a speaker takes back
-_MAX_OBJECT_DISTANCE = 4  # words from `like` to what is liked
-_MAX_NAME_DISTANCE = 9
-_USED_TO = "used to"
-_CLAUSE_END = re.compile(r"[;,.] | but | though | until ")
-_NOT_ANY_MORE = re.compile("any ?more|no longer")
-_NEGATIVE = re.compile(
-    r"dislik|\bhat(?:e|ed|ing)\b|avoid|can't stand|couldn't stand|never (?:like|enjoy|care)"
-    r"|(?:\bnot|n't) (?:\w+ ){0,3}(?:fan|into|keen|care|like|enjoy|love|appreciate|feeling)\b"
-)
 
 
 def judge(
@@ -119,9 +114,11 @@ def judge(
 
 
 def _is_about_another_task(older: Statement, newer: Statement, link: Link) -> bool:
-    """Return whether a note that corrects something says nothing of what a task is to do: `ask Priya` of Priya."""
-    is_correction = link.kind == "correction" and not older.label and is_task(older.text, older.box)
-    return is_correction and bool(older.stems) and older.stems[0] not in newer.stems
+    """Return whether a note that corrects something says nothing of what a task is to do (`ask Priya` of Priya), or
+    that another task is done."""
+    if link.kind not in ("correction", "frame") or older.label or not is_task(older.text, older.box):
+        return False
+    return tells_done(newer.text, newer.box) or (bool(older.stems) and older.stems[0] not in newer.stems)
 
 
 def _leaves_open(older: Statement, newer: Statement, link: Link) -> bool:
@@ -142,7 +139,7 @@ def _find_link(older: Statement, newer: Statement, *, is_same_place: bool) -> Li
     says_so = "change" in cues or "retraction" in cues
     frame = align(older.words, newer.words)
     if older.speaker or newer.speaker:  # people repeat themselves when they talk: only frames, and what is taken back
-        return judge_frame(frame, older, newer) or _judge_states(older, newer) or _judge_taking_back(older, newer)
+        return judge_frame(frame, older, newer) or _judge_states(older, newer) or judge_taking_back(older, newer)
     if not says_so and frame.prefix and _differ_in_case(frame, older, newer) and "open" not in older.cues:
         return None
     if older.label and newer.label and _label_stems(older) and _label_stems(older) == _label_stems(newer):
@@ -529,65 +526,3 @@ def _names_subject(older: Statement, newer: Statement) -> bool:
     else:
         return True
     return len(subject.intersection(newer.stems)) * 2 >= len(subject)
-
-
-def _judge_taking_back(older: Statement, newer: Statement) -> Link | None:
-    """Return a link where a speaker takes back what they said: `I used to like it, but not any more`."""
-    about = _find_taken_back(older, newer)
-    return Link("retraction", "takes it back", " ".join(sorted(about))) if about else None
-
-
-def _find_taken_back(older: Statement, newer: Statement) -> set[str]:
-    """Return what a speaker said before and takes back; empty if it is something else, or was not said."""
-    if not newer.taken_back or older.speaker != newer.speaker or FIRST_PERSON.isdisjoint(older.words):
-        return set()
-    clause = set(newer.taken_back)
-    shared = clause.intersection(older.stems)
-    if not shared or not _is_same_feeling(older.text, newer.text, frozenset(shared - KINDS_OF_THINGS or shared)):
-        return set()
-    is_done = not NEEDS.isdisjoint(older.words) and not DONE.isdisjoint(newer.words)
-    if not is_done and "retraction" not in newer.cues:  # `I finished the book`
-        return set()
-    names = {stem(word) for word in list_capitalised(older.text)} & shared
-    if names & _liked_stems(older.words, _MAX_NAME_DISTANCE):
-        return shared
-    if len(shared) < _MIN_SHARE_OF_CLAUSE * len(clause) or (shared <= KINDS_OF_THINGS and shared != clause):
-        return set()
-    is_whole = len(shared) >= 2 and shared == clause and not SENTIMENT_STEMS.isdisjoint(map(stem, older.words))
-    is_clear = is_whole or (len(shared) >= 2 and (is_done or len(names) >= 2)) or (is_done and shared == clause)
-    return shared if is_clear or _liked_stems(older.words, _MAX_OBJECT_DISTANCE) & shared else set()
-
-
-def _is_same_feeling(older: str, newer: str, about: frozenset[str]) -> bool:
-    """Return whether what is taken back, liking or disliking, is what was felt before."""
-    taken_back = _read_past_feeling(fold(newer))
-    return taken_back is None or taken_back == _is_liked(fold(older), about)
-
-
-@cache_within(500_000)
-def _read_past_feeling(folded: str) -> bool | None:
-    """Return whether somebody says that they used to like something (True) or to dislike it (False); None if they do
-    not say."""
-    _, is_past, rest = folded.partition(_USED_TO)
-    if is_past:
-        return _NEGATIVE.search(_CLAUSE_END.split(rest)[0]) is None
-    return True if _NOT_ANY_MORE.search(folded) and _NEGATIVE.search(folded) else None
-
-
-@cache_within(500_000)
-def _is_liked(folded: str, about: frozenset[str]) -> bool:
-    """Return whether somebody says that they like something; what they used to like, they like no more."""
-    before, is_past, rest = folded.partition(_USED_TO)
-    if not is_past:
-        return _NEGATIVE.search(folded) is None
-    clause = _CLAUSE_END.split(rest)[0]
-    if about.intersection(content_stems(split_words(clause))):
-        return _NEGATIVE.search(clause) is not None
-    return _NEGATIVE.search(before + rest.removeprefix(clause)) is None
-
-
-def _liked_stems(words: Sequence[str], distance: int) -> set[str]:
-    """Return the stems shortly after a word that says what somebody likes or dislikes."""
-    pairs = enumerate(zip(("", *words), words, strict=False))
-    places = [at for at, (before, word) in pairs if stem(word) in SENTIMENT_STEMS and before not in NO_FEELING]
-    return {stem(word) for at in places for word in words[at + 1 : at + 1 + distance]}

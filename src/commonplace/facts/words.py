@@ -10,24 +10,25 @@ import unicodedata
 from functools import cache, lru_cache
 
 from ..caching import cache_within
+from ..patterns import lazy_pattern
 from .word_lists import CONTRACTIONS, FUNCTION_WORDS, MONTHS_AND_DAYS, NUMBER_WORDS
 
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u309f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _MARKS = "\u0300-\u036f\u064b-\u065f\u0900-\u0963\u0966-\u0dff"  # without the danda, which ends a sentence
-_ASCII_TOKEN = re.compile(r"[a-z0-9_]+(?:[-./:@,'][a-z0-9_]+)*")
-_ACCENTS = re.compile(r"[\u0300-\u036f]")
-_MAY_HAVE_ACCENTS = re.compile("[\u0080-\u2fff]")
-_LETTERS = re.compile("[a-z]+")
-_DIGIT = re.compile("[0-9]")
-_COMPOUND = re.compile("[-./:@,]")
+_ASCII_TOKEN = lazy_pattern(r"[a-z0-9_]+(?:[-./:@,'][a-z0-9_]+)*")
+_ACCENTS = lazy_pattern(r"[\u0300-\u036f]")
+_MAY_HAVE_ACCENTS = lazy_pattern("[\u0080-\u2fff]")
+_LETTERS = lazy_pattern("[a-z]+")
+_DIGIT = lazy_pattern("[0-9]")
+_COMPOUND = lazy_pattern("[-./:@,]")
 _STEM_CHARACTERS = 5
 _MIN_INFLECTED_CHARACTERS = 4
 _MIN_BASE_CHARACTERS = 3
-_LATER_WORD = re.compile(r"(?<=[\w,;:)'’] )[^\W\d_][\w'’.-]*")
-_DECADE = re.compile("(?:19|20)[0-9]0s")  # `1980s`, `80s`
+_LATER_WORD = lazy_pattern(r"(?<=[\w,;:)'’] )[^\W\d_][\w'’.-]*")
+_DECADE = lazy_pattern("(?:19|20)[0-9]0s")  # `1980s`, `80s`
 _FREQUENCIES = frozenset(("daily", "weekly", "biweekly", "monthly", "quarterly", "yearly"))
 _BEFORE_MONTH = frozenset(("in", "of", "by", "until", "till", "since", "from", "early", "late", "mid", "next", "last"))
-_ARABIC_ARTICLE = re.compile("^(?:و|ب|ك|ف)?ال(?=..)|^لل(?=..)")
+_ARABIC_ARTICLE = lazy_pattern("^(?:و|ب|ك|ف)?ال(?=..)|^لل(?=..)")
 
 
 def word_set(text: str) -> frozenset[str]:

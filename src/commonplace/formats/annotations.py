@@ -8,22 +8,23 @@ below. Other programs do not show it, and here it is neither content nor words t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+
+from ..patterns import lazy_pattern
 
 CONFIRMATION = "supersedes"
 REJECTION = "not-supersedes"
 Answer = tuple[str, str]  # one of both, and the name of the statement that it is about
 ANSWER_START = "<!-- commonplace: "
 ANSWER_PATTERN = rf"{ANSWER_START}(?P<kind>{CONFIRMATION}|{REJECTION})(?P<names>(?: [0-9a-f]{{8}})+) -->"
-_ANSWER = re.compile(ANSWER_PATTERN)
+_ANSWER = lazy_pattern(ANSWER_PATTERN)
 _OWN = r"<!-- (?:commonplace: (?:not-)?supersedes(?: [0-9a-f]{8})+|pinned: \S{1,300}(?: [0-9a-f]{16})?) -->"
 _VALIDITY = r"<!--[ \t]*valid_(?:from|until):[^>\n]{1,60}-->"
 _SPACE = r"(?<![ \t])[ \t]*"  # from its start: a text may have nothing but spaces
-_OWN_ANNOTATION = re.compile(rf"{_SPACE}{_OWN}")
-_ANNOTATION = re.compile(rf"{_SPACE}(?:{_OWN}|{_VALIDITY})")
-_ANNOTATION_LINE = re.compile(rf"(?:\s*{_OWN})+\s*")
-_NO_TEXT = re.compile(r"\s*(?:#{1,6}(?:\s|$)|<!--|\||={3,}\s*$|[-*_]{3,}\s*$|$)")
+_OWN_ANNOTATION = lazy_pattern(rf"{_SPACE}{_OWN}")
+_ANNOTATION = lazy_pattern(rf"{_SPACE}(?:{_OWN}|{_VALIDITY})")
+_ANNOTATION_LINE = lazy_pattern(rf"(?:\s*{_OWN})+\s*")
+_NO_TEXT = lazy_pattern(r"\s*(?:#{1,6}(?:\s|$)|<!--|\||={3,}\s*$|[-*_]{3,}\s*$|$)")
 
 
 def strip_annotations(text: str) -> str:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from ..model import Block
+from ..patterns import lazy_pattern
 from .structure import (
     BLOCK_LEVEL,
     FOOTER_START,
@@ -22,7 +23,7 @@ from .structure import (
     unescape,
 )
 
-_FOOTER = re.compile(rf"{FOOTER_START} at=(\S*)(?: tags=(.*?))? -->\s*")
+_FOOTER = lazy_pattern(rf"{FOOTER_START} at=(\S*)(?: tags=(.*?))? -->\s*")
 
 
 def parse(text: str) -> list[Block]:

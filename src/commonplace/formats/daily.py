@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 
+from ..patterns import lazy_pattern
 from . import frontmatter
 from .structure import (
     DAY_FORMAT,
@@ -22,9 +23,9 @@ from .structure import (
     leaves_fence_open,
 )
 
-_DAY = re.compile(r"\d{4}[- ]\d\d[- ]\d\d\b")  # as a heading has it, or a file name with its dashes as spaces
-_TIME = re.compile(ENTRY_PATTERN)
-_ENTRY = re.compile(rf"^{'#' * ENTRY_LEVEL}\s+\S", re.MULTILINE)  # by hand, an entry may have any title
+_DAY = lazy_pattern(r"\d{4}[- ]\d\d[- ]\d\d\b")  # as a heading has it, or a file name with its dashes as spaces
+_TIME = lazy_pattern(ENTRY_PATTERN)
+_ENTRY = lazy_pattern(rf"^{'#' * ENTRY_LEVEL}\s+\S", re.MULTILINE)  # by hand, an entry may have any title
 
 
 def add_entry(text: str, moment: datetime, content: str) -> str:

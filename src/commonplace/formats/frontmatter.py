@@ -13,16 +13,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..errors import BrokenFrontMatter, NotAMapping
+from ..patterns import lazy_pattern
 from .yaml_nodes import Node, YamlProblem, as_text, compose
 
 Fields = dict[str, Any]  # text, lists of text, or mappings of text
 
-_HEAD = re.compile(r"\ufeff?---[ \t]*\r?\n(?:.*?\n)??(?:---|\.\.\.)[ \t]*(?:\r?\n|$)", re.DOTALL)
-_PLAIN = re.compile(r"[^\W\d][\w./+-]*(?: [\w./+-]+)*|\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d+)?Z)?")
+_HEAD = lazy_pattern(r"\ufeff?---[ \t]*\r?\n(?:.*?\n)??(?:---|\.\.\.)[ \t]*(?:\r?\n|$)", re.DOTALL)
+_PLAIN = lazy_pattern(r"[^\W\d][\w./+-]*(?: [\w./+-]+)*|\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d+)?Z)?")
 _TOO_COMPLEX = "the front matter is too intricate to be edited (anchors, aliases): fix it by hand"
 _NOT_TEXT = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
-_LINE = re.compile(r"([A-Za-z_][\w-]*):(?: (.+))?")
-_ITEM = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[^\W\d][^\s,\[\]{}"\'#&*!|>%@`:]*)\s*(?:,|$)')
+_LINE = lazy_pattern(r"([A-Za-z_][\w-]*):(?: (.+))?")
+_ITEM = lazy_pattern(r'\s*("(?:[^"\\]|\\.)*"|[^\W\d][^\s,\[\]{}"\'#&*!|>%@`:]*)\s*(?:,|$)')
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 

@@ -18,6 +18,7 @@ from urllib.parse import quote, unquote
 
 from ..caching import cache_within
 from ..errors import NotInstalled
+from ..patterns import lazy_pattern
 from . import frontmatter
 from .structure import FOOTER_START
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 MAX_SHOWN_CHARS = 1_000_000  # of a page; the rest is left out
 MAX_RENDERED_CHARS = 400_000  # as Markdown; the rest is shown as plain text
 _MAX_MARKUP_CHARS = 20_000  # in what is rendered as Markdown: each costs the renderer up to 30 microseconds
-_MARKUP = re.compile(r"[\[\]!|*_`<>&#~\\\n-]")
+_MARKUP = lazy_pattern(r"[\[\]!|*_`<>&#~\\\n-]")
 _MAX_CACHED_CHARS = 64_000  # of a page whose HTML is cached
 _ID_PREFIX = "note-"
 _TAGS = frozenset(f"h{level}" for level in range(1, 7)) | {
@@ -41,15 +42,15 @@ _TAGS = frozenset(f"h{level}" for level in range(1, 7)) | {
 _CLASSES = {"a": {"wikilink"}, "span": {"image"}}
 _HEADINGS = {f"h{level}": {"id"} for level in range(1, 7)}
 _ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}, "td": {"align"}, "th": {"align"}, **_HEADINGS}
-_FOOTER = re.compile(rf"^{FOOTER_START}[^\n]*-->[ \t]*\n?", re.MULTILINE)
+_FOOTER = lazy_pattern(rf"^{FOOTER_START}[^\n]*-->[ \t]*\n?", re.MULTILINE)
 FindPage = Callable[[str], str]  # the path of the page a wikilink means, or ""
-_WIKILINK = re.compile(r"\[\[([^\[\]\n|]{1,300})(?:\|([^\[\]\n]{1,300}))?\]\]")
+_WIKILINK = lazy_pattern(r"\[\[([^\[\]\n|]{1,300})(?:\|([^\[\]\n]{1,300}))?\]\]")
 
-_WIKILINK_TARGET = re.compile(r"\[\[([^\[\]\n|#]{1,300})(?:#[^\[\]\n|]*)?(?:\|([^\[\]\n]{1,300}))?\]\]")
-_FENCED = re.compile(r"^(`{3,}+|~{3,}+)[^\n]*+\n.*?(?:^\1[`~]*+[ \t]*+$|\Z)", re.DOTALL | re.MULTILINE)
-_BACKTICKS = re.compile("`+")
-_INLINE_LINK = re.compile(r"(?<!!)\[([^\[\]\n]{0,300})\]\(<?([^()\s<>]{1,1000})>?(?:\s+\"[^\"\n]*\")?\)")
-_EXTERNAL = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//|#")
+_WIKILINK_TARGET = lazy_pattern(r"\[\[([^\[\]\n|#]{1,300})(?:#[^\[\]\n|]*)?(?:\|([^\[\]\n]{1,300}))?\]\]")
+_FENCED = lazy_pattern(r"^(`{3,}+|~{3,}+)[^\n]*+\n.*?(?:^\1[`~]*+[ \t]*+$|\Z)", re.DOTALL | re.MULTILINE)
+_BACKTICKS = lazy_pattern("`+")
+_INLINE_LINK = lazy_pattern(r"(?<!!)\[([^\[\]\n]{0,300})\]\(<?([^()\s<>]{1,1000})>?(?:\s+\"[^\"\n]*\")?\)")
+_EXTERNAL = lazy_pattern(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//|#")
 _MAX_LINKED_CHARS = 100_000  # of a page that is searched for links
 
 

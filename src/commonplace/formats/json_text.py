@@ -11,16 +11,17 @@ import re
 from typing import Any
 
 from ..model import Json
+from ..patterns import lazy_pattern
 
 MAX_DEPTH_LEVELS = 100  # far more than anybody needs, far fewer than a recursive parser can follow
 MAX_DEPTH = 60
-_SPACE = re.compile(r"(?:[\s\ufeff]+|//[^\n\r\u2028\u2029]*|/\*.*?\*/)*", re.DOTALL)
-_NAME = re.compile(r"[^\W\d][\w$]*|\$[\w$]*")
-_STRING = re.compile(r'"(?:[^"\\\n\r]|\\(?:\r\n|.))*"|\'(?:[^\'\\\n\r]|\\(?:\r\n|.))*\'', re.DOTALL)
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(\r\n|.))", re.DOTALL)
+_SPACE = lazy_pattern(r"(?:[\s\ufeff]+|//[^\n\r\u2028\u2029]*|/\*.*?\*/)*", re.DOTALL)
+_NAME = lazy_pattern(r"[^\W\d][\w$]*|\$[\w$]*")
+_STRING = lazy_pattern(r'"(?:[^"\\\n\r]|\\(?:\r\n|.))*"|\'(?:[^\'\\\n\r]|\\(?:\r\n|.))*\'', re.DOTALL)
+_ESCAPE = lazy_pattern(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(\r\n|.))", re.DOTALL)
 _PLAIN_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "0": "\0"}
 _LINE_BREAKS = ("\r\n", "\n", "\r", "\u2028", "\u2029")
-_NUMBER = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|Infinity|NaN)")
+_NUMBER = lazy_pattern(r"[+-]?(?:0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|Infinity|NaN)")
 _WORDS = {"true": True, "false": False, "null": None}
 
 

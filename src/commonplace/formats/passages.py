@@ -20,6 +20,7 @@ from typing import NamedTuple
 from ..caching import cache_within
 from ..errors import CommonplaceError
 from ..model import Block, Passage, Record, Skill
+from ..patterns import lazy_pattern
 from . import blocks, frontmatter, records
 from .annotations import is_annotation_line, strip_annotations
 from .daily import find_moment, is_day_or_time
@@ -37,8 +38,8 @@ from .timestamps import parse_day
 from .transcripts import parse_turns
 
 _RULE = r"\s*(?:[-*_]\s*){3,}$"  # a horizontal line
-_FRAME = re.compile(rf"{DAY_HEADING_PATTERN}\s*$|{ENTRY_HEADING_PATTERN}\s*$|{FOOTER_START}|{_RULE}")
-_PINNED_FIELD = re.compile(r"(?m)^pinned:[^\n]*\n(?:[ \t-][^\n]*\n)*?(?=[^\s-]|---)")
+_FRAME = lazy_pattern(rf"{DAY_HEADING_PATTERN}\s*$|{ENTRY_HEADING_PATTERN}\s*$|{FOOTER_START}|{_RULE}")
+_PINNED_FIELD = lazy_pattern(r"(?m)^pinned:[^\n]*\n(?:[ \t-][^\n]*\n)*?(?=[^\s-]|---)")
 NEIGHBOUR_TURNS = 2  # on either side, indexed with a turn: an answer rarely repeats the words of its question
 TARGET_CHARS = 900  # of a passage: small enough to point at one thought, large enough to hold it
 MAX_PASSAGES = 20_000  # of a page: four megabytes of prose have about 4,000
@@ -399,12 +400,12 @@ def _cut(part: str, length: int) -> str:
 
 
 _FIELDS = ("tags", "tag")
-_SEPARATORS = re.compile(r"[,\s]+")
+_SEPARATORS = lazy_pattern(r"[,\s]+")
 _MAX_TAGS = 50
 # As in other Markdown tools: after white space or a bracket, with at least one character that is no digit.
-_INLINE = re.compile(r"(?<![^\s(])#(?=[\w/-]*[^\W\d])([\w/-]+)")
-_CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
-_FENCE = re.compile(r"(?ms)^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)")
+_INLINE = lazy_pattern(r"(?<![^\s(])#(?=[\w/-]*[^\W\d])([\w/-]+)")
+_CODE = lazy_pattern(r"(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
+_FENCE = lazy_pattern(r"(?ms)^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)")
 
 
 def read_page_tags(head: str) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from ..caching import cache_within
+from ..patterns import lazy_pattern
 
 BLOCK_LEVEL = 3  # of a `### key` heading
 FOOTER_START = "<!-- agentool-memory:"
@@ -36,12 +37,12 @@ ENTRY_HEADING_PATTERN = rf"{'#' * ENTRY_LEVEL} {ENTRY_PATTERN}"
 _FENCE = r" {0,3}(?:`{3,}|~{3,})"
 _HEADING = r"#{1,6}(?=[ \t\r\n]|$)"
 # Only these lines can be structure: looking at nothing else keeps a scan nearly as cheap as one regular expression.
-_CANDIDATE = re.compile(rf"^(?:{_FENCE}|{_HEADING}|{FOOTER_START})[^\n]*", re.MULTILINE)
+_CANDIDATE = lazy_pattern(rf"^(?:{_FENCE}|{_HEADING}|{FOOTER_START})[^\n]*", re.MULTILINE)
 _ESCAPABLE = rf"(?:{_FENCE}|#{{1,3}}(?=[ \t\r\n]|$)|{FOOTER_START})"
-_ESCAPED = re.compile(rf"^\\(?=\\*{_ESCAPABLE})", re.MULTILINE)
-_MAYBE_ESCAPABLE = re.compile(rf"^\\*{_ESCAPABLE}", re.MULTILINE)
-_FENCE_LINE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)", re.DOTALL)
-_OUR_HEADING = re.compile(
+_ESCAPED = lazy_pattern(rf"^\\(?=\\*{_ESCAPABLE})", re.MULTILINE)
+_MAYBE_ESCAPABLE = lazy_pattern(rf"^\\*{_ESCAPABLE}", re.MULTILINE)
+_FENCE_LINE = lazy_pattern(r" {0,3}(`{3,}|~{3,})(.*)", re.DOTALL)
+_OUR_HEADING = lazy_pattern(
     rf"{'#' * BLOCK_LEVEL}(?:[ \t\r]|$)|(?:{ENTRY_HEADING_PATTERN}|{DAY_HEADING_PATTERN})[ \t]*\r?$"
 )
 _MIN_ITEMS = 4
@@ -51,18 +52,18 @@ _MIN_WIDE_CHARACTERS = 6  # of scripts without spaces
 _MAX_CONTEXT_CHARACTERS = 200
 _TAB_COLUMNS = 4
 
-_RULE = re.compile(r"\s*(?:[-*_]\s*){3,}$")
-_BULLET = re.compile(r"([ \t]{0,3})[-*+][ \t]+(?=\S)")
-_ORDERED = re.compile(r"([ \t]{0,3})\d{1,3}[.)][ \t]+(?=\S)")
-_LABEL = re.compile(r"()(?:\*\*[^*\n]{1,60}\*\*[ \t]*[:–—-]|\*\*[^*\n]{1,60}:\*\*|\*\*[^*\n]{1,60}\*\*[ \t]*$)")
-_CHECKBOX = re.compile(r"\[[ xX]\][ \t]")
-_ENTRY = re.compile(r"(?:\*\*[^*\n]{1,60}\*\*|[^\s:.!?][^:.!?\n]{0,60}?(?::| [–—-]) )")
-_TABLE_ROW = re.compile(r" {0,3}\|.*\|?[ \t]*$")
-_TABLE_RULE = re.compile(r" {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*(?:\|[ \t]*)?$")
-_FENCE_START = re.compile(r"[ \t]*(```|~~~)")
-_HEADING_LINE = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
-_WORD = re.compile(r"\w+")
-_WIDE = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_RULE = lazy_pattern(r"\s*(?:[-*_]\s*){3,}$")
+_BULLET = lazy_pattern(r"([ \t]{0,3})[-*+][ \t]+(?=\S)")
+_ORDERED = lazy_pattern(r"([ \t]{0,3})\d{1,3}[.)][ \t]+(?=\S)")
+_LABEL = lazy_pattern(r"()(?:\*\*[^*\n]{1,60}\*\*[ \t]*[:–—-]|\*\*[^*\n]{1,60}:\*\*|\*\*[^*\n]{1,60}\*\*[ \t]*$)")
+_CHECKBOX = lazy_pattern(r"\[[ xX]\][ \t]")
+_ENTRY = lazy_pattern(r"(?:\*\*[^*\n]{1,60}\*\*|[^\s:.!?][^:.!?\n]{0,60}?(?::| [–—-]) )")
+_TABLE_ROW = lazy_pattern(r" {0,3}\|.*\|?[ \t]*$")
+_TABLE_RULE = lazy_pattern(r" {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*(?:\|[ \t]*)?$")
+_FENCE_START = lazy_pattern(r"[ \t]*(```|~~~)")
+_HEADING_LINE = lazy_pattern(r" {0,3}#{1,6}(?:[ \t]|$)")
+_WORD = lazy_pattern(r"\w+")
+_WIDE = lazy_pattern(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 Kind = Literal["bullets", "steps", "labels", "table"]
 _MARKERS: tuple[tuple[Kind, re.Pattern[str]], ...] = (("bullets", _BULLET), ("steps", _ORDERED), ("labels", _LABEL))

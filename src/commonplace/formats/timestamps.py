@@ -9,6 +9,8 @@ import re
 from datetime import UTC, date, datetime
 from functools import cache
 
+from ..patterns import lazy_pattern
+
 _MONTH_NAMES = """
     january jan, february feb, march mar, april apr, may, june jun, july jul, august aug, september sep sept,
     october oct, november nov, december dec
@@ -19,7 +21,7 @@ _YEAR_FIRST = r"(?<![0-9])([0-9]{4})[-/.年년]\s?([0-9]{1,2})[-/.月월]\s?([0-
 _DAY_FIRST = rf"(?ai)(?<!\d)(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH})\.?,? (\d{{4}})"
 _MONTH_FIRST = rf"(?ai)\b({_MONTH})\.? (\d{{1,2}})(?:st|nd|rd|th)?,? (\d{{4}})"
 _EPOCH = r"[0-9]{9,10}(?:\.[0-9]+)?|[0-9]{12,13}"  # seconds since 1970, or milliseconds
-_YEAR = re.compile("[0-9]{4}")  # part of every form, so that a text without it needs no closer look
+_YEAR = lazy_pattern("[0-9]{4}")  # part of every form, so that a text without it needs no closer look
 
 
 def format_timestamp(moment: datetime) -> str:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, NamedTuple
 
+from ..patterns import lazy_pattern
 from ..secrets import redact
 from .json_text import is_unicode, parse_object, replace_surrogates
 from .structure import escape_unprintable
@@ -30,12 +31,12 @@ TURN_FORMAT = "role (name): text"  # what the text of a turn looks like; an inde
 _SPEAKER_ROLES = "|".join([*sorted(ROLES), "system", "developer", "tool", "function"])
 # After any line break, what reads like the start of a turn: a role, perhaps a name, and a colon, perhaps with marks
 # around them. Repetitions are bounded, so that no text makes this slow.
-_SPEAKER_LINE = re.compile(
+_SPEAKER_LINE = lazy_pattern(
     r"(?<=[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029])"
     rf"(?=\\*[^\w\n\\]{{,20}}(?:{_SPEAKER_ROLES})\b[^\w\n:：]{{,8}}(?:\([^\n]{{,200}}\)[^\w\n:：]{{,8}})?[:：])",
     re.IGNORECASE,
 )
-_PLAIN_NAME = re.compile(r"\w[\w .@-]*")
+_PLAIN_NAME = lazy_pattern(r"\w[\w .@-]*")
 _MAX_NAME_CHARACTERS = 80
 _BLOCK_BYTES = 1 << 16  # read at once from the end; twice as many each time
 

@@ -10,10 +10,12 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from ..patterns import lazy_pattern
+
 Node = Any  # a node of the YAML library
 MAX_DEPTH = 60
 MAX_VALUES = 20_000  # aliases followed
-_INDENT = re.compile(r"^[ \t]*(?:[-?][ \t]+)*", re.MULTILINE)
+_INDENT = lazy_pattern(r"^[ \t]*(?:[-?][ \t]+)*", re.MULTILINE)
 
 
 class YamlProblem(Exception):

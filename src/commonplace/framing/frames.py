@@ -17,6 +17,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Literal
 
+from ..patterns import lazy_pattern
+
 TITLES = (
     "Session Handoff",
     "Directives",
@@ -29,34 +31,36 @@ TITLES = (
     "Memory Map",
     "Recalled Memory",
 )
-_IMITATION = re.compile(
+_IMITATION = lazy_pattern(
     rf"^(?=[ \t]*(?:#{{1,6}}[ \t]*(?:{'|'.join(TITLES)})\b|Current channel:))", re.MULTILINE | re.IGNORECASE
 )
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
-_SECTION_TITLE = re.compile(rf"\W*(?:{'|'.join(TITLES)})\b", re.IGNORECASE)
-_PLAIN_NAME = re.compile(r"[^\W\d][\w .:/@-]*")
-_PLAIN_TITLE = re.compile(r"\w[\w .,:'’()/@&+-]*")
+_FENCE = lazy_pattern(r" {0,3}(`{3,}|~{3,})(.*)")
+_SECTION_TITLE = lazy_pattern(rf"\W*(?:{'|'.join(TITLES)})\b", re.IGNORECASE)
+_PLAIN_NAME = lazy_pattern(r"[^\W\d][\w .:/@-]*")
+_PLAIN_TITLE = lazy_pattern(r"\w[\w .,:'’()/@&+-]*")
 # A few words on one line, which no reader takes for a part of the prompt.
-_PLAIN_VALUE = re.compile(r"[\w(+-]?\w[\w .,:;'’()/@%&+=-]{,60}")
-_BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-_OTHER_BREAKS = re.compile(r"\r\n|[\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]")
+_PLAIN_VALUE = lazy_pattern(r"[\w(+-]?\w[\w .,:;'’()/@%&+=-]{,60}")
+_BREAKS = lazy_pattern(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_OTHER_BREAKS = lazy_pattern(r"\r\n|[\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]")
 _MAX_INLINE_CHARS = 300  # a longer value is fenced
 
 
 # Besides format controls (Cf), what Unicode lets a program leave out (Default_Ignorable_Code_Point): fillers,
 # variation selectors and reserved code points. Other unassigned code points and private use show as a box.
-_IGNORABLE = re.compile(
+_IGNORABLE = lazy_pattern(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff]"
 )
-_VISIBLE_CONTROL = re.compile("[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd\U00013430-\U0001345f]")
-_EMOJI = re.compile(
+_VISIBLE_CONTROL = lazy_pattern(
+    "[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd\U00013430-\U0001345f]"
+)
+_EMOJI = lazy_pattern(
     "[\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u2bff\u3030\u303d\u3297\u3299\ufe0f\U0001f000-\U0001faff]"
 )
-_KEYCAP_BASE = re.compile("[0-9#*]")
-_IDEOGRAPH = re.compile("[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
-_MONGOLIAN = re.compile("[\u1820-\u18aa]")
+_KEYCAP_BASE = lazy_pattern("[0-9#*]")
+_IDEOGRAPH = lazy_pattern("[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_MONGOLIAN = lazy_pattern("[\u1820-\u18aa]")
 # Arabic, Syriac, Thaana and N'Ko, the scripts of India, and those of South East Asia that join letters.
-_JOINED_SCRIPT = re.compile(
+_JOINED_SCRIPT = lazy_pattern(
     "[\u0620-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u17d3\u1820-\u18aa\ufb50-\ufdff\ufe70-\ufefc]"
 )
 _JOINERS = "\u200c\u200d"
@@ -65,7 +69,7 @@ _FLAG_REGIONS = ("gbeng", "gbsct", "gbwls")  # England, Scotland, Wales: flags t
 _FLAG_TAGS = "|".join("".join(chr(0xE0000 + ord(letter)) for letter in region) for region in _FLAG_REGIONS)
 _FLAGS = f"\U0001f3f4(?:{_FLAG_TAGS})\U000e007f"
 # A run of backslashes is looked at once, from its start: it may be as long as the text.
-_ESCAPES = re.compile(r"(?<!\\)(\\+)u\{([0-9a-f]{2,6})\}")
+_ESCAPES = lazy_pattern(r"(?<!\\)(\\+)u\{([0-9a-f]{2,6})\}")
 
 
 @lru_cache(maxsize=16_384)

@@ -15,6 +15,7 @@ from operator import itemgetter
 from string import ascii_letters, digits
 from typing import Any, NamedTuple
 
+from ..patterns import lazy_pattern
 from .frames import quote_line, show_hidden
 
 # Estimated tokens per character, by the first class that matches. Every model counts differently; against common
@@ -31,11 +32,11 @@ _NEAR_SHARE = 0.05
 _MAX_RULES_CHARACTERS = 60_000  # of one page that sentences are chosen from
 _MAX_EXTRA_SENTENCES = 20
 _MAX_SENTENCE_BREAKS = 6  # in a sentence that was wrapped
-_SENTENCE_END = re.compile(r"[.!?…][\"')\]]*(?=\s)|[。！？]")
-_SENTENCES = re.compile(r"(?<=[.!?…])\s+(?=[^a-z\s])|(?<=[.!?…][\"')\]*])\s+(?=[^a-z\s])|(?<=[。！？])(?=\S)")
-_FENCE = re.compile(r" {0,3}(?:`{3,}|~{3,})")
-_BLOCK_START = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+|#{1,6}[ \t]")
-_HEADING = re.compile(r"#{1,6}[ \t]")
+_SENTENCE_END = lazy_pattern(r"[.!?…][\"')\]]*(?=\s)|[。！？]")
+_SENTENCES = lazy_pattern(r"(?<=[.!?…])\s+(?=[^a-z\s])|(?<=[.!?…][\"')\]*])\s+(?=[^a-z\s])|(?<=[。！？])(?=\S)")
+_FENCE = lazy_pattern(r" {0,3}(?:`{3,}|~{3,})")
+_BLOCK_START = lazy_pattern(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+|#{1,6}[ \t]")
+_HEADING = lazy_pattern(r"#{1,6}[ \t]")
 _PROHIBITION = (
     r"\b(?:never|not|don['’]?t|mustn['’]?t|cannot|can['’]t|no|without|avoid|stop|forbidden|prohibited|"
     r"nie|niemals|nicht|kein\w*|jamais|pas|nunca|jamás|não|mai|non|nooit|niet|geen|никогда|нельзя|не)\b"

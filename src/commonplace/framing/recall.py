@@ -26,6 +26,7 @@ from ..formats.structure import (
     find_marks,
     unescape,
 )
+from ..patterns import lazy_pattern
 from .frames import escape_hidden, quote_line, quote_title, show_hidden, unescape_hidden
 
 WORLD_TITLE = "World Knowledge"
@@ -44,15 +45,15 @@ _LEFT_OUT_SHARE = 0.2
 _NO_MARKS: Mapping[int, str] = {}
 
 # Whatever any reader ends a line with. The capturing group keeps the breaks in the result of `split`.
-_LINE_BREAK = re.compile(r"(\r\n|[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029])")
+_LINE_BREAK = lazy_pattern(r"(\r\n|[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029])")
 _SPACE = r"[ \t\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]"
 _TITLE = "|".join(
     title.replace(" ", rf"{_SPACE}+") for title in (WORLD_TITLE, CURATED_TITLE, DAYS_TITLE, LEFT_OUT_TITLE)
 )
 _OPENING = r'\[(?:no longer; now|no longer|answered): "'
-_MARK = re.compile(rf" {_OPENING}[^\[\]]*#L\d+-L\d+\)\][ \t]*\Z")
-_IMITATION = re.compile(rf"(?<!\\)(\\*)(?={_OPENING})", re.IGNORECASE)
-_ESCAPED = re.compile(rf"(?<!\\)\\(?=\\*{_OPENING})", re.IGNORECASE)
+_MARK = lazy_pattern(rf" {_OPENING}[^\[\]]*#L\d+-L\d+\)\][ \t]*\Z")
+_IMITATION = lazy_pattern(rf"(?<!\\)(\\*)(?={_OPENING})", re.IGNORECASE)
+_ESCAPED = lazy_pattern(rf"(?<!\\)\\(?=\\*{_OPENING})", re.IGNORECASE)
 _PARENTHESES = str.maketrans("[]", "()")
 
 

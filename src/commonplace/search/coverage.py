@@ -7,7 +7,6 @@ unless something else has its place: `the mobile app` is not `the web app`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby, takewhile
 from operator import itemgetter
@@ -21,17 +20,18 @@ from ..index.base import Candidate
 from ..index.languages import INDEFINITE_WORDS, KIND_QUESTION_WORDS, LIGHT_VERBS, REQUEST_WORDS
 from ..index.terms import encode_term, unpack_terms
 from ..index.tokenizer import fold_accents, split_runs, tokenize_query
+from ..patterns import lazy_pattern
 from .words import drop_unspaced_stop_words, folded_words
 
 _NEAR_CHARACTERS = 1_000  # of a hit that are compared word by word
 _GERMAN = "german"  # where every noun has a capital letter
-_GENITIVE_SCRIPTS = re.compile("[\u0400-\u04ff\u0600-\u06ff]")
+_GENITIVE_SCRIPTS = lazy_pattern("[\u0400-\u04ff\u0600-\u06ff]")
 _OF = word_set("of de del des du da do dos das di della dello dei degli von vom der")
-_IDENTIFIER = re.compile(r"`[^`]+`|\S*[\d_@]\S*|\S*[a-z][A-Z]\S*")
-_UNSPACED_KIND = re.compile("[几哪何幾]|多少|什么|什麼|どの|どこ|いつ|誰")
-_CLAUSE_END = re.compile(r"[.:;,!?]\s|\n")
-_WORD = re.compile(r"[^\W_]+")
-_CAPITALISED = re.compile(r"(?<=[^\s.?!:¿¡\"“«(]\s)[^\W\d_]\w*")
+_IDENTIFIER = lazy_pattern(r"`[^`]+`|\S*[\d_@]\S*|\S*[a-z][A-Z]\S*")
+_UNSPACED_KIND = lazy_pattern("[几哪何幾]|多少|什么|什麼|どの|どこ|いつ|誰")
+_CLAUSE_END = lazy_pattern(r"[.:;,!?]\s|\n")
+_WORD = lazy_pattern(r"[^\W_]+")
+_CAPITALISED = lazy_pattern(r"(?<=[^\s.?!:¿¡\"“«(]\s)[^\W\d_]\w*")
 
 
 class AskedWord(NamedTuple):

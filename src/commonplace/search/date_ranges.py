@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Literal, NamedTuple, get_args
 
+from ..patterns import lazy_pattern
 from .date_phrases import fold_phrase
 
 Direction = Literal["since", "after", "before", "until"]
@@ -54,8 +55,8 @@ _WORDS: dict[str, dict[Direction, str]] = {
 }
 _ARTICLE = "(?: the| dem| der| den| le| la| el| il| o| a)?"
 # `the day before 3 May` is a day, and no range.
-_COUNTED = re.compile(r"\b(?:days?|weeks?|months?|years?|tage?|wochen?|jours?|semaines?|dias?|giorn[oi])\s*$")
-_POSSESSIVE = re.compile(r"['’]s$")
+_COUNTED = lazy_pattern(r"\b(?:days?|weeks?|months?|years?|tage?|wochen?|jours?|semaines?|dias?|giorn[oi])\s*$")
+_POSSESSIVE = lazy_pattern(r"['’]s$")
 # Words between the two ends of a range; after those like `and`, only where the range begins with a word like `between`.
 _TO = (
     r"to|till|until|through|thru|bis|zum|au|jusqu['’]au|à|al?|hasta|até|ate|ao|fino al?|tot|по|до|إلى|الى|حتى|से|থেকে|سے"
@@ -74,12 +75,12 @@ _JOINT = (
     rf"\s*(?:(?<!\w)(?:{_TO})(?!\w)|{_UNSPACED_TO}|(?P<and>(?<!\w)(?:{_AND})(?!\w)|{_UNSPACED_AND}))"
     rf"{_END_ARTICLE}\s*"
 )
-_JOINT_AFTER = re.compile(_JOINT)
-_OPENING = re.compile(rf"(?:(?P<between>(?<!\w)(?:{_BETWEEN}))|(?<!\w)(?:{_FROM})){_END_ARTICLE}\s*$")
-_OPENING_AT_START = re.compile(rf"(?P<between>{_BETWEEN})(?!\w)")
-_CLOSING = re.compile(rf"\s?(?:(?P<between>{_ENDING_BETWEEN})|{_ENDING})")
-_NUMBER_BEFORE = re.compile(rf"(?<![\w.:/-]){_NUMBER}{_JOINT}$")
-_NUMBER_AFTER = re.compile(
+_JOINT_AFTER = lazy_pattern(_JOINT)
+_OPENING = lazy_pattern(rf"(?:(?P<between>(?<!\w)(?:{_BETWEEN}))|(?<!\w)(?:{_FROM})){_END_ARTICLE}\s*$")
+_OPENING_AT_START = lazy_pattern(rf"(?P<between>{_BETWEEN})(?!\w)")
+_CLOSING = lazy_pattern(rf"\s?(?:(?P<between>{_ENDING_BETWEEN})|{_ENDING})")
+_NUMBER_BEFORE = lazy_pattern(rf"(?<![\w.:/-]){_NUMBER}{_JOINT}$")
+_NUMBER_AFTER = lazy_pattern(
     rf"(?:{_JOINT}{_NUMBER}(?=\s*(?:[?!.,;)]|$|19\d\d|20\d\d|{_ENDING}|{_ENDING_BETWEEN}))"
     r"|(?P<dash>[-–])(?P<dashed>\d{1,2})(?![\w.:/-])|(?:到|至|から|[-–~〜～])(?P<marked>\d{1,2})(?:日|号|號|일))"
 )

@@ -10,6 +10,7 @@ from functools import cache
 from typing import NamedTuple
 
 from ..formats.timestamps import MONTHS
+from ..patterns import lazy_pattern
 from .date_phrases import (
     ARABIC_DUALS,
     CHINESE_WEEKDAYS,
@@ -50,9 +51,9 @@ _HINTS = (
     *MONTHS,
 )
 
-_WORDS = re.compile(f"[{WORD_CHARACTERS}]+")
-_LETTERS = re.compile(r"[^\W\d_]+")
-_FIGURES = re.compile("[0-9][-/.][0-9]")  # in every date in figures
+_WORDS = lazy_pattern(f"[{WORD_CHARACTERS}]+")
+_LETTERS = lazy_pattern(r"[^\W\d_]+")
+_FIGURES = lazy_pattern("[0-9][-/.][0-9]")  # in every date in figures
 _YEAR = r"(?P<year>[0-9]{4})"
 _PLAIN_YEAR = r"(?P<year>(?:19|20)[0-9]{2})"
 _DAY = r"(?P<day>[0-9]{1,2})"

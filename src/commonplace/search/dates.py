@@ -16,6 +16,7 @@ from typing import NamedTuple
 from ..caching import cache_within
 from ..formats.timestamps import MONTHS, parse_day
 from ..index.base import UNKNOWN_DAYS
+from ..patterns import lazy_pattern
 from .date_phrases import RELATIVE_WORDS, VOCABULARIES, fold_phrase
 from .date_ranges import Direction, find_direction, find_range, find_short_end
 from .date_readers import DAYS_IN_A_UNIT, Span, any_of, choose_languages, choose_readers, number_words, open_span
@@ -106,7 +107,7 @@ _MAX_SCAN_CHARACTERS = 2_000  # of a passage in which dates are looked for
 _ANY_DAY = date(2024, 2, 29).toordinal()
 _LATE_DAYS = 10  # after a span, in which it may still be written about
 _AMBIGUOUS_MONTHS = ("may", "march", "mar")  # words of their own unless they are written as names
-_DAY_BEFORE_MONTH = re.compile(r"(?<![\w.:/-])(?:[12]?\d|3[01])(?:st|nd|rd|th|\.)?\s*$")
+_DAY_BEFORE_MONTH = lazy_pattern(r"(?<![\w.:/-])(?:[12]?\d|3[01])(?:st|nd|rd|th|\.)?\s*$")
 _RECURRING = r"\b(?:every|each|usually|always|weekly|jede[nrs]?|chaque|cada|todos|ogni)\b|每|毎"
 _NOW = (
     r"(?i)\b(?:now|currently|these days|nowadays|at the moment|latest|newest|recent(?:ly)?|lately)\b"

@@ -11,6 +11,7 @@ from typing import Any, get_args
 from ..errors import InvalidArgument, suggest
 from ..formats.timestamps import format_timestamp, parse_timestamp
 from ..model import Filters, ScopeKind, Source
+from ..patterns import lazy_pattern
 from ..schema import TEXT, Schema, check
 from ..storage.names import require_valid_name
 from .dates import parse_span
@@ -19,11 +20,11 @@ _MAX_FILTER_TEXTS = 50
 _MAX_FILTER_CHARACTERS = 1000
 _FIRST_DAY = date(1970, 1, 2).toordinal()  # no memory is older
 _MAX_PATTERN_STARS = 6  # matching takes longer with each, and nobody needs more
-_AGO = re.compile(r"(\d{1,9})\s*(second|sec|minute|min|m|hour|h|day|d|week|w)s?(?: ago)?")
+_AGO = lazy_pattern(r"(\d{1,9})\s*(second|sec|minute|min|m|hour|h|day|d|week|w)s?(?: ago)?")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _MAX_DAYS_AGO = 365 * 100
-_DAY_AND_TIME = re.compile(r"\d{4}-\d\d?-\d\d?[T ]")
-_ZONE = re.compile(r"(?:Z|[+-]\d\d:?\d\d)$")
+_DAY_AND_TIME = lazy_pattern(r"\d{4}-\d\d?-\d\d?[T ]")
+_ZONE = lazy_pattern(r"(?:Z|[+-]\d\d:?\d\d)$")
 _ONE_OR_MORE: Schema = {"type": ["string", "array"], "items": TEXT}
 FILTERS = {
     "scope": _ONE_OR_MORE,

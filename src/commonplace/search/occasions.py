@@ -6,7 +6,6 @@ other Thursdays. Where the older statement names a day itself, that day is what 
 
 from __future__ import annotations
 
-import re
 from datetime import date
 
 from ..caching import cache_within
@@ -15,6 +14,7 @@ from ..facts.links import Link, LinkKind
 from ..facts.statements import Statement
 from ..facts.states import read_states
 from ..facts.words import fold, split_words
+from ..patterns import lazy_pattern
 from .date_readers import DAYS_IN_A_UNIT, Span
 from .dates import DatePhrase, find_phrases
 from .validity import find_validity
@@ -28,28 +28,28 @@ _WEEKDAYS = (
     r"|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunedì|martedì|mercoledì|giovedì|venerdì|sabato|domenica"
     r"|segunda|terça|quarta|quinta|sexta|понедельник|вторник|среду|четверг|пятницу|субботу|воскресенье"
 )
-_THIS_DAY = re.compile(
+_THIS_DAY = lazy_pattern(
     rf"(?<!from )(?<!since )(?<!starting )(?<!ab )(?<!desde )"
     rf"\b(?:this|diese[nmrs]?|est[ea]|ce(?:tte)?|quest[oa]|nest[ea]|эт(?:от|у|о)) (?:coming )?(?:{_WEEKDAYS})\b"
     r"|\b(?:during|während|durante|pendant|во время) \w|(?:这|本)(?:周|星期)[一二三四五六日天]|今週の.曜"
 )
 # A time ahead of which nobody knows the day.
 _SEASONS = "spring|summer|autumn|fall|winter"
-_SOME_DAY = re.compile(
+_SOME_DAY = lazy_pattern(
     rf"\b(?:after (?:the|our|his|her|their) \w+|once (?:the|we|it|he|she)\b.*|as soon as|in (?:the )?(?:{_SEASONS})"
     rf"|from (?:next )?(?:{_SEASONS}|january|february|march|april|june|july|august|september|october|november|december)"
     r"|(?:im|ab) (?:frühling|frühjahr|sommer|herbst|winter)|nach (?:dem|der|den) \w+|sobald|dès que|cuando|después de"
     r"|en (?:primavera|verano|otoño|invierno|été|automne|hiver)|au printemps|après (?:le|la|les)|na primavera"
     r"|no (?:verão|outono|inverno)|depois d[aeo]|весной|летом|осенью|зимой|после|как только)\b"
 )
-_WILL = re.compile(r"\b(?:will|'ll|going to|wird|werden|va a|vamos a|va|vai|vamos|будет|будут)\b")
-_FROM_NOW = re.compile(
+_WILL = lazy_pattern(r"\b(?:will|'ll|going to|wird|werden|va a|vamos a|va|vai|vamos|будет|будут)\b")
+_FROM_NOW = lazy_pattern(
     r"\b(?:from|as of|since|starting|effective|ab|seit|desde|a partir de|dès|depuis|da|con) "
     r"(?:today|now(?: on)?|heute|sofort|jetzt|hoy|ahora|aujourd'hui|maintenant|hoje|agora|oggi|ora)\b"
     r"|\bс сегодняшнего|从今天起|今日から"
 )
-_WEEKDAY = re.compile(rf"\b(?:{_WEEKDAYS})\b")
-_PAST_FORM = re.compile(
+_WEEKDAY = lazy_pattern(rf"\b(?:{_WEEKDAYS})\b")
+_PAST_FORM = lazy_pattern(
     r"\b(?:was|were|has|have|\w{2,}[^e]ed|wurden?|hat(?:te|ten)?|haben|(?:ist|sind) (?:\S+ ){0,6}?\w*ge\w+[tn]"
     r"|\w{2,}(?:aron|ieron)|(?:ha|han|hemos) \w+[ai]do|(?:a|ont|est|sont|avons) \w+é[es]*|\w{3,}(?:ou|aram|iram)"
     r"|\w{2,}л(?:[аои]сь|ся|[аои])?)\b|了|した|ました|했|었|았"

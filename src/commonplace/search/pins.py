@@ -21,6 +21,7 @@ from typing import NamedTuple
 from ..caching import ByteCache
 from ..errors import InvalidArgument, NotAvailable, NotFound, Refused
 from ..formats.annotations import find_annotated_lines
+from ..patterns import lazy_pattern
 from ..storage.base import ACCESS_FOLDER, HISTORY_FOLDER
 from ..storage.files import CAN_OPEN_FOLDERS, NO_FOLLOW, READ_FLAGS, open_folder_below
 
@@ -32,9 +33,9 @@ _MAX_CHECK_PINS = 400  # of all passages of one search
 _MAX_CHECK_BYTES = 8_000_000  # that are read and looked through for one search
 _HASH_CACHE_BYTES = 1_000_000
 _MEMORY_ENTRIES = ("commonplace.yaml", HISTORY_FOLDER, ACCESS_FOLDER)  # a folder with one of them is a memory
-_COMMENT = re.compile(r"<!-- pinned: (?P<target>\S{1,300})(?: (?P<hash>[0-9a-f]{16}))? -->")
-_ITEM = re.compile(r"(?P<target>\S{1,300})(?: (?P<hash>[0-9a-f]{16}))?")
-_LINK = re.compile(r"\]\((?P<target>[^()\s]+)\)")
+_COMMENT = lazy_pattern(r"<!-- pinned: (?P<target>\S{1,300})(?: (?P<hash>[0-9a-f]{16}))? -->")
+_ITEM = lazy_pattern(r"(?P<target>\S{1,300})(?: (?P<hash>[0-9a-f]{16}))?")
+_LINK = lazy_pattern(r"\]\((?P<target>[^()\s]+)\)")
 _DEFINITION = (
     r"^(?P<indent>[ \t]*)(?:[\w@]+[ \t]+)*?"
     r"(?:def|class|function|fn|func|interface|struct|enum|type|const|let|var|trait|module|sub|val)[ \t]+{0}\b"

@@ -9,7 +9,6 @@ The weights were chosen on one half of a benchmark and are reported on the other
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -20,6 +19,7 @@ from ..formats.timestamps import parse_day
 from ..index.base import UNREAD, Candidate
 from ..index.tokenizer import fold_accents
 from ..model import Hit, Query
+from ..patterns import lazy_pattern
 from .bm25 import QueryTerms, bm25_scores, has_own_share, match_key, weigh_forms
 from .calibration import NOTE_BYTES, Evidence
 from .coverage import AskedWord, Coverage, has_words, measure_coverage, split_question
@@ -103,7 +103,7 @@ _SAME_VERB_ODDS = 10.0  # added to what is of the day asked about and has the ve
 _SAME_DAY_ODDS = 8.0  # added to all of that day, where nothing has the verb
 _CHANGED_SHARE = 0.5  # of a note that is only dated by its last change
 _MINUTE_CHARACTERS = len("2026-03-14T18:00")  # of the time of an entry; that of a change has seconds
-_DATED_PATH = re.compile(r"\d{4}[-/]\d\d[-/]\d\d")
+_DATED_PATH = lazy_pattern(r"\d{4}[-/]\d\d[-/]\d\d")
 _DAY_NEARNESS = 0.2  # at most, of a note that is not of the day asked about
 _SUPPORT_TEMPERATURE = 0.7  # how far behind the best of its page a passage may be and still support the page
 _MIN_SENTENCE_BYTES = 12  # of a text without spaces, as in Chinese, that is more than a word

@@ -16,8 +16,9 @@ from ..formats.passages import titles_above
 from ..formats.timestamps import parse_day
 from ..index.base import Candidate, Index
 from ..model import Hit, Scope, Viewer
+from .moments import FindOrigins
 from .replacements import FoundStatement, Replacement
-from .truth import FindOrigins, choose_newest, group_by_key, join_keys, judge_places, keep_approved
+from .truth import choose_newest, group_by_key, join_keys, judge_places, keep_approved
 
 _MAX_DATED_CANDIDATES = 200
 _MAX_UNDATED_CANDIDATES = 60

@@ -7,9 +7,8 @@ before something has that first (`earlier.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
 
 from ..caching import ByteCache, cache_within
 from ..facts.completions import is_task
@@ -39,9 +38,20 @@ from ..formats.timestamps import parse_day
 from ..index.base import Candidate, SearchIndex
 from ..index.statements import StoredStatements, choose_stored, find_stored
 from ..model import Hit, Predecessor, Query
-from ..storage.authors import Provenance
 from .dates import NO_DATES, QueryDates
 from .earlier import put_earlier_first
+from .moments import (
+    NO_ORIGIN,
+    FindOrigins,
+    Moment,
+    Origins,
+    find_moment,
+    find_origins_of,
+    is_newer,
+    list_moments,
+    locate,
+    may_be_edited,
+)
 from .occasions import holds_by
 from .replacements import (
     REPETITION,
@@ -70,10 +80,6 @@ _MAX_VERSIONS = 100  # statements with the same key that are looked at
 _MAX_COMPARISONS = 10_000  # of statements with others, for one answer
 _MIN_COMPARISONS = 4  # of each statement
 _MAX_WHOLE_CHARACTERS = 300  # that are shown of a passage that replaces another as a whole
-_NO_ORIGIN = Provenance()
-
-Origins = dict[str, Provenance]  # by citation
-FindOrigins = Callable[[Sequence[Hit]], Sequence[Provenance]]  # when passages were written
 
 
 def mark_versions(
@@ -300,12 +306,12 @@ def _keep_replaceable(
     """Return the statements for which there may be a newer one, or one that names what it replaces. Comparing dates
     takes much less time than reading what the others say."""
     hits = (*(place.hit for place in places), *(each.hit for each in candidates))
-    origins = _find_origins_of(hits, find_origins)
-    others = [(each, _list_moments(each.hit, origins)) for each in candidates]
+    origins = find_origins_of(hits, find_origins)
+    others = [(each, list_moments(each.hit, origins)) for each in candidates]
     newer: dict[int, list[Candidate]] = {}
     for place in places:
         if place.number not in newer:
-            moments = _list_moments(place.hit, origins)
+            moments = list_moments(place.hit, origins)
             newer[place.number] = [
                 each
                 for each, later in others
@@ -314,10 +320,10 @@ def _keep_replaceable(
     return [place for place in places if _share_key(place, newer[place.number])]
 
 
-def _is_any_newer(moments: Sequence[_Moment], later: Sequence[_Moment]) -> bool:
+def _is_any_newer(moments: Sequence[Moment], later: Sequence[Moment]) -> bool:
     if len(moments) == len(later) == 1:  # as nearly always
-        return _is_newer(moments[0], later[0])
-    return any(_is_newer(one, two) for one in moments for two in later)
+        return is_newer(moments[0], later[0])
+    return any(is_newer(one, two) for one in moments for two in later)
 
 
 def _may_concern(place: FoundStatement, other: Candidate) -> bool:
@@ -388,22 +394,13 @@ def _judge_alone(older: Statement, newer: Statement, *, is_same_place: bool) -> 
 
 def _find_lasting_day(hit: Hit) -> int | None:
     """Return the day of a turn of a session, which nobody edits; None for what may be edited later."""
-    return None if _may_be_edited(hit) else parse_day(hit.at) or 0
+    return None if may_be_edited(hit) else parse_day(hit.at) or 0
 
 
 def keep_approved(pairs: Sequence[Replacement], find_origins: FindOrigins) -> list[Replacement]:
     """Return the pairs whose newer statement a person wrote or approved."""
-    origins = find_origins([_locate(pair.newer) for pair in pairs])
+    origins = find_origins([locate(pair.newer) for pair in pairs])
     return [pair for pair, origin in zip(pairs, origins, strict=True) if origin.is_approved]
-
-
-def _locate(place: FoundStatement) -> Hit:
-    """Return the lines of a statement, which may be all that a hit has."""
-    hit = place.hit
-    if hit.end - hit.start == place.statement.last_line - place.statement.first_line:
-        return hit
-    start, end = find_lines(hit, place.statement)
-    return hit._replace(start=start, end=end)
 
 
 def choose_newest(
@@ -418,32 +415,27 @@ def _choose_latest(
     pairs: Sequence[Replacement], find_origins: FindOrigins, today: int
 ) -> dict[StatementId, Replacement]:
     places = [place for pair in pairs for place in (pair.older, pair.newer)]
-    origins = _find_origins_of((hit for place in places for hit in (place.hit, _locate(place))), find_origins)
+    origins = find_origins_of((hit for place in places for hit in (place.hit, locate(place))), find_origins)
     checked = [checked for pair in pairs if (checked := _check_answers(pair, origins))]
     chosen: dict[StatementId, Replacement] = {}
     for pair in checked:
         is_confirmed = pair.link.kind == "confirmed"  # whatever the dates say
-        newer = _find_moment(pair.newer, origins)
-        if not is_confirmed and not _is_newer(_find_moment(pair.older, origins), newer):
+        newer = find_moment(pair.newer, origins)
+        if not is_confirmed and not is_newer(find_moment(pair.older, origins), newer):
             continue
         if not _holds_by(pair, newer, today):
             continue
         known = chosen.get(identify(pair.older))
-        if not known or _is_newer(_find_moment(known.newer, origins), newer):
+        if not known or is_newer(find_moment(known.newer, origins), newer):
             chosen[identify(pair.older)] = pair
     return chosen
 
 
-def _holds_by(pair: Replacement, newer: _Moment, today: int) -> bool:
+def _holds_by(pair: Replacement, newer: Moment, today: int) -> bool:
     """Return whether the newer statement of a pair holds by today: it may name a later day, or one occasion."""
     if not pair.older.statement.words or pair.link == REPETITION or newer.day is None or not today:
         return True
     return holds_by(pair.older.statement, pair.newer.statement, pair.link, newer.day, today)
-
-
-def _find_origins_of(hits: Iterable[Hit], find_origins: FindOrigins) -> Origins:
-    edited = {hit.citation: hit for hit in hits if _may_be_edited(hit)}
-    return dict(zip(edited, find_origins(list(edited.values())), strict=True)) if edited else {}
 
 
 def _check_answers(pair: Replacement, origins: Origins) -> Replacement | None:
@@ -457,65 +449,8 @@ def _check_answers(pair: Replacement, origins: Origins) -> Replacement | None:
 
 
 def _keep_given_answers(place: FoundStatement, origins: Origins) -> Statement:
-    origin = origins.get(place.hit.citation, _NO_ORIGIN)
+    origin = origins.get(place.hit.citation, NO_ORIGIN)
     return place.statement._replace(answers=place.statement.answers.keep(origin.answers))
-
-
-class _Moment(NamedTuple):
-    """When a statement was made, or last edited, and where it is."""
-
-    at: str
-    day: int | None
-    is_edited: bool
-    hit: Hit
-
-
-def _find_moment(place: FoundStatement, origins: Origins) -> _Moment:
-    """Return when a statement was made: the date that it or its page has, or when its line was edited later."""
-    moments = _list_moments(place.hit, origins, origins.get(_locate(place).citation))
-    return moments[-1] if len(moments) > 1 and _is_alone(place) else moments[0]
-
-
-def _list_moments(hit: Hit, origins: Origins, line: Provenance | None = None) -> list[_Moment]:
-    """Return the date of a passage, or of one of its lines, and also when it was edited, if that was later: a statement
-    may be from either. A corrected spelling says nothing new."""
-    at = date_of(hit)
-    origin = origins.get(hit.citation, _NO_ORIGIN)
-    said_at = (line or origin).said_at
-    is_later = bool(at) and origin.is_edited and said_at == origin.said_at and said_at[:10] >= at[:10]
-    dated = _Moment(at or said_at, parse_day(at or said_at), is_edited=False, hit=hit)
-    if is_later:
-        return [dated, _Moment(said_at, parse_day(said_at), is_edited=True, hit=hit)]
-    if at or line or not origin.is_edited:
-        return [dated]
-    first = origin.first_said_at  # any of its lines may be as old as that
-    return [dated, _Moment(first, parse_day(first), is_edited=False, hit=hit)]
-
-
-def _is_alone(place: FoundStatement) -> bool:
-    """Return whether a statement has a line to itself: otherwise nobody knows which one on the line was edited."""
-    line = place.statement.first_line
-    return sum(each.first_line == line for each in read_statements(place.hit.text)) <= 1
-
-
-def _may_be_edited(hit: Hit) -> bool:
-    """Return whether history may tell more of a passage than its date: sessions only grow."""
-    return hit.source != "session" or not date_of(hit)
-
-
-def _is_newer(older: _Moment, newer: _Moment) -> bool:
-    """Return whether the second of two statements was made later: by day, then by time, within one page by line."""
-    if older.day is None or newer.day is None:
-        return False
-    if older.day != newer.day:
-        return older.day < newer.day
-    if older.is_edited != newer.is_edited:
-        are_moments = older.at.endswith("Z") and newer.at.endswith("Z")  # an entry says its time in the home's zone
-        return older.at < newer.at if are_moments else newer.is_edited
-    if older.hit.path == newer.hit.path and not newer.is_edited:
-        return bool(older.hit.at and newer.hit.at) and older.hit.start < newer.hit.start
-    has_times = older.at[10:11] == "T" and newer.at[10:11] == "T"
-    return has_times and older.at < newer.at
 
 
 def _mark(hit: Hit, replacement: Replacement | None) -> Hit:

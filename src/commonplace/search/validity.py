@@ -18,6 +18,7 @@ from ..caching import cache_within
 from ..facts.statements import list_sentences
 from ..formats.timestamps import MONTHS, parse_day
 from ..index.base import VALIDITY_MARK
+from ..patterns import lazy_pattern
 from .date_phrases import (
     CHINESE_WEEKDAYS,
     JAPANESE_WEEKDAYS,
@@ -72,12 +73,12 @@ class Validity(NamedTuple):
 
 ALWAYS = Validity()
 _MAX_CHARACTERS = 2_000  # of a text that is read
-_FIELD = re.compile(r"(?m)^[ \t]*(?:<!--[ \t]*)?valid_(from|until):[ \t]*[\"']?([^\n\"'>]+)")
-_COMMENT = re.compile(r"<!--[ \t]*valid_(from|until):[ \t]*[\"']?([^\n\"'>]+)")
-_FENCE = re.compile(r" {0,3}(?:`{3}|~{3})")
+_FIELD = lazy_pattern(r"(?m)^[ \t]*(?:<!--[ \t]*)?valid_(from|until):[ \t]*[\"']?([^\n\"'>]+)")
+_COMMENT = lazy_pattern(r"<!--[ \t]*valid_(from|until):[ \t]*[\"']?([^\n\"'>]+)")
+_FENCE = lazy_pattern(r" {0,3}(?:`{3}|~{3})")
 _UNSPACED_LANGUAGES = "unspaced"
 _LATE_DAYS = 60  # how long ago a day without a year may be
-_WORDS = re.compile(rf"[{WORD_CHARACTERS}]+")
+_WORDS = lazy_pattern(rf"[{WORD_CHARACTERS}]+")
 _ENGLISH_VOCABULARY = Vocabulary(
     language="english",
     script="",
@@ -133,14 +134,14 @@ _HINTS = {
 }
 _MIN_PART_CHARACTERS = 4  # of a hint that may be a part of a word
 # In scripts without spaces, a mark follows the last character of a date, or comes before the first one.
-_UNSPACED_HINT = re.compile(
+_UNSPACED_HINT = lazy_pattern(
     r"[0-9天日늘たて일레号號末周週期말주底月달월年년해一二三四五六曜]\s?"
     r"(?:为止|為止|まで|까지|起|开始|開始|から|以降|より|부터|到|至|~|～|-)"
     r"|[到至止][0-9今本明后後あ내모오这這이周週星月年올연下来다礼禮火水木金土日월화수목금토일]"
     r"|接下来|接下來|未来|未來|今后|今後|往后|これから|向こう|앞으로|다음|향후"
 )
 _ENDS_WITH_MARK = ("hindi", _UNSPACED_LANGUAGES)  # languages in which a range is marked after its days
-_SENTENCE_BREAK = re.compile(r"[;!?\n。；！？]|\.(?=\s|$)")
+_SENTENCE_BREAK = lazy_pattern(r"[;!?\n。；！？]|\.(?=\s|$)")
 _ISO = "(?P<iso>[0-9]{4}-[0-9]{2}-[0-9]{2})"
 _WEEKDAY_SUFFIX = "(?: (?:prochain|proximo|que viene|que vem|prossim[oa]|القادم|المقبل))?"
 

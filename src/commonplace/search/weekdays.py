@@ -13,6 +13,7 @@ from functools import cache
 from typing import Literal, NamedTuple
 
 from ..formats.timestamps import MONTHS
+from ..patterns import lazy_pattern
 from .date_phrases import (
     CHINESE_WEEKDAYS,
     JAPANESE_WEEKDAYS,
@@ -30,10 +31,10 @@ from .date_readers import Span, any_of, choose_languages, number_words
 Tense = Literal["past", "coming", ""]
 _LANGUAGES = ("german", "french", "spanish", "portuguese", "italian", "russian", "hindi", "arabic")
 _NOT_COUNTED = "(?<![一二三四五六七八九十两兩几幾])"  # 一周一次 is once a week
-_SPACED_WORD = re.compile(r"[^\W\d_\u3040-\uffff]+")
-_THIS = re.compile(r"\b(?:this|diese)")
+_SPACED_WORD = lazy_pattern(r"[^\W\d_\u3040-\uffff]+")
+_THIS = lazy_pattern(r"\b(?:this|diese)")
 _AROUND = 14  # characters before and after a weekday, in which `last` may be said of it
-_LAST = re.compile(
+_LAST = lazy_pattern(
     r"\b(?:last|past|previous|earlier|letzte[nmrs]?|vergangene[nmrs]?|vorige[nmrs]?|derniere?|passee?|pasad[oa]|passad[oa]"
     r"|ultim[oa]|scors[oa])\b|прошл|पिछल|बीते|الماضي|上(?:个|個)?(?:周|週|星期|礼拜|禮拜)|先週|지난"
 )
