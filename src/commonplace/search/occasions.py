@@ -58,7 +58,7 @@ _PAST_FORM = lazy_pattern(
 
 def holds_by(older: Statement, newer: Statement, link: Link, day: int, today: int) -> bool:
     """Return whether the newer of two statements, which is of a day, replaces the older one by today."""
-    if link.kind in _LASTING_KINDS:
+    if link.kind in _LASTING_KINDS or (link.kind == "retraction" and newer.speaker):
         return True
     folded = fold(newer.text)
     if _THIS_DAY.search(folded) and not _THIS_DAY.search(fold(older.text)):
