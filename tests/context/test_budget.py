@@ -507,3 +507,20 @@ def test_a_short_handoff_is_in_the_context_at_every_budget_that_has_room_for_it(
         memory.call("remember", {"content": f"Note {number}."})
     missing = [budget for budget in range(60, 260, 5) if "next: call Ann" not in str(memory.context(budget=budget))]
     assert missing == []
+
+
+def test_pages_in_folders_and_those_of_the_agent_are_in_the_map_and_fill_the_budget(memory: Memory, home: Path) -> None:
+    for number in range(60):
+        page = home / "memory" / "vault" / ("cranes" if number % 2 else "") / f"page {number}.md"
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(
+            f"# Page {number}\n\nThe crane {number} lifts {number * 10} tons, and was built in {1900 + number}.\n"
+        )
+    own = home / "agents" / "main" / "memory" / "notes" / "own.md"
+    own.parent.mkdir(parents=True, exist_ok=True)
+    own.write_text("Something of mine.\n")
+    for budget in (500, 1000):
+        assert memory.context(budget=budget).receipt["tokens"] >= 0.9 * budget
+    text = str(memory.context())
+    assert "vault/cranes/page 1" in text
+    assert "notes/own" in text

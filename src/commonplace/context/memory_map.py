@@ -392,19 +392,26 @@ class _MapReader:
         return self._group("Topics", self._add_texts(names))
 
     def read_pages(self) -> Group:
-        """Return the pages and folders that people put beside those of tools."""
-        home = self._home
-        folder = home.layout.path(home.layout.loose)
-        own = {home.layout.shared_curated, home.layout.curated_page(home.agent)}
-        listed = self._pages.list(folder)
-        paths = self._choose(path for path in listed if path not in own and not home.layout.day_of(home.agent, path))
-        names = [Named(stem(path), path) for path in paths]
-        taken = {home.layout.world, home.layout.globals, home.layout.channels, home.layout.days_folder(home.agent)}
-        folders = [f"{folder}/{name}" for name in self._pages.list_folders(folder)]
-        beside = [] if self._only_approved else [path for path in folders if path not in taken]
-        lists = tuple(Named(f"{path.rpartition('/')[2]}/", path) for path in beside[: self._most_names])
-        group = self._group("Pages", self._add_texts(names))
-        return replace(group, lists=(NameList("folders", lists),) if lists else ())
+        """Return the pages that people put beside those of tools: in shared memory, and in that of the agent."""
+        layout = self._home.layout
+        own = f"{layout.agent_folder(self._home.agent)}/memory"
+        listed = {path: root for root in (layout.path(layout.loose), own) for path in self._list_loose(root)}
+        names = [
+            Named(path.removeprefix(f"{listed[path]}/").removesuffix(".md"), path) for path in self._choose(listed)
+        ]
+        return self._group("Pages", self._add_texts(names))
+
+    def _list_loose(self, root: str) -> list[str]:
+        """Return the pages in a folder and in those within it, but for the folders of tools."""
+        layout = self._home.layout
+        agent = self._home.agent
+        own = (layout.days_folder(agent), layout.working_folder(agent), layout.activity_folder(agent))
+        taken = {layout.world, layout.globals, layout.channels, *own}
+        folders = [f"{root}/{name}" for name in self._pages.list_folders(root)]
+        deep = (path for folder in folders if folder not in taken for path in self._pages.list(folder, deep=True))
+        curated = (layout.shared_curated, layout.curated_page(agent))
+        every = (path for path in (*self._pages.list(root), *deep) if path not in curated)
+        return [path for path in every if not layout.day_of(agent, path)]
 
     def read_records(self, channel: str | None) -> Group:
         """Return the keys of records that are not part of the context, by category."""
