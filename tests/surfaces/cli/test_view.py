@@ -210,6 +210,8 @@ def test_the_index_is_made_and_its_state_shown(own: Shell, action: list[str]) ->
         "provider": "static",
         "pages": str(status["pages"]),
         "passages": str(status["passages"]),
+        "pages of all agents": str(status["pages"]),
+        "passages of all agents": str(status["passages"]),
         f"  {space['space']}": seen,
     }
     assert own.json("index", *action, "--json") == status
@@ -397,11 +399,14 @@ def test_every_command_counts_the_same_pages(shell: Shell) -> None:
     shell.ok("--agent", "bob", "remember", "The spare tyre is in the cellar")
     skill = {"op": "createSkill", "name": "brew", "description": "tea", "initialStructure": {"cups": 2}}
     shell.ok("call", "MemoryTool", json.dumps(skill))
-    assert shell.json("--json", "status")["pages"] == shell.ok("list").count("\n") == 2
-    assert shell.json("--json", "index")["pages"] == 3
+    status, index = shell.json("--json", "status"), shell.json("--json", "index")
+    assert status["pages"] == index["pages"] == shell.ok("list").count("\n") == 2
+    assert status["passages"] == index["passages"] == index["passages_of_all_agents"] - 1
+    assert index["pages_of_all_agents"] == 3
     assert "3 pages of 2 agents" in shell.ok("doctor")
     assert "2 that main may see, 3 of all agents" in on_a_terminal(shell, "status")
-    assert "3 of all agents" in on_a_terminal(shell, "index status")
+    assert shown_as_table(shell.ok("index", "status"))["pages of all agents"] == "3"
+    assert "2 that main may see" in on_a_terminal(shell, "index status")
 
 
 def test_a_search_that_nothing_fits_says_so_and_shows_the_nearest(shell: Shell) -> None:

@@ -406,7 +406,8 @@ def status_command() -> None:
 
     for row in rows:
         if row[0] in ("pages", "passages"):
-            row[1] = format_count(status[row[0]], f"that {status['agent']} may see, {every[row[0]]} of all agents")
+            more = f"that {status['agent']} may see, {every[f'{row[0]}_of_all_agents']} of all agents"
+            row[1] = format_count(status[row[0]], more)
 
     def print_status() -> None:
         print_table(["", ""], rows)
