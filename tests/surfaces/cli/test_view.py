@@ -409,6 +409,13 @@ def test_every_command_counts_the_same_pages(shell: Shell) -> None:
     assert "2 that main may see" in on_a_terminal(shell, "index status")
 
 
+def test_a_new_agent_is_pointed_out_once(shell: Shell) -> None:
+    shell.ok("remember", "The spare key is with Ann")
+    done = shell.run("--agent", "mina", "search", "anything")
+    assert done.stdout == "Nothing found.\n"
+    assert done.stderr.count("mina is a new agent") == 1
+
+
 def test_a_search_that_nothing_fits_says_so_and_shows_the_nearest(shell: Shell) -> None:
     for text in ("The staging database is on port 5433.", "Bob lives in Lisbon.", "The deploy day is Friday."):
         shell.ok("remember", text)

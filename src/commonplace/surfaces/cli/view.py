@@ -97,8 +97,10 @@ def search_command(
         home = open_existing_home()
         reply = search_reply(home, _search(home, arguments, options, keyword=keyword, everyone=everyone))
     else:
-        reply = call_tool(open_memory(), "memory_search", arguments | options, "retrieval")
-    print_reply(reply, partial(_print_hits, reply, shows_all=min_score is not None))
+        memory = open_memory()
+        home = memory.home
+        reply = call_tool(memory, "memory_search", arguments | options, "retrieval")
+    print_reply(reply, partial(_print_hits, home, reply, shows_all=min_score is not None))
 
 
 def _search(
@@ -117,11 +119,11 @@ def _search(
     return result
 
 
-def _print_hits(reply: dict[str, Any], *, shows_all: bool) -> None:
+def _print_hits(home: Home, reply: dict[str, Any], *, shows_all: bool) -> None:
     """Print the hits: that nothing fits well, if so, and only the nearest of those that hardly fit."""
     hits = reply["results"]
     if not hits:
-        print_text(f"Nothing found.{_session_hint()}")
+        print_text(f"Nothing found.{_session_hint(home)}")
     if hits and reply["verdict"] != "found":
         print_text("Nothing fits well; nearest:\n")
     rows = [
@@ -176,9 +178,8 @@ def _describe_version(text: str, place: dict[str, Any]) -> str:
     return quote_line(f"{' '.join(text.split())}  ({about})")
 
 
-def _session_hint() -> str:
+def _session_hint(home: Home) -> str:
     """Say so if there are sessions that search does not cover."""
-    home = open_existing_home()
     folder = f"{home.layout.agent_folder(home.agent)}/sessions"
     if home.search_settings.index_sessions or not home.storage.pages.list(folder, ".jsonl"):
         return ""
