@@ -441,3 +441,15 @@ def test_an_item_of_a_list_has_its_headings_however_one_searches(own: Shell, opt
     page = f"# People\n\n## Former\n\n{items}- Ida plays the tuba\n"
     (own.folder / ".commonplace" / "memory" / "players.md").write_text(page)
     assert search(own, "who plays the tuba", *options)["results"][0]["heading"] == "People > Former"
+
+
+def test_a_search_as_of_a_day_before_everything_says_when_memory_begins(own: Shell) -> None:
+    assert own.ok("search", "cat", "--as-of", "2020").startswith("Nothing found. This memory begins on 2")
+    assert own.ok("search", "cat", "--as-of", "2020", "--keyword").startswith("Nothing found. This memory begins on")
+
+
+@pytest.mark.parametrize("day", ["32 May", "30 February", "31 April", "2026-02-30"])
+def test_a_day_that_no_calendar_has_is_refused(own: Shell, day: str) -> None:
+    done = own.run("search", "cat", "--until", day)
+    assert done.returncode == 2
+    assert f"{day!r} is not a date" in done.stderr

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -100,7 +102,8 @@ def search_command(
         memory = open_memory()
         home = memory.home
         reply = call_tool(memory, "memory_search", arguments | options, "retrieval")
-    print_reply(reply, partial(_print_hits, home, reply, shows_all=min_score is not None))
+    beginning = partial(_say_beginning, home, filters["as_of"])
+    print_reply(reply, partial(_print_hits, home, reply, beginning, shows_all=min_score is not None))
 
 
 def _search(
@@ -119,11 +122,20 @@ def _search(
     return result
 
 
-def _print_hits(home: Home, reply: dict[str, Any], *, shows_all: bool) -> None:
+def _say_beginning(home: Home, as_of: str | None) -> str:
+    """Say so if memory begins only after the day as of which it was searched."""
+    changes = home.storage.history.changes() if as_of else []
+    first = next((change.at[:10] for change in changes if home.visibility.may_know(change.path)), "")
+    day = home.parse_filters(as_of=as_of).as_of if first else None
+    is_later = day is not None and date.fromisoformat(first).toordinal() > day
+    return f" This memory begins on {first}." if is_later else ""
+
+
+def _print_hits(home: Home, reply: dict[str, Any], say_beginning: Callable[[], str], *, shows_all: bool) -> None:
     """Print the hits: that nothing fits well, if so, and only the nearest of those that hardly fit."""
     hits = reply["results"]
     if not hits:
-        print_text(f"Nothing found.{_session_hint(home)}")
+        print_text(f"Nothing found.{say_beginning()}{_session_hint(home)}")
     if hits and reply["verdict"] != "found":
         print_text("Nothing fits well; nearest:\n")
     rows = [
