@@ -89,6 +89,24 @@ else raises one of these, all below `CommonplaceError`. Each has a sentence that
 """
 FUNCTIONS_HEAD = """These take `memory.home`, an opened memory, or the path of one.
 """
+TESTING = """
+## Testing
+
+`commonplace.testing` is for tests of what you build on a memory. `FrozenClock` is a clock that only the test moves, so that
+entries, days and ages are the same in every run. `memory://NAME` is a memory that lives as long as the process.
+
+```python
+from commonplace import Memory
+from commonplace.testing import FrozenClock
+
+clock = FrozenClock()  # 14 March 2026, 09:26:53 UTC, or the moment that you give
+m = Memory("memory://a-test", clock=clock)
+m.call("remember", {"content": "The kettle is new."})
+clock.advance(days=2)
+m.call("remember", {"content": "The kettle leaks."})
+assert "# 2026-03-16" in m.call("recall")["content"]
+```
+"""
 VALUES = {"model": ("Hit", "Successor", "Scope"), "context": ("Context",)}
 FUNCTIONS = {
     "maintenance.backup": ("export_file", "import_from"),
@@ -252,6 +270,7 @@ def python_page() -> str:
     parts.append("\n## Maintenance\n\n" + FUNCTIONS_HEAD)
     for module, names in FUNCTIONS.items():
         parts += [_function_part(module, _definitions(module)[name]) for name in names]
+    parts.append(TESTING)
     return "".join(parts)
 
 

@@ -156,9 +156,13 @@ class InvalidKey(InvalidArgument):
 
 
 class UnknownOperation(InvalidArgument):
-    """MemoryTool has no operation of this name."""
+    """MemoryTool has no operation of this name. `hint` names the one that was probably meant."""
 
     code = "UNKNOWN_OPERATION"
+
+    def __init__(self, problem: str, *, hint: str = "") -> None:
+        super().__init__(problem)
+        self.hint = hint
 
 
 class UnknownTool(InvalidArgument):

@@ -101,6 +101,20 @@ def is_home(folder: str) -> bool:
     return any(os.path.isdir(os.path.join(folder, name)) for name in (DURAGENT_WORKSPACE, ".agent/memory"))
 
 
+def is_memory(folder: str) -> bool:
+    """Return whether a folder is a memory as a whole: the home of another system, also one that only its pages tell, or
+    one of ours that is not called .commonplace."""
+    if is_home(folder):
+        return True
+    above = os.path.dirname(folder)
+    if os.path.basename(above) == "agents" or _outer_folder(folder) != folder:  # a part of a memory
+        return False
+    tree = DiskTree(folder)
+    is_opened = tree.has_folder(".history") and tree.has_folder(".locks")
+    has_files = any(os.path.isfile(os.path.join(folder, file)) for file in (FILE, "directives/memory.md"))
+    return is_opened or has_files or _has_pages_of_ours(tree) or bool(recognise(tree, os.path.basename(folder)))
+
+
 def _looks_like_openclaw(tree: Tree, names: frozenset[str]) -> bool:
     """Return whether a folder without a configuration has the pages or the sessions of OpenClaw, and none of ours."""
     if "directives/" in names or tree.has_folder(".history"):
@@ -117,8 +131,10 @@ def _looks_like_openclaw(tree: Tree, names: frozenset[str]) -> bool:
 
 def has_native_pages(tree: Tree) -> bool:
     """Return whether we kept an agent's memory here in our own layout."""
-    if not tree.has_folder(".history"):
-        return False
+    return tree.has_folder(".history") and _has_pages_of_ours(tree)
+
+
+def _has_pages_of_ours(tree: Tree) -> bool:
     for agent in tree.list_names("agents"):
         if not {"daily/", "MEMORY.md"}.isdisjoint(tree.list_names(f"agents/{agent}memory")):
             return True

@@ -407,10 +407,7 @@ class Home:
         """Return where the memory is, what it holds for this agent, and whether the index is up to date."""
         self.storage.check()
 
-        def count(view: IndexView) -> tuple[int, int, IndexView]:
-            return self._count_pages(view.index), view.index.corpus_stats((), self.visibility.viewer()).passages, view
-
-        pages, passages, view = self.index.query(count)
+        (pages, passages), view = self.index.query(lambda view: (self._count_visible(view.index), view))
         return {
             "home": self.root,
             "agent": self.agent,
@@ -423,12 +420,13 @@ class Home:
             "warnings": [*self.settings.warnings, *self.visibility.filter_warnings(view)],
         }
 
-    def _count_pages(self, index: Index) -> int:
-        """Return how many pages of the index this agent may see; counted again once the index has changed."""
+    def _count_visible(self, index: Index) -> tuple[int, int]:
+        """Return how many pages and passages of the index this agent may see. Pages are counted again once the index
+        has changed."""
         state = index.state()
         if state is None or state != self._page_count[0]:
             self._page_count = (state, len(self.visibility.filter_paths(index.stamps())))
-        return self._page_count[1]
+        return self._page_count[1], index.corpus_stats((), self.visibility.viewer()).passages
 
     def build_index(self, progress: Progress, *, anew: bool = False) -> None:
         """Bring the index up to date with words and meaning, or make it anew, and wait for it."""
@@ -436,16 +434,18 @@ class Home:
         self.embedding.build(self.index.build(progress, anew=anew), progress, anew=anew)
 
     def index_status(self) -> dict[str, Any]:
-        """Return the size of the index and the coverage of each vector space."""
+        """Return what the index holds for this agent and for all, and the coverage of each vector space."""
         self.storage.check()
 
         def ask(view: IndexView) -> dict[str, Any]:
-            _, passages = view.index.size()
+            pages, passages = self._count_visible(view.index)
             spaces = [(name, view.index.coverage(name)) for name in view.index.spaces()]
             return {
                 "provider": self.search_settings.provider,
-                "pages": self.visibility.count_pages(view.index.stamps()),
+                "pages": pages,
                 "passages": passages,
+                "pages_of_all_agents": self.visibility.count_pages(view.index.stamps()),
+                "passages_of_all_agents": view.index.size()[1],
                 "spaces": [{"space": name, "seen": each.seen, "vectors": each.vectors} for name, each in spaces],
                 "up_to_date": not view.stale,
                 "warnings": list(self.visibility.filter_warnings(view)),

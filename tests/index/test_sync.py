@@ -23,7 +23,7 @@ from commonplace import CommonplaceError, Memory
 from commonplace.home import Home
 from commonplace.index import sync as index_sync
 from commonplace.index import vector_spaces as index_spaces
-from commonplace.index.base import Index
+from commonplace.index.base import Index, limit_catch_up
 from commonplace.index.embedding_service import embed_batch
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.index.sync import catch_up
@@ -442,3 +442,32 @@ def test_a_space_that_is_rebuilt_while_another_embeds_misses_no_passage(tmp_path
     index.add_vectors(tiny.space, pending, {})
     embedded(index, tiny)
     assert said(index, tiny) == from_nothing(home, tiny)
+
+
+def test_without_time_to_catch_up_a_search_answers_from_what_is_indexed(home: Path, memory: Memory) -> None:
+    memory.call("update_world", {"topic": "tea", "content": "Ann drinks green tea."})
+    memory.search("tea")
+    (home / "memory/world/boats.md").write_text("Tom drinks black tea on his boat.\n")
+    with limit_catch_up(0):
+        late = memory.home.search("tea")
+    assert [hit.path for hit in late.hits] == ["memory/world/tea.md"]
+    assert late.stale
+    assert "1 page is not indexed yet: `commonplace index` waits for everything" in late.warnings[0]
+    assert {hit.path for hit in memory.search("tea")} == {"memory/world/tea.md", "memory/world/boats.md"}
+
+
+def test_a_page_that_needs_more_time_than_there_is_holds_up_no_other(home: Path, memory: Memory) -> None:
+    memory.call("update_world", {"topic": "zebra", "content": "Ann drinks green tea."})
+    (home / "memory/world/boats.md").write_text("Tom drinks black tea on his boat.\n\n" * 400_000)
+    with limit_catch_up(20):
+        late = memory.home.search("drinks tea")
+    assert [hit.path for hit in late.hits] == ["memory/world/zebra.md"]
+    assert late.stale
+
+
+def test_records_are_read_whatever_time_there_is(memory: Memory, home: Path) -> None:
+    memory.call("MemoryTool", {"op": "setGlobal", "key": "name", "value": "Ann", "category": "user_info"})
+    page = next((home / "memory/global").rglob("*.md"))
+    page.write_text(page.read_text().replace("Ann", "Ann Berg"))
+    with limit_catch_up(0):
+        assert "Ann Berg" in str(memory.context())

@@ -385,3 +385,25 @@ def test_a_skill_that_a_person_made_is_another_than_one_spelled_with_other_capit
     assert [skill_called(memory, name) for name in ("Tea", "tea")] == ["is Tea", "is tea"]
     folders = memory.home.storage.pages.list_folders("skills")
     assert len({folder.casefold() for folder in folders}) == 2  # also where a file system ignores case
+
+
+def test_an_operation_in_another_case_is_refused_in_the_same_words_and_named_beside_them(memory: Memory) -> None:
+    reply = memory.call("MemoryTool", {"op": "setglobal", "key": "tea", "value": "green"})
+    assert reply == {"success": False, "error": "Unknown operation: setglobal", "warning": "did you mean setGlobal?"}
+    assert "warning" not in memory.call("MemoryTool", {"op": "x"})
+
+
+def test_without_an_operation_no_argument_counts_as_ignored_that_one_takes(memory: Memory) -> None:
+    reply = memory.call("MemoryTool", {"key": "tea", "value": "green"})
+    assert reply == {"success": False, "error": "Missing required parameter: op"}
+    assert "ignored what this does not take: kye" in memory.call("MemoryTool", {"kye": "tea"})["warning"]
+
+
+@pytest.mark.parametrize("category", ["Preferences", "preferences ", "User_Info", "user info", "user-info"])
+def test_a_category_that_only_looks_like_one_of_every_prompt_is_pointed_out(memory: Memory, category: str) -> None:
+    given = {"key": "tea", "value": "green", "category": category}
+    every = [{"op": "setGlobal", **given}, {"op": "setChannel", "channelName": "dev", **given}]
+    for arguments in every:
+        assert "spelled like this, is part of every prompt" in memory.call("MemoryTool", arguments)["warning"]
+    fine = {"op": "setGlobal", "key": "tea", "value": "green", "category": "preferences"}
+    assert memory.call("MemoryTool", fine) == {"success": True}

@@ -272,3 +272,18 @@ def test_found_notes_stay_within_a_reply_and_the_one_that_is_named_comes_whole(m
     assert "only the start is shown of tea-0" in found["warning"]
     exact = memory.call("search_memory", {"query": "tea-7", "limit": 50})
     assert exact["matches"][0]["content"] == f"tea {'leaf ' * 1000}".strip()
+
+
+@pytest.mark.parametrize(
+    ("key", "tool"),
+    [
+        ("HANDOFF", "write_session_handoff"),
+        ("Session Handoff", "write_session_handoff"),
+        ("Scratchpad", "scratch_note"),
+    ],
+)
+def test_a_key_like_that_of_the_handoff_is_a_note_of_its_own_and_says_so(memory: Memory, key: str, tool: str) -> None:
+    memory.call("write_session_handoff", {"content": "Open: the docs."})
+    reply = memory.call("write_memory", {"key": key, "content": "x"})
+    assert reply["warning"] == f"{key} is a note like any other: {tool} writes the one that you may mean"
+    assert "Open: the docs." in str(memory.context())

@@ -152,6 +152,19 @@ def test_what_there_is_can_be_browsed(look: Look) -> None:
     expect(page.locator(".prose")).to_contain_text("what wind adds to a tide")
 
 
+def test_the_folders_above_a_page_lead_to_what_is_in_them(look: Look) -> None:
+    page = look.go("#/page/memory/world/storage.md")
+    location = page.get_by_role("navigation", name="Location")
+    location.get_by_role("link", name="world").click()
+    tree = page.get_by_role("region", name="Tree of pages")
+    expect(tree.get_by_role("link", name="storage", exact=True)).to_be_visible()
+    expect(tree.locator("summary")).to_have_count(0)
+    location.get_by_role("link", name="memory").click()
+    expect(tree.locator("summary").filter(has_text="world")).to_be_visible()
+    location.get_by_role("link", name="Pages").click()
+    expect(tree.locator("summary").filter(has_text="memory").first).to_be_visible()
+
+
 def test_the_context_says_what_goes_in_what_is_cut_and_what_differs(look: Look) -> None:
     page = look.go("#/context?budget=500&query=storm")
     expect(page.locator(".bar-box")).to_contain_text("of 500")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
@@ -171,6 +172,25 @@ def ignore_progress(_step: str, _done: int, _total: int) -> None:
 
 
 _listener: ContextVar[Progress] = ContextVar("listener", default=ignore_progress)
+
+
+@contextmanager
+def limit_catch_up(seconds: float) -> Iterator[None]:
+    """Let queries within this block wait no longer for the index to catch up with all pages. What it does not reach is
+    left to the next query, and the answer comes from what is indexed."""
+    token = _deadline.set(time.monotonic() + seconds)
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
+
+
+def seconds_to_catch_up() -> float:
+    """Return how long the index may still catch up; infinite where nobody limits it."""
+    return _deadline.get() - time.monotonic()
+
+
+_deadline: ContextVar[float] = ContextVar("deadline", default=float("inf"))
 
 
 class BatchQuery(NamedTuple):

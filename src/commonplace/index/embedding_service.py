@@ -27,6 +27,7 @@ from .base import (
     has_progress_listener,
     ignore_progress,
     report_progress,
+    seconds_to_catch_up,
 )
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ class EmbeddingService:
 
     def _catch_up(self, index: VectorStore, embedder: Embedder, viewer: Viewer | None) -> None:
         if embedder.is_fast:
-            while embed_batch(index, embedder, embedder.batch_size):
+            while seconds_to_catch_up() > 0 and embed_batch(index, embedder, embedder.batch_size):
                 if has_progress_listener():
                     report_progress(embedder.model, *index.coverage(embedder.space)[:2])
         elif (behind := index.coverage(embedder.space).behind) > _INTERACTIVE_PASSAGES or self._is_running():

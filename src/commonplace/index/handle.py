@@ -27,7 +27,7 @@ from .base import Index, IndexInspection, Progress, report_progress
 from .folder_events import FolderEvents, open_folder_events
 from .recalls import forget
 from .sqlite import SCHEMA_VERSION, FileId, SqliteIndex
-from .sync import IndexScope, catch_up, catch_up_pages, rebuild, update_pages
+from .sync import CatchUpStopped, IndexScope, catch_up, catch_up_pages, rebuild, update_pages
 
 if TYPE_CHECKING:
     from .embedding_service import EmbeddingService
@@ -324,6 +324,9 @@ class SqliteIndexHandle:
             if not _is_obstacle(error):
                 raise
             warnings.append(f"the index is behind the pages ({error}): the answer may miss the latest changes")
+            return IndexView(index, True, tuple(warnings), tuple(index.warnings()))
+        except CatchUpStopped as error:
+            warnings.append(f"the index is behind the pages: {error}")
             return IndexView(index, True, tuple(warnings), tuple(index.warnings()))
         except LockTimeout:
             warnings.append("another process is indexing many pages: the answer may miss some until it is done")

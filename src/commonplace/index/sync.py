@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 
-from ..errors import CommonplaceError, PageNotFound
+from ..errors import CommonplaceError, PageNotFound, StorageError
 from ..formats.passages import (
     MAX_PASSAGES,
     shorten_page,
@@ -28,16 +28,25 @@ from ..storage.layout import Layout, Place
 from ..storage.records import parse
 from ..storage.skills import DATA, PAGE
 from ..storage.skills import parse as parse_skill
-from .base import Entry, Index, NoteDays, Progress, ignore_progress, note_no_days
+from .base import Entry, Index, NoteDays, Progress, ignore_progress, note_no_days, seconds_to_catch_up
 
 # Pages to read: the place and the stamp by path. The stamp is None for a page that the last listing did not have.
 Work = dict[str, tuple[Place, int | None]]
 _MANY_PAGES = 500  # to read: from here on one process does it, and the others answer from what is indexed
 _BATCH_PAGES = 200  # in one transaction: an interrupted sync keeps the batches before
+_CHARACTERS_PER_SECOND = 200_000  # that are surely indexed: where time is limited, a page that needs more is left
 # The entry of such a page depends on more than its text: on a file beside it, or on the time it was written.
 _ALWAYS_REREAD_KINDS = ("skill", "record")
 # What parsing a page can raise. The last two also come from a time of writing that no calendar has.
 UNREADABLE_PAGE_ERRORS = (CommonplaceError, ValueError, RecursionError, OverflowError, OSError)
+
+
+class CatchUpStopped(StorageError):
+    """The time to catch up ended before everything was read. What was read is indexed."""
+
+    def __init__(self, pages: int) -> None:
+        count = "1 page is" if pages == 1 else f"{pages} pages are"
+        super().__init__(f"{count} not indexed yet", advice="`commonplace index` waits for everything")
 
 
 @dataclass(frozen=True)
@@ -105,11 +114,12 @@ def catch_up(
 ) -> PathWarnings:
     """Bring the index up to date, for the whole home or for one folder, and return what could not be read.
 
-    Where there is much to do, only one process does it: `exclusive_lock` raises LockTimeout for the others.
+    Where there is much to do, only one process does it: `exclusive_lock` raises LockTimeout for the others. For the
+    whole home, CatchUpStopped is raised when the time that `limit_catch_up` gives is over.
     """
     roots = scope.roots() if below is None else [Root(below)]
     changes = pages.changes(index.stamps(below), roots)
-    _store_changes(index, pages, scope, changes, exclusive_lock, progress, batch)
+    _store_changes(index, pages, scope, changes, exclusive_lock, progress, batch, may_stop=below is None)
     return list(changes.warnings)
 
 
@@ -130,6 +140,8 @@ def _store_changes(
     exclusive_lock: Callable[[], AbstractContextManager[None]] = nullcontext,
     progress: Progress = ignore_progress,
     batch: int = 0,
+    *,
+    may_stop: bool = False,
 ) -> None:
     """Read what a look at the pages found to have changed, and store it."""
     work: Work = {path: (place, stamp) for path, stamp in changes.changed.items() if (place := scope.place(path))}
@@ -138,13 +150,18 @@ def _store_changes(
     _add_skill_pages(work, removed, scope)
     ordered = sorted(work.items())
     batch = batch or _BATCH_PAGES
+    left: list[str] | None = [] if may_stop else None
     with exclusive_lock() if len(ordered) > _MANY_PAGES else nullcontext():
         for start in range(0, max(len(ordered), 1), batch):
             part = dict(ordered[start : start + batch])
+            if left is not None and part and seconds_to_catch_up() <= 0:
+                raise CatchUpStopped(len(ordered) - start + len(left))
             if part or removed:
-                pages.record_outside_edits(_apply(index, pages, scope, part, removed))
+                pages.record_outside_edits(_apply(index, pages, scope, part, removed, left))
             removed = []
             progress("pages", start + len(part), len(ordered))
+    if left:
+        raise CatchUpStopped(len(left))
 
 
 def rebuild(index: Index, pages: Pages, scope: IndexScope, progress: Progress) -> None:
@@ -183,8 +200,11 @@ def find_skill_pages(paths: Iterable[str], scope: IndexScope) -> dict[str, Place
     return {page: place for page in pages if (place := scope.place(page))}
 
 
-def _apply(index: Index, pages: Pages, scope: IndexScope, work: Work, removed: list[str]) -> list[str]:
-    """Read pages and store them, and return the paths of those that changed or are gone.
+def _apply(
+    index: Index, pages: Pages, scope: IndexScope, work: Work, removed: list[str], left: list[str] | None = None
+) -> list[str]:
+    """Read pages and store them, and return the paths of those that changed or are gone. With `left`, those that need
+    more time than there is are added to it, and stay as they are in the index.
 
     Pages are read while the index is locked, so that an older reading never replaces a newer one. Transcripts are not
     returned: they only grow, and nobody edits them.
@@ -197,10 +217,15 @@ def _apply(index: Index, pages: Pages, scope: IndexScope, work: Work, removed: l
             if stamp is None and not _is_listed(pages, path):
                 removed.append(path)
                 continue
+            most = float("inf") if left is None else seconds_to_catch_up() * _CHARACTERS_PER_SECOND
             try:
-                entries.append(_entry(pages, scope, place, path, UNSURE if stamp is None else stamp, known))
+                entries.append(_entry(pages, scope, place, path, UNSURE if stamp is None else stamp, known, most))
             except PageNotFound:
                 removed.append(path)
+            except CatchUpStopped:
+                if left is None:
+                    raise
+                left.append(path)
         index.apply(entries, removed)
     changed = [entry.path for entry in entries if not entry.version or entry.version != versions.get(entry.path)]
     return [path for path in (*changed, *removed) if not path.endswith(".jsonl")]
@@ -215,19 +240,33 @@ def _is_listed(pages: Pages, path: str) -> bool:
     return False
 
 
-def _entry(pages: Pages, scope: IndexScope, place: Place, path: str, stamp: int, version: str) -> Entry:
+def _entry(
+    pages: Pages,
+    scope: IndexScope,
+    place: Place,
+    path: str,
+    stamp: int,
+    version: str,
+    most_characters: float = float("inf"),
+) -> Entry:
     try:
         page = pages.read(path)
         if page.version == version:
             return Entry(path, stamp, version, place.kind, place.scope, place.source, None)
+        _require_time(page, most_characters)
         entry = read_entry(pages, place, page, stamp, partial(_is_listed, pages))
         return entry._replace(note_days=scope.note_days)
-    except PageNotFound:
+    except (PageNotFound, CatchUpStopped):
         raise
     except UNREADABLE_PAGE_ERRORS as error:  # one broken page must not stop the others
         if isinstance(error.__cause__, OSError):  # the stamp will be the same when the page can be read again
             stamp = UNSURE
         return Entry(path, stamp, "", place.kind, place.scope, place.source, [], None, _with_path(path, error))
+
+
+def _require_time(page: Page, most_characters: float) -> None:
+    if len(page.text) > most_characters:
+        raise CatchUpStopped(1)
 
 
 def read_entry(pages: PageReader, place: Place, page: Page, stamp: int, is_listed: Callable[[str], bool]) -> Entry:

@@ -79,8 +79,8 @@ def _as_tuple(value: str | list[str] | None) -> tuple[str, ...]:
 
 def _path_patterns(path: str) -> tuple[str, ...]:
     """Return the patterns of a path: a folder means all in it; below `memories` a name may be a page or a folder."""
-    path = path.strip("/").removeprefix("./") if path.strip("./") else ""
-    if not path:
+    path = path.removeprefix("./")
+    if not path.strip("./"):
         return ()
     is_page = path.endswith((".md", ".jsonl")) or set(path) & set("*?")
     if is_page:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from functools import cache
 from typing import Any, NamedTuple
 
-from ..errors import CommonplaceError, InvalidArgument, MissingArgument, UnknownTool, suggest
+from ..errors import CommonplaceError, InvalidArgument, MissingArgument, UnknownOperation, UnknownTool, suggest
 from ..formats.json_text import replace_surrogates
 from ..home import Home
 from ..schema import WORDS, json_type
@@ -106,6 +106,8 @@ def call(
         reply = owner.refuse(error, tool, values) if owner else _refuse_without_toolset(error)
         if definition and isinstance(error, MissingArgument):
             reply = with_warning(reply, *_describe_unknown(definition, values))
+        if isinstance(error, UnknownOperation):
+            reply = with_warning(reply, error.hint)
         return Outcome(_replace_surrogates_in(reply), error)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any
 
-from ..errors import CommonplaceError, InvalidArgument, MissingArgument, NotFound, UnknownOperation
+from ..errors import CommonplaceError, InvalidArgument, MissingArgument, NotFound, UnknownOperation, suggest
 from ..formats.timestamps import sort_key
 from ..framing.limits import RECORDS_CHARACTERS, fit_names, fit_rows
 from ..home import Home
@@ -44,7 +44,7 @@ SkillsReply = Annotated[Reply, Answer(success=bool, skills=[_SKILL])]
 def setGlobal(home: Home, key: Key, value: Value, category: Category = "general", tags: Tags = None) -> SuccessReply:
     """store a memory for all channels, or replace it"""
     before = home.globals.put(require_new_key("key", key), value, category, _parse_tags(tags))
-    return with_warning({"success": True}, _warn_of_lost_injection(before, category))
+    return with_warning({"success": True}, _warn_of_lost_injection(before, category), _warn_of_spelling(category))
 
 
 def getGlobal(home: Home, key: Key) -> RecordReply:
@@ -81,7 +81,7 @@ def setChannel(
     folder = home.channels.folder(channelName)
     before = folder.get(require_new_key("key", key))
     folder.put(key, value, category, _parse_tags(tags))
-    return with_warning({"success": True}, _warn_of_lost_injection(before, category))
+    return with_warning({"success": True}, _warn_of_lost_injection(before, category), _warn_of_spelling(category))
 
 
 def getChannel(home: Home, channelName: Channel, key: Key) -> RecordReply:
@@ -274,7 +274,7 @@ class OperationTool(Tool):
         if op is None:
             raise MissingArgument("op")
         if not isinstance(op, str) or op not in OPERATIONS:
-            raise UnknownOperation(f"Unknown operation: {op}")
+            raise UnknownOperation(f"Unknown operation: {op}", hint=suggest(str(op), OPERATIONS).strip())
         # The schema is one for all operations: a wrong type is refused in arguments that this one does not use, too.
         bound = bind(self.parameters, arguments)
         operation = OPERATIONS[op]
@@ -286,7 +286,9 @@ class OperationTool(Tool):
 
     def parameter_names(self, arguments: Mapping[str, Any]) -> list[str]:
         operation = OPERATIONS.get(str(arguments.get("op")))
-        return ["op", *(operation.parameter_names(arguments) if operation else [])]
+        if operation is None:  # then any of them may be meant
+            return [parameter.name for parameter in self.parameters]
+        return ["op", *operation.parameter_names(arguments)]
 
 
 def _signature(tool: Tool) -> str:
@@ -298,6 +300,14 @@ def _parse_tags(tags: list[str] | str | None) -> tuple[str, ...]:
     listed = tags.split(",") if isinstance(tags, str) else tags or []
     stripped = (tag.replace(",", "").strip() for tag in listed)
     return tuple(tag for tag in stripped if tag)
+
+
+def _warn_of_spelling(category: str) -> str:
+    """Return a warning if a category only looks like one that is part of every prompt, or an empty string."""
+    meant = category.strip().casefold().replace(" ", "_").replace("-", "_")
+    if category in INJECTED or meant not in INJECTED:
+        return ""
+    return f"the category {category} is in no prompt; {meant}, spelled like this, is part of every prompt"
 
 
 def _warn_of_lost_injection(before: Record | None, category: str) -> str:

@@ -68,7 +68,7 @@ def write_memory(
     _refuse_reserved(key)
     record = home.working.change(home.working.path(key), key, _text_change(mode, content))
     reply = {"status": "ok", "key": key, "mode": mode, "bytes_written": len(record.value.encode())}
-    return with_warning(reply, _log_write(home, key, mode))
+    return with_warning(reply, _log_write(home, key, mode), _warn_of_likeness(key))
 
 
 def write_session_handoff(
@@ -147,6 +147,13 @@ def _refuse_reserved(key: str) -> None:
         raise ReservedKey(f"The key '{key}' is reserved: {uses[key]} instead.")
     if re.fullmatch(ACTIVITY_PREFIX + r"\d{4}-\d\d-\d\d", key):
         raise ReservedKey(f"The key '{key}' is reserved: write_memory keeps that log itself; choose another key.")
+
+
+def _warn_of_likeness(key: str) -> str:
+    """Return a warning if a key only looks like that of the handoff or the scratchpad, or an empty string."""
+    uses = {"handoff": "write_session_handoff", "sessionhandoff": "write_session_handoff", "scratchpad": "scratch_note"}
+    use = uses.get(re.sub(r"[\s_-]", "", key.casefold()))
+    return f"{key} is a note like any other: {use} writes the one that you may mean" if use else ""
 
 
 def _score(query: str, words: QueryWords, record: Record) -> _Score:

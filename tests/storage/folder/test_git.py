@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import shutil
 import subprocess
 from pathlib import Path
@@ -9,8 +10,13 @@ from pathlib import Path
 import pytest
 
 from commonplace import Memory
+from commonplace.home import Home
+from commonplace.maintenance.backup import export_to, import_from
+from commonplace.maintenance.doctor import examine
 from commonplace.storage.backends import backend_of
 from commonplace.storage.folder.git import find_repository_root
+
+from ...importers.sources import put
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 
@@ -66,6 +72,33 @@ def test_the_root_of_a_repository_is_found_from_below_also_where_it_was_added_to
     assert find_repository_root(str(below)) == find_repository_root(str(project)) == str(project)
     (project / "a/.git").write_text("gitdir: ../.git/modules/a\n")
     assert find_repository_root(str(below)) == str(project / "a")
+
+
+@pytest.mark.parametrize("page", [".agent/memory/MEMORY.md", ".duragent/memory/world/tea.md", ".openclaw/MEMORY.md"])
+def test_derived_folders_in_the_home_of_another_system_stay_out_of_a_later_repository(
+    tmp_path: Path, page: str
+) -> None:
+    put(tmp_path, page, "Miso.\n")
+    home = tmp_path / ".openclaw" if page.startswith(".openclaw") else tmp_path
+    use(home)
+    git(home, "init", "-q")
+    derived = (".history/", ".index/", ".locks/")
+    assert page.removeprefix(".openclaw/") in shown(home)
+    assert not [path for path in shown(home) if path.startswith(derived)]
+
+
+def test_nothing_minds_the_files_that_keep_derived_folders_out_of_git(tmp_path: Path) -> None:
+    put(tmp_path / "old", ".agent/memory/MEMORY.md", "### tea\n\nMiso.\n")
+    use(tmp_path / "old")
+    assert (tmp_path / "old/.history/.gitignore").exists()
+    home = Home(str(tmp_path / "old"))
+    assert not [found for found in examine(str(tmp_path / "old")).findings if ".gitignore" in found.path]
+    archive = io.BytesIO()
+    export_to(home, archive)
+    archive.seek(0)
+    import_from(Home(str(tmp_path / "new")), archive)
+    assert Memory(tmp_path / "new").call("memory_read", {"key": "tea"})["data"]["content"] == "Miso."
+    assert home.storage.history.head(".history/.gitignore") is None
 
 
 def test_two_people_who_write_on_one_day_merge_without_a_conflict(project: Path) -> None:

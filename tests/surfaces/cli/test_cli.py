@@ -450,3 +450,20 @@ def test_a_budget_in_which_nothing_fits_is_refused_with_the_least_that_does(shel
 def test_a_score_is_from_0_to_1(shell: Shell) -> None:
     done = shell.run("search", "--min-score", "2", "tea")
     assert (done.returncode, "0<=x<=1" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("command", [("world", "people"), ("reflect",)])
+@pytest.mark.parametrize("blank", ["", "  "])
+def test_nothing_is_emptied_by_a_blank_text(used: Shell, command: tuple[str, ...], blank: str) -> None:
+    used.ok("reflect", "Ann drinks tea.")
+    before = used.ok("recall")
+    done = used.run(*command, blank)
+    assert done.returncode == 2
+    assert "after the command, or on standard input" in done.stderr
+    assert used.ok("recall") == before
+
+
+def test_a_mistyped_topic_names_the_one_that_was_meant(used: Shell) -> None:
+    done = used.run("world", "peopel")
+    assert done.returncode == 3
+    assert "there is no topic peopel: did you mean people? `commonplace world` lists all topics" in done.stderr

@@ -344,3 +344,12 @@ def test_a_hook_that_is_stuck_ends_before_its_client_gives_up(shell: Shell) -> N
     assert (done.stdout, done.stderr) == ("", "commonplace hook: it took too long and was left\n")
     end(shell, as_lines(CLAUDE))
     assert len(said(shell)) == 3
+
+
+def test_a_day_of_many_megabytes_leaves_the_rest_of_the_context_standing(shell: Shell) -> None:
+    shell.ok("call", "MemoryTool", '{"op": "setGlobal", "key": "name", "value": "Ann Berg", "category": "user_info"}')
+    (shell.folder / ".commonplace/directives/tone.md").write_text("Answer in one sentence.\n")
+    shell.ok("remember", "-", stdin="The harbour has seventeen berths for boats, and a crane.\n\n" * 370_000)
+    done = shell.run("hook", "session-start", stdin="{}")
+    assert all(text in done.stdout for text in ("Ann Berg", "Answer in one sentence.", "Ann drinks green tea."))
+    assert "green tea" in shell.ok("hook", "prompt", stdin=json.dumps({"prompt": "What does Ann drink?"}))

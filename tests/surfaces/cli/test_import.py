@@ -189,3 +189,12 @@ def test_a_plain_folder_of_markdown_is_imported_only_when_named_as_one(tmp_path:
     assert done.stderr.endswith("add --from markdown\n")
     assert len(done.stderr.split()) < 20
     shell.ok("import", "notes", "--from", "markdown")
+
+
+@pytest.mark.parametrize(("rules", "said"), [(1, "1 rule is in no prompt"), (2, "2 rules are in no prompt")])
+def test_an_import_says_how_many_rules_wait(shell: Shell, rules: int, said: str) -> None:
+    for number in range(rules):
+        put(shell.folder, f"other/.duragent/directives/rule-{number}.md", f"Rule {number}.")
+    put(shell.folder, "other/.duragent/memory/world/tea.md", "Green.")
+    done = shell.run("import", "other")
+    assert f"{said} until you approve: `commonplace proposals` lists what waits" in done.stderr

@@ -210,6 +210,8 @@ def test_the_index_is_made_and_its_state_shown(own: Shell, action: list[str]) ->
         "provider": "static",
         "pages": str(status["pages"]),
         "passages": str(status["passages"]),
+        "pages of all agents": str(status["pages"]),
+        "passages of all agents": str(status["passages"]),
         f"  {space['space']}": seen,
     }
     assert own.json("index", *action, "--json") == status
@@ -397,11 +399,21 @@ def test_every_command_counts_the_same_pages(shell: Shell) -> None:
     shell.ok("--agent", "bob", "remember", "The spare tyre is in the cellar")
     skill = {"op": "createSkill", "name": "brew", "description": "tea", "initialStructure": {"cups": 2}}
     shell.ok("call", "MemoryTool", json.dumps(skill))
-    assert shell.json("--json", "status")["pages"] == shell.ok("list").count("\n") == 2
-    assert shell.json("--json", "index")["pages"] == 3
+    status, index = shell.json("--json", "status"), shell.json("--json", "index")
+    assert status["pages"] == index["pages"] == shell.ok("list").count("\n") == 2
+    assert status["passages"] == index["passages"] == index["passages_of_all_agents"] - 1
+    assert index["pages_of_all_agents"] == 3
     assert "3 pages of 2 agents" in shell.ok("doctor")
     assert "2 that main may see, 3 of all agents" in on_a_terminal(shell, "status")
-    assert "3 of all agents" in on_a_terminal(shell, "index status")
+    assert shown_as_table(shell.ok("index", "status"))["pages of all agents"] == "3"
+    assert "2 that main may see" in on_a_terminal(shell, "index status")
+
+
+def test_a_new_agent_is_pointed_out_once(shell: Shell) -> None:
+    shell.ok("remember", "The spare key is with Ann")
+    done = shell.run("--agent", "mina", "search", "anything")
+    assert done.stdout == "Nothing found.\n"
+    assert done.stderr.count("mina is a new agent") == 1
 
 
 def test_a_search_that_nothing_fits_says_so_and_shows_the_nearest(shell: Shell) -> None:
@@ -429,3 +441,15 @@ def test_an_item_of_a_list_has_its_headings_however_one_searches(own: Shell, opt
     page = f"# People\n\n## Former\n\n{items}- Ida plays the tuba\n"
     (own.folder / ".commonplace" / "memory" / "players.md").write_text(page)
     assert search(own, "who plays the tuba", *options)["results"][0]["heading"] == "People > Former"
+
+
+def test_a_search_as_of_a_day_before_everything_says_when_memory_begins(own: Shell) -> None:
+    assert own.ok("search", "cat", "--as-of", "2020").startswith("Nothing found. This memory begins on 2")
+    assert own.ok("search", "cat", "--as-of", "2020", "--keyword").startswith("Nothing found. This memory begins on")
+
+
+@pytest.mark.parametrize("day", ["32 May", "30 February", "31 April", "2026-02-30"])
+def test_a_day_that_no_calendar_has_is_refused(own: Shell, day: str) -> None:
+    done = own.run("search", "cat", "--until", day)
+    assert done.returncode == 2
+    assert f"{day!r} is not a date" in done.stderr

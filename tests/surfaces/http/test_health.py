@@ -58,6 +58,15 @@ def test_a_recall_and_a_context_count_what_they_show(memory: Memory) -> None:
     assert most(memory)["agents/main/memory/MEMORY.md"] == 2
 
 
+def test_every_count_of_pages_is_of_what_the_agent_may_see(home: Path, memory: Memory) -> None:
+    memory.call("remember", {"content": "Ann prefers green tea."})
+    Memory(home, "bob").call("remember", {"content": "Bob plays chess."})
+    with api(home) as caller:
+        health = caller.get("health?findings=false")
+    assert (health["index"]["pages"], health["sizes"]["pages"], memory.status()["pages"]) == (1, 1, 1)
+    assert health["index"]["pages_of_all_agents"] == 2
+
+
 def test_agents_are_counted_apart(home: Path, memory: Memory) -> None:
     memory.call("update_world", {"topic": "tea", "content": "Ann prefers green tea."})
     Memory(home, "bob").search("tea")

@@ -62,13 +62,17 @@ class FolderStorage:
         self.pages: Pages = FolderPages(self.local_folder, self._note_write, self._history)
         self.tokens: TokenStore = FolderTokens(self.local_folder)
         self.tree: FileTree = FolderTree(self.local_folder, self._locks, self.pages, self.history)
-        ignore_derived_folders(self.local_folder)
+        self._ignore_derived_folders()
+
+    def _ignore_derived_folders(self) -> None:
+        # A home of another system is usually in a project, and gets no .gitignore of its own from `init`.
+        ignore_derived_folders(self.local_folder, always=self.settings.layout != "native")
 
     def _note_write(self, path: str, size: int) -> None:
         self._on_write(path, size)
         if self._is_first_write:  # which made the derived folders
             self._is_first_write = False
-            ignore_derived_folders(self.local_folder)
+            self._ignore_derived_folders()
             self._write_down_layout()
 
     def _write_down_layout(self) -> None:
@@ -137,7 +141,7 @@ class FolderStorage:
         if os.path.isdir(self.local_folder):
             with suppress(OSError):  # then the index is kept elsewhere, and says so
                 make_folders(self.cache_folder)
-            ignore_derived_folders(self.local_folder)
+            self._ignore_derived_folders()
         return SqliteIndexHandle(self.cache_folder, self.pages, scope, self.local_folder)
 
     @cached_property

@@ -26,9 +26,12 @@ agents/*/sessions/*.jsonl merge=union
 """
 
 
-def ignore_derived_folders(home: str) -> None:
-    """Give the derived folders of a home in a git repository their `.gitignore`. What cannot be written is left."""
-    if find_repository_root(home) is None:
+def ignore_derived_folders(home: str, *, always: bool = False) -> None:
+    """Give the derived folders of a home in a git repository their `.gitignore`. What cannot be written is left.
+
+    `always`: of any home, since it may become a repository before it is opened again.
+    """
+    if not always and find_repository_root(home) is None:
         return
     for folder in _folders(home):
         if os.path.lexists(os.path.join(folder, _IGNORE_FILE)):

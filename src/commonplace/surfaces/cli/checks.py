@@ -232,8 +232,11 @@ def index_command(action: str) -> None:
     for warning in status["warnings"]:
         warn(warning)
     rows = [["provider", status["provider"]]]
-    rows += [[name, format_count(status[name], "of all agents")] for name in ("pages", "passages")]
-    rows += [[f"  {space['space']}", f"{space['seen']} of {status['passages']} passages"] for space in status["spaces"]]
+    every = status["passages_of_all_agents"]
+    for name in ("pages", "passages"):
+        rows.append([name, format_count(status[name], f"that {home.agent} may see")])
+    rows += [[f"{name} of all agents", str(status[f"{name}_of_all_agents"])] for name in ("pages", "passages")]
+    rows += [[f"  {space['space']}", f"{space['seen']} of {every} passages"] for space in status["spaces"]]
     print_reply(status, partial(print_table, ["", ""], rows))
 
 

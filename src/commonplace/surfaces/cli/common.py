@@ -59,15 +59,15 @@ def _remove_text_mark(value: Any) -> Any:
 def find_home(start: str) -> str:
     """Return the nearest memory at or above `start`, or the one in the user's folder.
 
-    A memory is a .commonplace, or else the home of another system. One that lies in the user's own folder beside
-    everything else must be named.
+    A memory is a .commonplace, or else a folder that is one itself, such as the home of another system. One that lies
+    in the user's own folder beside everything else must be named.
     """
     folder = os.path.abspath(start)
     while True:
         candidate = os.path.join(folder, FOLDER)
         if os.path.isdir(candidate):
             return _require_no_way_out(candidate)
-        if folder != os.path.expanduser("~") and foreign.is_home(folder):
+        if folder != os.path.expanduser("~") and foreign.is_memory(folder):
             return _require_inside(folder)
         parent = os.path.dirname(folder)
         if parent == folder:
@@ -92,10 +92,10 @@ def _require_no_way_out(home: str) -> str:
 
 
 def _require_inside(folder: str) -> str:
-    """Return the home of another system that was found; Refused if its configuration leads elsewhere."""
+    """Return a folder that was found to be a memory itself; Refused if its configuration leads elsewhere."""
     place = os.path.realpath(foreign.locate(folder).folder)
     if os.path.commonpath([place, os.path.realpath(folder)]) != os.path.realpath(folder):
-        problem = f"the home of another system in {folder} keeps its memory in {place}, outside of this folder"
+        problem = f"the configuration in {folder} keeps its memory in {place}, outside of this folder"
         raise Refused(problem, advice=f"if that is yours, name it: `commonplace --home {shlex.quote(folder)} …`")
     return folder
 

@@ -42,6 +42,8 @@ PROMPT_BUDGET_TOKENS = 300
 _INPUT_TIMEOUT_SECONDS = 2.0
 MAX_HOOK_SECONDS = 8.0  # clients wait for ten
 _PROMPT_TIMEOUT_SECONDS = 4.0  # somebody waits for the answer
+_CATCH_UP_SECONDS = 3.0  # of a hook: what the index does not reach then is left to a search, and to the next hooks
+_PROMPT_CATCH_UP_SECONDS = 1.5
 _MAX_INPUT_BYTES = 1_000_000
 _COMPACTION_EVENTS = ("PreCompact", "PreCompress", "preCompact")  # as clients call it
 _INVALID_EVENT = "standard input is not a JSON object of 1 MB at most: nothing was done"
@@ -102,7 +104,11 @@ def _start_session(event: dict[str, Any], client: str, budget: int) -> None:
     if event.get("source") in ("clear", "compact"):
         now = format_timestamp(home.clock())
         conversation.restart(conversation.compacted_at or now if event["source"] == "compact" else "")
-    _print(_give_context(home, conversation, budget), client, "session-start")
+    from ...index.base import limit_catch_up
+
+    with limit_catch_up(_CATCH_UP_SECONDS):
+        text = _give_context(home, conversation, budget)
+    _print(text, client, "session-start")
 
 
 def _recall_for_prompt(event: dict[str, Any], client: str, budget: int) -> None:
@@ -130,9 +136,11 @@ def _recall_here(
 ) -> dict[str, Any]:
     """Recall in this process: nobody else has the memory open, or the context has to be restored first."""
     from ...context.prompt_recall import recall_for
+    from ...index.base import limit_catch_up
 
-    texts = [_give_context(home, conversation, DEFAULT_BUDGET_TOKENS)] if conversation.needs_context else []
-    recall = recall_for(home, prompt, budget, conversation, session=_session_name(event))
+    with limit_catch_up(_PROMPT_CATCH_UP_SECONDS):
+        texts = [_give_context(home, conversation, DEFAULT_BUDGET_TOKENS)] if conversation.needs_context else []
+        recall = recall_for(home, prompt, budget, conversation, session=_session_name(event))
     return {"text": "\n".join(filter(None, [*texts, recall.text])), "warnings": recall.receipt["warnings"]}
 
 

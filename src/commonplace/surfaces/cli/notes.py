@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from ...errors import CommonplaceError, KeyExists, KeyNotFound, shorten
+from ...errors import CommonplaceError, KeyExists, KeyNotFound, NotFound, shorten, suggest
 from ...formats.timestamps import sort_key
 from ...home import Home
 from ...storage.readings import read_lines
@@ -107,7 +107,8 @@ def _note_newer_values(home: Home, key: str, data: dict[str, str]) -> None:
 @global_options
 def reflect_command(text: tuple[str, ...]) -> None:
     """Replace the whole curated memory with TEXT, or with standard input."""
-    content = read_text(text, "the new curated memory")
+    what = "the new curated memory"
+    content = require_text(read_text(text, what), what)
     reply = call_tool(open_memory(to_write=True), "reflect", {"content": content}, "journal")
     print_reply(reply, reply["content"])
 
@@ -119,14 +120,18 @@ def reflect_command(text: tuple[str, ...]) -> None:
 def world_command(topic: str | None, text: tuple[str, ...]) -> None:
     """List the topics that all agents share, show TOPIC, or rewrite it with TEXT (`-` for standard input)."""
     if text and topic:
-        arguments = {"topic": topic, "content": read_text(text, "what is known")}
+        what = "what is known"
+        arguments = {"topic": topic, "content": require_text(read_text(text, what), what)}
         reply = call_tool(open_memory(to_write=True), "update_world", arguments, "journal")
         print_reply(reply, reply["content"])
         return
     home = open_memory().home
     pages = {home.layout.topic_of(path): path for path in home.storage.pages.list(home.layout.world)}
     if topic:
-        page = home.storage.pages.read(pages.get(topic) or home.find_topic_page(topic))
+        path = pages.get(topic) or home.find_topic_page(topic)
+        if path not in pages.values() and (meant := suggest(topic, pages)):
+            raise NotFound(f"there is no topic {topic}", advice=f"{meant}`commonplace world` lists all topics")
+        page = home.storage.pages.read(path)
         home.note_given(page.path, read_lines(page.text, page.version))
         print_reply({"path": page.path, "text": page.text}, page.text.rstrip("\n"))
     else:

@@ -58,7 +58,7 @@ def init_command(folder: str | None) -> None:
     backend_of(home).create(address)
     memory.write_default_directive()
     memory.close()
-    if memory.settings.layout != "native" and foreign.is_home(memory.root):
+    if memory.settings.layout != "native" and (existed or foreign.is_home(memory.root)):
         _print_other_home(memory)
         return
     if not existed and memory.storage.local_folder:
@@ -77,10 +77,10 @@ def _is_begun(memory: Home) -> bool:
 
 
 def _default_folder() -> str:
-    """Return where a memory is made that nobody names: not beside the home of another system, which is used."""
+    """Return where a memory is made that nobody names: not inside a folder that is one itself, which is used."""
     folder = os.getcwd()
     own = os.path.join(folder, FOLDER)
-    return folder if foreign.is_home(folder) and not os.path.isdir(own) else own
+    return folder if foreign.is_memory(folder) and not os.path.isdir(own) else own
 
 
 def _print_other_home(memory: Home) -> None:

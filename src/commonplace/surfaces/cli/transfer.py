@@ -155,8 +155,8 @@ def import_command(
 def _warn_of_proposals() -> None:
     """Say how many rules of this memory wait for approval: those that an import brought do."""
     if count := len(list_proposals(open_home())):
-        subject = "1 rule waits" if count == 1 else f"{count} rules wait"
-        warn(f"{subject} for your approval, and are in no prompt until then: `commonplace proposals` lists them")
+        waiting = "1 rule is" if count == 1 else f"{count} rules are"
+        warn(f"{waiting} in no prompt until you approve: `commonplace proposals` lists what waits")
 
 
 def _is_archive(source: str) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -97,8 +99,11 @@ def search_command(
         home = open_existing_home()
         reply = search_reply(home, _search(home, arguments, options, keyword=keyword, everyone=everyone))
     else:
-        reply = call_tool(open_memory(), "memory_search", arguments | options, "retrieval")
-    print_reply(reply, partial(_print_hits, reply, shows_all=min_score is not None))
+        memory = open_memory()
+        home = memory.home
+        reply = call_tool(memory, "memory_search", arguments | options, "retrieval")
+    beginning = partial(_say_beginning, home, filters["as_of"])
+    print_reply(reply, partial(_print_hits, home, reply, beginning, shows_all=min_score is not None))
 
 
 def _search(
@@ -117,11 +122,20 @@ def _search(
     return result
 
 
-def _print_hits(reply: dict[str, Any], *, shows_all: bool) -> None:
+def _say_beginning(home: Home, as_of: str | None) -> str:
+    """Say so if memory begins only after the day as of which it was searched."""
+    changes = home.storage.history.changes() if as_of else []
+    first = next((change.at[:10] for change in changes if home.visibility.may_know(change.path)), "")
+    day = home.parse_filters(as_of=as_of).as_of if first else None
+    is_later = day is not None and date.fromisoformat(first).toordinal() > day
+    return f" This memory begins on {first}." if is_later else ""
+
+
+def _print_hits(home: Home, reply: dict[str, Any], say_beginning: Callable[[], str], *, shows_all: bool) -> None:
     """Print the hits: that nothing fits well, if so, and only the nearest of those that hardly fit."""
     hits = reply["results"]
     if not hits:
-        print_text(f"Nothing found.{_session_hint()}")
+        print_text(f"Nothing found.{say_beginning()}{_session_hint(home)}")
     if hits and reply["verdict"] != "found":
         print_text("Nothing fits well; nearest:\n")
     rows = [
@@ -176,9 +190,8 @@ def _describe_version(text: str, place: dict[str, Any]) -> str:
     return quote_line(f"{' '.join(text.split())}  ({about})")
 
 
-def _session_hint() -> str:
+def _session_hint(home: Home) -> str:
     """Say so if there are sessions that search does not cover."""
-    home = open_existing_home()
     folder = f"{home.layout.agent_folder(home.agent)}/sessions"
     if home.search_settings.index_sessions or not home.storage.pages.list(folder, ".jsonl"):
         return ""
@@ -406,7 +419,8 @@ def status_command() -> None:
 
     for row in rows:
         if row[0] in ("pages", "passages"):
-            row[1] = format_count(status[row[0]], f"that {status['agent']} may see, {every[row[0]]} of all agents")
+            more = f"that {status['agent']} may see, {every[f'{row[0]}_of_all_agents']} of all agents"
+            row[1] = format_count(status[row[0]], more)
 
     def print_status() -> None:
         print_table(["", ""], rows)

@@ -60,7 +60,8 @@ def limit_counts(request: ApiRequest, counts: dict[str, Any]) -> dict[str, Any]:
     is on this machine is not for such callers either: they get its name."""
     if request.grant.agents is None:
         return counts
-    own = {name: value for name, value in counts.items() if name not in ("passages", "spaces")}
+    of_all = ("passages", "spaces", "pages_of_all_agents", "passages_of_all_agents")
+    own = {name: value for name, value in counts.items() if name not in of_all}
     if "home" in own:
         own["home"] = os.path.basename(own["home"])
     return {**own, "pages": len(list_known_pages(request.home))}

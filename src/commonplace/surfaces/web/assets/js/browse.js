@@ -10,6 +10,7 @@ import { marked } from "./search.js";
 import {
   Busy,
   Chip,
+  Crumbs,
   Empty,
   Icon,
   Tabs,
@@ -36,7 +37,7 @@ export function Browse({ route }) {
         <${Icon} name="plus" /> New page</button>`}</header>
     <${Tabs} label="What to browse" current=${tab} tabs=${tabs(data ?? {})} />
     <${Trouble} problem=${problem} again=${again} />
-    ${data ? html`<${Shown} outline=${data} />` : !problem && html`<${Busy} />`}
+    ${data ? html`<${Shown} outline=${data} params=${route.params} />` : !problem && html`<${Busy} />`}
   </div>`;
 }
 
@@ -84,7 +85,12 @@ function treeOf(pages) {
 const sizeOf = (folder) =>
   folder.pages.length + [...folder.folders.values()].reduce((sum, each) => sum + sizeOf(each), 0);
 
-function Tree() {
+// What is inside a folder of the tree; nothing, if no page is in it.
+const inside = (root, folder) =>
+  folder.split("/").reduce((at, part) => at.folders.get(part) ?? treeOf([]), root);
+
+function Tree({ params }) {
+  const folder = params.get("folder") ?? "";
   const [some, setSome] = useState(null); // of a large memory, what is known while the rest is on its way
   const asked = useAsked((signal) => allPages(signal, 20, setSome), []);
   const { problem, again } = asked;
@@ -93,19 +99,22 @@ function Tree() {
   useFreshness(again);
   const shown = useMemo(() => {
     const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
-    return (data ?? []).filter((page) =>
+    const pages = folder ? (data ?? []).filter((page) => page.path.startsWith(`${folder}/`)) : (data ?? []);
+    return pages.filter((page) =>
       words.every((word) => `${page.path} ${page.title ?? ""}`.toLowerCase().includes(word)),
     );
-  }, [data, wanted]);
+  }, [data, wanted, folder]);
   if (problem) return html`<${Trouble} problem=${problem} again=${again} />`;
   if (!data) return html`<${Busy} />`;
   if (!data.length)
     return html`<${Empty} title="No pages yet" command='commonplace remember "The first thing worth keeping"'>
       <p>Every note, fact and record is a Markdown page.</p><//>`;
+  const tree = treeOf(shown);
   return html`<section aria-label="Tree of pages">
+    ${folder && html`<${Crumbs} path=${folder} />`}
     <input type="search" class="narrow" aria-label="Filter pages" placeholder="Filter by name or title" value=${wanted} onInput=${(event) => setWanted(event.target.value)} />
     <p class="said" role="status">${plural(shown.length, "page")}${!asked.data && " so far…"}</p>
-    <${Folder} folder=${treeOf(shown)} open=${Boolean(wanted) || shown.length < 60} depth=${0} />
+    <${Folder} folder=${folder ? inside(tree, folder) : tree} open=${Boolean(wanted) || shown.length < 60} depth=${0} />
   </section>`;
 }
 

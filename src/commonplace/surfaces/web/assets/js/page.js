@@ -9,7 +9,7 @@ import { PageHistory } from "./history.js";
 import { useKeys } from "./keys.js";
 import { useMe } from "./me.js";
 import { go, to, toPage } from "./router.js";
-import { Busy, Chip, Dialog, Icon, Rendered, Tabs, Trouble, When, tell, titleOf, useAsked, useChanges, useTitle } from "./ui.js";
+import { Busy, Chip, Crumbs, Dialog, Icon, Rendered, Tabs, Trouble, When, tell, titleOf, useAsked, useChanges, useTitle } from "./ui.js";
 
 export function Page({ route }) {
   const path = route.rest;
@@ -63,12 +63,6 @@ function Missing({ path, problem, again }) {
   return html`<div><${Crumbs} path=${path} /><h1>${path.split("/").at(-1)}</h1>
     <${Trouble} problem=${problem} again=${problem.status === 404 ? null : again} />
     ${problem.status === 404 && html`<p>It may have been moved or removed. Look at <a href=${to("history", "", { what: path })}>its history</a>, or <a href=${to("search", "", { q: path.split("/").at(-1).replace(/\.md$/, "") })}>search for it</a>.</p>`}</div>`;
-}
-
-function Crumbs({ path }) {
-  const parts = path.split("/");
-  return html`<nav class="crumbs" aria-label="Location"><a href=${to("browse")}>Pages</a>
-    ${parts.slice(0, -1).map((part) => html`<span>${part}</span>`)}<span>${parts.at(-1)}</span></nav>`;
 }
 
 function Head({ page, at, fresh, gone }) {

@@ -5,6 +5,7 @@ import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { who } from "./api.js";
 import { onChange } from "./changes.js";
 import { useMe } from "./me.js";
+import { to } from "./router.js";
 
 const ICONS = {
   search: "M10.5 4a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13zM20 20l-4.8-4.8",
@@ -250,6 +251,13 @@ export function plural(count, one, many = `${one}s`) {
 // Scopes and kinds look the same everywhere they are named.
 export function Chip({ kind, children }) {
   return html`<span class=${`chip chip-${String(kind ?? "").split(":")[0]}`}>${children ?? kind}</span>`;
+}
+
+// Where a page or a folder is. Each folder above it leads to what is in that folder.
+export function Crumbs({ path }) {
+  const parts = path.split("/");
+  return html`<nav class="crumbs" aria-label="Location"><a href=${to("browse")}>Pages</a>
+    ${parts.slice(0, -1).map((part, at) => html`<a key=${at} href=${to("browse", "", { folder: parts.slice(0, at + 1).join("/") })}>${part}</a>`)}<span>${parts.at(-1)}</span></nav>`;
 }
 
 export function Tabs({ label, tabs, current }) {
