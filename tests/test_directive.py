@@ -64,14 +64,12 @@ def test_the_table_of_names_is_that_of_the_tools() -> None:
     assert {name: tuple(load(name).tools) for name in TOOLSETS} == TOOLS
 
 
-@pytest.mark.parametrize("toolsets", [None, *SELECTIONS, EVERYDAY], ids=lambda names: "-".join(names or ["none"]))
-def test_the_directive_names_the_tools_that_are_served_and_no_other(
-    home: Path, toolsets: tuple[str, ...] | None
-) -> None:
+@pytest.mark.parametrize("toolsets", [*SELECTIONS, EVERYDAY], ids="-".join)
+def test_the_directive_names_the_tools_that_are_served_and_no_other(home: Path, toolsets: tuple[str, ...]) -> None:
     memory = Memory(home, toolsets=toolsets)
     shown = words_of(str(memory.context()))
     served = {tool["name"] for tool in memory.tools("anthropic")}
-    assert served == {offer.name for offer in offers(toolsets or EVERYDAY, memory.home)}
+    assert served == {offer.name for offer in offers(toolsets, memory.home)}
     every = {plain for tools in TOOLS.values() for plain in tools}
     every |= {f"{toolset}_{plain}" for toolset, tools in TOOLS.items() for plain in tools}
     assert shown & every == served

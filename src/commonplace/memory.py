@@ -46,7 +46,7 @@ class Memory:
         tokens count only as far as they trust it (`commonplace trust`). `is_shared`: it is one of many on a server,
         and uses only the providers that the server's configuration names. `toolsets`: what this agent may use, in this
         order: the default directive names these tools, `tools` describes them, and `call` looks among them first.
-        Without it, these are the everyday tools (docs/tools.md), and all tools can be called.
+        Without it, the directive names the everyday tools (docs/tools.md), and all tools can be called.
         """
         checked = None if toolsets is None else catalog.check_toolsets(toolsets)
         self.toolsets = checked
@@ -229,12 +229,12 @@ class Memory:
     ) -> list[dict[str, Any]]:
         """Return the tools in the shape of a model API: openai, openai-responses, anthropic, gemini or mcp.
 
-        Without `toolsets`, those that the handle was opened with, or the everyday ones: what its directive names.
+        Without `toolsets`, those that the handle was opened with, or all.
         `strict` makes the model keep to the schema, in APIs that offer it: openai, openai-responses, anthropic.
         """
         from .tools.schemas import describe
 
-        names = self.home.toolsets if toolsets is None else catalog.check_toolsets(toolsets)
+        names = self.toolsets if toolsets is None else catalog.check_toolsets(toolsets)
         return describe(shape, names, self.home, strict=strict)
 
     def status(self) -> dict[str, Any]:

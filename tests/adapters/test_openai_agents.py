@@ -79,9 +79,9 @@ def test_an_agent_remembers_with_tools_and_goes_on_from_its_session(memory: Memo
 
 def test_all_tools_are_strict_and_named_as_memory_names_them(memory: Memory) -> None:
     tools = function_tools(memory, TOOLSETS)
-    assert [tool.name for tool in tools] == [tool["function"]["name"] for tool in memory.tools("openai", TOOLSETS)]
+    assert [tool.name for tool in tools] == [tool["function"]["name"] for tool in memory.tools("openai")]
     assert all(tool.strict_json_schema for tool in tools)
-    strict = [tool["function"]["parameters"] for tool in memory.tools("openai", TOOLSETS, strict=True)]
+    strict = [tool["function"]["parameters"] for tool in memory.tools("openai", strict=True)]
     assert [tool.params_json_schema for tool in tools] == strict
 
 

@@ -46,7 +46,7 @@ def test_memory_search_alone_is_retrievals_and_both_have_a_long_name(memory: Mem
 
 @pytest.mark.parametrize("shape", ["openai", "openai-responses", "anthropic", "gemini", "mcp"])
 def test_schemas_are_flat_described_and_json(memory: Memory, shape: str) -> None:
-    tools = memory.tools(shape, TOOLSETS)
+    tools = memory.tools(shape)
     assert len(tools) == 15
     json.dumps(tools)
     for tool in tools:
@@ -81,7 +81,7 @@ def test_the_signature_is_the_schema(memory: Memory) -> None:
 
 
 def test_mcp_annotations_tell_what_a_tool_may_do(memory: Memory) -> None:
-    hints = {tool["name"]: tool["annotations"] for tool in memory.tools("mcp", TOOLSETS)}
+    hints = {tool["name"]: tool["annotations"] for tool in memory.tools("mcp")}
     assert hints["recall"]["readOnlyHint"]
     assert not hints["remember"]["destructiveHint"]
     assert hints["reflect"]["destructiveHint"]
@@ -219,7 +219,7 @@ def test_without_search_no_tool_is_offered_by_a_name_that_a_call_refuses(home: P
     home.mkdir()
     (home / "commonplace.yaml").write_text("memorySearch:\n  enabled: false\n")
     memory = Memory(home)
-    names = [offer.name for offer in offers(home=memory.home)]
+    names = [tool["name"] for tool in memory.tools("anthropic")]
     assert "notes_memory_search" in names
     assert not {"memory_search", "memory_get"} & {*names}
     assert not [name for name in names if "switched off" in str(memory.call(name, {}))]

@@ -69,6 +69,6 @@ def test_every_tool_and_operation_is_among_these_calls() -> None:
 
 
 def test_the_shape_of_an_answer_is_a_schema(tmp_path: Path) -> None:
-    for tool in Memory(tmp_path).tools("mcp", catalog.TOOLSETS):
+    for tool in Memory(tmp_path).tools("mcp"):
         Draft202012Validator.check_schema(tool["outputSchema"])
         Draft202012Validator.check_schema(tool["inputSchema"])

@@ -60,13 +60,13 @@ def check_json_schema_subset(schema: dict[str, Any], keywords: set[str]) -> None
 @pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape != "gemini"])
 @pytest.mark.parametrize("strict", [False, True])
 def test_every_schema_is_json_schema(memory: Memory, shape: str, strict: bool) -> None:
-    for tool in memory.tools(shape, TOOLSETS, strict=strict and shape in STRICT):
+    for tool in memory.tools(shape, strict=strict and shape in STRICT):
         Draft202012Validator.check_schema(schema_of(tool))
 
 
 @pytest.mark.parametrize("shape", ["openai", "openai-responses"])
 def test_strict_for_openai_is_in_the_subset_it_documents(memory: Memory, shape: str) -> None:
-    for tool in memory.tools(shape, TOOLSETS, strict=True):
+    for tool in memory.tools(shape, strict=True):
         assert tool.get("function", tool)["strict"] is True
         schema = schema_of(tool)
         check_json_schema_subset(schema, OPENAI_KEYWORDS)
@@ -75,7 +75,7 @@ def test_strict_for_openai_is_in_the_subset_it_documents(memory: Memory, shape: 
 
 
 def test_strict_for_anthropic_is_in_the_subset_it_documents(memory: Memory) -> None:
-    for tool in memory.tools("anthropic", TOOLSETS, strict=True):
+    for tool in memory.tools("anthropic", strict=True):
         if tool.get("strict"):
             check_json_schema_subset(schema_of(tool), ANTHROPIC_KEYWORDS)
 
@@ -88,7 +88,7 @@ def test_tools_are_what_the_sdks_take(memory: Memory, strict: bool) -> None:
         "anthropic": ToolParam,
     }
     for shape, kind in kinds.items():
-        for tool in memory.tools(shape, TOOLSETS, strict=strict):
+        for tool in memory.tools(shape, strict=strict):
             assert TypeAdapter(kind).validate_python(tool)
             known = {name for part in kind.__mro__ for name in getattr(part, "__annotations__", {})}
             assert tool.keys() <= known
@@ -117,14 +117,12 @@ def test_the_tools_that_are_not_strict_are_these(memory: Memory) -> None:
 
 
 def test_a_tool_that_is_not_strict_is_described_as_ever(memory: Memory) -> None:
-    plain = {tool["name"]: tool for tool in memory.tools("anthropic", TOOLSETS)}
-    assert {tool["name"]: tool for tool in memory.tools("anthropic", TOOLSETS, strict=True)}["MemoryTool"] == plain[
-        "MemoryTool"
-    ]
+    plain = {tool["name"]: tool for tool in memory.tools("anthropic")}
+    assert {tool["name"]: tool for tool in memory.tools("anthropic", strict=True)}["MemoryTool"] == plain["MemoryTool"]
 
 
 def test_gemini_gets_only_what_its_schemas_have(memory: Memory) -> None:
-    for tool in memory.tools("gemini", TOOLSETS):
+    for tool in memory.tools("gemini"):
         assert tool.keys() == {"name", "description", "parameters"}
         for node in nodes(tool["parameters"]):
             assert node.keys() <= GEMINI_KEYWORDS
@@ -142,7 +140,7 @@ def test_gemini_gets_only_what_its_schemas_have(memory: Memory) -> None:
 
 def test_googles_own_library_takes_the_declarations(memory: Memory) -> None:
     types = pytest.importorskip("google.genai.types")
-    declarations = [types.FunctionDeclaration.model_validate(tool) for tool in memory.tools("gemini", TOOLSETS)]
+    declarations = [types.FunctionDeclaration.model_validate(tool) for tool in memory.tools("gemini")]
     assert types.Tool(function_declarations=declarations)
 
 
@@ -156,13 +154,13 @@ def test_what_a_strict_schema_cannot_express_is_described_in_words(memory: Memor
 
 
 def test_the_responses_api_learns_when_a_tool_is_not_strict(memory: Memory) -> None:
-    assert {tool["strict"] for tool in memory.tools("openai-responses", TOOLSETS)} == {False}
+    assert {tool["strict"] for tool in memory.tools("openai-responses")} == {False}
 
 
 @pytest.mark.parametrize("shape", ["gemini", "mcp"])
 def test_a_shape_without_a_strict_form_says_which_have_one(memory: Memory, shape: str) -> None:
     with pytest.raises(InvalidArgument, match=f"{shape} has no strict form: .* openai, openai-responses, anthropic"):
-        memory.tools(shape, TOOLSETS, strict=True)
+        memory.tools(shape, strict=True)
 
 
 def test_the_command_describes_strict_tools(memory: Memory) -> None:
