@@ -27,9 +27,8 @@ except ImportError:  # Windows
 
 PRIVATE_FILE_MODE = 0o600
 PRIVATE_FOLDER_MODE = 0o700
-# File times move in steps, and two writes inside one look alike. Most are of 10 ms at most, but some file systems and
-# network shares count whole seconds: to read a page once more costs less than to miss what a person saved.
-SETTLED_NANOSECONDS = 1_000_000_000
+TICK_NANOSECONDS = 50_000_000  # file times move in steps of 10 ms at most: two writes inside one look alike
+SECOND_NANOSECONDS = 1_000_000_000  # the step of some network shares, for what must never be missed
 NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 APPEND_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | NO_FOLLOW
 CREATE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | NO_FOLLOW | getattr(os, "O_BINARY", 0)
@@ -67,12 +66,12 @@ _ERROR_TYPES: dict[int, type[CommonplaceError]] = {
 FileStamp = tuple[int, int, int, int]  # inode, size, and the times of its content and of itself
 
 
-def stamp_file(info: os.stat_result, now_ns: int) -> FileStamp | None:
+def stamp_file(info: os.stat_result, now_ns: int, tick_ns: int = TICK_NANOSECONDS) -> FileStamp | None:
     """Return what changes with a file; None if it was written so recently that another write could look the same.
 
     `now_ns` is of the system's clock, not the memory's: file times are compared with it.
     """
-    if max(info.st_mtime_ns, info.st_ctime_ns) >= now_ns - SETTLED_NANOSECONDS:
+    if max(info.st_mtime_ns, info.st_ctime_ns) >= now_ns - tick_ns:
         return None
     return info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns
 

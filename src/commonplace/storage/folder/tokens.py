@@ -19,6 +19,7 @@ from ..files import (
     PRIVATE_FILE_MODE,
     PRIVATE_FOLDER_MODE,
     READ_FLAGS,
+    SECOND_NANOSECONDS,
     FileStamp,
     open_own_folder,
     read_bytes,
@@ -62,7 +63,7 @@ class FolderTokens:
                 info = os.stat(self._name(TOKENS_FILE, dir_fd), dir_fd=dir_fd, follow_symlinks=False)
         except FileNotFoundError:
             return None
-        return stamp_file(info, time.time_ns())
+        return stamp_file(info, time.time_ns(), SECOND_NANOSECONDS)
 
     def add(self, token: Token) -> None:
         with self._lock():
