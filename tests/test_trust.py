@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -21,7 +22,7 @@ from commonplace.maintenance import trust_review
 from commonplace.maintenance.feed import keep_sentence
 from commonplace.maintenance.trust_review import review_home, trust_home
 from commonplace.storage.history import coming_from
-from commonplace.trust import open_trusted_tokens, record_made
+from commonplace.trust import open_trusted_tokens, record_made, update_record
 from commonplace.user_config import Endpoint, load
 
 from .maintenance.places import exported, imported
@@ -206,6 +207,74 @@ def test_a_clone_in_the_place_of_a_memory_that_was_made_here_is_not_the_users_ow
     (repo / ".commonplace" / "directives").mkdir(parents=True)
     (repo / ".commonplace" / "directives" / "orders.md").write_text(ORDER)
     assert ORDER not in str(Memory(repo / ".commonplace", is_found=True).context())
+
+
+def put_a_stranger_in_the_place_of(memory: Path) -> None:
+    """Empty a folder and fill it anew: its inode stays, as it does when a removed folder's is used again."""
+    for each in memory.iterdir():
+        shutil.rmtree(each) if each.is_dir() else each.unlink()
+    (memory / "directives").mkdir()
+    (memory / "directives" / "orders.md").write_text(ORDER)
+
+
+def test_a_memory_that_got_the_inode_of_one_made_here_is_not_the_users_own(repo: Path) -> None:
+    record_made(str(repo / ".commonplace"))
+    put_a_stranger_in_the_place_of(repo / ".commonplace")
+    assert ORDER not in str(Memory(repo / ".commonplace", is_found=True).context())
+
+
+def test_a_mark_that_came_with_a_memory_is_not_the_users(repo: Path, tmp_path: Path) -> None:
+    memory = repo / ".commonplace"
+    record_made(str(memory))
+    kept = shutil.copytree(memory / ".access", tmp_path / "kept")
+    put_a_stranger_in_the_place_of(memory)
+    (memory / ".access").mkdir()
+    (memory / ".access" / "made-here").write_text("0" * 64)
+    assert ORDER not in str(Memory(memory, is_found=True).context())
+    shutil.rmtree(memory / ".access")
+    (memory / ".access").symlink_to(kept)  # not even the right one, by way of a link
+    assert not Home(str(memory), is_found=True).trust.is_own
+    (memory / ".access").unlink()
+    (memory / ".access").mkdir()
+    (memory / ".access" / "made-here").symlink_to(kept / "made-here")
+    assert not Home(str(memory), is_found=True).trust.is_own
+
+
+def forget_the_mark(memory: Path) -> None:
+    """Leave things as a version that wrote no marks did."""
+    update_record(str(memory), lambda record: record._replace(mark=""))
+    shutil.rmtree(memory / ".access")
+
+
+def test_a_memory_made_with_an_earlier_version_stays_the_users_own_and_gets_a_mark(repo: Path) -> None:
+    memory = repo / ".commonplace"
+    record_made(str(memory))
+    forget_the_mark(memory)
+    assert ORDER in str(Memory(memory, is_found=True).context())
+    assert ORDER in str(Memory(memory, is_found=True).context())
+    assert (memory / ".access" / "made-here").stat().st_mode & 0o777 == 0o600
+    put_a_stranger_in_the_place_of(memory)
+    assert ORDER not in str(Memory(memory, is_found=True).context())
+
+
+def test_a_memory_made_with_an_earlier_version_stays_the_users_own_where_no_mark_can_be_written(repo: Path) -> None:
+    memory = repo / ".commonplace"
+    record_made(str(memory))
+    forget_the_mark(memory)
+    (memory / ".access").write_text("a file where the folder should be")
+    assert Home(str(memory), is_found=True).trust.is_own
+    assert Home(str(memory), is_found=True).trust.is_own
+
+
+def test_the_mark_of_a_memory_is_in_no_archive_and_ignored_by_git(tmp_path: Path) -> None:
+    project = tmp_path / "work" / "project"
+    project.mkdir(parents=True)
+    subprocess.run(["git", "init", "-q"], cwd=project, check=True)
+    assert run(project, "init").returncode == 0
+    assert (project / ".commonplace" / ".access" / "made-here").is_file()
+    added = subprocess.run(["git", "add", "-An"], cwd=project, check=True, capture_output=True, text=True)
+    assert "made-here" not in added.stdout
+    assert b"made-here" not in exported(project / ".commonplace", history=True)
 
 
 def test_rules_that_the_user_writes_in_a_found_memory_count_but_not_on_top_of_a_strangers(repo: Path) -> None:
