@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import Memory
-from commonplace.errors import InvalidArgument, Refused, SettingsError
+from commonplace.errors import InvalidArgument, Refused, SettingsError, StaleVersion
 from commonplace.home import Home
 from commonplace.instructions import approve, list_proposals, reject
 from commonplace.maintenance import trust_review
@@ -497,6 +497,32 @@ def test_what_a_token_for_single_agents_writes_is_a_proposal_and_the_approved_ru
     assert "wait" not in after
     assert not (home / "directives" / "new.md").exists()
     assert memory.home.storage.history.changes("directives/house.md")[-1].tool == "approve"
+
+
+def test_what_a_person_approves_is_what_they_read(home: Path) -> None:
+    memory = Memory(home)
+    propose(memory, "directives/house.md", "Be kind.\n")
+    (read,) = list_proposals(memory.home)
+    propose(memory, "directives/house.md", "Be rude.\n")
+    for decide in (approve, reject):
+        with pytest.raises(StaleVersion, match="changed since it was read: look at it again, then decide"):
+            decide(memory.home, "directives/house.md", read.version)
+    assert "Be " not in str(memory.context())
+    work = home.parent / "at" / "work"
+    work.mkdir(parents=True)
+    command = ("--home", str(home), "proposals", "approve", "directives/house.md", "--if-version")
+    assert "look at it again" in run(work, *command, read.version).stderr
+    (now,) = list_proposals(memory.home)
+    assert run(work, *command, now.version).stdout == "Approved directives/house.md.\n"
+    assert "Be rude." in str(memory.context())
+
+
+def test_the_version_that_was_read_belongs_to_one_page(home: Path) -> None:
+    Memory(home)
+    work = home.parent / "at" / "work"
+    work.mkdir(parents=True)
+    done = run(work, "--home", str(home), "proposals", "reject", "--all", "--if-version", "x")
+    assert "name that page alone" in done.stderr
 
 
 def test_an_agent_that_edits_a_proposal_does_not_approve_it(home: Path) -> None:
