@@ -238,7 +238,7 @@ def compare(home: Home, files: Files, spool: Spool) -> RestorePlan:
     same: list[str] = []
     has_own_history = False
     for path, version in versions.items():
-        if seen[path] == version:
+        if seen[path] == version or _is_continued(home, path, files[path], spool):
             same.append(path)
         elif seen[path] == ABSENT or is_untouched_directive(home, path, seen[path]):
             new.append(path)
@@ -251,6 +251,12 @@ def compare(home: Home, files: Files, spool: Spool) -> RestorePlan:
         new = [path for path in new if not is_history_file(path)]
         same = [path for path in same if not is_history_file(path)]
     return RestorePlan(tuple(new), tuple(different), tuple(same), tuple(warnings), seen, versions)
+
+
+def _is_continued(home: Home, path: str, file: SpooledFile, spool: Spool) -> bool:
+    """Return whether a file of history is here already, with changes that came after it, as those of this import."""
+    here = home.storage.bulk.read(path)[0] if is_history_file(path) else None
+    return here is not None and here.startswith(spool.read(file))
 
 
 def is_untouched_directive(home: Home, path: str, version: str) -> bool:
