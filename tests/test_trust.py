@@ -391,6 +391,25 @@ def test_a_link_in_a_repository_makes_no_folder_of_the_user_a_memory(repo: Path,
     assert run(linked / "deep", "search", "treehouse").returncode == Refused.exit_status
 
 
+def test_init_makes_no_memory_where_a_link_in_a_repository_leads(tmp_path: Path) -> None:
+    work = tmp_path / "work" / "cloned"
+    work.mkdir(parents=True)
+    private = tmp_path / "private"
+    private.mkdir()
+    for target in (private, tmp_path / "missing"):
+        (work / ".commonplace").symlink_to(target)
+        refused = run(work, "init")
+        assert refused.returncode == Refused.exit_status
+        assert "outside of this folder" in refused.stderr
+        (work / ".commonplace").unlink()
+    assert [*private.iterdir()] == []
+    assert not (tmp_path / "missing").exists()
+    assert run(work, "trust", "--list").stdout == "None yet.\n"
+    (work / ".commonplace").symlink_to("notes")
+    (work / "notes").mkdir()
+    assert run(work, "init").returncode == 0
+
+
 def test_a_link_within_a_folder_or_to_a_memory_of_the_user_is_followed(repo: Path, tmp_path: Path) -> None:
     (repo / ".commonplace").rename(repo / "notes")
     (repo / ".commonplace").symlink_to("notes")

@@ -68,7 +68,7 @@ def find_home(start: str, environment: Mapping[str, str]) -> str:
     while True:
         candidate = os.path.join(folder, FOLDER)
         if os.path.isdir(candidate):
-            return _require_no_way_out(candidate)
+            return require_no_way_out(candidate)
         if folder != os.path.expanduser("~") and foreign.is_home(folder):
             return _require_inside(folder)
         parent = os.path.dirname(folder)
@@ -77,7 +77,7 @@ def find_home(start: str, environment: Mapping[str, str]) -> str:
         folder = parent
 
 
-def _require_no_way_out(home: str) -> str:
+def require_no_way_out(home: str) -> str:
     """Return a memory that was found; Refused if it is a link that leads to a folder elsewhere: whoever made the link
     could let agents read and write any folder of this user as a memory."""
     if not os.path.islink(home) or not is_found(home):
