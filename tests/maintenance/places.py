@@ -56,5 +56,8 @@ def export(
     return out.getvalue(), done
 
 
-def imported(home: Any, archive: bytes, *, overwrite: bool = False, dry_run: bool = False) -> ImportResult:
-    return import_from(Home(str(home)), io.BytesIO(archive), overwrite=overwrite, dry_run=dry_run)
+def imported(
+    home: Any, archive: bytes, *, overwrite: bool = False, dry_run: bool = False, take_settings: bool = False
+) -> ImportResult:
+    stream = io.BytesIO(archive)
+    return import_from(Home(str(home)), stream, overwrite=overwrite, dry_run=dry_run, take_settings=take_settings)

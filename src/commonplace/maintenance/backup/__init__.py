@@ -24,9 +24,7 @@ from ...errors import (
     ConnectionLost,
     InvalidArgument,
     NotFound,
-    NotText,
     Refused,
-    SettingsError,
     StorageError,
 )
 from ...formats.timestamps import format_timestamp
@@ -36,7 +34,6 @@ from ...settings import FILE, INTERNAL_FOLDERS, Settings
 from ...storage.authors import KEEP, SUPERSEDE
 from ...storage.base import ABSENT, Root, Sentences
 from ...storage.bulk import IncomingPage, PageBatch, Snapshot, Spool, SpooledFile, any_covers, is_history_file
-from ...storage.conflicts import decode_text
 from ...storage.files import PRIVATE_FILE_MODE, open_atomic, remove_leftovers
 from ...storage.history import APPROVE, Author, Change, Versions, format_line, kind_of_origin, parse_line, version_of
 from .archive import (
@@ -50,6 +47,7 @@ from .archive import (
     render_settings,
     write_archive,
 )
+from .connections import leave_out_connections, load_archived
 
 __all__ = [
     "FORMATS",
@@ -170,20 +168,33 @@ def _refuse_inside(home: Home, path: str) -> None:
 
 
 def import_from(
-    home: Home, stream: BinaryIO, *, overwrite: bool = False, dry_run: bool = False, limits: Limits | None = None
+    home: Home,
+    stream: BinaryIO,
+    *,
+    overwrite: bool = False,
+    dry_run: bool = False,
+    limits: Limits | None = None,
+    take_settings: bool = False,
 ) -> ImportResult:
     """Import an archive of either format. Raise Conflict and write nothing if a page differs from one here.
 
-    With `overwrite` the archive's pages win, and history keeps what they replaced. Open the home anew afterwards if the
+    With `overwrite` the archive's pages win, and history keeps what they replaced. A provider that its settings name is
+    used only with `take_settings`. Open the home anew afterwards if the
     archive may have brought settings.
     """
     home.storage.check()
     with Spool() as spool:
-        files = mark_rules_as_imported(home, read_archive(stream, spool, limits or Limits()), spool)
+        files: Files = read_archive(stream, spool, limits or Limits())
+        left_out = ""
+        if FILE in files and not take_settings:
+            file, left_out = leave_out_connections(home, files[FILE], spool)
+            files = {**files, FILE: file}
+        files = mark_rules_as_imported(home, files, spool)
         plan = compare(home, files, spool)
         warnings = [] if dry_run else carry_out(home, plan, files, spool, overwrite=overwrite)
         size = sum(file.size for file in files.values())
-        return ImportResult(plan.new, plan.different, plan.same, size, (*plan.warnings, *warnings))
+        every = (*filter(None, [left_out]), *plan.warnings, *warnings)
+        return ImportResult(plan.new, plan.different, plan.same, size, every)
 
 
 class RestorePlan(NamedTuple):
@@ -277,10 +288,7 @@ def _check_scope(home: Home, files: Files, spool: Spool, warnings: Sentences) ->
 
 
 def _scope_of_settings(archived_settings: bytes, warnings: Sentences) -> list[Root]:
-    try:
-        loaded = settings.load("", lambda _: decode_text(archived_settings, settings.FILE))
-    except (SettingsError, NotText) as error:
-        raise StorageError(f"the archive's {error}: nothing was imported") from error
+    loaded = load_archived(archived_settings)
     _warn_of_providers(loaded, warnings)
     return backup_scope(layout_of(loaded), loaded)
 
