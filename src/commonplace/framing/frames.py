@@ -81,9 +81,9 @@ def show_hidden(text: str) -> str:
     return _replace_hidden(text, _format_escape)
 
 
-def to_json(value: Any) -> str:
+def to_json(value: Any, indent: int | None = None) -> str:
     """Return a value as JSON text, with hidden characters as the escapes of JSON: whoever parses it gets them back."""
-    return _replace_hidden(json.dumps(value, ensure_ascii=False), _format_json_escape)
+    return _replace_hidden(json.dumps(value, ensure_ascii=False, indent=indent), _format_json_escape)
 
 
 def escape_hidden(text: str) -> str:

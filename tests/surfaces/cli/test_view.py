@@ -429,3 +429,26 @@ def test_an_item_of_a_list_has_its_headings_however_one_searches(own: Shell, opt
     page = f"# People\n\n## Former\n\n{items}- Ida plays the tuba\n"
     (own.folder / ".commonplace" / "memory" / "players.md").write_text(page)
     assert search(own, "who plays the tuba", *options)["results"][0]["heading"] == "People > Former"
+
+
+def test_no_command_prints_characters_that_nobody_sees(shell: Shell) -> None:
+    shell.ok("init")
+    hidden = "\U000e0041\u202e\u200b"
+    shell.ok("world", "food", f"quince {hidden} jam")
+    shell.ok("write", "jam", f"quince {hidden}", "--tag", "food")
+    page = "memory/world/food.md"
+    commands = [
+        ("world", "food"),
+        ("world",),
+        ("blame", page),
+        ("list",),
+        ("log",),
+        ("search", "quince"),
+        ("show", page),
+    ]
+    for command in commands:
+        for options in ((), ("--json",)):
+            said = shell.ok(*command, *options)
+            assert not set(hidden) & set(said), (command, options)
+    assert "\\u{e0041}\\u{202e}\\u{200b}" in shell.ok("world", "food")
+    assert json.loads(shell.ok("world", "food", "--json")) is not None

@@ -329,16 +329,21 @@ def _print_aside(text: str, **style: Any) -> None:
 
 
 def escape_for(stream: TextIO, text: str) -> str:
-    """Escape control characters if the stream is a terminal, so that stored text cannot control it."""
+    """Show hidden characters, since a model may read what is printed; and escape control characters if the stream is a
+    terminal, so that stored text cannot control it."""
+    if not text.isascii():
+        from ...framing import show_hidden
+
+        text = show_hidden(text)
     if not stream.isatty():
         return text
     return "".join(char if char.isprintable() or char in "\n\t" else repr(char)[1:-1] for char in text)
 
 
 def print_json(value: Any) -> None:
-    import json
+    from ...framing import to_json
 
-    print_text(json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None))
+    print_text(to_json(value, indent=2 if sys.stdout.isatty() else None))
 
 
 def print_table(headers: list[str], rows: list[list[str]]) -> None:
