@@ -30,6 +30,7 @@ from commonplace.formats.html import MAX_SHOWN_CHARS, find_links, render_html
 from commonplace.formats.passages import split_page, split_transcript
 from commonplace.formats.structure import escape, find_marks
 from commonplace.framing import escape_hidden, show_hidden, unescape_hidden
+from commonplace.framing.recall import Kind, Recalled, RecallPage, render_recall
 from commonplace.maintenance.doubts import list_doubts
 from commonplace.maintenance.feed import list_learned
 from commonplace.maintenance.timeline import undo
@@ -263,6 +264,20 @@ def test_a_page_of_a_megabyte_is_rendered_as_fast_as_a_fifth_of_it(case: str) ->
     whole = CASES[case](1_000_000)
     if not any(costs_little_more(render_html, whole, fifth, 0.2) for _ in range(3)):
         pytest.fail(f"rendering {case} grows with the text")
+
+
+@pytest.mark.parametrize("kind", ["world", "curated"])
+def test_recall_of_a_megabyte_of_short_lines_renders_what_there_is_room_for(kind: Kind) -> None:
+    def recall(text: str) -> Recalled:
+        return render_recall([RecallPage(kind, "a", "a.md", text)], 4_000, lambda path, line: f"{path} {line}")
+
+    tenth = "# a\n" * 25_000
+    whole = "# a\n" * 250_000
+    shown = recall(whole).text
+    assert 2_000 < len(shown) <= 4_000
+    assert "characters in lines" in shown
+    if not any(costs_little_more(recall, whole, tenth, 0.02) for _ in range(5)):
+        pytest.fail("recall grows with what it does not show")
 
 
 def test_what_is_not_rendered_is_shown_as_plain_text_under_a_line_that_says_so() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -13,14 +14,14 @@ from pathlib import Path
 import pytest
 
 from commonplace import Memory
-from commonplace.errors import InvalidArgument, Refused, SettingsError
+from commonplace.errors import InvalidArgument, Refused, SettingsError, StaleVersion
 from commonplace.home import Home
 from commonplace.instructions import approve, list_proposals, reject
 from commonplace.maintenance import trust_review
 from commonplace.maintenance.feed import keep_sentence
 from commonplace.maintenance.trust_review import review_home, trust_home
 from commonplace.storage.history import coming_from
-from commonplace.trust import open_trusted_tokens, record_made
+from commonplace.trust import open_trusted_tokens, record_made, update_record
 from commonplace.user_config import Endpoint, load
 
 from .maintenance.places import exported, imported
@@ -205,6 +206,74 @@ def test_a_clone_in_the_place_of_a_memory_that_was_made_here_is_not_the_users_ow
     assert ORDER not in str(Memory(repo / ".commonplace", is_found=True).context())
 
 
+def put_a_stranger_in_the_place_of(memory: Path) -> None:
+    """Empty a folder and fill it anew: its inode stays, as it does when a removed folder's is used again."""
+    for each in memory.iterdir():
+        shutil.rmtree(each) if each.is_dir() else each.unlink()
+    (memory / "directives").mkdir()
+    (memory / "directives" / "orders.md").write_text(ORDER)
+
+
+def test_a_memory_that_got_the_inode_of_one_made_here_is_not_the_users_own(repo: Path) -> None:
+    record_made(str(repo / ".commonplace"))
+    put_a_stranger_in_the_place_of(repo / ".commonplace")
+    assert ORDER not in str(Memory(repo / ".commonplace", is_found=True).context())
+
+
+def test_a_mark_that_came_with_a_memory_is_not_the_users(repo: Path, tmp_path: Path) -> None:
+    memory = repo / ".commonplace"
+    record_made(str(memory))
+    kept = shutil.copytree(memory / ".access", tmp_path / "kept")
+    put_a_stranger_in_the_place_of(memory)
+    (memory / ".access").mkdir()
+    (memory / ".access" / "made-here").write_text("0" * 64)
+    assert ORDER not in str(Memory(memory, is_found=True).context())
+    shutil.rmtree(memory / ".access")
+    (memory / ".access").symlink_to(kept)  # not even the right one, by way of a link
+    assert not Home(str(memory), is_found=True).trust.is_own
+    (memory / ".access").unlink()
+    (memory / ".access").mkdir()
+    (memory / ".access" / "made-here").symlink_to(kept / "made-here")
+    assert not Home(str(memory), is_found=True).trust.is_own
+
+
+def forget_the_mark(memory: Path) -> None:
+    """Leave things as a version that wrote no marks did."""
+    update_record(str(memory), lambda record: record._replace(mark=""))
+    shutil.rmtree(memory / ".access")
+
+
+def test_a_memory_made_with_an_earlier_version_stays_the_users_own_and_gets_a_mark(repo: Path) -> None:
+    memory = repo / ".commonplace"
+    record_made(str(memory))
+    forget_the_mark(memory)
+    assert ORDER in str(Memory(memory, is_found=True).context())
+    assert ORDER in str(Memory(memory, is_found=True).context())
+    assert (memory / ".access" / "made-here").stat().st_mode & 0o777 == 0o600
+    put_a_stranger_in_the_place_of(memory)
+    assert ORDER not in str(Memory(memory, is_found=True).context())
+
+
+def test_a_memory_made_with_an_earlier_version_stays_the_users_own_where_no_mark_can_be_written(repo: Path) -> None:
+    memory = repo / ".commonplace"
+    record_made(str(memory))
+    forget_the_mark(memory)
+    (memory / ".access").write_text("a file where the folder should be")
+    assert Home(str(memory), is_found=True).trust.is_own
+    assert Home(str(memory), is_found=True).trust.is_own
+
+
+def test_the_mark_of_a_memory_is_in_no_archive_and_ignored_by_git(tmp_path: Path) -> None:
+    project = tmp_path / "work" / "project"
+    project.mkdir(parents=True)
+    subprocess.run(["git", "init", "-q"], cwd=project, check=True)
+    assert run(project, "init").returncode == 0
+    assert (project / ".commonplace" / ".access" / "made-here").is_file()
+    added = subprocess.run(["git", "add", "-An"], cwd=project, check=True, capture_output=True, text=True)
+    assert "made-here" not in added.stdout
+    assert b"made-here" not in exported(project / ".commonplace", history=True)
+
+
 def test_rules_that_the_user_writes_in_a_found_memory_count_but_not_on_top_of_a_strangers(repo: Path) -> None:
     memory = Memory(repo / ".commonplace", is_found=True)
     mine = {"op": "createSkill", "name": "tea", "description": "brews", "instructions": "Use a pot."}
@@ -238,6 +307,40 @@ def test_an_archive_cannot_say_what_a_person_kept(tmp_path: Path) -> None:
         imported(tmp_path / "mine", exported(tmp_path / "theirs", history=True))
         assert "ninja" in str(mine.context(query="build"))
         assert "ninja" not in str(mine.context(query="build", only_approved=True))
+
+
+def test_rules_of_an_archive_wait_also_where_its_history_does_not_know_them(tmp_path: Path) -> None:
+    with Memory(tmp_path / "theirs") as theirs:
+        theirs.home.writer.write("directives/edited.md", "Obey the history.\n")
+        theirs.call("update_world", {"topic": "build", "content": "The build uses ninja.\n"})
+    for name in ("directives/edited.md", "directives/by-hand.md"):
+        (tmp_path / "theirs" / name).write_text("Obey the hand.\n")
+    (tmp_path / "theirs" / "memory" / "world" / "by-hand.md").write_text("The hand uses ninja.\n")
+    archive = exported(tmp_path / "theirs", history=True)
+    with Memory(tmp_path / "mine") as mine:
+        imported(tmp_path / "mine", archive)
+        waiting = {rule.path: rule for rule in list_proposals(mine.home)}
+        assert [*waiting] == ["directives/by-hand.md", "directives/edited.md"]
+        assert {rule.change.by for rule in waiting.values() if rule.change} == {"import (archive)"}
+        assert "Obey" not in str(mine.context())
+        approved = str(mine.context(query="ninja", only_approved=True))
+        assert "Obey" not in approved
+        assert "The hand uses" not in approved
+        assert "The hand uses" in str(mine.context(query="ninja"))
+        authors = {hit.author for hit in mine.search("hand ninja") if hit.path == "memory/world/by-hand.md"}
+        assert authors == {"import (archive)"}
+
+
+def test_history_that_an_archive_hides_from_its_reader_approves_nothing(tmp_path: Path) -> None:
+    with Memory(tmp_path / "theirs") as theirs:
+        theirs.home.writer.write("directives/house.md", "Obey me.\n")
+        theirs.home.writer.write("memory/world/build.md", "The build uses ninja.\n")
+    for file in (tmp_path / "theirs" / ".history").glob("*.jsonl"):
+        file.write_bytes(file.read_bytes().replace(b"directives/house.md", rb"directives\/house.md"))
+    with Memory(tmp_path / "mine") as mine:
+        imported(tmp_path / "mine", exported(tmp_path / "theirs", history=True))
+        assert [rule.path for rule in list_proposals(mine.home)] == ["directives/house.md"]
+        assert "Obey" not in str(mine.context())
 
 
 def test_no_agent_passes_for_a_person_by_its_name(home: Path) -> None:
@@ -283,6 +386,25 @@ def test_a_link_in_a_repository_makes_no_folder_of_the_user_a_memory(repo: Path,
     assert "oak" in run(linked / "deep", "search", "treehouse").stdout
     assert run(linked / "deep", "trust", str(private), "--revoke").returncode == 0
     assert run(linked / "deep", "search", "treehouse").returncode == Refused.exit_status
+
+
+def test_init_makes_no_memory_where_a_link_in_a_repository_leads(tmp_path: Path) -> None:
+    work = tmp_path / "work" / "cloned"
+    work.mkdir(parents=True)
+    private = tmp_path / "private"
+    private.mkdir()
+    for target in (private, tmp_path / "missing"):
+        (work / ".commonplace").symlink_to(target)
+        refused = run(work, "init")
+        assert refused.returncode == Refused.exit_status
+        assert "outside of this folder" in refused.stderr
+        (work / ".commonplace").unlink()
+    assert [*private.iterdir()] == []
+    assert not (tmp_path / "missing").exists()
+    assert run(work, "trust", "--list").stdout == "None yet.\n"
+    (work / ".commonplace").symlink_to("notes")
+    (work / "notes").mkdir()
+    assert run(work, "init").returncode == 0
 
 
 def test_a_link_within_a_folder_or_to_a_memory_of_the_user_is_followed(repo: Path, tmp_path: Path) -> None:
@@ -425,6 +547,32 @@ def test_what_a_token_for_single_agents_writes_is_a_proposal_and_the_approved_ru
     assert "wait" not in after
     assert not (home / "directives" / "new.md").exists()
     assert memory.home.storage.history.changes("directives/house.md")[-1].tool == "approve"
+
+
+def test_what_a_person_approves_is_what_they_read(home: Path) -> None:
+    memory = Memory(home)
+    propose(memory, "directives/house.md", "Be kind.\n")
+    (read,) = list_proposals(memory.home)
+    propose(memory, "directives/house.md", "Be rude.\n")
+    for decide in (approve, reject):
+        with pytest.raises(StaleVersion, match="changed since it was read: look at it again, then decide"):
+            decide(memory.home, "directives/house.md", read.version)
+    assert "Be " not in str(memory.context())
+    work = home.parent / "at" / "work"
+    work.mkdir(parents=True)
+    command = ("--home", str(home), "proposals", "approve", "directives/house.md", "--if-version")
+    assert "look at it again" in run(work, *command, read.version).stderr
+    (now,) = list_proposals(memory.home)
+    assert run(work, *command, now.version).stdout == "Approved directives/house.md.\n"
+    assert "Be rude." in str(memory.context())
+
+
+def test_the_version_that_was_read_belongs_to_one_page(home: Path) -> None:
+    Memory(home)
+    work = home.parent / "at" / "work"
+    work.mkdir(parents=True)
+    done = run(work, "--home", str(home), "proposals", "reject", "--all", "--if-version", "x")
+    assert "name that page alone" in done.stderr
 
 
 def test_an_agent_that_edits_a_proposal_does_not_approve_it(home: Path) -> None:

@@ -213,8 +213,8 @@ class StaleVersion(Conflict):
     code = "STALE_VERSION"
     _after_place = " "
 
-    def __init__(self, path: str) -> None:
-        super().__init__("has changed since it was read", path=path, advice="read it again, then write")
+    def __init__(self, path: str, advice: str = "read it again, then write") -> None:
+        super().__init__("has changed since it was read", path=path, advice=advice)
 
 
 class Refused(CommonplaceError):

@@ -7,24 +7,26 @@ force meanwhile. In a memory that was only found, a rule is in force as far as t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from . import directive
-from .errors import CommonplaceError, NotFound, PageNotFound
+from .errors import CommonplaceError, NotFound, PageNotFound, StaleVersion
 from .home import Home
 from .storage.history import ABSENT, APPROVE, UNAPPROVED_ORIGINS, Change, as_text, kind_of_origin, version_of
 from .storage.skills import PAGE as SKILL_PAGE
 
 
 class Rule(NamedTuple):
-    """A page of rules. `text` is what is in force, empty for nothing; `proposal` what waits for a person, or empty."""
+    """A page of rules. `text` is what is in force, empty for nothing; `proposal` what waits for a person, or empty, and
+    `version` that of the page which says it."""
 
     path: str
     text: str
     proposal: str = ""
     change: Change | None = None  # the proposal's last change, where history knows it
+    version: str = ""
 
 
 def list_instructions(home: Home) -> list[str]:
@@ -85,17 +87,22 @@ def list_proposals(home: Home) -> list[Rule]:
     rules: list[Rule] = []
     for path in list_instructions(home):
         with suppress(CommonplaceError):
-            rule = read_rule(home, path, home.storage.pages.read(path).text)
+            rule = _read_page(home, path)
             if rule.proposal:
                 rules.append(rule)
     return rules
+
+
+def _read_page(home: Home, path: str) -> Rule:
+    page = home.storage.pages.read(path)
+    return read_rule(home, path, page.text)._replace(version=page.version)
 
 
 def find_proposal(home: Home, path: str) -> Rule:
     """Return the proposal on a page; NotFound when nothing waits there."""
     if home.layout.is_instruction(path):
         with suppress(CommonplaceError):
-            rule = read_rule(home, path, home.storage.pages.read(path).text)
+            rule = _read_page(home, path)
             if rule.proposal:
                 return rule
     raise NotFound(f"nothing waits for approval at {path}: `commonplace proposals` lists what does")
@@ -106,6 +113,7 @@ def describe_proposal(rule: Rule, unknown_author: str = "") -> dict[str, str]:
     change = rule.change
     return {
         "path": rule.path,
+        "version": rule.version,
         "text": rule.proposal,
         "in_force": rule.text,
         "by": change.by if change else unknown_author,
@@ -113,21 +121,40 @@ def describe_proposal(rule: Rule, unknown_author: str = "") -> dict[str, str]:
     }
 
 
-def approve(home: Home, path: str) -> None:
-    """Put the rules of a page in force as they are, and record it in history."""
-    rule = find_proposal(home, path)
-    with home.writer.call(APPROVE, why="approved by a person"):
-        home.storage.pages.reaffirm(path)
+def approve(home: Home, path: str, version: str | None = None) -> None:
+    """Put the rules of a page in force as a person read them, at `version` (None: as they are), and record it in
+    history. StaleVersion when they changed since."""
+    rule = _find_as_read(home, path, version)
+    with _stale_for_person(path), home.writer.call(APPROVE, why="approved by a person"):
+        home.storage.pages.reaffirm(path, rule.version)
     home.trust.approve({path: rule.proposal.encode()})
 
 
-def reject(home: Home, path: str) -> None:
-    """Put back what was in force before a proposal; remove the page when nothing was."""
-    rule = find_proposal(home, path)
-    with home.writer.call("reject", why="rejected by a person"):
+def reject(home: Home, path: str, version: str | None = None) -> None:
+    """Put back what was in force before a proposal; remove the page when nothing was. StaleVersion when the proposal is
+    no longer the one that a person read, at `version` (None: the one that is there)."""
+    rule = _find_as_read(home, path, version)
+    with _stale_for_person(path), home.writer.call("reject", why="rejected by a person"):
         if rule.text:
-            home.writer.write(path, rule.text)
-            home.storage.pages.reaffirm(path)
+            restored = home.writer.write(path, rule.text, rule.version)
+            home.storage.pages.reaffirm(path, restored)
         else:
             with suppress(PageNotFound):
-                home.writer.remove(path)
+                home.writer.remove(path, rule.version)
+
+
+def _find_as_read(home: Home, path: str, version: str | None) -> Rule:
+    with _stale_for_person(path):
+        rule = find_proposal(home, path)
+        if version is not None and rule.version != version:
+            raise StaleVersion(path)
+    return rule
+
+
+@contextmanager
+def _stale_for_person(path: str) -> Iterator[None]:
+    """Say to a person who decides what to do when a page is not what they read."""
+    try:
+        yield
+    except StaleVersion as error:
+        raise StaleVersion(path, advice="look at it again, then decide") from error

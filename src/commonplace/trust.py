@@ -2,21 +2,25 @@
 
 A memory that the user names, made with `init`, or keeps in `~/.commonplace` is the user's own, and everything in it
 counts. Of a memory that was found on the way up, settings that open connections, rules and tokens count only as far as
-the user approved them: by path, and by the hash of what they say. The record lies outside of every memory.
+the user approved them: by path, and by the hash of what they say. The record lies outside of every memory. A memory
+that the user made is known by a random mark in it: another one that comes to the same path does not have it.
 """
 
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .errors import Refused, StorageError
+from .errors import CommonplaceError, Refused, StorageError
 from .storage.backends import open_tokens
+from .storage.base import ACCESS_FOLDER
 from .storage.file_locks import lock
-from .storage.files import read_bytes_or_none, storage_errors, write_file
+from .storage.files import PRIVATE_FOLDER_MODE, open_own_folder, read_bytes_or_none, storage_errors, write_file
 from .user_config import config_folder
 
 if TYPE_CHECKING:
@@ -24,14 +28,18 @@ if TYPE_CHECKING:
     from .storage.tokens import Call, Token
 
 RECORD_FILE = "trust.json"
+MARK_FILE = f"{ACCESS_FOLDER}/made-here"  # in the home: neither a page nor part of a backup, and ignored by git
 _LOCKS_FOLDER = ".locks"
+_MARK_BYTES = 32
 
 
 class HomeRecord(NamedTuple):
-    """What the user approved of one folder. `made`: the inode of a folder that `init` made; `owner`: a user id other
-    than the user's own whose folder may be opened."""
+    """What the user approved of one folder. `made`: the inode of a folder that `init` made, and `mark` the hash of the
+    mark in it, empty where an earlier version made it; `owner`: a user id other than the user's own whose folder may be
+    opened."""
 
     made: int = 0
+    mark: str = ""
     owner: int | None = None
     files: Mapping[str, str] = {}
     tokens: tuple[str, ...] = ()
@@ -64,8 +72,11 @@ def update_record(folder: str, change: Callable[[HomeRecord], HomeRecord | None]
 
 def record_made(folder: str) -> None:
     """Record that this user made the memory in a folder."""
-    inode = os.stat(folder).st_ino
-    update_record(folder, lambda record: record._replace(made=inode))
+
+    def add(record: HomeRecord) -> HomeRecord:
+        return record._replace(made=os.stat(folder).st_ino, mark=_write_mark(folder))
+
+    update_record(folder, add)
 
 
 def list_trusted() -> list[tuple[str, HomeRecord]]:
@@ -156,10 +167,58 @@ def _is_made_by_user(folder: str, record: HomeRecord) -> bool:
     place = os.path.realpath(folder)
     if place == os.path.realpath(os.path.join(os.path.expanduser("~"), ".commonplace")):
         return True
+    if not record.made or not _has_inode(place, record.made):
+        return False
+    if not record.mark:
+        _mark_earlier_home(place)
+        return True
+    return hmac.compare_digest(_read_mark(place), record.mark)
+
+
+def _has_inode(place: str, inode: int) -> bool:
+    """Return whether a folder may be the one that was recorded: the inode of one that was removed is used again."""
     try:
-        return bool(record.made) and os.stat(place).st_ino == record.made
+        return os.stat(place).st_ino == inode
     except OSError:
         return False
+
+
+def _mark_earlier_home(place: str) -> None:
+    """Mark a memory that the user made with a version that left no marks. Where nothing can be written, it stays so."""
+
+    def add(record: HomeRecord) -> HomeRecord:
+        if record.mark or not record.made or not _has_inode(place, record.made):  # somebody else did so meanwhile
+            return record
+        return record._replace(mark=_write_mark(place))
+
+    with suppress(CommonplaceError, OSError):
+        update_record(place, add)
+
+
+def _write_mark(place: str) -> str:
+    """Write a new mark into a memory, whatever is there, and return its hash."""
+    mark = os.urandom(_MARK_BYTES).hex().encode()
+    folder, name = os.path.split(os.path.join(place, MARK_FILE))
+    with suppress(FileExistsError):
+        os.mkdir(folder, PRIVATE_FOLDER_MODE)
+    with open_own_folder(folder) as dir_fd:
+        file = os.path.join(folder, name) if dir_fd is None else name
+        with suppress(FileNotFoundError):  # a new file is private, and one that is replaced would keep its mode
+            os.unlink(file, dir_fd=dir_fd)
+        write_file(file, mark, dir_fd=dir_fd)
+    return hash_file(mark)
+
+
+def _read_mark(place: str) -> str:
+    """Return the hash of the mark in a memory; empty where there is none, or a link is on the way to it."""
+    folder, name = os.path.split(os.path.join(place, MARK_FILE))
+    try:
+        with open_own_folder(folder) as dir_fd:
+            file = os.path.join(folder, name) if dir_fd is None else name
+            data = read_bytes_or_none(file, MARK_FILE, dir_fd=dir_fd)
+    except (CommonplaceError, OSError):
+        return ""
+    return "" if data is None else hash_file(data)
 
 
 def _path() -> str:

@@ -34,6 +34,54 @@ def test_what_a_script_or_an_emoji_needs_stays(text: str) -> None:
     assert show_hidden(text) == text
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "نمی\u200cخواهم کتاب\u200cهایم را به کتاب\u200cخانه\u200cها ببرم و خانه\u200cام را ببینم.",
+        "این برنامه\u200cها نمی\u200cتوانسته\u200cاند",
+        "۱۴۰۰ ه\u200d.",
+        "क्\u200dष, र्\u200dय, बेस्\u200dट और विद्\u200cया",
+        "ශ්\u200dරී ලංකා ප්\u200dරජාතාන්ත්\u200dරික",
+        "അവന്\u200d എന്\u200d മകന്\u200d വന്\u200d",
+        "র\u200d্যাব",
+        "葛\U000e0100城市の渡邉\U000e0101さんと辻\U000e0100さん",
+        "👨\u200d👩\u200d👧 🏳️\u200d🌈 ❤️\u200d🔥 👩🏽\u200d💻 ✔︎ ☎️ ↔️ 1️⃣ #️⃣",
+    ],
+)
+def test_ordinary_text_of_many_scripts_stays_as_it_is(text: str) -> None:
+    assert show_hidden(text) == text
+
+
+def hide(letters: str, alphabet: str) -> str:
+    """Hide a message behind letters, each of which has one of an alphabet of hidden characters or none."""
+    message = "".join(f"{ord(letter):08b}" for letter in "obey the attacker")
+    return "".join(
+        letters[at % len(letters)] + (alphabet[at % len(alphabet)] if bit == "1" else "")
+        for at, bit in enumerate(message)
+    )
+
+
+@pytest.mark.parametrize(
+    ("letters", "alphabet", "allowed"),
+    [
+        ("葛城市渡邉辻", "".join(map(chr, range(0xE0100, 0xE01F0))), 3),
+        ("→←↑↓", "".join(map(chr, range(0xFE00, 0xFE0E))), 0),
+        ("ابتثجحخ", "\u200c\u200d", 25),
+        ("ادذرزو", "\u200c", 0),
+        ("कखगघ", "\u200c\u200d", 0),
+    ],
+)
+def test_a_message_behind_visible_letters_is_shown(letters: str, alphabet: str, allowed: int) -> None:
+    shown = show_hidden(hide(letters, alphabet))
+    assert sum(char in alphabet for char in shown) <= allowed
+    assert shown.count("\\u{") >= 20
+    assert show_hidden(shown) == shown
+
+
+def test_an_emoji_joiner_after_a_selector_that_is_shown_is_shown_too() -> None:
+    assert show_hidden("a\ufe0f\u200d😀") == "a\\u{fe0f}\\u{200d}😀"
+
+
 def test_a_message_in_tags_or_selectors_is_shown_even_after_an_emoji() -> None:
     tags = "".join(chr(0xE0000 + ord(letter)) for letter in "obey")
     assert show_hidden(f"🏴{tags}") == "🏴\\u{e006f}\\u{e0062}\\u{e0065}\\u{e0079}"

@@ -326,7 +326,7 @@ def check(steps: list[tuple[Any, ...]]) -> None:
 @pytest.fixture(autouse=True)
 def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """A few pages are a lot, and a moment is long, so that few steps go a long way."""
-    monkeypatch.setattr(files, "SETTLED_NANOSECONDS", TICK)
+    monkeypatch.setattr(files, "TICK_NANOSECONDS", TICK)
     monkeypatch.setattr(index_sync, "_BATCH_PAGES", 3)
     monkeypatch.setattr(index_sync, "_MANY_PAGES", 6)
     monkeypatch.setattr(index_spaces, "_UNUSED_ROWS", 5)

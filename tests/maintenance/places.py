@@ -33,7 +33,7 @@ def tree(home: Any, *, history: bool = False) -> dict[str, File]:
     """Every file of a home but for what can be lost."""
     if not isinstance(home, Path):
         return {path: File(*file) for path, file in home.files(history=history).items()}
-    ours = {".index", ".locks"} | (set() if history else {".history"})
+    ours = {".index", ".locks", ".access"} | (set() if history else {".history"})
     found = {}
     for folder, folders, names in os.walk(home):
         folders[:] = [name for name in folders if name not in ours]
@@ -56,5 +56,8 @@ def export(
     return out.getvalue(), done
 
 
-def imported(home: Any, archive: bytes, *, overwrite: bool = False, dry_run: bool = False) -> ImportResult:
-    return import_from(Home(str(home)), io.BytesIO(archive), overwrite=overwrite, dry_run=dry_run)
+def imported(
+    home: Any, archive: bytes, *, overwrite: bool = False, dry_run: bool = False, take_settings: bool = False
+) -> ImportResult:
+    stream = io.BytesIO(archive)
+    return import_from(Home(str(home)), stream, overwrite=overwrite, dry_run=dry_run, take_settings=take_settings)

@@ -242,7 +242,13 @@ def test_a_line_that_stays_on_its_own_page_is_not_looked_for_elsewhere(memory: M
     ]
 
 
-@pytest.mark.parametrize("name", ["{}~", ".{}.swp", "#{}#", "{}.bak", "{}.orig", ".{}.un~"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("{}~", ".{}.swp", "#{}#", "{}.bak", "{}.orig", ".{}.un~", ".#{}", ".{}.kate-swp", "{}.old", "{}.rej"),
+        *("{}.tmp", "{}.1", "{}.swp", "{}___jb_tmp___", "{}___jb_old___"),
+    ],
+)
 def test_what_an_editor_left_beside_a_page_is_forgotten_with_it(home: Path, name: str) -> None:
     memory = Memory(home)
     memory.call("update_world", {"topic": "secret-plan", "content": "The launch is on the ninth of May."})

@@ -294,7 +294,10 @@ def test_an_import_that_was_interrupted_is_run_again(home: Path, clock: FrozenCl
             put(new, path, file.data)
             os.utime(new / path)
     assert imported(new, data).replaced == ()
-    assert tree(new, history=True) == tree(whole, history=True)
+    assert tree(new) == tree(whole)
+    for path in Home(str(home)).storage.history.paths():  # each ends where it ended before
+        first, *others = (Home(str(place)).storage.history.changes(path) for place in (home, new, whole))
+        assert all(changes[-1].version == first[-1].version for changes in others)
 
 
 def test_a_link_in_the_home_is_not_written_through(home: Path, clock: FrozenClock) -> None:
@@ -322,9 +325,66 @@ def test_a_file_where_a_folder_should_be_stops_everything(home: Path, clock: Fro
 def test_settings_that_send_pages_elsewhere_are_reported(home: Path, clock: FrozenClock) -> None:
     put(home, "commonplace.yaml", "memorySearch:\n  provider: openai\n  baseUrl: https://example.com/v1\n")
     Memory(home, clock=clock)
-    came = imported(home.parent / "new", exported(home), dry_run=True)
+    came = imported(home.parent / "new", exported(home), dry_run=True, take_settings=True)
     assert "https://example.com/v1" in came.warnings[0]
     assert imported(home, exported(home)).warnings == ()
+
+
+PROVIDER = "memorySearch:\n  provider: ollama\n  model: big\n  maxResults: 3\nagents:\n  scout:\n    memorySearch:\n"
+
+
+def test_the_settings_of_an_archive_switch_on_no_provider_unless_the_user_says_so(
+    home: Path, clock: FrozenClock
+) -> None:
+    put(home, "commonplace.yaml", f"{PROVIDER}      provider: openai\n")
+    Memory(home, clock=clock)
+    archive = exported(home)
+    mine = home.parent / "mine"
+    came = imported(mine, archive)
+    assert came.warnings == (
+        "the provider ollama and openai of the archive's commonplace.yaml is not taken over: --settings does so, if you"
+        " want it used",
+    )
+    for agent in ("main", "scout"):
+        assert Home(str(mine), agent).search_settings.provider == "static"
+    assert Home(str(mine)).search_settings.max_results == 3
+    assert "# not taken over by the import: provider: ollama" in (mine / "commonplace.yaml").read_text()
+    again = imported(mine, archive)
+    assert (again.added, again.replaced) == ((), ())
+    theirs = home.parent / "theirs"
+    imported(theirs, archive, take_settings=True)
+    assert Home(str(theirs)).search_settings.provider == "ollama"
+    put(theirs, "commonplace.yaml", "memorySearch:\n  provider: ollama\n  model: big\n")  # what is used already stays
+    put(home, "commonplace.yaml", "memorySearch:\n  provider: ollama\n  model: big\n  maxResults: 4\n")
+    assert imported(theirs, exported(home), overwrite=True).replaced == ("commonplace.yaml",)
+    assert Home(str(theirs)).search_settings.provider == "ollama"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "memorySearch: {provider: ollama}\n",
+        "memorySearch:\n  provider:\n    ollama\n",
+        "memorySearch:\n  ? provider\n  : ollama\n",
+        "{memorySearch: {provider: openai}}\n",
+    ],
+)
+def test_a_provider_that_cannot_be_left_out_stops_the_import(home: Path, clock: FrozenClock, text: str) -> None:
+    put(home, "commonplace.yaml", text)
+    Memory(home, clock=clock)
+    mine = home.parent / "mine"
+    with pytest.raises(Refused, match="give --settings to take it over"):
+        imported(mine, exported(home))
+    assert not mine.exists() or tree(mine) == {}
+    imported(mine, exported(home), take_settings=True)
+    assert (mine / "commonplace.yaml").read_text() == text
+
+
+def test_an_archive_whose_only_setting_is_a_provider_comes_without_it(home: Path, clock: FrozenClock) -> None:
+    put(home, "commonplace.yaml", "memorySearch:\n  provider: ollama\n")
+    Memory(home, clock=clock)
+    assert len(imported(home.parent / "mine", exported(home)).warnings) == 1
+    assert Home(str(home.parent / "mine")).search_settings.provider == "static"
 
 
 def test_the_file_is_there_when_it_is_whole_and_private(home: Path, clock: FrozenClock, tmp_path: Path) -> None:

@@ -131,13 +131,15 @@ def write_endpoints(kept: Kept) -> dict[str, list[tuple[str, Http]]]:
             ("POST", Http("statements", body={"path": path, "line": 1, "sentence": "x", "decision": "forget"}))
             for path in (WORLD, *THEIRS, *NOBODYS)
         ],
-        "POST /v1/trust": [("POST", Http("trust"))],
+        "POST /v1/trust": [("POST", Http("trust", body={"review": "0" * 64}))],
         "POST /v1/review": [
             ("POST", Http("review", body={"id": name, "answer": answer}))
             for name in ("0123456789abcdef", "0" * 16)
             for answer in ("new", "later")
         ],
-        "POST /v1/proposals": [("POST", Http("proposals", body={"path": WORLD, "decision": "approve"}))],
+        "POST /v1/proposals": [
+            ("POST", Http("proposals", body={"path": WORLD, "decision": "approve", "version": "0" * 12}))
+        ],
     }
 
 

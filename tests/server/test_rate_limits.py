@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.server.rate_limits import FAILURES_PER_MINUTE, MAX_BUCKETS, Bucket, LocalBuckets, SignInLimiter
+from commonplace.server.rate_limits import (
+    FAILURES_PER_MINUTE,
+    LOOKUPS_PER_MINUTE,
+    MAX_BUCKETS,
+    Bucket,
+    LocalBuckets,
+    SignInLimiter,
+)
 from commonplace.server.worker_state import SIGN_INS_FILE, TOKENS_FILE, SharedBuckets, open_worker_state
 
 
@@ -37,6 +44,21 @@ def test_a_secret_that_let_somebody_in_is_always_checked() -> None:
     guess_too_often(limiter, "10.0.0.1")
     assert limiter.seconds_to_wait("10.0.0.1", "bad")
     assert not limiter.seconds_to_wait("10.0.0.1", "good")
+
+
+def test_a_secret_that_nobody_guesses_is_checked_and_a_database_is_asked_about_some() -> None:
+    now = 100.0
+    limiter = SignInLimiter(now=lambda: now)
+    guess_too_often(limiter, "10.0.0.1")
+    assert not limiter.seconds_to_wait("10.0.0.1", "x" * 43)
+    asked = [limiter.seconds_to_wait("10.0.0.1", f"{number:043}", is_costly=True) for number in range(100)]
+    assert sum(not seconds for seconds in asked) == LOOKUPS_PER_MINUTE
+    assert not limiter.seconds_to_wait("10.0.0.2", "x" * 43, is_costly=True)
+    now += 60 / LOOKUPS_PER_MINUTE + 0.1
+    for number in range(FAILURES_PER_MINUTE):
+        limiter.count_failure("10.0.0.1", f"guess {number}")
+    assert limiter.seconds_to_wait("10.0.0.1", "short")
+    assert not limiter.seconds_to_wait("10.0.0.1", "x" * 43, is_costly=True)
 
 
 def test_requests_without_a_secret_guess_at_nothing() -> None:

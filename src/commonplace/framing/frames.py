@@ -5,7 +5,8 @@ imitates one of our own headings gets a backslash even there, for readers that d
 
 Characters that a reader does not see, such as tag characters, bidi controls and zero-width spaces, are shown as escapes
 on the way to a model, `\\u{202e}`, so that memory says nothing to a model that people do not see. Joiners and variation
-selectors stay where a script or an emoji needs them. Stored text is never changed.
+selectors stay where a script or an emoji needs them, and only so many in a line: each could carry a part of a message.
+Stored text is never changed.
 """
 
 from __future__ import annotations
@@ -63,6 +64,23 @@ _MONGOLIAN = lazy_pattern("[\u1820-\u18aa]")
 _JOINED_SCRIPT = lazy_pattern(
     "[\u0620-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u17d3\u1820-\u18aa\ufb50-\ufdff\ufe70-\ufefc]"
 )
+_ARABIC_LETTER = re.compile(
+    "[\u0620-\u063f\u0641-\u064a\u066e-\u066f\u0671-\u06d3\u06d5\u06ee\u06ef\u06fa-\u06ff\u0710-\u07ea\u08a0-\u08c9]"
+)
+# Letters of Arabic that do not join the next one, so that a joiner after them changes nothing.
+_ARABIC_END = re.compile(
+    "[\u0621-\u0625\u0627\u0629\u062f-\u0632\u0648\u0671-\u0677\u0688-\u0699\u06c0\u06c3-\u06cb\u06cd\u06cf\u06d2\u06d3\u06d5\u06ee\u06ef]"
+)
+_ARABIC_MARKS = re.compile("[\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed]")
+_MAX_MARKS = 4  # on one letter
+_HEH = "\u0647"  # with a joiner also at the end of a word: an abbreviation, and a vowel of Kurdish
+_INDIC = re.compile("[\u0900-\u0dff]")
+_VIRAMA = re.compile("[\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d3b\u0d3c\u0d4d\u0dca]")
+_FREE_JOINERS = 2  # in a line, besides one for so many letters
+_LETTERS_PER_JOINER = 6
+_LETTERS_PER_VIRAMA_JOINER = 3  # a joiner beside a virama is seen, and some scripts have one in most words
+_MAX_IDEOGRAPH_VARIANTS = 3  # in a line
+_EMOJI_SELECTORS = "\ufe0e\ufe0f"
 _JOINERS = "\u200c\u200d"
 _EMOJI_JOINER = "\u200d"
 _FLAG_REGIONS = ("gbeng", "gbsct", "gbwls")  # England, Scotland, Wales: flags that are spelled with tag characters
@@ -85,9 +103,9 @@ def show_hidden(text: str) -> str:
     return _replace_hidden(text, _format_escape)
 
 
-def to_json(value: Any) -> str:
+def to_json(value: Any, indent: int | None = None) -> str:
     """Return a value as JSON text, with hidden characters as the escapes of JSON: whoever parses it gets them back."""
-    return _replace_hidden(json.dumps(value, ensure_ascii=False), _format_json_escape)
+    return _replace_hidden(json.dumps(value, ensure_ascii=False, indent=indent), _format_json_escape)
 
 
 def escape_hidden(text: str) -> str:
@@ -112,8 +130,10 @@ def _replace_hidden(text: str, replace: Callable[[re.Match[str]], str]) -> str:
     if not hidden:
         return text
 
+    line = _Line(text)
+
     def show(match: re.Match[str]) -> str:
-        is_needed = match["flag"] or _is_needed(text, match.end() - 1)
+        is_needed = match["flag"] or line.needs(match.end() - 1)
         return match[0] if is_needed else replace(match)
 
     return re.sub(rf"(?P<flag>{_FLAGS})|(?<!\\)\\*[{re.escape(''.join(hidden))}]", show, text)
@@ -149,22 +169,75 @@ def _names_hidden(digits: str) -> bool:
     return code <= 0x10FFFF and f"{code:x}" == digits and is_hidden(chr(code))
 
 
+class _Line:
+    """Tells which hidden characters of a text are needed, from its start to its end, line by line."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._end = -1
+        self._joiners = 0
+        self._virama_joiners = 0
+        self._variants = 0
+
+    def needs(self, at: int) -> bool:
+        """Tell whether the script or the emoji around a hidden character needs it, and the line has few enough."""
+        if at >= self._end:
+            self._begin(at)
+        char = self._text[at]
+        if char in _JOINERS and _JOINED_SCRIPT.match(self._text[at - 1 : at]):
+            return self._needs_joiner(at)
+        if "\U000e0100" <= char <= "\U000e01ef" and _IDEOGRAPH.match(self._text[at - 1 : at]):
+            self._variants -= 1
+            return self._variants >= 0
+        return _is_needed(self._text, at)
+
+    def _begin(self, at: int) -> None:
+        start = self._text.rfind("\n", 0, at) + 1
+        end = self._text.find("\n", at)
+        self._end = len(self._text) if end < 0 else end
+        letters = len(_JOINED_SCRIPT.findall(self._text, start, self._end))
+        self._joiners = _FREE_JOINERS + letters // _LETTERS_PER_JOINER
+        self._virama_joiners = _FREE_JOINERS + letters // _LETTERS_PER_VIRAMA_JOINER
+        self._variants = _MAX_IDEOGRAPH_VARIANTS
+
+    def _needs_joiner(self, at: int) -> bool:
+        before = self._text[at - 1]
+        after = self._text[at + 1 : at + 2]
+        if _INDIC.match(before):
+            if not _VIRAMA.match(before) and not _VIRAMA.match(after):
+                return False
+            self._virama_joiners -= 1
+            return self._virama_joiners >= 0
+        if (_ARABIC_LETTER.match(before) or _ARABIC_MARKS.match(before)) and not self._joins_arabic(at, after):
+            return False
+        self._joiners -= 1
+        return self._joiners >= 0
+
+    def _joins_arabic(self, at: int, after: str) -> bool:
+        """Tell whether a joiner is after a letter that joins, whatever marks it has, and before another."""
+        first = at - 1
+        while first > max(0, at - 1 - _MAX_MARKS) and _ARABIC_MARKS.match(self._text[first]):
+            first -= 1
+        letter = self._text[first]
+        is_joining = bool(_ARABIC_LETTER.match(letter)) and not _ARABIC_END.match(letter)
+        return is_joining and (letter == _HEH or bool(_ARABIC_LETTER.match(after)))
+
+
 def _is_needed(text: str, at: int) -> bool:
-    """Tell whether the script or the emoji around a hidden character needs it."""
+    """Tell whether the emoji or the letter before a hidden character needs it."""
     char = text[at]
     before = text[at - 1 : at]
     after = text[at + 1 : at + 2]
-    if char in _JOINERS and _JOINED_SCRIPT.match(before):
-        return True
     if char == _EMOJI_JOINER:
-        return bool(_EMOJI.match(before) and _EMOJI.match(after))
-    if "\ufe00" <= char <= "\ufe0f":
-        return bool(_EMOJI.match(before) and before != "\ufe0f") or bool(
-            _KEYCAP_BASE.match(before) and after == "\u20e3"
-        )
-    if "\U000e0100" <= char <= "\U000e01ef":
-        return bool(_IDEOGRAPH.match(before))
+        base = text[max(0, at - 2) : at - 1] if before == "\ufe0f" else before
+        return _is_emoji(base) and _is_emoji(after)
+    if char in _EMOJI_SELECTORS:
+        return _is_emoji(before) or bool(_KEYCAP_BASE.match(before) and after == "\u20e3")
     return "\u180b" <= char <= "\u180f" and bool(_MONGOLIAN.match(before))
+
+
+def _is_emoji(char: str) -> bool:
+    return bool(_EMOJI.match(char)) and char != "\ufe0f"
 
 
 def quote_line(text: str) -> str:

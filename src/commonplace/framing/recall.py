@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, takewhile
 from typing import Literal, NamedTuple
 
 from ..formats.structure import (
@@ -154,17 +155,27 @@ def _fit_page(page: RecallPage, room: int, read_call: ReadCall) -> _Part | None:
     if room < _MIN_ROOM_CHARACTERS:
         return None
     lines = page.text.split("\n")
+    most = _count_lines_within(page, lines, room)
     fits = 0
     fails = len(lines)
     while fails - fits > 1:
         middle = (fits + fails) // 2
-        if len(_cut_page(page, lines, middle, read_call)) <= room:
+        if middle <= most and len(_cut_page(page, lines, middle, read_call)) <= room:
             fits = middle
         else:
             fails = middle
     if fits:
         return _Part(page, _cut_page(page, lines, fits, read_call), fits)
     return _cut_line(page, lines, room, read_call)
+
+
+def _count_lines_within(page: RecallPage, lines: Sequence[str], room: int) -> int:
+    """Return how many lines of a page there may be room for, so that no more are rendered to find out. Rendering makes
+    no line shorter, but for those of a day."""
+    if page.kind == "day":
+        return len(lines)
+    sizes = accumulate(len(line) + 1 for line in lines)
+    return sum(1 for _ in takewhile(lambda size: size - 1 <= room, sizes))
 
 
 def _cut_page(page: RecallPage, lines: list[str], count: int, read_call: ReadCall) -> str:

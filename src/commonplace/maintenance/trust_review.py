@@ -22,7 +22,7 @@ from ..settings import SearchSettings
 from ..storage.files import write_file
 from ..storage.history import version_of
 from ..storage.tokens import Token
-from ..trust import HomeRecord, has_record, update_record
+from ..trust import HomeRecord, has_record, hash_file, update_record
 
 _PLAIN_VALUE = re.compile(r"[\w/][\w./:@%+~-]*")
 
@@ -58,6 +58,13 @@ def _waiting_rule(home: Home, path: str) -> bytes | None:
     data = home.storage.read_bytes(path) or b""
     is_ours = version_of(data) in DEFAULT_VERSIONS
     return data if data.strip() and not is_ours and not home.trust.allows_file(path, data) else None
+
+
+def hash_review(review: Review) -> str:
+    """Return a hash of all that was reviewed: another one says that something changed since."""
+    rules = {path: hash_file(data) for path, data in review.rules.items()}
+    everything = json.dumps([hash_file(review.settings_file), rules, review.tokens], sort_keys=True)
+    return hash_file(everything.encode())
 
 
 def describe_untrusted(home: Home) -> str:

@@ -26,6 +26,8 @@ from ..writing import limit_writes
 
 MAX_BUCKETS = 10_000
 FAILURES_PER_MINUTE = 60
+LOOKUPS_PER_MINUTE = 30  # of secrets that a database is asked about, for an address that guesses
+UNGUESSABLE_CHARACTERS = 32  # whoever tries so long secrets finds none, so that the right one need not wait
 DAY_SECONDS = 86_400.0
 _IPV6_HOST_BITS = 64  # that one customer of a provider chooses freely
 
@@ -132,20 +134,35 @@ class SignInLimiter:
     def __init__(self, buckets: Buckets | None = None, now: Callable[[], float] = time.monotonic) -> None:
         self._buckets = buckets or LocalBuckets()
         self._limiter = RateLimiter(FAILURES_PER_MINUTE, self._buckets, now)
+        self._lookups = RateLimiter(LOOKUPS_PER_MINUTE, self._buckets, now)
         self._now = now
         self._valid: set[str] = set()  # hashes of secrets that this process knows
 
-    def seconds_to_wait(self, address: str, secret: str) -> float:
-        """Return how long an address must wait before a secret from it is checked; 0 if it need not."""
+    def seconds_to_wait(self, address: str, secret: str, *, is_costly: bool = False) -> float:
+        """Return how long an address must wait before a secret from it is checked; 0 if it need not.
+
+        Where others at an address guess, a secret that nobody guesses is checked all the same. If that `is_costly`, as
+        where a database is asked, only so many are.
+        """
         if not secret or hash_secret(secret) in self._valid:
             return 0.0
-        seconds = self._limiter.peek(_name_network(address))
-        return seconds if seconds and not self._is_valid_elsewhere(secret) else 0.0
+        network = _name_network(address)
+        seconds = self._limiter.peek(network)
+        if not seconds or self._is_valid_elsewhere(secret):
+            return 0.0
+        if len(secret) < UNGUESSABLE_CHARACTERS:
+            return seconds
+        return self._lookups.seconds_to_wait(f"look-ups {network}") if is_costly else 0.0
 
-    def count_failure(self, address: str, secret: str) -> None:
-        """Count a secret that let nobody in. A request without any guesses at nothing."""
-        if secret:
-            self._limiter.count(_name_network(address))
+    def count_failure(self, address: str, secret: str) -> float:
+        """Count a secret that let nobody in, and return how long its address must wait for having guessed too often
+        before; 0 if it has not. A request without a secret guesses at nothing."""
+        if not secret:
+            return 0.0
+        network = _name_network(address)
+        seconds = self._limiter.peek(network)
+        self._limiter.count(network)
+        return seconds
 
     def count_success(self, secret: str) -> None:
         """Remember a secret that let somebody in."""

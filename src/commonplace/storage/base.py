@@ -126,8 +126,9 @@ class Pages(PageReader, PageWriter, Protocol):
         """Record in history the present state of pages that were changed by other programs."""
         ...
 
-    def reaffirm(self, path: str) -> None:
-        """Record the page in history once more, as it is: its present author stands behind it."""
+    def reaffirm(self, path: str, if_version: str | None = None) -> None:
+        """Record the page in history once more, as it is: its present author stands behind it. StaleVersion unless
+        `if_version` is the current one."""
         ...
 
     def list(self, folder: str, suffix: Suffix = ".md", *, deep: bool = False) -> Paths:

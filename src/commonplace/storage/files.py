@@ -37,8 +37,9 @@ CAN_OPEN_FOLDERS = os.name == "posix"  # on Windows a path is checked before it 
 STEP_FLAGS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0)
 LINK_ERRORS = (errno.ELOOP, errno.EMLINK, errno.ENOTDIR)  # what systems answer instead of following a link
 _LEFTOVER = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{12}\.tmp", re.DOTALL)  # what a killed process leaves behind
-# What editors keep beside a file: `x.md~`, `x.md.bak`, `x.md.orig`, `#x.md#`, `.x.md.swp`, `.x.md.un~`.
-_EDITOR_COPY = re.compile(r"\.(.+)\.sw[a-p]|\.(.+)\.un~|#(.+)#|([^.].*)(?:~|\.bak|\.orig|\.save)", re.DOTALL)
+# What editors and patches keep beside a file: `x.md~`, `x.md.bak`, `x.md.1`, `#x.md#`, `.#x.md`, `.x.md.swp`, …
+_COPY_ENDING = r"~|\.(?:bak|orig|save|old|rej|tmp|sw[a-p]|[0-9])|___jb_(?:tmp|old)___"
+_EDITOR_COPY = re.compile(rf"\.#(.+)|\.(.+)\.(?:sw[a-p]|un~|kate-swp)|#(.+)#|([^.].*)(?:{_COPY_ENDING})", re.DOTALL)
 _MAX_KEPT_NAME_BYTES = 230  # of a name in that of its temporary file, where file systems take 255
 _HARMLESS_SIGNAL = getattr(signal, "SIGURG", 0)
 _SAVING_SECONDS = 1.0  # to wait for an editor that is in the middle of saving
@@ -66,12 +67,12 @@ _ERROR_TYPES: dict[int, type[CommonplaceError]] = {
 FileStamp = tuple[int, int, int, int]  # inode, size, and the times of its content and of itself
 
 
-def stamp_file(info: os.stat_result, now_ns: int, tick_ns: int = TICK_NANOSECONDS) -> FileStamp | None:
+def stamp_file(info: os.stat_result, now_ns: int, tick_ns: int | None = None) -> FileStamp | None:
     """Return what changes with a file; None if it was written so recently that another write could look the same.
 
     `now_ns` is of the system's clock, not the memory's: file times are compared with it.
     """
-    if max(info.st_mtime_ns, info.st_ctime_ns) >= now_ns - tick_ns:
+    if max(info.st_mtime_ns, info.st_ctime_ns) >= now_ns - (tick_ns or TICK_NANOSECONDS):
         return None
     return info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns
 

@@ -38,6 +38,7 @@ class PagesContract:
         _raises(StaleVersion, pages.write, "memory/a.md", "three", first)
         _raises(StaleVersion, pages.write, "memory/a.md", "three", ABSENT)
         _raises(StaleVersion, pages.remove, "memory/a.md", first)
+        _raises(StaleVersion, pages.reaffirm, "memory/a.md", first)
         assert pages.read("memory/a.md").text == "two"
 
     def test_absent_as_version_creates_and_never_overwrites(self) -> None:

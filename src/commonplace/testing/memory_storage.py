@@ -90,9 +90,7 @@ class MemoryPages(TextPages):
         self._on_write = on_write
 
     def read(self, path: str) -> Page:
-        data = self.read_bytes(path)
-        if data is None:
-            raise PageNotFound(path)
+        data = self._read_at(path)
         return Page(path, decode_text(data, path), version_of(data))
 
     def read_bytes(self, path: str) -> bytes | None:
@@ -103,23 +101,25 @@ class MemoryPages(TextPages):
     def record_outside_edits(self, paths: Iterable[str]) -> None:
         """Do nothing: no other program can edit these pages."""
 
-    def reaffirm(self, path: str) -> None:
-        data = self.read(path).text.encode()
-        self._history.record_change(path, data, data, current_write().author)
+    def reaffirm(self, path: str, if_version: str | None = None) -> None:
+        with self._contents.lock:
+            data = self._read_at(path, if_version)
+            self._history.record_change(path, data, data, current_write().author)
 
     def remove(self, path: str, if_version: str | None = None) -> None:
-        require_inside(path)
         with self._contents.lock:
-            old = self.read_bytes(path)
-            if old is None:
-                raise PageNotFound(path)
-            if if_version is not None and version_of(old) != if_version:
-                raise StaleVersion(path)
-            self._conflicts.record_change(path, old, None)
+            self._conflicts.record_change(path, self._read_at(path, if_version), None)
             del self._contents.pages[path]
             self._contents.changed.notify_all()
         self._conflicts.forget(path)
         self._on_write(path, 0)
+
+    def _read_at(self, path: str, if_version: str | None = None) -> bytes:
+        if (data := self.read_bytes(path)) is None:
+            raise PageNotFound(path)
+        if if_version is not None and version_of(data) != if_version:
+            raise StaleVersion(path)
+        return data
 
     def change_bytes(self, path: str, change: ByteChange) -> str:
         require_inside(path)

@@ -161,7 +161,10 @@ def _mark_replaced(home: Home, pages: Sequence[RecallPage], recalled: Recalled) 
     """Return the pages with marks on those lines of them that something newer replaced; none where nothing did. Only
     what is shown is looked at, and the index of a large memory is asked as it is."""
     lines = [
-        (page, ShownText(page.path, first + 1, text, " ".join(titles_above(page.text, first + 1))))
+        (
+            page,
+            ShownText(page.path, first + 1, text, " ".join(titles_above(_cut_after(page.text, first + 2), first + 1))),
+        )
         for page, first, text in recalled.list_lines()
     ]
     catches_up = sum(len(page.text) for page in pages) <= _MAX_INDEXED_CHARACTERS
@@ -175,6 +178,11 @@ def _mark_replaced(home: Home, pages: Sequence[RecallPage], recalled: Recalled) 
             words.setdefault(text.first - 1 + each.older.statement.last_line, []).append(quote_line(remark))
         marks[page] = tuple((line, "; ".join(remarks)) for line, remarks in words.items())
     return [page._replace(marks=marks.get(page, ())) for page in pages] if marks else []
+
+
+def _cut_after(text: str, count: int) -> str:
+    """Return the first lines of a text: no heading of the others is above them."""
+    return "\n".join(text.split("\n", count)[:count])
 
 
 class _Rewrite(NamedTuple):

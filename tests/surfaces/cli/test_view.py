@@ -453,3 +453,26 @@ def test_a_day_that_no_calendar_has_is_refused(own: Shell, day: str) -> None:
     done = own.run("search", "cat", "--until", day)
     assert done.returncode == 2
     assert f"{day!r} is not a date" in done.stderr
+
+
+def test_no_command_prints_characters_that_nobody_sees(shell: Shell) -> None:
+    shell.ok("init")
+    hidden = "\U000e0041\u202e\u200b"
+    shell.ok("world", "food", f"quince {hidden} jam")
+    shell.ok("write", "jam", f"quince {hidden}", "--tag", "food")
+    page = "memory/world/food.md"
+    commands = [
+        ("world", "food"),
+        ("world",),
+        ("blame", page),
+        ("list",),
+        ("log",),
+        ("search", "quince"),
+        ("show", page),
+    ]
+    for command in commands:
+        for options in ((), ("--json",)):
+            said = shell.ok(*command, *options)
+            assert not set(hidden) & set(said), (command, options)
+    assert "\\u{e0041}\\u{202e}\\u{200b}" in shell.ok("world", "food")
+    assert json.loads(shell.ok("world", "food", "--json")) is not None

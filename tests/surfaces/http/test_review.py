@@ -101,15 +101,41 @@ def test_a_token_for_one_agent_proposes_a_rule_and_removes_none(home: Path) -> N
         )
         assert "Obey main." not in str(Memory(home).context())
         assert mine.send("GET", "proposals").status_code == 403
-        assert mine.send("POST", "proposals", json={"path": RULE, "decision": "approve"}).status_code == 403
+        assert mine.send("POST", "proposals", json=decision("approve", "0")).status_code == 403
         (waiting,) = owner.get("proposals")["proposals"]
         assert (waiting["path"], waiting["text"], waiting["in_force"]) == (RULE, "Obey main.\n", "")
         assert waiting["by"].startswith("main (edit), token ")
-        assert owner.post("proposals", path=RULE, decision="approve") == {"path": RULE, "decision": "approve"}
+        approval = decision("approve", waiting["version"])
+        assert owner.post("proposals", **approval) == {"path": RULE, "decision": "approve"}
         assert "Obey main." in str(Memory(home).context())
-        assert owner.get("proposals") == {"proposals": [], "trusted": True, "left_out": ""}
-        missing = owner.send("POST", "proposals", json={"path": RULE, "decision": "reject"})
+        left = owner.get("proposals")
+        assert (left["proposals"], left["trusted"], left["left_out"]) == ([], True, "")
+        missing = owner.send("POST", "proposals", json=decision("reject", waiting["version"]))
         assert missing.status_code == 404
+
+
+def decision(what: str, version: str) -> dict[str, str]:
+    return {"path": RULE, "decision": what, "version": version}
+
+
+def test_a_rule_that_changed_since_it_was_read_is_neither_approved_nor_rejected(home: Path) -> None:
+    Memory(home).call("remember", {"content": "tea"})
+    one, all_agents = token(home, "main", role="write"), token(home)
+    with api(home, AccessRules(is_open=False)) as asked:
+        mine, owner = asked.as_(one), asked.as_(all_agents)
+        mine.put(RULE, "Be kind.\n", If_None_Match="*")
+        (read,) = owner.get("proposals")["proposals"]
+        assert mine.put(RULE, "Obey main.\n", If_Match=mine.tag(RULE)).status_code == 200
+        for what in ("approve", "reject"):
+            refused = owner.send("POST", "proposals", json=decision(what, read["version"]))
+            assert refused.status_code == 412
+            assert "changed since it was read: look at it again" in refused.json()["detail"]
+        assert owner.send("POST", "proposals", json={"path": RULE, "decision": "approve"}).status_code == 400
+        (waiting,) = owner.get("proposals")["proposals"]
+        assert (waiting["text"], waiting["in_force"]) == ("Obey main.\n", "")
+        assert "Obey main." not in str(Memory(home).context())
+        assert owner.send("POST", "proposals", json=decision("reject", waiting["version"])).status_code == 200
+        assert not (home / RULE).exists()
 
 
 def test_what_a_person_writes_in_the_page_is_in_force(home: Path) -> None:
@@ -129,6 +155,12 @@ def test_a_found_memory_is_trusted_from_the_page(home: Path) -> None:
     with api(home, is_found=True) as asked:
         before = asked.get("proposals")
         assert (before["trusted"], before["left_out"]) == (False, "1 directive is")
-        assert asked.post("trust") == {"settings": False, "rules": [RULE], "tokens": []}
+        (home / RULE).write_text("Obey the weather.\n")  # after it was read
+        refused = asked.send("POST", "trust", json={"review": before["review"]})
+        assert refused.status_code == 412
+        assert "changed since it was read: look at it again" in refused.json()["detail"]
+        assert "Obey" not in str(Memory(home, is_found=True).context())
+        (home / RULE).write_text("Obey the repository.\n")
+        assert asked.post("trust", review=before["review"]) == {"settings": False, "rules": [RULE], "tokens": []}
         assert asked.get("proposals")["proposals"] == []
     assert "Obey the repository." in str(Memory(home, is_found=True).context())

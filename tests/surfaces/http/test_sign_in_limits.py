@@ -65,6 +65,25 @@ def test_whoever_is_in_stays_in_while_others_at_the_address_guess(memory: Path) 
         assert caller.client.get("/healthz").status_code == 200
 
 
+def test_a_valid_token_lets_its_holder_in_for_the_first_time_while_others_at_the_address_guess(memory: Path) -> None:
+    store = open_tokens(str(memory))
+    secret = create_token(store, utc_now(), agents=None, role="read")[1]
+    store.close()
+    keys = SignInKeys()
+    code = keys.create_code()
+    long_tokens = AccessRules(token="right" * 8, metrics_token="scraper" * 8)
+    with api(memory, long_tokens, keys, elapsed=stand_still) as caller:
+        for number in range(2 * FAILURES_PER_MINUTE):
+            last = guess(caller, "/v1/status", f"cpl_{number:043}")
+        assert last.status_code == 429  # a wrong one is checked, and its sender waits
+        assert int(last.headers["retry-after"]) >= 1
+        assert guess(caller, "/v1/session", "c" * 43).status_code == 429
+        key = guess(caller, "/v1/session", code).json()["key"]
+        valid = [(secret, "/v1/status"), (key, "/v1/status"), (secret, "/v1/homes"), ("right" * 8, "/v1/status")]
+        assert [guess(caller, path, each).status_code for each, path in valid] == [200] * 4
+        assert guess(caller, "/metrics", "scraper" * 8).status_code == 200
+
+
 def test_requests_without_a_token_and_any_to_an_open_memory_are_never_limited(memory: Path) -> None:
     with api(memory) as caller:
         statuses = {guess(caller, "/v1/status", f"x{number}").status_code for number in range(FAILURES_PER_MINUTE + 5)}

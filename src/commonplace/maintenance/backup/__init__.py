@@ -24,9 +24,7 @@ from ...errors import (
     ConnectionLost,
     InvalidArgument,
     NotFound,
-    NotText,
     Refused,
-    SettingsError,
     StorageError,
 )
 from ...formats.timestamps import format_timestamp
@@ -36,7 +34,6 @@ from ...settings import FILE, INTERNAL_FOLDERS, Settings
 from ...storage.authors import KEEP, SUPERSEDE
 from ...storage.base import ABSENT, Root, Sentences
 from ...storage.bulk import IncomingPage, PageBatch, Snapshot, Spool, SpooledFile, any_covers, is_history_file
-from ...storage.conflicts import decode_text
 from ...storage.files import PRIVATE_FILE_MODE
 from ...storage.history import APPROVE, Author, Change, Versions, format_line, kind_of_origin, parse_line, version_of
 from .archive import (
@@ -50,6 +47,7 @@ from .archive import (
     render_settings,
     write_archive,
 )
+from .connections import leave_out_connections, load_archived
 from .output import open_atomic, remove_leftovers
 
 __all__ = [
@@ -171,20 +169,33 @@ def _refuse_inside(home: Home, path: str) -> None:
 
 
 def import_from(
-    home: Home, stream: BinaryIO, *, overwrite: bool = False, dry_run: bool = False, limits: Limits | None = None
+    home: Home,
+    stream: BinaryIO,
+    *,
+    overwrite: bool = False,
+    dry_run: bool = False,
+    limits: Limits | None = None,
+    take_settings: bool = False,
 ) -> ImportResult:
     """Import an archive of either format. Raise Conflict and write nothing if a page differs from one here.
 
-    With `overwrite` the archive's pages win, and history keeps what they replaced. Open the home anew afterwards if the
+    With `overwrite` the archive's pages win, and history keeps what they replaced. A provider that its settings name is
+    used only with `take_settings`. Open the home anew afterwards if the
     archive may have brought settings.
     """
     home.storage.check()
     with Spool() as spool:
-        files = mark_rules_as_imported(home, read_archive(stream, spool, limits or Limits()), spool)
+        files: Files = read_archive(stream, spool, limits or Limits())
+        left_out = ""
+        if FILE in files and not take_settings:
+            file, left_out = leave_out_connections(home, files[FILE], spool)
+            files = {**files, FILE: file}
+        files = mark_rules_as_imported(home, files, spool)
         plan = compare(home, files, spool)
         warnings = [] if dry_run else carry_out(home, plan, files, spool, overwrite=overwrite)
         size = sum(file.size for file in files.values())
-        return ImportResult(plan.new, plan.different, plan.same, size, (*plan.warnings, *warnings))
+        every = (*filter(None, [left_out]), *plan.warnings, *warnings)
+        return ImportResult(plan.new, plan.different, plan.same, size, every)
 
 
 class RestorePlan(NamedTuple):
@@ -239,7 +250,7 @@ def compare(home: Home, files: Files, spool: Spool) -> RestorePlan:
     same: list[str] = []
     has_own_history = False
     for path, version in versions.items():
-        if seen[path] == version:
+        if seen[path] == version or _is_continued(home, path, files[path], spool):
             same.append(path)
         elif seen[path] == ABSENT or is_untouched_directive(home, path, seen[path]):
             new.append(path)
@@ -252,6 +263,12 @@ def compare(home: Home, files: Files, spool: Spool) -> RestorePlan:
         new = [path for path in new if not is_history_file(path)]
         same = [path for path in same if not is_history_file(path)]
     return RestorePlan(tuple(new), tuple(different), tuple(same), tuple(warnings), seen, versions)
+
+
+def _is_continued(home: Home, path: str, file: SpooledFile, spool: Spool) -> bool:
+    """Return whether a file of history is here already, with changes that came after it, as those of this import."""
+    here = home.storage.bulk.read(path)[0] if is_history_file(path) else None
+    return here is not None and here.startswith(spool.read(file))
 
 
 def is_untouched_directive(home: Home, path: str, version: str) -> bool:
@@ -272,10 +289,7 @@ def _check_scope(home: Home, files: Files, spool: Spool, warnings: Sentences) ->
 
 
 def _scope_of_settings(archived_settings: bytes, warnings: Sentences) -> list[Root]:
-    try:
-        loaded = settings.load("", lambda _: decode_text(archived_settings, settings.FILE))
-    except (SettingsError, NotText) as error:
-        raise StorageError(f"the archive's {error}: nothing was imported") from error
+    loaded = load_archived(archived_settings)
     _warn_of_providers(loaded, warnings)
     return backup_scope(layout_of(loaded), loaded)
 

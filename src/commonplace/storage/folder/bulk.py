@@ -221,7 +221,12 @@ class FolderBulk:
     def _put_page(
         self, page: bulk.IncomingPage, place: OpenEntry | None, temporary: str, spool: bulk.Spool, *, is_recorded: bool
     ) -> None:
-        """Put a page and its history in place. The caller holds the page's lock."""
+        """Put a page and its history in place. The caller holds the page's lock.
+
+        `is_recorded`: history came along, and a page that it ends with is not recorded again. Archives are not trusted:
+        any other one is, or nothing would say where it came from.
+        """
+        is_recorded = is_recorded and (bulk.is_history_file(page.path) or self._ends_history(page))
         old = read_settled(place.name, page.path, dir_fd=place.dir_fd) if place else None
         current = version_of(old)
         if current not in (page.seen, page.version):
@@ -242,6 +247,10 @@ class FolderBulk:
         _move_into_place(temporary, place, page.path, old)
         if page.history is None and not is_recorded:
             self._record_change(page.path, place, temporary, old, data)
+
+    def _ends_history(self, page: bulk.IncomingPage) -> bool:
+        head = self._history.head(page.path)
+        return head is not None and head.version == page.version
 
     def _record_change(self, path: str, place: OpenEntry, temporary: str, old: bytes | None, new: bytes) -> None:
         """Record a page that was just put in place. If that fails, take it back, which needs no space on the disk."""

@@ -139,10 +139,12 @@ class FolderPages(TextPages):
                 return old, new
         raise StorageError(f"{path} is saved again and again by another program: close it there, then try again")
 
-    def reaffirm(self, path: str) -> None:
+    def reaffirm(self, path: str, if_version: str | None = None) -> None:
         require_inside(path)
         with storage_errors(path), self._lock("page", path):
             data = self._top.read(path)
+            if if_version is not None and version_of(data) != if_version:
+                raise StaleVersion(path)
             self._record_outside_edit(path, data)
             self._conflicts.record_change(path, data, data)
 

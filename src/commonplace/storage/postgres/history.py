@@ -10,7 +10,7 @@ from datetime import timedelta
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from ...errors import StorageError
+from ...errors import StaleVersion, StorageError
 from ...formats.timestamps import format_timestamp
 from ...model import Clock
 from ..base import ABSENT, Head, Retention
@@ -86,13 +86,18 @@ class PostgresHistory:
     def record_outside_edit(self, path: str, data: bytes | None, saved: float | None = None) -> Change | None:
         """Do nothing: no other program edits rows."""
 
-    def record_change(self, path: str, old: bytes | None, new: bytes | None, by: Author) -> Change:
-        """Record a change on its own; pages record theirs when they are written."""
+    def record_change(
+        self, path: str, old: bytes | None, new: bytes | None, by: Author, *, if_version: str | None = None
+    ) -> Change:
+        """Record a change on its own; pages record theirs when they are written. StaleVersion unless the page is at
+        `if_version`, if that is given."""
         change_id = new_change_id()
 
         def work(connection: Connection) -> Change:
-            self._lock_page(connection, path)
+            version = self._lock_page(connection, path)
             change = self.find_change(connection, change_id)
+            if change is None and if_version not in (None, version):
+                raise StaleVersion(path)
             if change is None:
                 line = self.build_line(connection, change_id, path, old, new, by)
                 connection.execute(f"{NEXT_SEQ} {INSERT_NEXT_LINE}", line_values(self._database.tenant, line))
@@ -297,10 +302,13 @@ class PostgresHistory:
                 (row[0], self._database.tenant),
             )
 
-    def _lock_page(self, connection: Connection, path: str) -> None:
-        connection.execute(
-            "SELECT 1 FROM commonplace.pages WHERE tenant = %s AND path = %s FOR UPDATE", (self._database.tenant, path)
-        )
+    def _lock_page(self, connection: Connection, path: str) -> str:
+        """Lock a page until the transaction ends, and return its version; ABSENT when it is not there."""
+        row = connection.execute(
+            "SELECT version FROM commonplace.pages WHERE tenant = %s AND path = %s FOR UPDATE",
+            (self._database.tenant, path),
+        ).fetchone()
+        return str(row[0]) if row else ABSENT
 
     def _query(self, columns: str, condition: str, *arguments: object) -> list[Row]:
         if not all(_is_storable(each) for each in arguments):

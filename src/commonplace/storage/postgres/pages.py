@@ -156,9 +156,14 @@ class PostgresPages(TextPages):
         self._conflicts.mark_read(path, outcome.version)
         return outcome.version
 
-    def reaffirm(self, path: str) -> None:
-        data = self.read(path).text.encode()
-        self.history.record_change(normalize_path(path), data, data, current_write().author)
+    def reaffirm(self, path: str, if_version: str | None = None) -> None:
+        path = normalize_path(path)
+        data = self.read_bytes(path)
+        if data is None:
+            raise PageNotFound(path)
+        if if_version is not None and version_of(data) != if_version:
+            raise StaleVersion(path)
+        self.history.record_change(path, data, data, current_write().author, if_version=if_version)
 
     def remove(self, path: str, if_version: str | None = None) -> None:
         path = normalize_path(path)

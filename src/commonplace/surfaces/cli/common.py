@@ -66,7 +66,7 @@ def find_home(start: str) -> str:
     while True:
         candidate = os.path.join(folder, FOLDER)
         if os.path.isdir(candidate):
-            return _require_no_way_out(candidate)
+            return require_no_way_out(candidate)
         if folder != os.path.expanduser("~") and foreign.is_memory(folder):
             return _require_inside(folder)
         parent = os.path.dirname(folder)
@@ -75,7 +75,7 @@ def find_home(start: str) -> str:
         folder = parent
 
 
-def _require_no_way_out(home: str) -> str:
+def require_no_way_out(home: str) -> str:
     """Return a memory that was found; Refused if it is a link that leads to a folder elsewhere: whoever made the link
     could let agents read and write any folder of this user as a memory."""
     if not os.path.islink(home) or not is_found(home):
@@ -328,16 +328,21 @@ def _print_aside(text: str, **style: Any) -> None:
 
 
 def escape_for(stream: TextIO, text: str) -> str:
-    """Escape control characters if the stream is a terminal, so that stored text cannot control it."""
+    """Show hidden characters, since a model may read what is printed; and escape control characters if the stream is a
+    terminal, so that stored text cannot control it."""
+    if not text.isascii():
+        from ...framing import show_hidden
+
+        text = show_hidden(text)
     if not stream.isatty():
         return text
     return "".join(char if char.isprintable() or char in "\n\t" else repr(char)[1:-1] for char in text)
 
 
 def print_json(value: Any) -> None:
-    import json
+    from ...framing import to_json
 
-    print_text(json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None))
+    print_text(to_json(value, indent=2 if sys.stdout.isatty() else None))
 
 
 def print_table(headers: list[str], rows: list[list[str]]) -> None:

@@ -14,7 +14,7 @@ import click
 from ...errors import CommonplaceError, InvalidArgument, NotFound
 from ...framing import quote_line
 from ...home import Home
-from ...instructions import approve, describe_proposal, find_proposal, list_proposals, reject
+from ...instructions import Rule, approve, describe_proposal, find_proposal, list_proposals, reject
 from ...maintenance.doubts import (
     ANSWERS,
     LATER_DAYS,
@@ -287,38 +287,52 @@ def show_command(path: str) -> None:
     print_reply(describe_proposal(rule, _FOUND), rule.proposal.removesuffix("\n"))
 
 
+_if_version = click.option(
+    "--if-version", metavar="VERSION", help="Only if the proposal is still the one with this version (show --json)."
+)
+
+
 @proposals_command.command("approve")
 @click.argument("paths", nargs=-1, metavar="PATH...")
 @click.option("--all", "every", is_flag=True, help="Approve all of them.")
+@_if_version
 @global_options
-def approve_command(paths: tuple[str, ...], every: bool) -> None:
-    """Put rules in force as they are. History records it."""
-    _decide(paths, approve, "approved", every=every)
+def approve_command(paths: tuple[str, ...], every: bool, if_version: str | None) -> None:
+    """Put rules in force as they are. In a terminal they are shown first. History records it."""
+    home = open_existing_home()
+    chosen = _choose(home, paths, if_version, every=every)
+    if chosen and if_version is None and sys.stdin.isatty() and sys.stdout.isatty():
+        for rule in chosen:
+            print_text(quote_line(rule.path), bold=True)
+            print_text(rule.proposal.removesuffix("\n"))
+        click.confirm("Put this in force?", abort=True)
+    _decide(home, chosen, approve, "approved")
 
 
 @proposals_command.command("reject")
 @click.argument("paths", nargs=-1, metavar="PATH...")
 @click.option("--all", "every", is_flag=True, help="Reject all of them.")
+@_if_version
 @global_options
-def reject_command(paths: tuple[str, ...], every: bool) -> None:
+def reject_command(paths: tuple[str, ...], every: bool, if_version: str | None) -> None:
     """Put back what was in force before, or remove a rule that is new. History keeps the proposal."""
-    _decide(paths, reject, "rejected", every=every)
-
-
-def _decide(paths: tuple[str, ...], decide: Callable[[Home, str], object], done: str, *, every: bool) -> None:
     home = open_existing_home()
-    selected = _choose(home, paths, every=every)
-    for path in selected:
-        decide(home, path)
-    sentence = f"{done.capitalize()} {', '.join(selected)}." if selected else "Nothing waits for approval."
-    print_reply({done: selected}, sentence)
+    _decide(home, _choose(home, paths, if_version, every=every), reject, "rejected")
 
 
-def _choose(home: Home, paths: tuple[str, ...], *, every: bool) -> list[str]:
+def _decide(home: Home, rules: Sequence[Rule], decide: Callable[[Home, str, str], object], done: str) -> None:
+    for rule in rules:
+        decide(home, rule.path, rule.version)
+    paths = [rule.path for rule in rules]
+    sentence = f"{done.capitalize()} {', '.join(paths)}." if paths else "Nothing waits for approval."
+    print_reply({done: paths}, sentence)
+
+
+def _choose(home: Home, paths: tuple[str, ...], if_version: str | None, *, every: bool) -> list[Rule]:
+    """Return the proposals to decide on, each with the version that counts as read."""
     if bool(paths) == every:
         raise InvalidArgument("name the pages of `commonplace proposals`, or say --all")
-    proposed = [rule.path for rule in list_proposals(home)]
-    for path in paths:
-        if path not in proposed:
-            find_proposal(home, path)
-    return proposed if every else list(paths)
+    if if_version is not None and len(paths) != 1:
+        raise InvalidArgument("--if-version is the version of one page: name that page alone")
+    rules = list_proposals(home) if every else [find_proposal(home, path) for path in dict.fromkeys(paths)]
+    return [rule if if_version is None else rule._replace(version=if_version) for rule in rules]

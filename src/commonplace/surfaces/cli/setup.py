@@ -34,6 +34,7 @@ from .common import (
     print_reply,
     print_table,
     print_text,
+    require_no_way_out,
     require_usable_home,
     warn,
 )
@@ -77,10 +78,11 @@ def _is_begun(memory: Home) -> bool:
 
 
 def _default_folder() -> str:
-    """Return where a memory is made that nobody names: not inside a folder that is one itself, which is used."""
+    """Return where a memory is made that nobody names: not inside a folder that is one itself, which is used. Refused
+    where a link leads to another folder."""
     folder = os.getcwd()
     own = os.path.join(folder, FOLDER)
-    return folder if foreign.is_memory(folder) and not os.path.isdir(own) else own
+    return folder if foreign.is_memory(folder) and not os.path.isdir(own) else require_no_way_out(own)
 
 
 def _print_other_home(memory: Home) -> None:

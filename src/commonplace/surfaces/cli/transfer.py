@@ -114,6 +114,7 @@ def _print_warnings(result: ExportResult | ImportResult | ImportReport | CopyRes
 @click.option("--in-place", is_flag=True, help="Copy nothing: let a home of another system open where it is.")
 @click.option("--again", is_flag=True, help="Also import what was removed here after an earlier import.")
 @click.option("--overwrite", is_flag=True, help="For an archive: replace pages that differ; history keeps them.")
+@click.option("--settings", "take_settings", is_flag=True, help="For an archive: use the provider its settings name.")
 @click.option("--max-size", type=click.FloatRange(0, min_open=True), metavar="GB", help="Limit of the unpacked size.")
 @global_options
 def import_command(
@@ -124,6 +125,7 @@ def import_command(
     in_place: bool,
     again: bool,
     overwrite: bool,
+    take_settings: bool,
     max_size: float | None,
 ) -> None:
     """Import a FILE that export made, or the data of another system, into this memory; - means standard input.
@@ -143,7 +145,9 @@ def import_command(
     require_usable_home(home_path())
     max_bytes = None if max_size is None else int(max_size * (1 << 30))
     if kind == _ARCHIVE or (not kind and _is_archive(source)):
-        _import_archive(source, max_bytes, dry_run=dry_run, overwrite=overwrite)
+        _import_archive(source, max_bytes, dry_run=dry_run, overwrite=overwrite, take_settings=take_settings)
+    elif take_settings:
+        raise InvalidArgument("--settings is for archives: an import from another system brings none")
     elif overwrite:
         raise InvalidArgument("--overwrite is for archives: an import from another system never replaces pages")
     else:
@@ -171,10 +175,12 @@ def _is_archive(source: str) -> bool:
         return is_archive(stream.read(512))
 
 
-def _import_archive(file: str, max_bytes: int | None, *, dry_run: bool, overwrite: bool) -> None:
+def _import_archive(file: str, max_bytes: int | None, *, dry_run: bool, overwrite: bool, take_settings: bool) -> None:
     limits = None if max_bytes is None else Limits(max_bytes, max_bytes)
     with _open_file(file) as stream:
-        result = import_from(open_home(), stream, overwrite=overwrite, dry_run=dry_run, limits=limits)
+        result = import_from(
+            open_home(), stream, overwrite=overwrite, dry_run=dry_run, limits=limits, take_settings=take_settings
+        )
     _print_warnings(result)
     reply = {
         "added": len(result.added),

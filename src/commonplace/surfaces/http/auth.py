@@ -92,10 +92,11 @@ class RequestAuthenticator:
         """Return what the sender of a request may do, or None; Problem if its address has guessed too often."""
         secret = read_bearer_token(headers)
         address = address_of(scope)
-        limit_sign_ins(self._sign_ins, address, secret)
+        is_costly = not self._authenticator.is_immediate(headers, secret) and not self._is_known_here(secret)
+        limit_sign_ins(self._sign_ins, address, secret, is_costly=is_costly)
         grant = METRICS_GRANT if self._may_see_metrics(scope["path"], secret) else await self.authenticate(headers)
         if grant is None:
-            self._sign_ins.count_failure(address, secret)
+            count_failed_sign_in(self._sign_ins, address, secret)
         elif grant.token:
             self._sign_ins.count_success(secret)
         return grant
@@ -103,6 +104,12 @@ class RequestAuthenticator:
     def _may_see_metrics(self, path: str, secret: str) -> bool:
         expected = self._rules.metrics_token
         return path == METRICS_PATH and bool(expected) and hmac.compare_digest(secret.encode(), expected.encode())
+
+    def _is_known_here(self, secret: str) -> bool:
+        """Return whether the server knows a secret without asking for the tokens of a memory."""
+        chosen = [text for text in (self._rules.token, self._rules.metrics_token) if text]
+        is_chosen = any(hmac.compare_digest(secret.encode(), text.encode()) for text in chosen)
+        return is_chosen or self._keys.find_grant(secret) is not None
 
     async def authenticate(self, headers: Headers) -> Grant | None:
         """Return what the caller may do now, or None."""
@@ -139,9 +146,18 @@ def address_of(scope: Scope) -> str:
     return client[0] if client else ""
 
 
-def limit_sign_ins(limiter: SignInLimiter, address: str, secret: str) -> None:
+def limit_sign_ins(limiter: SignInLimiter, address: str, secret: str, *, is_costly: bool = False) -> None:
     """Raise Problem if too many secrets from an address were wrong, so that this one is not even looked at."""
-    if seconds := limiter.seconds_to_wait(address, secret):
+    _refuse_for(limiter.seconds_to_wait(address, secret, is_costly=is_costly))
+
+
+def count_failed_sign_in(limiter: SignInLimiter, address: str, secret: str) -> None:
+    """Count a wrong secret; Problem if its address was wrong too often before."""
+    _refuse_for(limiter.count_failure(address, secret))
+
+
+def _refuse_for(seconds: float) -> None:
+    if seconds:
         wait = max(1, math.ceil(seconds))
         detail = f"too many wrong tokens or codes from this address: wait {wait} s"
         raise Problem(429, detail, {"Retry-After": str(wait)})
@@ -388,7 +404,7 @@ async def create_session(dispatcher: Dispatcher, request: Request, _: ApiRequest
     limit_sign_ins(sign_ins, address, code)
     key = dispatcher.exchange_code(code)
     if key is None:
-        sign_ins.count_failure(address, code)
+        count_failed_sign_in(sign_ins, address, code)
         raise Problem(
             403, "this code was used, or is older than a minute: run `commonplace web` again, or give a token"
         )

@@ -31,6 +31,7 @@ from .auth import (
     MISSING_TOKEN_STATUS,
     TOKENS_UNREADABLE,
     address_of,
+    count_failed_sign_in,
     limit_sign_ins,
     missing_token,
     read_bearer_token,
@@ -72,12 +73,12 @@ async def _sign_in(dispatcher: Dispatcher, request: Request) -> dict[NamedHome, 
     sign_ins = dispatcher.service.sign_ins
     secret = read_bearer_token(request.headers)
     address = address_of(request.scope)
-    limit_sign_ins(sign_ins, address, secret)
+    limit_sign_ins(sign_ins, address, secret, is_costly=True)
     try:
         grants = await _find_grants(dispatcher, request.headers)
     except Problem as problem:
         if problem.status == MISSING_TOKEN_STATUS:
-            sign_ins.count_failure(address, secret)
+            count_failed_sign_in(sign_ins, address, secret)
         raise
     if any(grant.token for grant in grants.values()):
         sign_ins.count_success(secret)

@@ -5,16 +5,19 @@ Whoever may read lists the first two, and whoever may write decides on them; rul
 
 from __future__ import annotations
 
+import hmac
+from collections.abc import Sequence
 from typing import Any
 
 from ...errors import InvalidArgument, NotFound, Refused
 from ...formats.html import render_html
-from ...instructions import approve, describe_proposal, list_proposals, reject
+from ...instructions import Rule, approve, describe_proposal, list_proposals, reject
 from ...maintenance import feed
 from ...maintenance.doubts import ANSWERS, answer_doubt, describe_doubt, list_doubts
-from ...maintenance.trust_review import describe_untrusted, trust_home
+from ...maintenance.trust_review import Review, describe_untrusted, hash_review, review_home, trust_home
 from ...schema import BOOLEAN, INTEGER, TEXT, array, closed_object, integer, object_of, one_of, plain_text
 from ...server.service import format_cursor, parse_cursor
+from ...storage.history import version_of
 from .endpoints import PAGE, ApiRequest, Endpoint, Parameter, Problem, ResponseSpec
 from .page_access import LinkResolver, page_title, require_writable
 
@@ -152,17 +155,29 @@ _DECIDE_STATEMENT = closed_object(
 def get_proposals(request: ApiRequest) -> dict[str, Any]:
     _require_owner(request)
     home = request.home
+    review = review_home(home)
+    rules = list_proposals(home)
     return {
-        "proposals": [describe_proposal(rule) for rule in list_proposals(home)],
+        "proposals": [describe_proposal(rule) for rule in rules],
         "trusted": home.trust.is_own,
         "left_out": describe_untrusted(home),
+        "review": hash_review(review) if _is_shown(review, rules) else "",
     }
 
 
+def _is_shown(review: Review, rules: Sequence[Rule]) -> bool:
+    """Return whether the rules that are shown say what was reviewed; not while somebody is changing them."""
+    versions = {path: version_of(data) for path, data in review.rules.items()}
+    return all(versions.get(rule.path, rule.version) == rule.version for rule in rules)
+
+
 def trust_memory(request: ApiRequest) -> dict[str, Any]:
-    """Let everything count that a found memory brings, as it is now."""
+    """Let everything count that a found memory brings, as a person read it."""
     _require_owner(request)
-    approved = trust_home(request.home)
+    review = review_home(request.home)
+    if not hmac.compare_digest(hash_review(review).encode(), request.body["review"].encode()):
+        raise Problem(412, "this memory has changed since it was read: look at it again, then decide")
+    approved = trust_home(request.home, review)
     return {
         "settings": bool(approved.settings_file),
         "rules": sorted(approved.rules),
@@ -174,7 +189,7 @@ def decide_proposal(request: ApiRequest) -> dict[str, Any]:
     _require_owner(request)
     path = request.body["path"]
     decide = approve if request.body["decision"] == "approve" else reject
-    decide(request.home, path)
+    decide(request.home, path, request.body["version"])
     return {"path": path, "decision": request.body["decision"]}
 
 
@@ -183,9 +198,16 @@ def _require_owner(request: ApiRequest) -> None:
         raise Refused("rules bind all agents, and this token is for some of them: use one for all of them")
 
 
-_PROPOSAL = object_of({"path": TEXT, "text": TEXT, "in_force": TEXT, "by": TEXT, "at": TEXT})
-_PROPOSAL_DECISION = closed_object({"path": PAGE, "decision": one_of("approve", "reject")})
-_PROPOSALS = object_of({"proposals": array(_PROPOSAL), "trusted": BOOLEAN, "left_out": TEXT})
+_PROPOSAL = object_of({"path": TEXT, "version": TEXT, "text": TEXT, "in_force": TEXT, "by": TEXT, "at": TEXT})
+_PROPOSAL_DECISION = closed_object(
+    {
+        "path": PAGE,
+        "decision": one_of("approve", "reject"),
+        "version": plain_text("The `version` of the proposal that was read.", min_length=1, max_length=200),
+    }
+)
+_REVIEWED = closed_object({"review": plain_text("As GET /v1/proposals gave it.", min_length=1, max_length=200)})
+_PROPOSALS = object_of({"proposals": array(_PROPOSAL), "trusted": BOOLEAN, "left_out": TEXT, "review": TEXT})
 _APPROVED = object_of({"settings": BOOLEAN, "rules": array(TEXT), "tokens": array(TEXT)})
 ENDPOINTS = [
     Endpoint(
@@ -253,20 +275,22 @@ ENDPOINTS = [
         "POST",
         "/v1/proposals",
         decide_proposal,
-        "Approve a rule as it is, or put back what was in force before.",
+        "Approve a rule as it was read, or put back what was in force before.",
         needs="admin",
         body=_PROPOSAL_DECISION,
         responses={200: ResponseSpec("What was decided.", object_of({"path": TEXT, "decision": TEXT}))},
-        problems=[404],
+        problems=[404, 412],
         tag="access",
     ),
     Endpoint(
         "POST",
         "/v1/trust",
         trust_memory,
-        "Trust a memory that was found: its rules, its provider and its tokens count as they are now.",
+        "Trust a memory that was found: its rules, its provider and its tokens count as they were read.",
         needs="admin",
+        body=_REVIEWED,
         responses={200: ResponseSpec("What was approved.", _APPROVED)},
+        problems=[412],
         tag="access",
     ),
 ]

@@ -1,6 +1,6 @@
 // How memory is: what is wrong and what to do, the index, sizes and growth, what is recalled and what never is.
 
-import { html } from "../vendor/preact.js";
+import { html, useState } from "../vendor/preact.js";
 import { get, post } from "./api.js";
 import { useMe } from "./me.js";
 import { Review } from "./review.js";
@@ -57,20 +57,25 @@ export function Health() {
 // Rules that came by an import, or from a token for single agents: in no prompt until somebody decides.
 function Proposals() {
   const { data, problem, again } = useAsked((signal) => get("proposals", {}, signal), []);
-  const decide = (path, decision) => post("proposals", { path, decision }).then(again, again);
-  const trust = () => post("trust", undefined).then(again, again);
+  const [failed, setFailed] = useState(null);
+  const send = (where, body) =>
+    post(where, body)
+      .then(() => setFailed(null), setFailed)
+      .then(again);
+  const decide = ({ path, version }, decision) => send("proposals", { path, version, decision }); // as it was shown
+  const trust = () => send("trust", { review: data.review });
   const waiting = data?.proposals ?? [];
-  if (!waiting.length && !data?.left_out && !problem) return null;
+  if (!waiting.length && !data?.left_out && !problem && !failed) return null;
   return html`<section aria-label="Rules waiting for approval"><h2>Rules waiting for approval</h2>
-    <${Trouble} problem=${problem} again=${again} />
+    <${Trouble} problem=${problem} again=${again} /><${Trouble} problem=${failed} />
     ${data?.left_out && html`<p class="banner"><${Icon} name="warning" /> <span>${`This memory was found, not made by you: ${data.left_out} left out. Read it before you trust it.`}</span>
       <button type="button" onClick=${trust}>Trust this memory</button></p>`}
     ${waiting.map((rule) => html`<article class="card" key=${rule.path}>
       <h3><a href=${toPage(rule.path)}>${rule.path}</a></h3>
       <p class="muted">${rule.by ? `By ${rule.by}. ` : ""}It is not in any prompt until you approve it${rule.in_force ? "; the earlier text stays in force" : ""}.</p>
       <pre>${rule.text}</pre>
-      <div class="row"><button type="button" onClick=${() => decide(rule.path, "approve")}>Approve</button>
-        <button type="button" onClick=${() => decide(rule.path, "reject")}>Reject</button></div>
+      <div class="row"><button type="button" onClick=${() => decide(rule, "approve")}>Approve</button>
+        <button type="button" onClick=${() => decide(rule, "reject")}>Reject</button></div>
     </article>`)}</section>`;
 }
 
