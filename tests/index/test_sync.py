@@ -452,7 +452,7 @@ def test_without_time_to_catch_up_a_search_answers_from_what_is_indexed(home: Pa
         late = memory.home.search("tea")
     assert [hit.path for hit in late.hits] == ["memory/world/tea.md"]
     assert late.stale
-    assert "1 page is not indexed yet: `commonplace index` waits for everything" in late.warnings[0]
+    assert "not indexed yet: `commonplace index` waits for everything" in late.warnings[0]
     assert {hit.path for hit in memory.search("tea")} == {"memory/world/tea.md", "memory/world/boats.md"}
 
 
