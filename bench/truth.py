@@ -234,7 +234,7 @@ def run_pairs(given: argparse.Namespace) -> None:
     print(
         f"\nPairs judged by the rules alone\n{'':8}{'changes':>8}{'found':>7}{'look-alikes':>12}{'falsely linked':>15}"
     )
-    for half in (*HALVES, "later"):
+    for half in (*HALVES, "later", "fresh"):
         if given.half not in (None, half):
             continue
         items = [json.loads(line) for line in (DATA / f"pairs-{half}.jsonl").read_text().splitlines()]

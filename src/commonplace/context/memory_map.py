@@ -392,26 +392,44 @@ class _MapReader:
         return self._group("Topics", self._add_texts(names))
 
     def read_pages(self) -> Group:
-        """Return the pages that people put beside those of tools: in shared memory, and in that of the agent."""
+        """Return the pages that people put beside those of tools, in shared memory and in that of the agent. Of folders
+        for whose pages there is no room, only the names."""
         layout = self._home.layout
-        own = f"{layout.agent_folder(self._home.agent)}/memory"
-        listed = {path: root for root in (layout.path(layout.loose), own) for path in self._list_loose(root)}
-        names = [
-            Named(path.removeprefix(f"{listed[path]}/").removesuffix(".md"), path) for path in self._choose(listed)
-        ]
-        return self._group("Pages", self._add_texts(names))
+        names: list[Named] = []
+        closed: list[Named] = []
+        left = 0
+        for root in dict.fromkeys((layout.path(layout.loose), f"{layout.agent_folder(self._home.agent)}/memory")):
+            for folder in self._walk_loose(root):
+                if len(names) >= self._most_names:
+                    closed.append(Named(f"{folder[len(root) + 1 :]}/", folder))
+                    continue
+                paths = self._choose(self._list_loose(folder, has_days=folder == root))
+                room = self._most_names - len(names)
+                names += (Named(path[len(root) + 1 :].removesuffix(".md"), path) for path in paths[:room])
+                left += len(paths[room:])
+        folders = () if self._only_approved else tuple(closed[: self._most_names])
+        lists = (NameList("folders", folders),) if folders else ()
+        return Group("Pages", tuple(self._add_texts(names)), left, lists)
 
-    def _list_loose(self, root: str) -> list[str]:
-        """Return the pages in a folder and in those within it, but for the folders of tools."""
+    def _walk_loose(self, root: str) -> Iterator[str]:
+        """Yield a folder and those within it, but for the folders of tools."""
         layout = self._home.layout
         agent = self._home.agent
         own = (layout.days_folder(agent), layout.working_folder(agent), layout.activity_folder(agent))
         taken = {layout.world, layout.globals, layout.channels, *own}
-        folders = [f"{root}/{name}" for name in self._pages.list_folders(root)]
-        deep = (path for folder in folders if folder not in taken for path in self._pages.list(folder, deep=True))
-        curated = (layout.shared_curated, layout.curated_page(agent))
-        every = (path for path in (*self._pages.list(root), *deep) if path not in curated)
-        return [path for path in every if not layout.day_of(agent, path)]
+        pending = [root]
+        while pending:
+            folder = pending.pop(0)
+            yield folder
+            if len(pending) < self._most_names:
+                inside = (f"{folder}/{name}" for name in self._pages.list_folders(folder))
+                pending += (each for each in inside if each not in taken)
+
+    def _list_loose(self, folder: str, *, has_days: bool) -> list[str]:
+        layout = self._home.layout
+        curated = (layout.shared_curated, layout.curated_page(self._home.agent))
+        paths = [path for path in self._pages.list(folder) if path not in curated]
+        return [path for path in paths if not layout.day_of(self._home.agent, path)] if has_days else paths
 
     def read_records(self, channel: str | None) -> Group:
         """Return the keys of records that are not part of the context, by category."""

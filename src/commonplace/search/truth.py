@@ -77,7 +77,7 @@ _MAX_CANDIDATES = 60
 _MAX_KEYS = 400
 _MAX_TASK_HITS = 200  # among which those are looked for that are still open
 _MAX_VERSIONS = 100  # statements with the same key that are looked at
-_MAX_COMPARISONS = 10_000  # of statements with others, for one answer
+_MAX_COMPARISONS = 3_000  # of statements with others, for one answer
 _MIN_COMPARISONS = 4  # of each statement
 _MAX_WHOLE_CHARACTERS = 300  # that are shown of a passage that replaces another as a whole
 
