@@ -50,6 +50,7 @@ APART = [
     ("Deploys need an approval.", "Hotfix deploys no longer need an approval."),
     ("Diego works at Siemens.", "Diego used to work at Bosch."),
     ("Lena mag Mathe.", "Lena mag kein Englisch mehr."),
+    ("Marta leads the billing team.", "Marta doesn't lead the design team, that was a misunderstanding."),
     # Only some of it.
     ("The timeout is 30 seconds.", "The timeout is 90 seconds in the integration tests."),
     ("The timeout is 30 seconds.", "Set the timeout to 5 seconds locally to reproduce the bug."),

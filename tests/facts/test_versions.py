@@ -16,6 +16,10 @@ def read(text: str, *, is_turn: bool = False) -> Statement:
 
 
 VERSIONS = [
+    ("We use Trello for tasks.", "We no longer use Trello, we moved to Linear.", "retraction"),
+    ("Usamos Trello para las tareas.", "Ya no usamos Trello, nos pasamos a Linear.", "retraction"),
+    ("Wir nutzen Trello für Aufgaben.", "Wir nutzen Trello nicht mehr, wir sind zu Linear gewechselt.", "retraction"),
+    ("Carmen trabaja en Telefónica.", "Carmen dejó Telefónica y ahora trabaja en Indra.", "retraction"),
     ("Kate's last name is Miller.", "Kate got married, her last name is Torres now.", "correction"),
     ("Tom works at Initech.", "Tom changed jobs, he works at Acme now.", "correction"),
     ("The capital of Romania is Bucharest.", "The capital of Romania is Rajanpur.", "frame"),

@@ -69,10 +69,6 @@ _OTHER_DAY = lazy_pattern(
     r"|в (?:понедельник|вторник|среду|четверг|пятницу|субботу|воскресенье))\b|कल |غدا|明天|昨天|明日|昨日"
 )
 _CLOCK = lazy_pattern(r"\d{1,2}[:h.]\d\d|\b(?:at|um|à|a las|às|to|until|till|до|bis) \d|\d ?(?:am|pm|uhr|बजे|点|時)")
-_NO_LONGER = lazy_pattern(
-    r"\b(?:no longer|any ?more|not (?:\w+ ){1,6}after all|al final no|nicht mehr|ya no"
-    r"|ne \w+ plus|não \w+ mais|non \w+ più|больше не)\b"
-)
 # It goes on as it was: `we stay in Hamburg after all`.
 _STAYS = lazy_pattern(
     r"\b(?:stays?|staying|remains?|remaining|keeps?|still|bleib(?:t|en|e)|weiterhin|nach wie vor|immer noch|sigue\w*"
@@ -157,7 +153,7 @@ def are_told_apart(older: Statement, newer: Statement) -> bool:
         return True
     if _moves_something_else(older, newer) or _give_unlike_values(older, newer):
         return True
-    return not older.label and (_name_other_things(older, newer) or _denies_another(older, newer))
+    return not older.label and _name_other_things(older, newer)
 
 
 def _are_of_other_cases(older: Statement, newer: Statement) -> bool:
@@ -335,6 +331,9 @@ def have_other_subjects(older: Statement, newer: Statement) -> bool:
 def _name_other_things(older: Statement, newer: Statement) -> bool:
     """Return whether both name what they are about, and these are different things: `the office rent` and `the
     warehouse rent`, `the backup` and `the backup of the wiki`, `the launch party` and `the launch`."""
+    verdict = compare_states(older.text, newer.text, says_change=False)
+    if verdict and verdict[0] != "other":
+        return False  # `Carmen left Telefónica and works at Indra now`
     old = _read_subject(older)
     new = _read_subject(newer)
     if not set(old) & set(new):
@@ -418,16 +417,24 @@ def _denies_something_else(older: Statement, newer: Statement) -> bool:
     """Return whether the newer statement denies something that the older one does not say: `is not allergic to cats`
     says nothing of nuts, nor does `Ben has no key any more` of Anna's."""
     folded = fold(newer.text)
-    denial = _DENIAL.search(folded)
-    if not denial or _DENIAL.search(fold(older.text)) or _BUT.search(folded):
+    if _DENIAL.search(fold(older.text)) or _BUT.search(folded) or "resolution" in newer.cues:
         return False
-    if len(split_clauses(newer.text)) > 1 or "resolution" in newer.cues or any(map(is_unspaced, newer.words)):
+    clauses = [*map(fold, split_clauses(newer.text))]
+    at = next((at for at, clause in enumerate(clauses) if _DENIAL.search(clause)), len(clauses))
+    clause = "".join(clauses[at : at + 1])
+    denial = _DENIAL.search(clause)
+    if not denial or any(map(is_unspaced, newer.words)):
         return False
-    reason = _REASON.search(folded, denial.end())
-    denied = content_stems(split_words(folded[denial.end() : reason.start() if reason else None]))
-    if denied and denied[-1] not in older.stems and denied[-1] not in GENERIC:
+    rest = (each for later in clauses[at + 1 :] for each in content_stems(split_words(later)))
+    if not set(older.stems[1:]).isdisjoint(rest):  # it goes on about what the older one says
+        return False
+    reason = _REASON.search(clause, denial.end())
+    denied = content_stems(split_words(clause[denial.end() : reason.start() if reason else None]))
+    if denied and denied[-1] not in older.stems and not is_number(denied[-1]):
         return True
-    subject = content_stems(split_words(folded[: denial.start()])) if denial["english"] else ()
+    if any(each not in older.stems and each not in GENERIC for each in denied[1:]):  # but for the verb
+        return True
+    subject = content_stems(split_words(clause[: denial.start()])) if denial["english"] else ()
     return any(each not in older.stems and each not in GENERIC for each in subject)
 
 
@@ -498,10 +505,3 @@ def _is_of_kin(older: Statement, newer: Statement) -> bool:
     """Return whether the newer statement is about something of a relative of whom the older one is about."""
     kin = {word for word, mark in pairwise(newer.words) if mark == "'s" and word in _KIN}
     return bool(kin) and kin.isdisjoint(older.words) and older.words[0] in FIRST_PERSON
-
-
-def _denies_another(older: Statement, newer: Statement) -> bool:
-    """Return whether the newer statement takes back something that the older does not say: `no longer likes coffee`."""
-    if not older.stems or not newer.stems or not _NO_LONGER.search(fold(newer.text)):
-        return False
-    return newer.stems[-1] not in older.stems and older.stems[-1] not in newer.stems
