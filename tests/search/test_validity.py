@@ -173,6 +173,8 @@ def test_days_ahead_are_understood_as_seen_from_the_day_of_the_note(language: st
         "Cerrado hasta el viernes cada semana",
         "Каждую неделю закрыто до пятницы",
         "每周到周五关门",
+        "发布推迟到6月22日。",
+        "会议改到6月22日",
     ],
 )
 def test_what_only_looks_like_it_says_nothing(text: str) -> None:

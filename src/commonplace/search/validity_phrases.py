@@ -141,8 +141,8 @@ OTHERS = {
 MORE_NUMBERS = {"russian": "одной/одного двух трех четырех пяти шести семи восьми девяти десяти"}
 # Chinese, Japanese and Korean have no spaces, and say it before or after the date.
 UNSPACED = ValidityWords(
-    r"(?:有效期?(?:至|到)|一?直到|截至|截止到?|到|至){date}(?:为止|為止|之前|前)? | {date}(?:为止|為止)"
-    r" | {date}まで(?!に) | {date}\s?까지",
+    r"(?:有效期?(?:至|到)|一?直到|截至|截止到?|(?<![迟遲期后後前动動成移改])[到至]){date}(?:为止|為止|之前|前)?"
+    r" | {date}(?:为止|為止) | {date}まで(?!に) | {date}\s?까지",
     r"(?:从|從|自){date}(?:起|开始|開始) | {date}(?:起|开始|開始)(?!床) | {date}(?:から|以降|より) | {date}\s?부터",
     r"(?:接下来|接下來|未来|未來|今后|今後|往后)的?{amount}(?:个|個)?{units}"
     r" | (?:今後|これから|向こう){amount}{units} | (?:앞으로|다음|향후)\s?{amount}\s?{units}",

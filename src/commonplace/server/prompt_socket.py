@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _MAX_PATH_BYTES = 100  # of a Unix socket, on every system
 _ANSWER_TIMEOUT_SECONDS = 2.0
+_CATCH_UP_SECONDS = 1.5  # for the index, as long as a command that recalls by itself waits
 _MAX_REQUEST_BYTES = 2_000_000
 _OWNER_ONLY = 0o600
 _OWNER_FOLDER = 0o700
@@ -120,6 +121,7 @@ class PromptSocket:
 
     def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
         from ..context.prompt_recall import recall_for
+        from ..index.base import limit_catch_up
 
         if request["version"] != __version__ or request["agent"] != self._home.agent:
             return {}
@@ -127,7 +129,8 @@ class PromptSocket:
         conversation = home.open_conversation(request["session"])
         if conversation.needs_context:
             return {}
-        recall = recall_for(home, request["prompt"], request["budget"], conversation, session=request["session"])
+        with limit_catch_up(_CATCH_UP_SECONDS):
+            recall = recall_for(home, request["prompt"], request["budget"], conversation, session=request["session"])
         return {"text": recall.text, "warnings": recall.receipt["warnings"]}
 
 
