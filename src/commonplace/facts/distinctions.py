@@ -468,12 +468,13 @@ def _names_case(statement: Statement) -> set[str]:
 
 
 def _read_end(statement: Statement) -> list[str]:
-    """Return the stems after the first preposition that follows the number of a statement."""
+    """Return the stems after the first preposition that follows the number of a statement; none if there is another
+    number among them."""
     words = statement.words
     number = next((at for at, word in enumerate(words) if is_number(word) and word[0].isdigit()), len(words))
     start = next((at for at in range(number + 1, len(words)) if words[at] in _CASES), len(words))
-    end = [each for each in content_stems(words[start + 1 :]) if not is_number(each)]
-    return end if len(end) == len(content_stems(words[start + 1 :])) else []
+    end = content_stems(words[start + 1 :])
+    return [] if any(map(is_number, end)) else end
 
 
 def _have_other_names(older: Statement, newer: Statement) -> bool:

@@ -115,11 +115,10 @@ def _names_another_subject(older: Statement, newer: Statement, subject: frozense
     if not subject or not subject.isdisjoint(newer.stems) or not _has_case(newer.text) or _is_of_writer(newer):
         return False
     heads = frozenset[str]().union(*(claim.heads[0] for claim in read_first_claim(newer.text)[:1]))
-    names = {word for word in list_capitalised(newer.text) if stem(word) in heads}
+    capitalised = list_capitalised(newer.text)
+    names = {word for word in capitalised if stem(word) in heads}
     names |= {word for word, mark in pairwise(newer.words) if mark == "'s"}
-    names |= {
-        word for mark, word in pairwise(newer.words) if mark in _OWNER_MARKS and word in list_capitalised(newer.text)
-    }
+    names |= {word for mark, word in pairwise(newer.words) if mark in _OWNER_MARKS and word in capitalised}
     first = newer.words[0]
     if stem(first) in heads and first not in _no_subjects():
         names.add(first)
