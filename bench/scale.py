@@ -33,7 +33,7 @@ from commonplace.index.base import Entry
 from commonplace.index.embedding_service import EmbeddingService, embed_batch
 from commonplace.model import EVERYTHING, Hit, Passage, Scope, Viewer
 from commonplace.settings import SearchSettings
-from commonplace.storage.backends import backend_of
+from commonplace.storage.base import backend_of
 from commonplace.storage.history import version_of
 from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.index import PostgresIndex

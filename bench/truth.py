@@ -232,16 +232,16 @@ def render_miss(verdict: Verdict) -> str:
 
 def run_pairs(given: argparse.Namespace) -> None:
     print(
-        f"\nPairs judged by the rules alone\n{'':8}{'changes':>8}{'found':>7}{'look-alikes':>12}{'falsely linked':>15}"
+        f"\nPairs judged by the rules alone\n{'':14}{'changes':>8}{'found':>7}{'look-alikes':>12}{'falsely linked':>15}"
     )
-    for half in (*HALVES, "later", "fresh"):
+    for half in (*HALVES, "later", "fresh", "broad", "broad-unseen"):
         if given.half not in (None, half):
             continue
         items = [json.loads(line) for line in (DATA / f"pairs-{half}.jsonl").read_text().splitlines()]
         linked = [item["is_change"] for item in items if is_reached(item)]
         changes = sum(item["is_change"] for item in items)
         found = share(sum(linked), changes)
-        print(f"{half:8}{changes:8}{found:>7}{len(items) - changes:12}{len(linked) - sum(linked):15}", flush=True)
+        print(f"{half:14}{changes:8}{found:>7}{len(items) - changes:12}{len(linked) - sum(linked):15}", flush=True)
 
 
 def is_reached(item: Item) -> bool:

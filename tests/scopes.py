@@ -22,7 +22,7 @@ from commonplace.errors import CommonplaceError
 from commonplace.home import utc_now
 from commonplace.maintenance import timeline
 from commonplace.maintenance.backup import export_to
-from commonplace.storage.backends import open_tokens
+from commonplace.storage.base import open_tokens
 from commonplace.storage.tokens import create_token
 from commonplace.surfaces.cli import cli
 from commonplace.testing import FrozenClock

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from commonplace import Memory
 from commonplace.caching import ByteCache, cache_within, list_caches, measure_bytes
-from commonplace.server.memory_pool import MemoryPool
-from commonplace.server.sessions import Caller, ServerOptions
+from commonplace.server.auth import Caller, ServerOptions
+from commonplace.server.service import MemoryPool
 
 MAX_PROCESS_BYTES = 120_000_000  # of all caches together, if all were full
 

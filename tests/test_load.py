@@ -25,7 +25,7 @@ import commonplace
 from commonplace import Memory
 from commonplace.facts.names import find_names
 from commonplace.facts.sentences import find_sentences
-from commonplace.formats.annotations import find_annotated_lines, strip_annotations, strip_own_annotations
+from commonplace.formats.blocks import find_annotated_lines, strip_annotations, strip_own_annotations
 from commonplace.formats.html import MAX_SHOWN_CHARS, find_links, render_html
 from commonplace.formats.passages import split_page, split_transcript
 from commonplace.formats.structure import escape, find_marks

@@ -22,7 +22,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 from weights import load, save
 
-from commonplace.embedding.static.tokenizer import CJK, Tokenizer
+from commonplace.embedding.static import CJK, Tokenizer
 
 NAME = "commonplace-static-1"
 SIZES = {"words": 27_000, "pieces": 3_000, "hanzi": 6_800, "pairs": 13_800, "kana": 2_400, "hangul": 5_200}

@@ -20,8 +20,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 from weights import load, save, save_packed
 
-from commonplace.embedding.static import _FOREIGN_LEAN, ALTERNATE_MARK
-from commonplace.embedding.static.tokenizer import Tokenizer
+from commonplace.embedding.static import _FOREIGN_LEAN, ALTERNATE_MARK, Tokenizer
 
 NAME = "commonplace-static-2"
 LANGUAGES = (

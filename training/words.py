@@ -19,8 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 from distil import frequencies, grams, top
 from weights import load
 
-from commonplace.embedding.static import ALTERNATE_MARK
-from commonplace.embedding.static.tokenizer import _RUNS, _SEMITIC, fold_semitic, normalize
+from commonplace.embedding.static import _RUNS, _SEMITIC, ALTERNATE_MARK, fold_semitic, normalize
 
 SIZES = {  # whole words, word beginnings, endings
     "de": (4300, 1000, 500),

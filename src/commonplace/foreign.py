@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, Protocol
 
 from . import settings
 from .errors import InvalidArgument, SettingsError
+from .formats.frontmatter import YamlProblem, as_values, compose
 from .formats.json_text import Json5Problem, parse_json5
-from .formats.yaml_nodes import YamlProblem, as_values, compose
 from .settings import FILE, PROVIDERS, SearchSettings, Settings
 
 DURAGENT_FILE = "duragent.yaml"

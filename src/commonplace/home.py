@@ -16,12 +16,11 @@ from .errors import CommonplaceError, PageNotFound
 from .formats.timestamps import format_timestamp
 from .model import EVERYTHING, Clock, Filters, Record, Viewer
 from .settings import AgentMemory, SearchSettings, Settings
-from .storage.backends import open_storage
-from .storage.base import ABSENT, HISTORY_FOLDER, INDEX_FOLDER, LOCKS_FOLDER, Storage
+from .storage.base import ABSENT, HISTORY_FOLDER, INDEX_FOLDER, LOCKS_FOLDER, Storage, open_storage
+from .storage.conflicts import Reading, ReadingLog, Readings, forget_readings, list_paths
 from .storage.history import current_origin, current_write, kind_of_origin
 from .storage.layout import FIXED_NAMES, LAYOUTS, MAIN, Diary, Layout, folders_above
 from .storage.names import encode_name, require_valid_name
-from .storage.readings import Reading, ReadingLog, Readings, forget_readings, list_paths
 from .storage.records import Channels, Globals, RecordFolder
 from .storage.skills import Skills
 from .toolsets import EVERYDAY, ToolName, name_tools

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from . import directive
 from .errors import CommonplaceError, NotFound, PageNotFound, StaleVersion
 from .home import Home
-from .storage.history import ABSENT, APPROVE, UNAPPROVED_ORIGINS, Change, as_text, kind_of_origin, version_of
+from .storage.history import ABSENT, APPROVE, Change, as_text, kind_of_origin, needs_approval, version_of
 from .storage.skills import PAGE as SKILL_PAGE
 
 
@@ -68,7 +68,7 @@ def _last_approved(changes: Iterable[Change]) -> tuple[str, bool]:
     approved = ABSENT
     is_pending = False
     for change in changes:
-        if kind_of_origin(change.origin) in UNAPPROVED_ORIGINS:
+        if needs_approval(change.origin):
             is_pending = True
         elif not is_pending or change.tool in ("", APPROVE) or kind_of_origin(change.origin) == "person":
             approved = change.version

@@ -168,7 +168,7 @@ class Memory:
         the default directive names no others. `session` names the conversation that gets it where many share this
         handle, so that `recall_for` does not repeat it.
         """
-        from .context import assemble, note_context
+        from .context.assembly import assemble, note_context
 
         context = assemble(
             self.home,

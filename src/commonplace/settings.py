@@ -13,7 +13,7 @@ from functools import reduce
 from typing import Any, NamedTuple
 
 from .errors import InvalidArgument, SettingsError, range_words
-from .formats.yaml_nodes import Node, YamlProblem, compose, scalar_value
+from .formats.frontmatter import Node, YamlProblem, compose, scalar_value
 from .schema import BOOLEAN, TEXT, WORDS, Schema, array, check, integer, one_of
 
 FILE = "commonplace.yaml"

@@ -17,8 +17,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .errors import CommonplaceError, Refused, StorageError
-from .storage.backends import open_tokens
-from .storage.base import ACCESS_FOLDER
+from .storage.base import ACCESS_FOLDER, open_tokens
 from .storage.file_locks import lock
 from .storage.files import PRIVATE_FOLDER_MODE, open_own_folder, read_bytes_or_none, storage_errors, write_file
 from .user_config import config_folder

@@ -10,7 +10,7 @@ import os
 from typing import Any, NamedTuple
 
 from .errors import InvalidArgument, SettingsError
-from .formats.yaml_nodes import YamlProblem, as_text, compose
+from .formats.frontmatter import YamlProblem, as_text, compose
 from .settings import PROVIDERS, SearchSettings, read_file, web_address
 
 FILE = "config.yaml"

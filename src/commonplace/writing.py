@@ -22,13 +22,13 @@ from .secrets import Secret, find, redact, warning
 from .storage.base import MAX_PAGE_CHARACTERS
 from .storage.history import (
     ABSENT,
-    UNAPPROVED_ORIGINS,
     Author,
     PageEdit,
     WriteContext,
     current_origin,
     current_write,
     kind_of_origin,
+    needs_approval,
     write_as,
 )
 from .tracing import span
@@ -222,7 +222,7 @@ class Writer:
         if kind_of_origin(current_write().author.origin) != "agent-token" or not self._home.layout.is_instruction(path):
             return
         changes = self._home.storage.history.changes(path)
-        if any(kind_of_origin(change.origin) not in UNAPPROVED_ORIGINS for change in changes) or not changes:
+        if not all(needs_approval(change.origin) for change in changes) or not changes:
             problem = f"{path} holds rules for every agent, and a token for single agents cannot remove them"
             raise Refused(problem, advice="propose another text, or ask the owner")
 

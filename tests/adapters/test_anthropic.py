@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import stat
@@ -26,6 +27,7 @@ from commonplace.testing import FrozenClock
 
 from ..programs import Program
 from ..surfaces.cli.shell import run_here
+from ..test_memory import open_files_below
 
 KEY = "sk-ant-api03-" + "aB3dE5fG7hJ9kL2m" * 6
 
@@ -585,6 +587,20 @@ def test_a_file_that_is_edited_while_it_is_renamed_keeps_every_edit(tool: Memory
     assert list(files(home).values()) == ["".join(f"[{n}]" for n in range(40))]
 
 
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs /proc")
+def test_a_tool_that_is_dropped_leaves_no_file_open(home: Path) -> None:
+    gc.disable()  # objects that refer to each other would be collected sooner or later
+    try:
+        tool = MemoryTool(home)
+        create(tool, "/memories/a.txt", "oolong\n")
+        assert tool.home.search("oolong").hits
+        assert open_files_below(home)
+        del tool
+        assert open_files_below(home) == []
+    finally:
+        gc.enable()
+
+
 @pytest.mark.slow
 def test_a_folder_of_ten_thousand_files_is_shown_at_about_the_cost_of_listing_it(tool: MemoryTool, home: Path) -> None:
     for number in range(10_000):
@@ -667,12 +683,12 @@ def test_a_recursive_delete_is_one_change_and_can_be_taken_back(
     assert files(home) == before
 
 
-def test_the_commands_show_and_take_back_what_it_did(tool: MemoryTool, home: Path) -> None:
+def test_the_commands_show_and_take_back_what_it_did(tool: MemoryTool, home: Path, tmp_path: Path) -> None:
     create(tool, "/memories/a.txt", "one\n")
     call(tool, "str_replace", path="/memories/a.txt", old_str="one", new_str="two")
 
     def commonplace(*arguments: str) -> str:
-        done = run_here(("--home", str(home), *arguments), home, dict(os.environ), None)
+        done = run_here(("--home", str(home), *arguments), tmp_path, dict(os.environ), None)
         assert done.returncode == 0, done.stderr
         return done.stdout
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import Memory
-from commonplace.maintenance.pins import pin_page
+from commonplace.maintenance.doubts import pin_page
 from commonplace.testing import FrozenClock
 
 OLD = "The release date is 12 October."
@@ -207,3 +207,19 @@ def test_a_task_that_a_later_note_says_is_done_is_marked_briefly_and_leaves_room
     assert "- [ ] [done: agents/main/memory/daily/" in whole
     assert "no longer; now" not in whole
     assert "tell the printer" in str(memory.context(budget=420))
+
+
+def test_every_line_that_fits_has_its_remark_at_any_budget(memory: Memory, clock: FrozenClock) -> None:
+    for number in range(30):
+        value = f"The gate code of depot {number} is {4000 + number}."
+        memory.call(
+            "MemoryTool", {"op": "setGlobal", "key": f"depot-{number}", "value": value, "category": "preferences"}
+        )
+    clock.advance(days=2)
+    for number in range(0, 30, 3):
+        memory.call("remember", {"content": f"The gate code of depot {number} is {7000 + number} now."})
+    for budget in range(400, 2400, 200):
+        lines = memory.context(budget=budget).text.split("\n")
+        shown = [number for number in range(0, 30, 3) if any(f" is {4000 + number}." in line for line in lines)]
+        marked = [line for line in lines if "no longer" in line]
+        assert all(any(f" is {4000 + number}." in line for line in marked) for number in shown), budget

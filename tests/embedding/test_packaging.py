@@ -31,11 +31,6 @@ def builder() -> ModuleType:
     return module
 
 
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-
-
 def tiny(licence: str = "MIT") -> LocalModel:
     hashes = [hashlib.sha256(content).hexdigest() for content in (MODEL, TOKENIZER)]
     source = Source("tiny-carrier", "1.0", "tiny_carrier/model.onnx", "tiny_carrier/tokenizer.json", *hashes)

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 from commonplace import Memory
 from commonplace.model import Hit
+from commonplace.testing import FrozenClock
 
 
 class Diary:
     """A memory whose notes are a day apart."""
 
-    def __init__(self, home: Path) -> None:
-        self.now = datetime(2026, 3, 1, 9, tzinfo=UTC)
-        self.memory = Memory(home, agent="main", clock=lambda: self.now)
+    def __init__(self, home: Path | str) -> None:
+        self.clock = FrozenClock(datetime(2026, 3, 1, 9, tzinfo=UTC))
+        self.memory = Memory(home, agent="main", clock=self.clock)
 
     def note(self, text: str) -> list[str]:
         """Return which earlier statements the reply to a new note names as replaced."""
         reply = self.memory.call("remember", {"content": text})
-        self.now += timedelta(days=1)
+        self.clock.advance(days=1)
         return [each["text"] for each in reply.get("supersedes", ())]
 
-    def search(self, query: str) -> list[Hit]:
-        return self.memory.search(query, mode="keyword")
+    def search(self, query: str, **options: object) -> list[Hit]:
+        return self.memory.search(query, mode="keyword", **options)  # type: ignore[arg-type]
 
     def replaces(self, older: str, newer: str) -> bool:
         """Return whether search marks the older of two notes as replaced; without that, no reply may say so."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.formats.annotations import (
+from commonplace.formats.blocks import (
     add_annotation,
     find_annotatable_lines,
     find_annotated_lines,

@@ -6,7 +6,7 @@ from datetime import datetime
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from commonplace.formats import blocks, daily
+from commonplace.formats import blocks
 
 from ..texts import keys, tags, texts
 
@@ -50,7 +50,7 @@ def test_removing_one_block_leaves_its_neighbours_untouched(pairs: list[tuple[st
 def test_blocks_and_entries_share_a_page_without_mixing(written: list[tuple[bool, str, str]]) -> None:
     text = ""
     for as_block, key, content in written:
-        text = blocks.append(text, key, content, AT) if as_block else daily.add_entry(text, MORNING, content)
+        text = blocks.append(text, key, content, AT) if as_block else blocks.add_entry(text, MORNING, content)
     assert [(b.key, b.content) for b in blocks.parse(text)] == [
         (k, c.rstrip()) for is_block, k, c in written if is_block
     ]

@@ -10,7 +10,7 @@ import commonplace
 SOURCE = Path(commonplace.__file__).parent
 BACKEND_FOLDERS = ("storage/folder/", "storage/postgres/")
 # The command `db` is about PostgreSQL itself.
-ALLOWED = {"storage/backends.py", "surfaces/cli/db.py"}
+ALLOWED = {"storage/base.py", "surfaces/cli/db.py"}
 QUESTIONS = re.compile(r"storage\.(folder|postgres)\b|\bin_database\b|\b(Folder|Postgres)Storage\b|postgresql?://")
 
 

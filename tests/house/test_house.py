@@ -50,7 +50,7 @@ LAYERS = [
     "surfaces",
     "testing",
 ]
-BACKENDS = ("base.py", "backends.py", "folder", "postgres")  # of storage
+BACKENDS = ("base.py", "folder", "postgres")  # of storage
 HEAVY = ["mcp", "pydantic", "starlette", "numpy", "rich", "asyncio", "httpx"]
 
 
@@ -165,6 +165,16 @@ def test_reading_a_key_loads_neither_yaml_nor_the_index(home: Path) -> None:
             "commonplace.tools.registry",
         ]
         if name in loaded
+    ] == []
+
+
+def test_recalling_for_a_prompt_loads_nothing_that_only_a_whole_context_needs(home: Path) -> None:
+    commonplace.Memory(home).call("remember", {"content": "Ann prefers green tea, never coffee."})
+    recall = f"import commonplace; print(commonplace.Memory({str(home)!r}).recall_for('does Ann drink coffee?'))"
+    loaded = loaded_after(recall)
+    assert "commonplace.context.prompt_recall" in loaded
+    assert [
+        name for name in loaded if name.startswith(("commonplace.context.sections", "commonplace.context.memory_map"))
     ] == []
 
 

@@ -69,10 +69,13 @@ def test_records_and_skills_come_with_all_that_they_say(home: Path, tmp_path: Pa
     assert call(op="getGlobal", key="plain")["value"] == "not json at all"
     heat = call(op="getChannel", channelName="mega-furnace", key="heat")
     assert (heat["value"], heat["category"], heat["tags"]) == (1200, "project", ["auto_stored", "project_knowledge"])
-    assert call(op="getSkill", name="brew") == {
+    skill = call(op="getSkill", name="brew")
+    assert "wait for a person's approval" in str(skill.pop("warning"))
+    assert "Warm the pot." in memory.home.storage.pages.read("skills/brew/SKILL.md").text
+    assert skill == {
         "name": "brew",
         "description": "Brews tea",
-        "instructions": "Warm the pot.",
+        "instructions": "",
         "owner": "ann",
         "skill_data": {"pots": [1, 2]},
         "training_progress": 7,

@@ -17,7 +17,7 @@ from commonplace import Memory
 from commonplace.errors import LockTimeout, OutsideHome
 from commonplace.home import Home
 from commonplace.maintenance.backup import export_file, export_to
-from commonplace.maintenance.backup.output import open_atomic
+from commonplace.maintenance.backup.archive import open_atomic
 from commonplace.storage.file_locks import lock, lock_all
 
 from .places import export, exported, imported, put, tree

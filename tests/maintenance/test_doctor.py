@@ -17,8 +17,7 @@ import pytest
 
 from commonplace import Memory, NotFound, Page
 from commonplace.maintenance.doctor import CHECKS, Finding, Report, examine
-from commonplace.maintenance.doctor.file_checks import find_index_problems
-from commonplace.maintenance.doctor.survey import survey_home
+from commonplace.maintenance.doctor.file_checks import find_index_problems, survey_home
 from commonplace.maintenance.timeline import undo
 from commonplace.storage.base import MAX_PAGE_CHARACTERS
 from commonplace.testing import FrozenClock

@@ -17,8 +17,7 @@ from click.testing import CliRunner
 
 from commonplace import Memory
 from commonplace.errors import InvalidArgument, NotFound
-from commonplace.maintenance.doubts import answer_doubt, list_doubts, summarize_doubts
-from commonplace.maintenance.pins import pin_page
+from commonplace.maintenance.doubts import answer_doubt, list_doubts, pin_page, summarize_doubts
 from commonplace.surfaces.cli import cli
 from commonplace.surfaces.http.auth import AccessRules
 from commonplace.testing import FrozenClock

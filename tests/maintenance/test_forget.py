@@ -18,6 +18,8 @@ from commonplace.maintenance.forget import Selection, find_traces, forget
 from commonplace.storage.history import parse_lines, replay
 from commonplace.testing import FrozenClock
 
+from .places import put
+
 SECRET = "xylophone-quartz-7731"
 
 
@@ -276,3 +278,27 @@ def test_a_swap_file_goes_with_a_note_that_it_holds_and_stays_otherwise(home: Pa
     assert swap.exists()
     forget(memory.home, Selection(key="tea"))
     assert not swap.exists()
+
+
+def test_what_files_and_names_still_say_is_listed_and_stays(home: Path) -> None:
+    said = "The gate code is quokka 4711."
+    with Memory(home, "ann") as memory:
+        memory.call("update_world", {"topic": "gate", "content": f"{said}\nThe gate is green.\n"})
+        memory.call("update_world", {"topic": "the gate code is quokka 4711", "content": "Since Monday.\n"})
+        for path in ("memory/gate.bak7", "notes.txt", ".trash/gate.md", "agents/bob/notes.txt"):
+            put(home, path, b"\0\1" + said.encode() + b"\0")
+        put(home, "memory/other.txt", "Nothing of it.")
+        report = forget(memory.home, Selection(text=said))
+        named = {trace.path: trace.what for trace in report.mentions}
+        is_file = "is no page, and says some of it: remove it yourself"
+        assert {path: what for path, what in named.items() if what == is_file} == {
+            "memory/gate.bak7": is_file,
+            "notes.txt": is_file,
+            ".trash/gate.md": is_file,
+        }
+        assert [path for path, what in named.items() if what == "has it in its name"] == [
+            "memory/world/the-gate-code-is-quokka-4711.md"
+        ]
+        everyone = find_traces(memory.home, Selection(text="quokka 4711."), everyone=True)
+        assert "agents/bob/notes.txt" in {trace.path for trace in everyone.mentions}
+        assert (home / "memory" / "gate.bak7").exists()

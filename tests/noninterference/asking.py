@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from commonplace import Memory
 from commonplace.home import utc_now
-from commonplace.storage.backends import open_tokens
+from commonplace.storage.base import open_tokens
 from commonplace.storage.tokens import create_token
 from commonplace.surfaces.cli import cli
 from commonplace.testing import FrozenClock

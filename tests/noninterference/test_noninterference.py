@@ -12,8 +12,8 @@ import pytest
 from starlette.applications import Starlette
 
 from commonplace import Memory
+from commonplace.server.auth import ServerOptions
 from commonplace.server.service import MemoryService
-from commonplace.server.sessions import ServerOptions
 from commonplace.surfaces.application import build_application
 from commonplace.surfaces.cli import COMMANDS, cli
 from commonplace.surfaces.http.api import ENDPOINTS

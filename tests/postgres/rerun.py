@@ -89,6 +89,7 @@ def homes(server: str, template: str, tmp_path_factory: Factory) -> Iterator[Hom
 @pytest.fixture(autouse=True)
 def close_databases(homes: Homes, tmp_path_factory: Factory) -> Iterator[None]:
     """Tests in folders close no memory: here connections would be left."""
+    profile = settings.get_current_profile_name()
     settings.load_profile("few")
     with pytest.MonkeyPatch.context() as patch:
         tmp_path_factory.opened = _track_databases(patch)
@@ -96,7 +97,7 @@ def close_databases(homes: Homes, tmp_path_factory: Factory) -> Iterator[None]:
         for database in tmp_path_factory.opened:
             database.close()
         tmp_path_factory.opened = []
-    settings.load_profile("commonplace")
+    settings.load_profile(profile)
 
 
 def _track_databases(patch: pytest.MonkeyPatch) -> list[Database]:

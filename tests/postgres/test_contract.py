@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from commonplace.storage.backends import open_storage
-from commonplace.storage.base import Storage, ignore_write
+from commonplace.storage.base import Storage, ignore_write, open_storage
 from commonplace.testing import FrozenClock, StorageContract
 
 pytestmark = pytest.mark.slow

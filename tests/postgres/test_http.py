@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from commonplace import Memory
-from commonplace.server.sessions import ServerOptions
+from commonplace.server.auth import ServerOptions
 from commonplace.surfaces.application import build_application
 from commonplace.surfaces.http.auth import AccessRules
 

@@ -98,6 +98,17 @@ def test_a_memory_is_written_and_searched_by_two_tenants(pooled: str) -> None:
         assert memory.status()["warnings"] == []
 
 
+def test_statements_are_prepared_on_a_direct_connection_and_never_through_the_pooler(pooled: str, url: str) -> None:
+    for address, expected in ((url, True), (pooled, False)):
+        database = Database(parse_url(address))
+        for _ in range(12):
+            with database.transaction() as connection:
+                row = connection.execute("SELECT count(*) FROM pg_prepared_statements").fetchone()
+        assert row
+        assert (row[0] > 0) is expected
+        database.close()
+
+
 def test_more_writers_than_connections_lose_nothing(pooled: str) -> None:
     database, pages = counting(pooled)
     told = ended([start_writer(pooled, f"w{number}", 3, 8) for number in range(6)])

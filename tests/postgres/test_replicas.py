@@ -160,7 +160,7 @@ def test_a_replica_that_takes_over_answers_on(memory: Memory, pair: Pair) -> Non
 
 
 def test_what_is_shown_of_a_home_hides_the_password_of_its_replica() -> None:
-    from commonplace.storage.backends import display_name
+    from commonplace.storage.base import display_name
 
     home = "postgresql://ann:geheim@one/db?tenant=a&search=postgresql%3A%2F%2Fann%3Ageheim%40two%2Fdb"
     assert "geheim" not in display_name(home)

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.slow
 MODULES = tuple(
     f"importers.test_{name}"
     for name in (
-        "engine", "chatgpt_and_claude", "claude_code", "databases", "duragent_sessions", "homes", "hostile", "knowledge_graph", "mem0",
+        "engine", "chat_exports", "claude_code", "databases", "duragent_sessions", "homes", "hostile", "knowledge_graph", "mem0",
         "importers", "vault",
     )
 )  # fmt: skip

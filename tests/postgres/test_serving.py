@@ -11,9 +11,9 @@ import pytest
 
 from commonplace import Memory
 from commonplace.formats.timestamps import format_timestamp
-from commonplace.server.memory_pool import MemoryPool
-from commonplace.server.sessions import Caller, ServerOptions
-from commonplace.storage.backends import open_tokens
+from commonplace.server.auth import Caller, ServerOptions
+from commonplace.server.service import MemoryPool
+from commonplace.storage.base import open_tokens
 from commonplace.storage.postgres.backend import PostgresStorage
 from commonplace.storage.postgres.url import with_tenant
 from commonplace.storage.tokens import create_token, parse_tenant

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from commonplace.errors import NotFound, StorageError
-from commonplace.storage.backends import open_tokens
-from commonplace.storage.base import TokenStore
+from commonplace.storage.base import TokenStore, open_tokens
 from commonplace.storage.tokens import Call, verify_token
 from commonplace.testing import FrozenClock
 

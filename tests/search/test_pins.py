@@ -13,9 +13,9 @@ from commonplace.errors import InvalidArgument, NotAvailable, NotFound, Refused
 from commonplace.facts.links import hash_words
 from commonplace.facts.statements import split_statements
 from commonplace.maintenance.doctor import examine
-from commonplace.maintenance.pins import pin_page, unpin_page
+from commonplace.maintenance.doubts import pin_page, unpin_page
 from commonplace.search.pins import Pin, PinCheck, Repository, find_pins, find_repository, parse_target
-from commonplace.server.sessions import ServerOptions
+from commonplace.server.auth import ServerOptions
 from commonplace.storage.history import coming_from
 from commonplace.surfaces.cli import cli
 from commonplace.testing import FrozenClock

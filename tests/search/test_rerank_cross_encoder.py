@@ -23,9 +23,8 @@ MISSING = "the hits were not read again: ms-marco-minilm-l12-v2 is not on this m
 
 
 @pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return tmp_path / "cache" / "commonplace" / "models"
+def cache(user_config: Path) -> Path:
+    return user_config.parent / "cache" / "commonplace" / "models"
 
 
 def plain(home: Path, clock: FrozenClock, question: str = QUESTION) -> list[Any]:
@@ -37,7 +36,6 @@ def plain(home: Path, clock: FrozenClock, question: str = QUESTION) -> list[Any]
 
 
 @pytest.mark.parametrize("question", [QUESTION, "cat", "猫在哪里睡觉", "xqzv blorf wibble wobble"])
-@pytest.mark.usefixtures("cache")
 def test_without_its_weights_the_order_is_the_ordinary_one_and_the_answer_says_so(
     home: Path, clock: FrozenClock, question: str
 ) -> None:
@@ -51,7 +49,6 @@ def test_without_its_weights_the_order_is_the_ordinary_one_and_the_answer_says_s
         assert (reply["mode"], reply["provider"], reply["fallback"]) == ("hybrid", "static", False)
 
 
-@pytest.mark.usefixtures("cache")
 def test_without_the_extra_the_answer_says_what_to_install(
     home: Path, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -76,7 +73,6 @@ def test_weights_that_are_not_what_they_should_be_are_refused_by_name(
     assert f"{place / 'model.onnx'} is not what ms-marco-minilm-l12-v2 should be" in reply["warning"]
 
 
-@pytest.mark.usefixtures("cache")
 def test_words_alone_are_not_read_again_either_and_nothing_is_hidden(home: Path, clock: FrozenClock) -> None:
     """Two things are missing: the answer names both."""
     pytest.importorskip("onnxruntime")
@@ -90,7 +86,6 @@ def test_words_alone_are_not_read_again_either_and_nothing_is_hidden(home: Path,
     assert "were not read again" in reply["warning"]
 
 
-@pytest.mark.usefixtures("cache")
 def test_context_and_every_day_commands_go_on_without_the_weights(home: Path, clock: FrozenClock) -> None:
     plain(home, clock)
     memory = Memory(home, clock=clock)
@@ -98,7 +93,6 @@ def test_context_and_every_day_commands_go_on_without_the_weights(home: Path, cl
     assert memory.status()["warnings"] == []
 
 
-@pytest.mark.usefixtures("cache")
 def test_without_the_setting_there_is_no_word_about_the_reranker(home: Path, clock: FrozenClock) -> None:
     set_to(home, rerank="false")
     reply = write(Memory(home, clock=clock), FACTS).call("memory_search", {"query": QUESTION})

@@ -2,39 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from commonplace import Memory
 from commonplace.maintenance.doubts import list_doubts
-from commonplace.model import Hit
 from commonplace.search import truth
 
-
-class Diary:
-    """A memory whose notes are a day apart."""
-
-    def __init__(self, home: Path | str) -> None:
-        self.now = datetime(2026, 3, 1, 9, tzinfo=UTC)
-        self.memory = Memory(home, clock=lambda: self.now)
-
-    def note(self, text: str) -> None:
-        self.memory.call("remember", {"content": text})
-        self.now += timedelta(days=1)
-
-    def search(self, query: str, **options: object) -> list[Hit]:
-        return self.memory.search(query, mode="keyword", **options)  # type: ignore[arg-type]
+from ..facts.diaries import Diary, last_lines
 
 
 @pytest.fixture
 def diary(home: Path) -> Diary:
     return Diary(home)
-
-
-def last_lines(hits: list[Hit]) -> list[str]:
-    return [hit.text.split("\n")[-1] for hit in hits]
 
 
 def test_the_newer_version_comes_first_and_the_older_says_what_replaced_it(diary: Diary) -> None:
@@ -62,6 +44,19 @@ def test_a_newer_version_has_the_chances_of_those_that_it_replaces(diary: Diary)
     now = diary.search("what is the launch deadline?")
     assert last_lines(now)[0].endswith("26 November.")
     assert now[0].score >= min(0.99, 1.5 * in_the_past[0].score)
+
+
+def test_each_of_a_chain_of_versions_is_above_the_one_that_it_replaced(diary: Diary) -> None:
+    first, second, third = (
+        "We use Postgres for billing.",
+        "Billing no longer uses Postgres, it is on MySQL now.",
+        "Replaced MySQL with CockroachDB for billing.",
+    )
+    for text in (first, second, third):
+        diary.note(text)
+    hits = diary.search("we use postgres for billing")
+    assert last_lines(hits) == [third, second, first]
+    assert [hit.superseded_by.text for hit in hits[1:] if hit.superseded_by] == [third, second]
 
 
 def test_what_replaced_a_hit_is_brought_in_where_the_query_does_not_find_it(diary: Diary) -> None:
@@ -200,7 +195,7 @@ def test_what_is_true_in_a_channel_replaces_nothing_outside_of_it(diary: Diary) 
     for channel, path in (("skippy", "src/prompt.js"), ("furnace", "lib/prompt.py"), ("furnace", "lib/prompts.py")):
         record = {"op": "setChannel", "channelName": channel, "key": path, "value": f"The prompt file is {path}."}
         diary.memory.call("MemoryTool", record)
-        diary.now += timedelta(days=1)
+        diary.clock.advance(days=1)
     marked = {hit.text: hit.superseded_by.text for hit in diary.search("prompt file") if hit.superseded_by}
     assert marked == {"The prompt file is lib/prompt.py.": "The prompt file is lib/prompts.py."}
 
@@ -222,7 +217,7 @@ def test_a_page_that_says_the_same_of_many_values_takes_no_time_and_hides_nothin
 
 def test_of_two_values_of_one_day_under_one_key_the_later_one_holds(diary: Diary) -> None:
     def at(minute: int) -> None:
-        diary.now = datetime(2026, 3, 10, 9, minute, tzinfo=UTC)
+        diary.clock.now = datetime(2026, 3, 10, 9, minute, tzinfo=UTC)
 
     diary.memory.call("memory_write", {"key": "deploy-host", "content": "host-a.example"}, "notes")
     at(6)
@@ -261,7 +256,7 @@ def test_an_old_note_whose_date_is_changed_by_hand_is_new(diary: Diary, home: Pa
 
 def test_a_line_of_a_page_is_as_old_as_it_was_though_another_is_changed(diary: Diary) -> None:
     diary.memory.call("update_world", {"topic": "infra", "content": "Hosting: Hetzner\nStandup: Tuesdays at 10:00"})
-    diary.now += timedelta(days=1)
+    diary.clock.advance(days=1)
     diary.note("Standup moved to Wednesdays at 9:30.")
     diary.memory.call("update_world", {"topic": "infra", "content": "Hosting: OVH\nStandup: Tuesdays at 10:00"})
     newer, older = diary.search("when is the standup?")

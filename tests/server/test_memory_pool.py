@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.server import memory_pool
-from commonplace.server.memory_pool import MemoryPool
-from commonplace.server.sessions import Caller, ServerOptions
+from commonplace.server import service
+from commonplace.server.auth import Caller, ServerOptions
+from commonplace.server.service import MemoryPool
 
 
 def test_agents_of_one_memory_share_an_index_and_none_closes_it_for_the_others(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory_pool, "MAX_OPEN_MEMORIES", 2)
+    monkeypatch.setattr(service, "MAX_OPEN_MEMORIES", 2)
     pool = MemoryPool(ServerOptions(str(home)))
     ann, bob, cat = (Caller(str(home), name) for name in ("ann", "bob", "cat"))
     pool.open(ann).call("remember", {"content": "Ann likes tea."})
@@ -44,7 +44,7 @@ def test_a_memory_stays_open_until_its_settings_change(home: Path) -> None:
 
 
 def test_the_least_recently_used_memory_is_closed(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory_pool, "MAX_OPEN_MEMORIES", 2)
+    monkeypatch.setattr(service, "MAX_OPEN_MEMORIES", 2)
     pool = MemoryPool(ServerOptions(str(home)))
     first, second, third = (Caller(str(home), agent) for agent in ("ann", "bob", "cat"))
     pool.open(first)

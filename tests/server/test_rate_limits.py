@@ -14,7 +14,7 @@ from commonplace.server.rate_limits import (
     LocalBuckets,
     SignInLimiter,
 )
-from commonplace.server.worker_state import SIGN_INS_FILE, TOKENS_FILE, SharedBuckets, open_worker_state
+from commonplace.server.workers import SIGN_INS_FILE, TOKENS_FILE, SharedBuckets, open_worker_state
 
 
 def stand_still() -> float:
@@ -40,10 +40,19 @@ def test_an_address_that_guesses_waits_and_may_try_again_later() -> None:
 
 def test_a_secret_that_let_somebody_in_is_always_checked() -> None:
     limiter = SignInLimiter(now=stand_still)
-    limiter.count_success("good")
+    limiter.count_success("10.0.0.1", "good")
     guess_too_often(limiter, "10.0.0.1")
     assert limiter.seconds_to_wait("10.0.0.1", "bad")
     assert not limiter.seconds_to_wait("10.0.0.1", "good")
+
+
+def test_a_short_secret_that_somebody_else_uses_is_no_easier_to_guess() -> None:
+    limiter = SignInLimiter(now=stand_still)
+    limiter.count_success("10.0.0.1", "hunter2")
+    limiter.count_success("10.0.0.1", "x" * 43)
+    guess_too_often(limiter, "10.0.0.2")
+    assert limiter.seconds_to_wait("10.0.0.2", "hunter2")
+    assert not limiter.seconds_to_wait("10.0.0.2", "x" * 43, is_costly=True)
 
 
 def test_a_secret_that_nobody_guesses_is_checked_and_a_database_is_asked_about_some() -> None:
@@ -96,7 +105,7 @@ def test_workers_count_guesses_together_and_know_each_others_secrets() -> None:
     with open_worker_state() as folder:
         one = SignInLimiter(SharedBuckets(folder, SIGN_INS_FILE), stand_still)
         other = SignInLimiter(SharedBuckets(folder, SIGN_INS_FILE), stand_still)
-        other.count_success("good")
+        other.count_success("10.0.0.1", "good")
         guess_too_often(one, "10.0.0.1")
         assert other.seconds_to_wait("10.0.0.1", "bad")
         assert not one.seconds_to_wait("10.0.0.1", "good")

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.server.worker_state import open_worker_state
+from commonplace.server.workers import open_worker_state
 
 KILLED = """
 import os, signal
-from commonplace.server.worker_state import open_worker_state
+from commonplace.server.workers import open_worker_state
 with open_worker_state() as folder:
     print(folder, flush=True)
     os.kill(os.getpid(), signal.SIGKILL)

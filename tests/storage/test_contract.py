@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.storage.backends import open_storage
-from commonplace.storage.base import Pages, Storage, ignore_write
+from commonplace.storage.base import Pages, Storage, ignore_write, open_storage
 from commonplace.storage.folder.pages import FolderPages
 from commonplace.testing import FrozenClock, PagesContract, StorageContract
 

@@ -23,7 +23,7 @@ import pytest
 from commonplace import Memory
 from commonplace.formats.timestamps import format_timestamp
 from commonplace.server.prompt_socket import ask_running
-from commonplace.storage.backends import open_tokens
+from commonplace.storage.base import open_tokens
 from commonplace.storage.folder.tokens import LOG_FILE
 from commonplace.storage.tokens import create_token
 

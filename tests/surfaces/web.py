@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from starlette.testclient import TestClient
 
-from commonplace.server.sessions import ServerOptions
+from commonplace.server.auth import ServerOptions
 from commonplace.surfaces.application import build_application
 from commonplace.surfaces.http.auth import AccessRules
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace import Memory
-from commonplace.storage import readings
+from commonplace.storage import conflicts
 from commonplace.testing import FrozenClock
 
 NUMBERS = itertools.count()
@@ -227,9 +227,9 @@ def test_what_a_context_cut_of_the_curated_page_stays_when_it_is_rewritten(addre
 
 
 def test_readings_in_memory_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(readings, "_MAX_KEPT_CHARACTERS", 100)
-    kept = readings.Readings()
+    monkeypatch.setattr(conflicts, "_MAX_KEPT_CHARACTERS", 100)
+    kept = conflicts.Readings()
     for number in range(50):
-        kept.note(f"conversation {number}", TEA, readings.read_lines("x" * 30))
+        kept.note(f"conversation {number}", TEA, conflicts.read_lines("x" * 30))
     assert kept.find("conversation 0", TEA) is None
     assert kept.find("conversation 49", TEA) is not None

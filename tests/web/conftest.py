@@ -20,12 +20,13 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make(tmp_path_factory.mktemp("demo") / "home", days=25)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def home(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of one file: its tests write to pages of their own, or take back what they wrote."""
     return Path(shutil.copytree(demo, tmp_path_factory.mktemp("web") / "home"))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def site(home: Path) -> Iterator[str]:
     with served(home, "--open") as address:
         yield address

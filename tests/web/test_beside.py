@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from commonplace import Memory
+
 from .looking import Look
+from .serving import served
 from .test_looking import expect
 
 pytestmark = pytest.mark.slow
@@ -89,3 +93,16 @@ def test_what_is_unlikely_is_folded_away(look: Look) -> None:
     page = look.go("#/search?q=zebra football stadium")
     expect(page.get_by_text("Nothing fits well. These come nearest:")).to_be_visible()
     expect(page.locator(".hit")).to_have_count(5)
+
+
+def test_the_latest_of_many_earlier_versions_are_shown_and_the_rest_on_demand(chromium: Any, tmp_path: Path) -> None:
+    with Memory(tmp_path / "home") as memory:
+        for day in (3, 9, 14, 21, 27):
+            memory.call("remember", {"content": f"The launch of Kestrel is on {day} March."})
+    with served(tmp_path / "home", "--open") as address, Look.at(chromium, address) as look:
+        hit = look.go("#/search?q=when+is+the+launch+of+Kestrel").locator(".hit").first
+        expect(hit).to_contain_text("27 March")
+        expect(hit.locator(".was").filter(visible=True)).to_have_count(2)
+        hit.get_by_text("2 earlier versions").click()
+        expect(hit.locator(".was").filter(visible=True)).to_have_count(4)
+        assert look.errors == []

@@ -22,14 +22,15 @@ ODD = (
 )  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("empty") / "home"
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """Of one test: a memory that another has written to is not empty any more."""
+    made = tmp_path / "home"
     made.mkdir(mode=0o700)
     return made
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def site(home: Path) -> Iterator[str]:
     with served(home, "--open") as address:
         yield address

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from commonplace.storage.backends import open_tokens
+from commonplace.storage.base import open_tokens
 from commonplace.storage.tokens import Role, create_token
 
 from .looking import Look

@@ -19,15 +19,16 @@ pytestmark = pytest.mark.slow
 LEARNED = ("Ada keeps bees on the roof. They are calm.", "The lift is out of order.", "Grace moved to Hull.")
 
 
-@pytest.fixture(scope="module")
-def memory(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    home = Path(shutil.copytree(demo, tmp_path_factory.mktemp("feed") / "home"))
+@pytest.fixture
+def memory(demo: Path, tmp_path: Path) -> Path:
+    """Of one test: the feed begins with what was written last."""
+    home = Path(shutil.copytree(demo, tmp_path / "home"))
     for text in LEARNED:
         Memory(home).call("remember", {"content": text})
     return home
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def feed_site(memory: Path) -> Iterator[str]:
     with served(memory, "--open") as address:
         yield address

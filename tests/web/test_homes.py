@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from commonplace import Memory
-from commonplace.storage.backends import open_tokens
+from commonplace.storage.base import open_tokens
 from commonplace.storage.tokens import create_token
 
 from .looking import Look

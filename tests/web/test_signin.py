@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from commonplace import Memory
-from commonplace.storage.backends import open_tokens
+from commonplace.storage.base import open_tokens
 from commonplace.storage.tokens import create_token
 
 from .looking import Look
@@ -26,10 +26,10 @@ def opener(tmp_path: Path) -> Path:
     return make_opener(tmp_path)
 
 
-@pytest.fixture(scope="module")
-def home(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Its own: one with tokens is open to nobody."""
-    return Path(shutil.copytree(demo, tmp_path_factory.mktemp("signin") / "home"))
+@pytest.fixture
+def home(demo: Path, tmp_path: Path) -> Path:
+    """Of one test: one with tokens is open to nobody."""
+    return Path(shutil.copytree(demo, tmp_path / "home"))
 
 
 def test_the_page_that_web_opens_is_signed_in_and_its_address_keeps_no_code(
@@ -103,8 +103,7 @@ def test_signing_in_fits_on_a_phone(home: Path, chromium: Any, width: int) -> No
         assert look.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_the_first_start_keeps_its_token_where_only_the_owner_reads(demo: Path, tmp_path: Path, chromium: Any) -> None:
-    home = Path(shutil.copytree(demo, tmp_path / "home"))
+def test_the_first_start_keeps_its_token_where_only_the_owner_reads(home: Path, tmp_path: Path, chromium: Any) -> None:
     with served(home) as address, Look.at(chromium, address) as look:
         look.page.goto(address)  # who is answered comes after the token
         kept = [path for path in (tmp_path / "state").rglob("*") if path.is_file()]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -93,6 +94,8 @@ class MemoryTool(BetaAbstractMemoryTool):
         """
         super().__init__(cache_control=cache_control)
         self.home = Home(os.fspath(base_path), MAIN if agent is None else agent, clock, session)
+        closing = weakref.finalize(self, self.home.close_index)  # a tool that is dropped leaves no file open
+        closing.atexit = False
         folder = _shared_folder(self.home) if agent is None else self.home.layout.memories_folder(agent)
         self.memory_root = Path(self.home.storage.display_path(folder))
         self.base_path = self.memory_root.parent

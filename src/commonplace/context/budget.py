@@ -17,7 +17,8 @@ from typing import Literal, NamedTuple, TypeVar
 
 from ..framing import weigh_tokens as weigh
 from ..home import Home
-from .items import NOT_APPROVED, OVER_BUDGET, SEPARATOR_TOKENS, Cut, IsApproved, Item, Part, Source, Span, share_out
+from . import OVER_BUDGET
+from .items import NOT_APPROVED, SEPARATOR_TOKENS, Cut, IsApproved, Item, Part, Source, Span, share_out
 
 _MIN_ITEM_TOKENS = 25.0  # of an item that is cut so that others fit
 _FIRST_SHARE = 0.6  # what one item may take of what is left, where others follow

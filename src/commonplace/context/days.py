@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ..errors import CommonplaceError
 from ..formats import blocks
-from ..formats.daily import is_day_or_time
+from ..formats.blocks import is_day_or_time
 from ..formats.structure import (
     BLOCK_LEVEL,
     DAY_HEADING_PATTERN,
@@ -30,12 +30,12 @@ from ..framing import weigh_tokens as weigh
 from ..home import Home
 from ..patterns import lazy_pattern
 from ..search.shown_lines import ShownText
+from . import OVER_BUDGET
 from .budget import ContextRequest, Section, check_approval
 from .items import (
     CHARACTERS_PER_TOKEN,
     MIN_SHOWN_CHARACTERS,
     NOT_APPROVED,
-    OVER_BUDGET,
     SEPARATOR_TOKENS,
     Cut,
     IsApproved,

@@ -14,11 +14,10 @@ from ..framing import cut_rules, cut_start, estimate_tokens, fence, list_item, q
 from ..framing import weigh_tokens as weigh
 from ..patterns import lazy_pattern
 from ..search.shown_lines import ShownText
+from . import OVER_BUDGET
 
-OVER_BUDGET = "over the budget"
 NOT_APPROVED = "not all of it was written or approved by a person"
 CALLER = "the caller"
-TOKENS_ARE = "an estimate by script, not a model's own count"  # as every receipt says
 MIN_SHOWN_CHARACTERS = 12  # less of a text says nothing
 CHARACTERS_PER_TOKEN = 12  # more than any text has
 SEPARATOR_TOKENS = weigh("\n\n")

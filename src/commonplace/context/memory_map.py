@@ -24,9 +24,10 @@ from ..search.shown_lines import ShownText
 from ..storage.layout import stem
 from ..storage.names import is_plain
 from ..storage.records import INJECTED, channel_name, read_text, record_at
+from . import OVER_BUDGET
 from .budget import ContextRequest, Lines, Section, choose_approved, whole_page
 from .days import list_days
-from .items import CHARACTERS_PER_TOKEN, OVER_BUDGET, SEPARATOR_TOKENS, Cut, IsApproved, Part, PlainItem, Source, Span
+from .items import CHARACTERS_PER_TOKEN, SEPARATOR_TOKENS, Cut, IsApproved, Part, PlainItem, Source, Span
 
 TITLE = "Memory Map"
 _INTRO = "What else you can look up:"

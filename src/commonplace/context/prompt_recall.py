@@ -22,9 +22,8 @@ from ..schema import TEXT, Schema, check
 from ..search.marks import describe_marks
 from ..search.words import is_question
 from ..storage.names import file_name
-from . import Context
-from .items import OVER_BUDGET, TOKENS_ARE
-from .remarks import describe_version, leave_out_replaced_lines, leave_out_superseded, wants_replaced
+from . import OVER_BUDGET, TOKENS_ARE, Context
+from .replaced import describe_version, leave_out_replaced_lines, leave_out_superseded, wants_replaced
 
 if TYPE_CHECKING:
     from ..search.pipeline import SearchResult

@@ -27,7 +27,7 @@ from .budget import ContextRequest, Section, choose_approved
 from .days import recent_days
 from .items import CALLER, CHARACTERS_PER_TOKEN, NOT_APPROVED, Cut, RulesItem, Source, TextItem
 from .memory_map import list_working_notes, memory_map
-from .remarks import describe_version, leave_out_replaced_lines, leave_out_superseded, wants_replaced
+from .replaced import describe_version, leave_out_replaced_lines, leave_out_superseded, wants_replaced
 from .skills import skills, waiting_line
 
 # Said in every context, whatever the directives of a memory say.

@@ -18,8 +18,9 @@ from ..instructions import read_rule
 from ..model import Skill
 from ..storage.history import describe_author
 from ..storage.skills import PAGE, parse
+from . import OVER_BUDGET
 from .budget import ContextRequest, Section
-from .items import OVER_BUDGET, SEPARATOR_TOKENS, Cut, IsApproved, Part, PlainItem, Source, Span
+from .items import SEPARATOR_TOKENS, Cut, IsApproved, Part, PlainItem, Source, Span
 
 TITLE = "Available Skills"
 _FOLLOW = "Follow a skill's instructions when you do what it describes; they change nothing else."

@@ -55,12 +55,12 @@ _ROLE_KINDS = ("be", "own")
 _ROLE_PREPOSITIONS = word_set("as als como comme come")
 
 
-def are_of_other_aspects(older: Statement, newer: Statement) -> bool:
+def are_of_other_aspects(older: Statement, newer: Statement, *, has_one_subject: bool) -> bool:
     """Return whether the newer statement is about a different side of the same thing than the older one."""
     old = fold(older.text)
     new = fold(newer.text)
     first_clause = fold(split_clauses(newer.text)[0]) if newer.words else ""
-    if _ABSENCE.search(first_clause) and not _ABSENCE.search(old):
+    if not has_one_subject and _ABSENCE.search(first_clause) and not _ABSENCE.search(old):
         return True
     if _PROMOTION.search(new) and not _may_tell_role(older):
         return True

@@ -8,7 +8,7 @@ older one; what was broken or under way is settled.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import product
 
 from ..caching import cache_within
@@ -25,11 +25,11 @@ from .claims import (
 )
 from .cues import CHANGE_CUES, has_cue, has_english_cue, have_one_language, is_english
 from .distinctions import have_other_subjects
-from .frames import align, differs_in_subject
+from .frames import Frame, align, differs_in_subject
 from .links import Link
-from .relations import FIRST_PERSON, YOU
+from .relations import FIRST_PERSON, YOU, find_relation
 from .statements import Statement
-from .value_words import CHARGES, EVENT_WORDS, NAMING, NEGATIONS, OURS, PLANS, ROLES, VAGUE_STARTS
+from .value_words import CHARGES, EVENT_WORDS, NEGATIONS, OURS, PLANS, ROLES, STATES, VAGUE_STARTS
 from .words import (
     compile_pattern,
     fold,
@@ -51,9 +51,15 @@ _MAX_VALUE_WORDS = 4
 _MAX_UNSPACED_VALUE = 10
 _MIN_FRAME_WORDS = 2
 _MIN_DENIED_TOPICS = 2
+_MIN_ROOT = 3  # letters that two forms of a verb have in common
+_AGAIN = lazy_pattern(
+    r"\b(?:again|wieder|de nuevo|otra vez|ya puedo|à nouveau|de nouveau|de novo|volt\w+ a|vuelvo a|снова|опять)\b"
+    "|फिर से|عدت|مجددا|又|再び|また"
+)
 _MAX_TOPICS_OF_PLAN = 4  # of what a single word takes back
 _TOOLS = frozenset(("use", "uses", "using", "with", "by", "via", "called", "named"))  # a value follows
 _CHANGES = frozenset(("change", "weak change", "retraction", "resolution"))
+_INDEFINITE = word_set("a an ein eine einen un une una um uma")
 _PLAN_STEMS = frozenset(map(stem, PLANS))
 _NOUN_MARKS = word_set(
     """
@@ -171,7 +177,9 @@ def find_change(older: Statement, newer: Statement) -> Link | None:
         return Link("retraction", "takes it back", _show(about))
     if "resolution" in cues and (about := _find_settled(older, newer)):
         return Link("correction", "says that it is settled", _show(about))
-    if about := _find_denied(older, newer) or _find_renamed(older, newer):
+    if about := _find_denied(older, newer):
+        return Link("retraction" if "retraction" in cues else "correction", "says that it changed", _show(about))
+    if about := _find_renamed(older, newer):
         return Link("correction", "says that it changed", _show(about))
     is_weak = cues.isdisjoint(("change", "retraction"))
     if is_weak and set(older.stems) <= set(newer.stems):
@@ -207,11 +215,33 @@ def _may_hint(newer: Statement) -> bool:
 
 
 def _find_denied(older: Statement, newer: Statement) -> frozenset[str]:
-    """Return what both notes are about, if they have the same words and one of them denies what the other says."""
-    if NEGATIONS.isdisjoint(older.words) == NEGATIONS.isdisjoint(newer.words):
-        return frozenset()
+    """Return what both notes are about, if a clause of the newer one has the words of the older and just one of them
+    denies it."""
     topics = read_topics(older.text)
-    return topics if len(topics) >= _MIN_DENIED_TOPICS and topics == read_topics(newer.text) else frozenset()
+    is_denied = _is_denied(older.words)
+    clauses = split_clauses(newer.text) if len(topics) >= _MIN_DENIED_TOPICS or is_denied else ()
+    for clause in clauses:
+        if is_denied == _is_denied(split_words(fold(clause))):
+            continue
+        others = read_topics(clause)
+        if len(topics) >= _MIN_DENIED_TOPICS and topics == others:
+            return topics
+        if is_denied and _AGAIN.search(fold(clause)) and _are_variants(topics, others):
+            return topics
+    return frozenset()
+
+
+def _is_denied(words: Iterable[str]) -> bool:
+    return any(word in NEGATIONS or (word.startswith("un") and word[2:] in STATES) for word in words)
+
+
+def _are_variants(topics: frozenset[str], others: frozenset[str]) -> bool:
+    """Return whether each topic is named again, if only by another form of a verb: `no como gluten`, `ya puedo comer
+    gluten`."""
+    rest = topics - others
+    forms = others - topics
+    are_forms = all(any(each[:_MIN_ROOT] == form[:_MIN_ROOT] for form in forms) for each in rest)
+    return len(rest) < len(topics) and are_forms
 
 
 def _find_return(older: Statement, newer: Statement) -> frozenset[str]:
@@ -228,13 +258,6 @@ def _find_renamed(older: Statement, newer: Statement) -> frozenset[str]:
     match = _RENAMED.search(fold(newer.text)) if "rename" in newer.text.lower() else None
     if match and older.words[-1] == match["old"] and match["new"] not in older.words:
         return frozenset((match["old"],))
-    if NAMING.isdisjoint(older.words) or NAMING.isdisjoint(newer.words) or newer.cues.isdisjoint(CHANGE_CUES):
-        return frozenset()
-    for claim in read_claims(older.text)[:1]:
-        for change in read_claims(newer.text)[:1]:
-            old = change.heads[0] & claim.value
-            if claim.is_closed and old and not change.heads[0] & claim.heads[0] and _has_name(older.text, old):
-                return old
     return frozenset()
 
 
@@ -284,12 +307,33 @@ def _find_same_frame(older: Statement, newer: Statement, clauses: Iterable[str])
             continue
         if not frame.older or not frame.newer or differs_in_subject(frame):
             continue
+        if _tells_kinds(frame, older, newer):
+            continue
         topics = find_topics(shared)
         is_one_span = set(frame.older).isdisjoint(frame.newer)
         is_short = max(len(frame.older), len(frame.newer)) <= _max_value(topics)
         if topics and is_one_span and is_short and _is_filled(frame.older) and _is_filled(frame.newer):
             return topics
     return frozenset()
+
+
+def _tells_kinds(frame: Frame, older: Statement, newer: Statement) -> bool:
+    """Return whether two values are things that somebody may be or have side by side: `is a doctor`, `is a mother now`;
+    `has two children`, `has a dog now`."""
+    relation = find_relation(tuple(frame.prefix))
+    if relation is None or relation.kind not in ("be", "have"):
+        return False
+    if relation.kind == "have":
+        return not all(any(map(is_number, value)) for value in (frame.older, frame.newer))
+    return all(
+        _has_article(frame.prefix, value, each.words) for value, each in ((frame.older, older), (frame.newer, newer))
+    )
+
+
+def _has_article(prefix: list[str], value: list[str], words: Sequence[str]) -> bool:
+    """Return whether an indefinite article is before a value."""
+    at = words.index(value[0]) if value[0] in words else 0
+    return prefix[-1] in _INDEFINITE or (at > 0 and words[at - 1] in _INDEFINITE)
 
 
 def _is_filled(value: list[str]) -> bool:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from ..caching import cache_within
 from ..patterns import lazy_pattern
+from .abbreviations import split_at_ends
 from .cues import mark_cues
 from .phrases import Cue
 from .relations import list_verbs
@@ -25,6 +26,7 @@ from .words import (
     function_words,
     is_amount,
     is_capitalised_within,
+    is_month_or_day,
     is_unspaced,
     split_words,
     word_set,
@@ -35,7 +37,9 @@ _CUT = "|"
 _COLON = "="
 _LABEL = lazy_pattern(r"([^:：.!?,;\n]{2,40})[:：]\s+(\S[^,;]*)")
 _CHANGES: tuple[Cue, ...] = ("change", "weak change", "retraction", "decision", "resolution", "hint")
-_CLAUSE_END = lazy_pattern(r"(?:[,;:]|\s[–—-])\s+|[、，；：。،؛]\s*|\s*\((?=\w)|\)\s*|(?<=[^\W\d_]{2})\.\s+(?=\S)")
+_CLAUSE_END = lazy_pattern(
+    r"(?:[,;:]|\s[–—-])\s+|[、，；：。،؛]\s*|,(?=[぀-ヿ一-鿿])|\s*\((?=\w)|\)\s*|(?<=[^\W\d_]{2}\.)\s+(?=\S)"
+)
 _NAME = lazy_pattern(r"[A-ZÄÖÜÁÉÍÓÚ][\w-]+(?= )")  # that a note begins with
 _PRONOUN = lazy_pattern(r"^(?:and |but )?(he|she|they|his|her|their)\b(?!')", re.IGNORECASE)
 _POSSESSIVES = ("his", "her", "their")
@@ -59,7 +63,7 @@ _VERBS = word_set(
     läuft laufen steht stehen findet finden kommt kommen geht gehen befindet befinden kümmert betreut macht machen
     wurde wurden hat haben gibt soll sollen muss kann startet fährt öffnet schließt gilt
     trouve trouvent tient tiendra tourne tournent aura auront ont peut doit gère gèrent utilise utilisent ouvre ferme
-    part arrive coûte fait font passe marche fonctionne
+    part arrive coûte fait font passe marche fonctionne lieu
     queda quedan encuentra corre corren está están tiene tienen debe puede sale llega abre cierra lleva lleva usa
     fica ficam roda rodam tem têm deve pode sai chega abre fecha cuida cuidam usa usam foi foram
     лежит лежат хранится хранятся находится находятся стоит стоят проходит работает работают отвечает отвечают ведет
@@ -71,6 +75,7 @@ _VERBS = word_set(
 _CLOCK_WORDS = word_set("am pm oclock uhr h noon midnight horas heures часов बजे 点 時")
 _MONEY_WORDS = word_set("euro euros eur dollar dollars usd pounds gbp reais pesos рублей руб 元 円 k")
 _DATE_WORDS = word_set("月 日")
+_PER = word_set("a an per pro par por al à im je в")  # `39 a month`
 _DATE = lazy_pattern(r"\d{1,2}(?:st|nd|rd|th)|\d{4}-\d\d-\d\d|\d{1,2}\.\d{1,2}\.(?:\d+)?|\d{1,2}/\d{1,2}(?:/\d+)?")
 _LASTING_GOALS = word_set("в на à au aux auf by with に 为")  # also said of where something is
 # The first word in lower case after the noun of a German subject.
@@ -117,7 +122,7 @@ def _iterate_claims(text: str) -> Iterator[Claim]:
 @cache_within(1_000_000)
 def split_clauses(text: str) -> tuple[str, ...]:
     """Return the clauses of a note as they are written."""
-    return tuple(clause for clause in _CLAUSE_END.split(text) if clause and clause.strip())
+    return tuple(clause for clause in split_at_ends(text, _CLAUSE_END) if clause.strip())
 
 
 def name_subjects(text: str) -> tuple[str, ...]:
@@ -231,11 +236,12 @@ def _find_units(value: list[str]) -> frozenset[str]:
             continue
         if ":" in word or after in _CLOCK_WORDS or word in _CLOCK_WORDS:
             units.add("clock")
-        elif word.isalpha() or _DATE.fullmatch(word) or (after.isalpha() and is_amount(after)) or after in _DATE_WORDS:
+        elif is_month_or_day(word) or _DATE.fullmatch(word) or is_month_or_day(after) or after in _DATE_WORDS:
             units.add("date")
         else:
             before = value[at - 1] if at else ""
-            units.add(_name_unit(before, after))
+            per = value[at + 2] if after in _PER and at + 2 < len(value) else after
+            units.add(_name_unit(before, per))
     return frozenset(units)
 
 

@@ -166,7 +166,7 @@ def leaves_open(older: str, older_box: str, newer: str) -> bool:
 
 def drops(older: str, older_box: str, newer: str) -> bool:
     """Return whether a newer statement says that the task of an older one will not be done any more."""
-    if not _says_dropped(fold(newer)) or not is_task(older, older_box):
+    if not is_task(older, older_box) or not _says_dropped(fold(newer)):
         return False
     return _is_about(_read_task(older), _Done(_read_phrase(fold(newer)), is_marked=True))
 

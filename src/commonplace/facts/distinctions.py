@@ -5,12 +5,16 @@ A true fact that is hidden does more harm than an old one that is shown, so thes
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 from ..patterns import lazy_pattern
 from .aspects import are_of_other_aspects
-from .claims import read_first_claim, read_topics, split_clauses
+from .claims import read_first_claim, read_plain_words, read_topics, split_clauses
+from .cues import find_cue
+from .phrases import Cue
 from .relations import FIRST_PERSON
+from .slots import is_attribute
 from .statements import Statement
 from .states import compare_states, is_about, read_states, strip_articles
 from .value_words import (
@@ -117,11 +121,12 @@ _CLOCK_TIME = lazy_pattern(r"\b\d{1,2}(?:[:h.]\d\d)(?: ?(?:am|pm))?\b|\b\d{1,2} 
 _DAY_NUMBER = lazy_pattern(r"\d{4}-\d\d-\d\d|\d{1,2}\.\d{1,2}\.|\d{1,2}/\d{1,2}(?:/\d{2,4})?")
 _NUMBER = lazy_pattern(r"\d+")
 _COMPOUND = lazy_pattern(r"\b([^\W_]+-[^\W_]+) ([^\W_]+)")
+_CHANGES: tuple[Cue, ...] = ("change", "weak change")
 _CASES = word_set(
     "in for on at during between within für bei während zwischen en para durante entre pour pendant per в для"
 )
 _MAX_ENDING_CHARACTERS = 4  # in which two forms of a word differ
-_UNLIKE_WORDS = ({"product", "production"}, {"products", "production"})
+_UNLIKE_WORDS = ({"product", "production"}, {"products", "production"}, {"checkout", "check"}, {"checkin", "check"})
 _FOR = word_set("for für para pour per для between zwischen entre tra между")
 _MAX_NUMBERED_WORDS = 3  # before the number of a thing
 IRREGULAR_PAST = word_set(
@@ -133,13 +138,16 @@ IRREGULAR_PAST = word_set(
 )
 
 
-def are_told_apart(older: Statement, newer: Statement) -> bool:
-    """Return whether the newer of two statements is about something else, or changes nothing for good."""
+def are_told_apart(older: Statement, newer: Statement, *, has_one_subject: bool = False) -> bool:
+    """Return whether the newer of two statements is about something else, or changes nothing for good.
+
+    `has_one_subject`: what both are about was compared already.
+    """
     if older.speaker or newer.speaker:
         return False
     if _are_of_other_cases(older, newer) or _is_of_relative(older, newer) or _have_other_numbers(older, newer):
         return True
-    if _are_for_other_things(older, newer) or are_of_other_aspects(older, newer):
+    if _are_for_other_things(older, newer) or are_of_other_aspects(older, newer, has_one_subject=has_one_subject):
         return True
     if "open" in older.cues:
         return False
@@ -153,7 +161,7 @@ def are_told_apart(older: Statement, newer: Statement) -> bool:
         return True
     if _moves_something_else(older, newer) or _give_unlike_values(older, newer):
         return True
-    return not older.label and _name_other_things(older, newer)
+    return not older.label and not has_one_subject and _name_other_things(older, newer)
 
 
 def _are_of_other_cases(older: Statement, newer: Statement) -> bool:
@@ -214,12 +222,12 @@ def _is_of_relative(older: Statement, newer: Statement) -> bool:
         return True
     if "retraction" in newer.cues and read_topics(newer.text) <= set(older.stems):  # of Max, and of his swimming
         return False
-    return is_about(older.words, (name,)) and _is_owner(newer, name) and not _is_owner(older, name)
+    return is_about(older.words, (name,)) and _is_owner(newer, name, older.stems) and not _is_owner(older, name)
 
 
-def _is_owner(statement: Statement, name: str) -> bool:
-    """Return whether a statement is about something of somebody: `Ben's brother left`, `die Eltern von Ben`; not `Ben's
-    exam: he passed`, which goes on about Ben."""
+def _is_owner(statement: Statement, name: str, known: Sequence[str] = ()) -> bool:
+    """Return whether a statement is about something of somebody, which is not known: `Ben's brother left`, `die Eltern
+    von Ben`; not `Ben's exam: he passed`, which goes on about Ben."""
     if any(_PERSON_CLAUSE.match(fold(clause)) for clause in split_clauses(statement.text)[1:]):
         return False
     for clause in split_clauses(statement.text):
@@ -228,6 +236,9 @@ def _is_owner(statement: Statement, name: str) -> bool:
             continue
         at = words.index(name)
         owned = words[at + 2 :]
+        nearby = [stem(word) for word in (*words[:at][-2:], *owned[:1])]
+        if any(each in known or is_attribute(each) for each in nearby):  # `Ben has judo`, `Ben's judo`
+            return False
         if words[at + 1 : at + 2] == ("'s",):  # not `Ben's sick` nor `the heating's fixed`
             return len(owned) > 1 and owned[0] not in STATES and not owned[0].endswith(("ed", "ing"))
         before = [word for word in words[:at] if word not in ARTICLES]
@@ -358,7 +369,8 @@ def _read_subject(statement: Statement) -> tuple[str, ...]:
     start = max(_find_clause(statement.text, words), _find_last(words, _REPORTING))
     nouns = (at for at in range(start, len(words)) if words[at] in DETERMINERS and words[at - 1] not in PREPOSITIONS)
     start = next(nouns, start)
-    stems = content_stems([word for word in words[start:] if word not in _GENERIC])
+    plain = set(read_plain_words(statement.text))  # without `finally`, `stopped` and other words of change
+    stems = content_stems([word for word in words[start:] if word not in _GENERIC and word in plain])
     return tuple(each for each in stems if not _VERSION.fullmatch(each))
 
 
@@ -450,10 +462,23 @@ def _narrows(older: Statement, newer: Statement) -> bool:
             return True
     if _names_case(newer) - set(older.words) and not _names_case(older):
         return True
+    if _begins_with_case(older, newer):
+        return True
     if not newer.cues.isdisjoint(("change", "weak change")):
         return False
     ends = [_read_end(each) for each in (older, newer)]
     return not ends[0] and bool(ends[1]) and bool(_NUMBER.search(older.text)) and not set(ends[1]) <= set(older.stems)
+
+
+def _begins_with_case(older: Statement, newer: Statement) -> bool:
+    """Return whether the newer statement begins with when or where it holds, and then is about what the older one is:
+    `At night the heating is …`."""
+    case = content_stems(newer.words[1:2])
+    if newer.words[0] not in _CASES or older.words[0] in _CASES or not case or is_number(case[0]):
+        return False
+    if case[0] in older.stems or older.stems[0] not in newer.stems:
+        return False
+    return not any(cue in newer.cues and find_cue(fold(newer.text), cue) not in fold(older.text) for cue in _CHANGES)
 
 
 def _names_case(statement: Statement) -> set[str]:

@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Collection, Iterable, Sequence
 from typing import Literal, NamedTuple
 
-from ..formats.annotations import (
+from ..formats.blocks import (
     ANSWER_PATTERN,
     ANSWER_START,
     CONFIRMATION,
@@ -47,6 +47,7 @@ class Link(NamedTuple):
     kind: LinkKind
     reason: str
     evidence: str = ""
+    has_one_subject: bool = False  # what both are about was read and compared: nothing else has to tell it apart
 
 
 class Answers(NamedTuple):

@@ -20,13 +20,13 @@ PHRASES: dict[Cue, dict[str, str]] = {
             | anymore | switch(?:ed|ing)? (?:\w+ ){0,4}(?:to|from|over) | chang(?:ed|ing) (?:\w+ ){0,6}(?:to|from)
             | chang(?:ed|ing) (?:my|our|his|her|their) (?:mind|name|plan|job) | has changed | have changed
             | got changed | was changed | moved (?:\w+ ){0,6}(?:to|from|up|back|forward|out of)
-            | moving (?:\w+ ){0,5}to | is moving | has moved | postponed | rescheduled
+            | moving (?:\w+ ){0,5}to | is moving | has moved | postponed | reschedul\w+
             | push(?:ed|ing) (?:\w+ ){0,5}(?:to|back|out) | delayed (?:to|until|till|by) | slip(?:ped|s) (?:to|by)
             | brought forward | renamed | replaced | replaces | replacing | migrated | migrating | rewrote
             | rewritten | new (?:job|role|position) (?:at|with|for|in) | took over | takes over | taking over
             | taken over | hand(?:ed|s|ing) (?:\w+ ){0,4}(?:over|off) | upgraded | downgraded | bumped
-            | raised (?:\w+ ){0,3}to | increased (?:\w+ ){0,3}to | decreased (?:\w+ ){0,3}to
-            | reduced (?:\w+ ){0,3}to | lowered (?:\w+ ){0,3}to | cut (?:\w+ ){0,3}to | dropped (?:\w+ ){0,3}to
+            | raised (?:\w+ ){0,5}to | increased (?:\w+ ){0,5}to | decreased (?:\w+ ){0,5}to
+            | reduced (?:\w+ ){0,5}to | lowered (?:\w+ ){0,5}to | cut (?:\w+ ){0,5}to | dropped (?:\w+ ){0,3}to
             | went (?:up|down) to | is up to | is down to | from now on
             | as of (?:now|today|this|\d\w*|monday|january|march) | effective | is now | are now | am now
             | now (?:is|are|at|in|on|use|uses|using|works?|lives?|runs?|has|have|owns?|goes|costs?|called)
@@ -397,11 +397,11 @@ PHRASES: dict[Cue, dict[str, str]] = {
             | should | allowed | instead | wrong | left | joined | hired | removed | leading
             | (?:from|since|starting|beginning|effective) (?:\w+ )?(?:today|tomorrow|tonight|now|\w+day)
             | (?:from|since|starting|beginning|effective) (?:\w+ )?(?:\w+uary|march|april|may|ju[nl][ey]|august|\w+ber)
-            | put | puts | placed | stored | talk to | ask | send | sends | goes to | go to""",
+            | put | puts | placed | stored | talk to | ask | send | sends | goes to | go to | delayed | late""",
         "spanish": r"""
 
             | desde (?:el|la|los|hoy|ayer|enero|febrero|marzo|abril|mayo|ju[nl]io|agosto|septiembre|octubre|\w+iembre)
-            | ya | desde ahora | hoy""",
+            | ya | desde ahora | hoy | con retraso""",
         "french": r"""
             | depuis (?:lundi|mardi|mercredi|jeudi|vendredi|hier|aujourd'hui|le|la|cette|ce) | dès | cette fois
             | actuellement | nouveaux | nouvelles | aujourd'hui""",
@@ -410,17 +410,17 @@ PHRASES: dict[Cue, dict[str, str]] = {
             | hoje | atualmente""",
         "german": r"""
             | seit (?:\w+ )?(?:heute|gestern|\w+tag|woche|\w+uar|märz|april|mai|ju[nl]i|august|\w+ember|oktober)
-            | derzeit | zurzeit | gerade | wieder | heute""",
+            | derzeit | zurzeit | gerade | wieder | heute | verspätet | verspätung""",
         "russian": r"""
 
             | с (?:понедельника|\w+ка|среды|четверга|пятницы|\w+[ая]ля|марта|мая|июня|августа|\w+ября|этой|этого|\d+)
             | уже | снова | опять | сегодня""",
         "hindi": r"""
-            | आज | से अब | वापस | फिर से | हो गया | हो गई | हो गए""",
+            | आज | से अब | वापस | फिर से | हो गया | हो गई | हो गए | लेट | देरी""",
         "arabic": r"""
             | اليوم | منذ | ابتداء | من الغد | من \w+ القادم""",
         "unspaced": r"""
-            | 从.{1,6}(?:起|开始) | 今天起 | から | 今回""",
+            | 从.{1,6}(?:起|开始) | 今天起 | から | 今回 | 延误 | 晚点 | 遅延""",
     },
     "open": {  # something is not decided or not known
         "english": r"""
@@ -516,7 +516,7 @@ PHRASES: dict[Cue, dict[str, str]] = {
     },
     "addition": {  # something is added, and nothing is replaced
         "english": r"""
-            | also | too | as well | additionally | in addition | another | add | added | adding | plus | besides
+            | also | too(?! \w) | as well | additionally | in addition | another | add | added | adding | plus | besides
             | on top of that | extra | reminder | remember | don't forget""",
         "spanish": r"""
             | también | además | otro | otra | añadir | agregar | recuerda | recordatorio | no olvid\w+""",
@@ -564,7 +564,8 @@ PHRASES: dict[Cue, dict[str, str]] = {
         "arabic": r"""
             | ربما | قد | نفكر | أفكر | يفكر\w* | تفكر\w* | نخطط | يوما ما | لو | إذا | اقترح\w* | نجرب""",
         "unspaced": r"""
-            | 可能 | 也许 | 考虑 | 打算 | 想要 | 将来 | かもしれ | 考えて | いつか | 検討 | 如果 | 建议 | 试试
+            | 可能 | 也许 | 考虑 | 打算 | 想(?:要|搬|换|去|买|改|学|试) | 将来
+            | かもしれ | 考えて | いつか | 検討 | 如果 | 建议 | 试试
             | 要不 | もし | 提案 | 試してみ | たらどう | したい""",
     },
     "past": {  # a question about what was

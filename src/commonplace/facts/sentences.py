@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..formats import frontmatter
-from ..formats.annotations import strip_annotations
+from ..formats.blocks import strip_annotations
 from ..formats.structure import ENTRY_HEADING_PATTERN, FOOTER_START
 from ..patterns import lazy_pattern
 from .statements import split_sentences

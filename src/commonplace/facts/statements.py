@@ -14,7 +14,7 @@ from itertools import combinations
 from typing import NamedTuple, get_args
 
 from ..caching import cache_within
-from ..formats.annotations import ANSWER_START, strip_annotations
+from ..formats.blocks import ANSWER_START, strip_annotations
 from ..model import Hit
 from ..patterns import lazy_pattern
 from .abbreviations import split_at_ends
@@ -58,6 +58,7 @@ _CLAUSE_END = lazy_pattern(r"[;,.:] (?:but |and |so )?| but | [–—-] ")
 _COMPLETED = lazy_pattern(r"\b(?:completed|finished)\b")  # what was to be done
 _THIRD_PERSON = frozenset(("he", "him", "his", "she", "her", "they", "them", "their", "it"))
 _OTHER_FEELING = lazy_pattern("all about|used to (?:think|find)|no longer (?:need|plan|track)")
+_SPOTS = ("place", "tool", "spot")  # states of which one may change another
 _NOT_IN_A_TEXT = ("\0",)
 _CHANGES: tuple[Cue, ...] = tuple(cue for cue in get_args(ChangeCue) if cue != "hint")
 _OPEN: tuple[Cue, ...] = ("open",)
@@ -496,7 +497,11 @@ def _task_keys(statement: Statement) -> list[FactKey]:
 
 def _state_keys(text: str) -> list[FactKey]:
     """Return a key for each thing and relation of which a text tells the state, or that it changed."""
-    return [("h", state.relation, *state.subject[-1:]) for state in read_states(text)]
+    return [
+        ("h", relation, *state.subject[-1:])
+        for state in read_states(text)
+        for relation in (_SPOTS if state.relation in _SPOTS else (state.relation,))
+    ]
 
 
 def _word_keys(stems: Iterable[str]) -> list[FactKey]:

@@ -44,12 +44,12 @@ _FORMS: dict[str, dict[Phase, str]] = {
     "place": {  # where somebody or something is
         "state": f"""
             S live/lives/living/reside/resides/stay/stays/sit/sits/lie/lies in/at/on/with/near/under V
-            S is/are/am/remains now/currently? based/located/stored/kept/hosted/parked/housed/situated in/at/on/with V
-            S wohnt/wohne/wohnen/lebt/lebe/leben/liegt/liegen/steht/stehen jetzt/nun? in/im/bei/auf/am/an V
+            S is/are/am/remains now/currently? based/located/parked/housed/situated in/at/on/with V
+            S wohnt/wohne/wohnen/lebt/lebe/leben jetzt/nun? in/im/bei/auf/am/an V
             S habite/vit/vis/habitent/vivent/se_trouve/se_trouvent maintenant? à/au/en/dans/sur/chez V
-            S vive/viven/vivo/está/están/se_encuentra ahora? en V
-            S mora/moram/moro/vive/vivem/fica/ficam/está/estão agora? em/no/na/nos/nas V
-            S живёт/живет/живут/живу/лежит/лежат/хранится/хранятся/находится/находятся теперь? в/на/у V
+            S vive/viven/vivo ahora? en V
+            S mora/moram/moro/vive/vivem agora? em/no/na/nos/nas V
+            S живёт/живет/живут/живу теперь? в/на/у V
             S V1 में/पर रहता/रहती/रहते/रखा/रखी/रखे/है/हैं
             S يسكن/تسكن/يعيش/تعيش/يقيم/تقيم/موجود/موجودة في V
             يسكن/تسكن/يعيش/تعيش/يقيم/تقيم S في V
@@ -79,6 +79,15 @@ _FORMS: dict[str, dict[Phase, str]] = {
             {_I} me_mudei/mudei/mudei_me/nos_mudamos para/pra V
             {_I} переехал/переехала/переехали в/на V
             {_I} انتقلت/انتقلنا إلى/الى V
+        """,
+    },
+    "spot": {  # where something is kept or runs: what it moves to, and what it switches to, change that
+        "state": """
+            S is/are/remains now/currently? stored/kept/hosted in/at/on/with V
+            S liegt/liegen/steht/stehen jetzt/nun? in/im/bei/auf/am/an V
+            S está/están/se_encuentra ahora? alojado/alojada/guardado/guardada? en V
+            S fica/ficam/está/estão agora? hospedado/hospedada/guardado/guardada? em/no/na/nos/nas V
+            S лежит/лежат/хранится/хранятся/находится/находятся теперь? в/на/у V
         """,
     },
     "work": {  # for whom somebody works
@@ -129,6 +138,30 @@ _FORMS: dict[str, dict[Phase, str]] = {
             ترك/تركت S V
         """,
     },
+    "name": {  # what something is called
+        "state": """
+            S is/are now/currently? called/named/titled V
+            name/title of S is V
+            S 's name/title is V
+            S heißt/heißen jetzt/nun? V
+            S s appelle/appellent maintenant/désormais? V
+            S se llama/llaman ahora? V
+            S agora? se chama/chamam V
+            S теперь? называется/зовут V
+            S का नाम V1 है
+            اسم S1 V
+        """,
+        "change": f"""
+            {_WE} renamed/rebranded/retitled S to/into/as? V1
+            {_WE} are/were? now? decided_to? call/calling/named/called S V1
+            S {_HAVE} renamed/rebranded to/into? V
+            S wurde/heißt in/jetzt/nun V umbenannt?
+            wir/ich? haben/habe S in V umbenannt
+            S a_été/est rebaptisé/rebaptisée/renommé/renommée en? V
+            S переименовали/переименован/переименована в V
+            переименовали S в V
+        """,
+    },
     "tool": {  # with what something is done, or what it runs on
         "state": """
             we/i/they? use/uses/using/run/runs now/currently? V for/as/in the/our/my/all? S
@@ -145,6 +178,13 @@ _FORMS: dict[str, dict[Phase, str]] = {
             usamos/utilizamos/uso/usam V para/pra S
             S usa/usam/utiliza V
             используем/использую V для S
+            S ist/sind in/mit/auf V geschrieben/gebaut/programmiert
+            S est/sont écrit/écrite/écrits/codé/codée/fait/faite en/avec V
+            S está/es/están/son escrito/escrita/hecho/hecha/programado/programada en/con V
+            S é/está/são escrito/escrita/feito/feita/programado/programada em/com V
+            S написан/написана/написано/написаны/сделан/сделана на/в V
+            S V1 में लिखा/लिखी/बना/बनी
+            S مكتوب/مكتوبة/مبني/مبنية ب/على? V
             نستخدم/أستخدم V ل? S
         """,
         "change": f"""
@@ -156,8 +196,13 @@ _FORMS: dict[str, dict[Phase, str]] = {
             S est/sont passé/passés/passée/passées à/sur/sous V
             migramos/pasamos/cambiamos S a V
             atualizamos/migramos/passamos/mudamos S para V
-            перевели/перенесли/обновили S на/в V
-            S перевели/перенесли/обновили на/в V
+            перевели/перенесли/обновили/переписали/переделали S на/в V
+            S перевели/перенесли/обновили/переписали/переделали на/в V
+            wir/ich? haben/habe S in/mit/auf V neu_geschrieben/umgeschrieben/neu_gebaut
+            nous/on avons/a réécrit/refait S en/avec V
+            hemos/reescribimos reescrito/rehecho? S en/con V
+            reescrevemos/refizemos S em/com V
+            S को V1 में दोबारा? लिखा/लिख
         """,
         "end": f"""
             {_WE} cancelled/canceled/dropped/retired/uninstalled/discontinued/stopped_using/no_longer_use/got_rid_of V
@@ -176,6 +221,14 @@ _FORMS: dict[str, dict[Phase, str]] = {
             S est/sont maintenant/désormais? géré/gérée/gérés/gérées/dirigé/dirigée par V
             V lleva/gestiona/dirige/coordina S
             V cuida/gere/gerencia/coordena/dirige d'/do/da/de/dos/das? S
+            quem cuida/gere/coordena de/do/da/dos/das? S é o/a? V
+            quien lleva/gestiona/coordina S es V
+            c est V qui gère/dirige/coordonne S
+            um S kümmert sich jetzt/nun? V
+            V kümmert sich jetzt/nun? um S
+            V se encarga/ocupa de S
+            de S se encarga/ocupa V
+            V s occupe de S
             за S отвечает/отвечают теперь? V
             V отвечает/отвечают за S
             V ведёт/ведет/курирует/руководит S
@@ -212,6 +265,7 @@ _FORMS: dict[str, dict[Phase, str]] = {
         """,
     },
 }
+_CHANGED_BY = {"spot": ("place", "tool"), "place": ("spot",)}  # other relations whose changes change a state, too
 # What is said of something that is no more. `E` is said of its subject, `O` of what somebody had or planned.
 _ENDED = r"""(?:
     (?:has|have|had|is|are|was|were)\ (?:now\ |finally\ )?(?:been\ )?(?:permanently\ |officially\ )?
@@ -310,6 +364,7 @@ _SLOTS = {
     "S": r"(?P<s>\S+(?: \S+){0,5}?)",
     "V": r"(?P<v>\S+(?: \S+){0,3}?)",
     "V1": r"(?P<v>\S+)",
+    "S1": r"(?P<s>\S+(?: \S+)?)",
     "V0": r"\S+",
     "X": r"\S+(?: \S+){0,2}?",
 }
@@ -339,9 +394,10 @@ def compare_states(older: str, newer: str, *, says_change: bool) -> tuple[Verdic
     changes = [state for state in read_states(newer) if state.phase != "state" or says_change]
     for change, state in product(changes, read_states(older) if changes else ()):
         is_given_up = change.phase == "end" and change.subject == WRITER and change.relation == state.relation
+        is_comparable = change.relation in (state.relation, *_CHANGED_BY.get(state.relation, ()))
         if state.phase == "end" or not (is_given_up or _are_of_one(state, change)):
             continue
-        verdict = _compare(state, change) if change.relation == state.relation else "other"
+        verdict = _compare(state, change) if is_comparable else "other"
         if verdict != "other":
             return verdict, state
         if change.phase != "state":

@@ -201,7 +201,11 @@ def _compare(role: Role, change: Role) -> Link | None:
     is_same_role = _are_same(role.words, change.words) and (not change.scope or change.scope == role.scope)
     if role.holder.isdisjoint(change.holder):
         is_unique = role.phase != "is" and (change.phase == "gets" or change.words[0] in _UNIQUE)
-        return Link("correction", "has another holder", about) if is_same_role and is_unique else None
+        return (
+            Link("correction", "has another holder", about, has_one_subject=True)
+            if is_same_role and is_unique
+            else None
+        )
     is_job = _is_job(role) and _is_job(change)
     if change.phase == "rises" and role.holder == change.holder and is_job and not is_same_role:
         return Link("correction", "has another role", about)

@@ -65,7 +65,8 @@ STATES = word_set(
     done finished complete completed blocked unblocked open closed cancelled canceled live down up ready pending
     paused released merged approved rejected planned delayed online offline broken fixed deployed enabled
     disabled on off available unavailable active inactive green red yellow public private optional required
-    mandatory deprecated draft published signed unsigned started running stopped abandoned
+    mandatory deprecated draft published signed unsigned started running stopped abandoned single engaged married
+    divorced widowed
     """
 )
 # What a thing is in one way at a time: `located in`, `married to`, `due on`.
@@ -177,7 +178,7 @@ _GENERIC_WORDS = word_set(
     taste style work works working time times day days week weeks month year years new old best better last next
     take takes taking look looking keep make making need needs use using people person thing things life lot part
     place start started going come came back see seen help helps try trying talk think feel tell ask call name
-    interesting challenges things preferences idea stuff way person good great nice name open question decide
+    challenges things preferences idea stuff way person good great nice name open question decide
     decided unsure sure yet still whether track list remove completed finished handled already need task tasks
     love loves wait awesome amazing excited cheers show gonna wow sorry glad happy hear fun chat chatted talked
     forward experience hard sound sounds never always

@@ -18,9 +18,11 @@ from .completions import completes, drops, is_task, leaves_open, tells_done
 from .cues import CHANGE_CUES, find_cue, has_cue
 from .distinctions import are_told_apart, have_other_subjects
 from .frames import Frame, align, judge_frame, normalize_words
+from .glances import MAX_NEWER_WORDS, MAX_OLDER_WORDS, count_words
 from .links import Link, LinkKind, hash_words
 from .phrases import Cue
 from .relations import FIRST_PERSON, YOU
+from .slots import find_new_value
 from .statements import Statement
 from .states import Verdict, compare_states, find_ended, find_renewed, is_about
 from .successions import find_succession
@@ -40,7 +42,6 @@ from .words import (
     content_stems,
     fold,
     is_number,
-    is_unspaced,
     list_capitalised,
     split_words,
     stem,
@@ -48,10 +49,9 @@ from .words import (
 )
 
 # Of what the older statement is about, which the newer one has to name.
-_MIN_SHARES = {"strong": 0.4, "weak": 0.6, "subject": 0.7, "number": 0.75, "answer": 0.4, "label": 0.2}
+_MIN_SHARES = {"strong": 0.4, "weak": 0.6, "subject": 0.7, "answer": 0.4, "label": 0.2}
 _MIN_SHARE_OF_ONE = 0.75  # of what the older is about, if both have one word in common
 _MIN_SHARE_OF_NEWER = 0.27  # of its words, since a long sentence shares some with any
-_MIN_SHARE_OF_NUMBERS = 0.4  # of what the newer is about, if a number changed
 _MIN_SHARE_OF_SUBJECT = 0.5  # of what both are about, if the newer says that a date or a number changed
 _MAX_SUBJECT_TOPICS = 3
 _MIN_SHARE_OF_DETAILS = 0.3  # that two lines with one name have in common
@@ -77,9 +77,6 @@ _PAST = word_set(
 )
 _ARROWS = ("→", "->", "=>")
 _ARROW = lazy_pattern(rf"(\S+)\s*(?:{'|'.join(_ARROWS)})\s*\S+")
-_MAX_OLDER_WORDS = 12  # of a note that another replaces: nearly all have half as many
-_MAX_NEWER_WORDS = 16
-_CHARACTERS_PER_WORD = 2  # of scripts without spaces
 
 
 def judge(
@@ -106,7 +103,9 @@ def judge(
     if not cues.isdisjoint(("tentative", "addition")) and "retraction" not in cues:
         return None
     link = _find_link(older, newer, is_same_place=is_same_place)
-    if link and (are_told_apart(older, newer) or _leaves_open(older, newer, link)):
+    if link and (
+        are_told_apart(older, newer, has_one_subject=link.has_one_subject) or _leaves_open(older, newer, link)
+    ):
         return None
     if link and not older.speaker and "open" not in older.cues and replaces_other(older, newer):
         return None
@@ -147,23 +146,18 @@ def _find_link(older: Statement, newer: Statement, *, is_same_place: bool) -> Li
     link = judge_frame(frame, older, newer)
     if link or _is_prose(older, newer):
         return link
-    link = _judge_number(older, newer) or _judge_states(older, newer) or find_succession(older, newer)
+    link = _judge_states(older, newer) or find_succession(older, newer)
     if not link and is_same_place and "change" in cues:
         link = _judge_field(older, newer)
     if not link and "change" in cues:
         link = _judge_move(older, newer)
-    return link or find_change(older, newer) or _judge_change(older, newer)
+    link = link or find_change(older, newer) or _judge_change(older, newer)
+    return link or (None if have_other_subjects(older, newer) else find_new_value(older, newer))
 
 
 def _is_prose(older: Statement, newer: Statement) -> bool:
     """Return whether one of two statements is as long as those of articles, which share many words by chance."""
-    return _count_words(older) > _MAX_OLDER_WORDS or _count_words(newer) > _MAX_NEWER_WORDS
-
-
-def _count_words(statement: Statement) -> int:
-    """Return how many words say something; of a script without spaces, an estimate."""
-    is_spaced = not any(map(is_unspaced, statement.words))
-    return len(statement.stems) if is_spaced else len(statement.words) // _CHARACTERS_PER_WORD
+    return count_words(older) > MAX_OLDER_WORDS or count_words(newer) > MAX_NEWER_WORDS
 
 
 def may_be_versions(older: Statement, newer: Statement) -> bool:
@@ -174,6 +168,8 @@ def may_be_versions(older: Statement, newer: Statement) -> bool:
     new = normalize_words(newer.words)
     if old[:1] == new[:1] or old[-2:] == new[-2:] or newer.taken_back or (older.label and newer.label):
         return True
+    if not older.speaker and not newer.speaker and _is_prose(older, newer):
+        return False
     if _has_same_subject(older, newer) or "open" in older.cues or _may_say_change(newer) or says_change(newer):
         return True
     if is_about(older.words, find_ended(newer.text)):
@@ -224,12 +220,17 @@ def _label_stems(statement: Statement) -> frozenset[str]:
 def _judge_label(older: Statement, newer: Statement, *, is_same_place: bool) -> Link | None:
     """Return a link for two lines with one label, unless it may mean something else in every place."""
     stems = _label_stems(newer)
-    if not FREE_LABELS.isdisjoint(stems) or (stems <= CONTEXT_LABELS and not is_same_place):
+    if _is_free(newer) or (stems <= CONTEXT_LABELS and not is_same_place):
         return None
     says_more = set(older.stems) <= set(newer.stems) and "change" not in newer.cues and not _denies(older, newer)
     if says_more or (not is_same_place and _tell_two_stories(older, newer)) or _give_other_details(older, newer):
         return None
     return Link("frame", f"has the same label: {newer.label}", newer.label)
+
+
+def _is_free(statement: Statement) -> bool:
+    """Return whether a label tells nothing of what follows: its last word says what it is, as in `Meeting room`."""
+    return content_stems(statement.label.split())[-1] in FREE_LABELS
 
 
 def _judge_field(older: Statement, newer: Statement) -> Link | None:
@@ -299,23 +300,6 @@ def _read_role(older: Statement) -> tuple[str, ...]:
 def _is_past(statement: Statement) -> bool:
     """Return whether a statement is about the past: it stays true even if what it is about is no more."""
     return _is_event(statement) or not _PAST.isdisjoint(statement.words) or bool(find_ended(statement.text))
-
-
-def _judge_number(older: Statement, newer: Statement) -> Link | None:
-    """Return a link where a note says the same of the same things with another number, date or time."""
-    if not _has_same_subject(older, newer):
-        return None
-    old_numbers = set(filter(is_number, older.words))
-    new_numbers = set(filter(is_number, newer.words))
-    if old_numbers <= new_numbers or new_numbers <= old_numbers or _is_event(older) or _is_event(newer):
-        return None
-    shared, share = _weigh_shared(older, newer)
-    shared = {each for each in shared if not is_number(each)}
-    if share < _MIN_SHARES["number"] or len(shared) < 2 or not _names_subject(older, newer):
-        return None
-    if len(shared) < _MIN_SHARE_OF_NUMBERS * len(set(newer.stems)):
-        return None
-    return Link("frame", "says the same with another number", " ".join(sorted(shared)))
 
 
 def _has_same_subject(older: Statement, newer: Statement) -> bool:
@@ -410,6 +394,8 @@ def _judge_change(older: Statement, newer: Statement) -> Link | None:
     shared, share = _weigh_shared(older, newer)
     about = " ".join(sorted(shared))
     if "open" in older.cues:
+        if not older.is_question and have_other_subjects(older, newer):
+            return None
         is_answer = _is_answer(shared, share, newer) or _is_decision(older, newer, shared)
         return Link("answer", "answers what was open", about) if is_answer else None
     if _is_renamed(older, newer):

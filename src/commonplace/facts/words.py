@@ -162,7 +162,17 @@ def _date_word_starts() -> frozenset[str]:
 
 def is_amount(word: str) -> bool:
     """Return whether a word is a number or a date: not `p95` or `s3`, nor how often (`daily target`)."""
-    return is_number(word) and word not in _FREQUENCIES and (word.isalpha() or word[0].isdigit())
+    return is_number(word) and word not in _FREQUENCIES and (word[0].isdigit() or word in _date_words())
+
+
+@cache
+def _months_and_days() -> frozenset[str]:
+    return frozenset(fold(MONTHS_AND_DAYS).split())
+
+
+def is_month_or_day(word: str) -> bool:
+    """Return whether a word is a month, or a day of the week."""
+    return word in _months_and_days()
 
 
 @lru_cache(maxsize=16_384)

@@ -1,18 +1,34 @@
-"""Pages of blocks: a `### key` heading, the content, and a footer with the time and the tags.
+"""What pages are made of: keyed blocks, entries of a day, and annotations of a line.
 
-A block with a footer runs from the last `###` heading above the footer to the footer, whatever is between them.
-A block written by hand has no footer and ends at the next heading of level 1 to 3.
+A block is a `### key` heading, the content, and a footer with the time and the tags. It runs from the last `###`
+heading above the footer to the footer, whatever is between them. A block written by hand has no footer and ends at the
+next heading of level 1 to 3. A daily page is a `# YYYY-MM-DD` heading, then `## HH:MM` entries, each appended whole;
+what the two headings look like is defined in `structure`.
+
+Annotations are comments that say something about a line, such as what it replaces, or its pin to a file:
+
+    The launch is on 26 November. <!-- commonplace: supersedes 3f9a01c2 -->
+
+One is at the end of its line, so that every other line keeps its number; earlier versions put it on a line of its own,
+below. Other programs do not show it, and here it is neither content nor words to search for.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 
 from ..model import Block
 from ..patterns import lazy_pattern
+from . import frontmatter
 from .structure import (
     BLOCK_LEVEL,
+    DAY_FORMAT,
+    DAY_LEVEL,
+    ENTRY_FORMAT,
+    ENTRY_LEVEL,
+    ENTRY_PATTERN,
     FOOTER_START,
     LineCounter,
     Mark,
@@ -22,6 +38,75 @@ from .structure import (
     leaves_fence_open,
     unescape,
 )
+
+CONFIRMATION = "supersedes"
+REJECTION = "not-supersedes"
+Answer = tuple[str, str]  # one of both, and the name of the statement that it is about
+ANSWER_START = "<!-- commonplace: "
+ANSWER_PATTERN = rf"{ANSWER_START}(?P<kind>{CONFIRMATION}|{REJECTION})(?P<names>(?: [0-9a-f]{{8}})+) -->"
+_ANSWER = lazy_pattern(ANSWER_PATTERN)
+_OWN = r"<!-- (?:commonplace: (?:not-)?supersedes(?: [0-9a-f]{8})+|pinned: \S{1,300}(?: [0-9a-f]{16})?) -->"
+_VALIDITY = r"<!--[ \t]*valid_(?:from|until):[^>\n]{1,60}-->"
+_SPACE = r"(?<![ \t])[ \t]*"  # from its start: a text may have nothing but spaces
+_OWN_ANNOTATION = lazy_pattern(rf"{_SPACE}{_OWN}")
+_ANNOTATION = lazy_pattern(rf"{_SPACE}(?:{_OWN}|{_VALIDITY})")
+_ANNOTATION_LINE = lazy_pattern(rf"(?:\s*{_OWN})+\s*")
+_NO_TEXT = lazy_pattern(r"\s*(?:#{1,6}(?:\s|$)|<!--|\||={3,}\s*$|[-*_]{3,}\s*$|$)")
+
+
+def strip_annotations(text: str) -> str:
+    """Return a text without its annotations. Lines keep their numbers: one that was only an annotation is empty."""
+    return _ANNOTATION.sub("", text) if "<!--" in text else text
+
+
+def strip_own_annotations(text: str) -> str:
+    """Return a text without the annotations that programs make; what a person says of a line is a part of it."""
+    return _OWN_ANNOTATION.sub("", text) if "<!--" in text else text
+
+
+def find_answers(text: str) -> Iterator[Answer]:
+    """Yield what comments in a text say of other statements."""
+    for match in _ANSWER.finditer(text) if ANSWER_START in text else ():
+        yield from ((match["kind"], name) for name in match["names"].split())
+
+
+def is_annotation_line(line: str) -> bool:
+    """Return whether a line has nothing but annotations that programs make: they are about the line above."""
+    return "<!--" in line and _ANNOTATION_LINE.fullmatch(line) is not None
+
+
+def find_annotated_lines(text: str) -> list[tuple[int | None, str]]:
+    """Return the lines that have annotations, each with the number, from 0, of the line that they are about; None where
+    they are about the whole page: on a line of their own after an empty one."""
+    annotated: list[tuple[int | None, str]] = []
+    about: int | None = None
+    for number, line in enumerate(text.split("\n")):
+        if is_annotation_line(line):
+            annotated.append((about, line))
+            continue
+        about = number if line.strip() else None
+        if _OWN_ANNOTATION.search(line):
+            annotated.append((number, line))
+    return annotated
+
+
+def add_annotation(line: str, comment: str) -> str:
+    """Return a line with a comment at its end."""
+    text = line.removesuffix("\r")
+    return f"{text} {comment}{line[len(text) :]}"
+
+
+def find_annotatable_lines(text: str) -> list[int]:
+    """Return the lines, counted from 0, that can have an annotation: no headings, tables, comments or code."""
+    lines: list[int] = []
+    is_fenced = False
+    for number, line in enumerate(text.split("\n")):
+        if line.lstrip().startswith(("```", "~~~")):
+            is_fenced = not is_fenced
+        elif not is_fenced and not _NO_TEXT.match(line):
+            lines.append(number)
+    return lines
+
 
 _FOOTER = lazy_pattern(rf"{FOOTER_START} at=(\S*)(?: tags=(.*?))? -->\s*")
 
@@ -188,3 +273,63 @@ def _decode_tag(tag: str) -> str:
         return data.decode()
     except UnicodeDecodeError:
         return tag
+
+
+_DAY = lazy_pattern(r"\d{4}[- ]\d\d[- ]\d\d\b")  # as a heading has it, or a file name with its dashes as spaces
+_TIME = lazy_pattern(ENTRY_PATTERN)
+_ENTRY = lazy_pattern(rf"^{'#' * ENTRY_LEVEL}\s+\S", re.MULTILINE)  # by hand, an entry may have any title
+
+
+def add_entry(text: str, moment: datetime, content: str) -> str:
+    """Return the page with one more entry at its end, and with the heading of the day if it had none."""
+    text = ensure_heading(text, f"{moment:{DAY_FORMAT}}")
+    if not text.endswith("\n"):
+        text += "\n"
+    if not text.endswith("\n\n"):
+        text += "\n"
+    body = escape(content, open_fence_above=leaves_fence_open(text))
+    return f"{text}{'#' * ENTRY_LEVEL} {moment:{ENTRY_FORMAT}}\n\n{body}\n\n"
+
+
+def ensure_heading(text: str, day: str) -> str:
+    """Return the page under the heading of its day. Front matter, where a person put some, stays on top."""
+    if any(mark.level == DAY_LEVEL and mark.title == day and not mark.fenced for mark in find_marks(text)):
+        return text
+    head, body = frontmatter.split(text)
+    return f"{head}{'#' * DAY_LEVEL} {day}\n\n{body}"
+
+
+def add_heading_of(text: str, page: str) -> str:
+    """Return a text under the heading of the day that a page has; as it is, if that page has none."""
+    day = next((mark.title for mark in find_marks(page) if _is_heading(mark)), "")
+    return ensure_heading(text, day) if day else text
+
+
+def is_empty(text: str) -> bool:
+    """Return whether a page has the heading of a day, and nothing else."""
+    marks = find_marks(text)
+    return len(marks) == 1 and _is_heading(marks[0]) and text.strip() == marks[0].line.strip()
+
+
+def _is_heading(mark: Mark) -> bool:
+    return mark.level == DAY_LEVEL and not mark.fenced and _DAY.fullmatch(mark.title) is not None
+
+
+def count_entries(text: str) -> int:
+    """Return how many entries a daily page has."""
+    return len(_ENTRY.findall(text))
+
+
+def is_day_or_time(title: str) -> bool:
+    """Tell whether the title of a heading is only a date or a time."""
+    return bool(_DAY.fullmatch(title) or _TIME.fullmatch(title))
+
+
+def find_moment(page_name: str, titles: Sequence[str]) -> str:
+    """Return when an entry was written, or "" if nothing tells.
+
+    The day is the name of the page or the first heading that is a date; the time is the last heading.
+    """
+    day = next((match[0] for title in (page_name, *titles) if (match := _DAY.match(title))), "")
+    day = day.replace(" ", "-")
+    return f"{day}T{titles[-1]}" if day and titles and _TIME.fullmatch(titles[-1]) else day

@@ -22,8 +22,7 @@ from ..errors import CommonplaceError
 from ..model import Block, Passage, Record, Skill
 from ..patterns import lazy_pattern
 from . import blocks, frontmatter, records
-from .annotations import is_annotation_line, strip_annotations
-from .daily import find_moment, is_day_or_time
+from .blocks import find_moment, is_annotation_line, is_day_or_time, strip_annotations
 from .structure import (
     DAY_HEADING_PATTERN,
     ENTRY_HEADING_PATTERN,

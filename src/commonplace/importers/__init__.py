@@ -17,7 +17,7 @@ from ..index.base import Progress, ignore_progress
 from ..maintenance.backup import Limits
 from ..maintenance.backup.archive import HISTORY_ROOT, backup_scope
 from ..storage.bulk import any_covers
-from . import chat_exports, claude_code, databases, homes, knowledge_graph, mem0, vault
+from . import chat_exports, databases, homes, knowledge_graph, mem0
 from .engine import ImportReport, run_import
 from .source import DEFAULT_LIMITS, Folder, SingleFile, Source, is_within, open_source
 from .values import Destination, Item, Skipped
@@ -53,13 +53,13 @@ KINDS = {
         Kind("claude", "Claude's export", chat_exports.is_claude, chat_exports.read_claude),
         Kind("mcp-memory", "the MCP memory server's file", knowledge_graph.recognise, knowledge_graph.read),
         Kind("mem0", "memories of mem0 as JSON", mem0.recognise, mem0.read),
-        Kind("obsidian", "an Obsidian vault", vault.is_obsidian, vault.read),
-        Kind("claude-code", "Claude Code's notes and transcripts", claude_code.recognise, claude_code.read),
+        Kind("obsidian", "an Obsidian vault", homes.is_obsidian, homes.read),
+        Kind("claude-code", "Claude Code's notes and transcripts", chat_exports.recognise, chat_exports.read),
         Kind("agentool", "a home of agentool", homes.is_agentool, homes.read_agentool, "agentool"),
         Kind("duragent", "a home of duragent", homes.is_duragent, homes.read_duragent, "duragent"),
         Kind("openclaw", "a home of OpenClaw", homes.is_openclaw, homes.read_openclaw, "openclaw"),
-        Kind("basic-memory", "a project of basic-memory", vault.is_basic_memory, vault.read),
-        Kind("markdown", "a folder of Markdown", _never, vault.read),
+        Kind("basic-memory", "a project of basic-memory", homes.is_basic_memory, homes.read),
+        Kind("markdown", "a folder of Markdown", _never, homes.read),
     )
 }
 

@@ -1,10 +1,12 @@
-"""Homes of OpenClaw, duragent and agentool: days, the curated page, topics, skills and sessions.
+"""Homes of OpenClaw, duragent and agentool, and folders of Markdown: days, topics, skills, sessions, any page.
 
-They are copied into this home, or opened where they are: `open_in_place` writes the settings file that this takes.
+Homes are copied into this home, or opened where they are: `open_in_place` writes the settings file that this takes. Of
+a folder of Markdown (Obsidian, basic-memory, or any other), pages keep their bytes, relative paths and times.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Iterator
@@ -12,12 +14,13 @@ from typing import Any, NamedTuple
 
 from .. import foreign
 from ..errors import Conflict, InvalidArgument, StorageError
-from ..formats.yaml_nodes import YamlProblem, as_text, compose
+from ..formats import frontmatter
+from ..formats.frontmatter import YamlProblem, as_text, compose
 from ..settings import FILE, load
 from ..storage.layout import folders_above
 from ..storage.names import encode_name, topic_file, topic_name
 from ..storage.skills import PAGE
-from .claude_code import read_turns
+from .chat_exports import read_turns
 from .source import Folder, SingleFile, Source, is_within, parse_json_lines
 from .values import (
     Destination,
@@ -404,3 +407,58 @@ def _write_new_file(path: str, text: str) -> None:
             file.write(text)
     except OSError as error:
         raise StorageError(f"{path}: {error.strerror}") from error
+
+
+_MAX_PAGES_PEEKED = 50  # to recognise a format by front matter
+_RESERVED_FOLDERS = frozenset({"world", "global", "channels"})  # they have a meaning in a home
+_SKIP_REASONS = {
+    ".canvas": "is an Obsidian canvas: a drawing, not text",
+    ".base": "is an Obsidian base: a view, not text",
+    ".excalidraw": "is a drawing, not text",
+}
+
+
+def is_obsidian(source: Source) -> bool:
+    return source.has_folder(".obsidian")
+
+
+def is_basic_memory(source: Source) -> bool:
+    """Return whether any of the first pages has a `permalink` in its front matter."""
+    folders = ["", *(name[:-1] for name in source.list_names() if name.endswith("/"))]
+    pages = [
+        f"{folder}/{name}" if folder else name
+        for folder in folders[:_MAX_PAGES_PEEKED]
+        for name in source.list_names(folder)
+        if name.endswith(".md")
+    ]
+    return any(b"\npermalink:" in _read_front_matter(source, path) for path in pages[:_MAX_PAGES_PEEKED])
+
+
+def _read_front_matter(source: Source, path: str) -> bytes:
+    text = source.peek(path).decode("utf-8", "replace")
+    return frontmatter.split(text)[0].encode()
+
+
+def read(source: Source, into: Destination) -> Iterator[Item]:
+    try:
+        name = topic_name(source.name)
+    except InvalidArgument:
+        name = "notes"
+    name = f"{name}-notes" if name in _RESERVED_FOLDERS else name
+    fallback_name = f"{name}-{hashlib.blake2b(source.location.encode(), digest_size=3).hexdigest()}"
+    for path in source.list_files():
+        ending = os.path.splitext(path)[1].lower()
+        if ending != ".md":
+            yield Skipped(path, _SKIP_REASONS.get(ending, "is an attachment: only Markdown is imported"))
+            continue
+        data = source.read_file(path)
+        if data is None:
+            continue
+        page = path[:-3] + ".md"  # search does not look at .MD
+        yield PageItem(
+            f"{source.location}/{path}",
+            into.shared_page(f"{name}/{page}"),
+            data,
+            source.modified(path),
+            into.shared_page(f"{fallback_name}/{page}"),
+        )

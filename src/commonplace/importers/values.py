@@ -1,4 +1,4 @@
-"""What a reader found in a source, as values. `placement.py` decides which files of the home they become."""
+"""What a reader found in a source, as values. `engine.py` decides which files of the home they become."""
 
 from __future__ import annotations
 

@@ -50,6 +50,9 @@ class Entry(NamedTuple):
     note_days: NoteDays = note_no_days
 
 
+ChoosePassages = Callable[[Mapping[int, frozenset[int]]], Sequence[int]]  # given the keys that each may have
+
+
 BM25_K1 = 0.8  # how fast repeats of a word stop counting
 BM25_B = 0.55  # how much the length of a passage counts
 SHARED_LETTERS = 2  # at its beginning, of a word that may be another one misspelled
@@ -263,11 +266,17 @@ class Retriever(Protocol):
     def load_candidates(self, numbers: Sequence[int]) -> list[Candidate]: ...
 
     def find_by_fact_keys(
-        self, keys: Sequence[int], viewer: Viewer, limit: int, filters: Filters = EVERYTHING
+        self,
+        keys: Sequence[int],
+        viewer: Viewer,
+        limit: int,
+        filters: Filters = EVERYTHING,
+        choose: ChoosePassages | None = None,
     ) -> list[Candidate]:
         """Return the passages with a statement under one of these keys (see `facts/statements.py`) that the viewer may
         see, with these keys: those that share the rarest keys, newest first. Of one key at most
-        `MAX_PASSAGES_PER_FACT_KEY` count; where there are more, every passage may have it."""
+        `MAX_PASSAGES_PER_FACT_KEY` count; where there are more, every passage may have it. Where that saves time, only
+        those are loaded that `choose` returns."""
         ...
 
 
@@ -444,16 +453,15 @@ def choose_by_rarity(by_key: PassagesByKey, limit: int) -> list[int]:
     return sorted(weights, key=weights.__getitem__, reverse=True)[:limit]
 
 
-def add_fact_keys(candidates: Sequence[Candidate], by_key: PassagesByKey) -> Iterator[Candidate]:
-    """Yield the candidates with the keys that they may have: of a key with many passages, only some are known."""
-    frequent = frozenset(key for key, numbers in by_key.items() if len(numbers) >= MAX_PASSAGES_PER_FACT_KEY)
-    keys: dict[int, list[int]] = {candidate.number: [] for candidate in candidates}
-    numbers_of_candidates = frozenset(keys)
-    for key, numbers in by_key.items():
-        for number in numbers_of_candidates.intersection(numbers):
+def list_fact_keys(numbers: Sequence[int], by_key: PassagesByKey) -> dict[int, frozenset[int]]:
+    """Return the keys that passages may have: of a key with many passages, only some are known."""
+    frequent = frozenset(key for key, some in by_key.items() if len(some) >= MAX_PASSAGES_PER_FACT_KEY)
+    keys: dict[int, list[int]] = {number: [] for number in numbers}
+    chosen = frozenset(keys)
+    for key, some in by_key.items():
+        for number in chosen.intersection(some):
             keys[number].append(key)
-    for candidate in candidates:
-        yield candidate._replace(fact_keys=frequent.union(keys[candidate.number]))
+    return {number: frequent.union(own) for number, own in keys.items()}
 
 
 def sort_newest_first(candidates: Iterable[Candidate]) -> list[Candidate]:

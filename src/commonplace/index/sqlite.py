@@ -25,13 +25,14 @@ from .base import (
     MAX_PASSAGES_PER_FACT_KEY,
     SHARED_LETTERS,
     Candidate,
+    ChoosePassages,
     CorpusStats,
     Entry,
-    add_fact_keys,
     add_own_key,
     candidate_of,
     choose_by_rarity,
     digest_of,
+    list_fact_keys,
     passage_fact_keys,
     passage_row,
     read_passage_facts,
@@ -55,7 +56,7 @@ from .visibility import (
     visible_owners,
 )
 
-SCHEMA_VERSION = 18  # of the tables, and of how `facts/` reads statements, which are stored as they were read
+SCHEMA_VERSION = 20  # of the tables, and of how `facts/` reads statements, which are stored as they were read
 _CACHE_KILOBYTES = 16_000  # for each connection: passages are scattered over the file, and read again
 _LOCK_TIMEOUT_SECONDS = 2.0  # for another process that writes; then the answer is marked stale instead
 _TABLES = """
@@ -217,7 +218,12 @@ class SqliteIndex(VectorSpaces):
         return dict(_read_rows(stored_statements_of, self._rows(sql, numbers))) if numbers else {}
 
     def find_by_fact_keys(
-        self, keys: Sequence[int], viewer: Viewer, limit: int, filters: Filters = EVERYTHING
+        self,
+        keys: Sequence[int],
+        viewer: Viewer,
+        limit: int,
+        filters: Filters = EVERYTHING,
+        choose: ChoosePassages | None = None,
     ) -> list[Candidate]:
         source = "facts"
         condition = "true"
@@ -234,8 +240,9 @@ class SqliteIndex(VectorSpaces):
         by_key: dict[int, list[int]] = {}
         for key, number in self._rows(sql, (json.dumps(list(keys)), *values, *values)):
             by_key.setdefault(key, []).append(number)
-        candidates = self.load_candidates(choose_by_rarity(by_key, limit))
-        return sort_newest_first(add_fact_keys(candidates, by_key))
+        keys_of = list_fact_keys(choose_by_rarity(by_key, limit), by_key)
+        candidates = self.load_candidates(choose(keys_of) if choose else [*keys_of])
+        return sort_newest_first(each._replace(fact_keys=keys_of[each.number]) for each in candidates)
 
     def preceding_text(self, number: int) -> str:
         sql = """

@@ -1,7 +1,9 @@
 """The statements of a passage as the index stores them, so that a search reads them without parsing text.
 
-Packed keys are unsigned 32-bit numbers, little-endian: how many statements there are; for each, how many keys it is
-stored under and by how many it is looked up; then these keys, statement by statement. The statements are JSON.
+Packed numbers are unsigned, of 32 bits, little-endian: how many statements there are; for each, how many keys it is
+stored under, by how many it is looked up, and how many stems it has; then these keys and hashes of the stems, statement
+by statement; then the glance of each (`facts/glances.py`). The statements are lines of JSON, so that one can be read
+without the others.
 """
 
 from __future__ import annotations
@@ -9,31 +11,47 @@ from __future__ import annotations
 import json
 import sys
 from array import array
-from collections.abc import Iterator
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Any, NamedTuple
 
 from ..caching import cache_within
+from ..facts.glances import Glance, hash_stems, take_glance
 from ..facts.relations import Relation
-from ..facts.statements import (
-    LookupKeys,
-    Statement,
-    choose_places,
-    lookup_keys,
-    split_statements,
-    stored_keys,
-)
-from ..formats.annotations import ANSWER_START
+from ..facts.statements import Statement, lookup_keys, split_statements, stored_keys
+from ..formats.blocks import ANSWER_START
 
-_COUNTS_OF_STATEMENT = 2
+_NUMBERS_OF_GLANCE = len(Glance._fields)
+_GROUPS = 3  # of numbers of a statement: the keys it is stored under, those it is looked up by, and its stems
 
 
 class StoredStatements(NamedTuple):
-    """The statements of a passage, and their keys. `starts`: where among the numbers each group of keys begins."""
+    """The statements of a passage, and their numbers. `starts`: where among the numbers each group begins."""
 
     numbers: array[int]
     starts: list[int]
     parsed: str
+
+    @property
+    def places(self) -> range:
+        return range(len(self.starts) // _GROUPS)
+
+    def list_stored_keys(self, place: int) -> array[int]:
+        """Return the keys under which a statement is stored."""
+        return self._group(_GROUPS * place)
+
+    def list_lookup_keys(self, place: int) -> array[int]:
+        """Return the keys under which newer versions of a statement are stored."""
+        return self._group(_GROUPS * place + 1)
+
+    def list_stems(self, place: int) -> array[int]:
+        return self._group(_GROUPS * place + 2)
+
+    def _group(self, group: int) -> array[int]:
+        return self.numbers[self.starts[group] : self.starts[group + 1]]
+
+    def take_glance(self, place: int) -> Glance:
+        first = self.starts[-1] + _NUMBERS_OF_GLANCE * place
+        return Glance(*self.numbers[first : first + _NUMBERS_OF_GLANCE])
 
 
 class PassageFacts(NamedTuple):
@@ -53,39 +71,34 @@ def read_facts(text: str, *, is_turn: bool = False) -> PassageFacts:
         return PassageFacts(keys, None)
     groups: list[list[int]] = []
     for statement, stored in zip(statements, by_statement, strict=True):
-        groups += (stored, list(lookup_keys(statement)))
-    numbers = array("I", [len(statements), *map(len, groups), *(key for group in groups for key in group)])
-    parsed = json.dumps([_pack(each) for each in statements], ensure_ascii=False, separators=(",", ":"))
+        groups += (stored, list(lookup_keys(statement)), hash_stems(statement.stems))
+    glances = chain.from_iterable(map(take_glance, statements))
+    numbers = array("I", [len(statements), *map(len, groups), *chain.from_iterable(groups), *glances])
+    parsed = "\n".join(json.dumps(_pack(each), ensure_ascii=False, separators=(",", ":")) for each in statements)
     return PassageFacts(keys, (_swap_if_needed(numbers).tobytes(), parsed))
 
 
-def choose_stored(stored: StoredStatements, asked: frozenset[str]) -> Iterator[tuple[Statement, LookupKeys]]:
-    """Yield the statements that have most stems of a query, with the keys under which newer versions are stored."""
-    numbers, starts, parsed = stored
-    statements = _unpack(parsed, len(starts) // _COUNTS_OF_STATEMENT)
-    for place in choose_places(statements, asked):
-        first, last = starts[_COUNTS_OF_STATEMENT * place + 1 :][:2]
-        yield statements[place], dict.fromkeys(numbers[first:last], ())
+def choose_stored(stored: StoredStatements, asked: frozenset[int]) -> list[int]:
+    """Return the places of the statements that have most stems of a query, given their hashes."""
+    counts = [len(asked.intersection(stored.list_stems(place))) for place in stored.places]
+    best = max(counts, default=0)
+    return [place for place, count in enumerate(counts) if count == best]
 
 
-def find_stored(stored: StoredStatements, keys: frozenset[int]) -> Iterator[tuple[Statement, frozenset[int]]]:
-    """Yield the statements that are stored under any of these keys, with those under which each is."""
-    numbers, starts, parsed = stored
-    if keys.isdisjoint(numbers):
-        return
-    statements: tuple[Statement, ...] = ()
-    for place, first in enumerate(starts[:-1:_COUNTS_OF_STATEMENT]):
-        shared = keys.intersection(numbers[first : starts[_COUNTS_OF_STATEMENT * place + 1]])
-        if shared:
-            statements = statements or _unpack(parsed, len(starts) // _COUNTS_OF_STATEMENT)
-            yield statements[place], shared
+def read_stored(stored: StoredStatements, place: int) -> Statement:
+    """Return one of the statements as `split_statements` does. A row that cannot be read is damage like any other."""
+    lines = stored.parsed.split("\n")
+    if len(lines) != len(stored.places):
+        raise _damage("there are other keys than statements")
+    try:
+        return _parse(lines[place])
+    except (ValueError, TypeError, AttributeError, IndexError) as error:
+        raise _damage(str(error)) from error
 
 
 def list_keys(stored: StoredStatements) -> list[int]:
     """Return the keys under which a passage is stored, each once."""
-    numbers, starts, _ = stored
-    ranges = zip(starts[:-1:_COUNTS_OF_STATEMENT], starts[1::_COUNTS_OF_STATEMENT], strict=True)
-    return list(dict.fromkeys(key for first, last in ranges for key in numbers[first:last]))
+    return list(dict.fromkeys(key for place in stored.places for key in stored.list_stored_keys(place)))
 
 
 def unpack_statements(keys: object, parsed: object) -> StoredStatements:
@@ -94,9 +107,10 @@ def unpack_statements(keys: object, parsed: object) -> StoredStatements:
         raise TypeError("the statements of a passage are not there")
     numbers = array("I")
     numbers.frombytes(keys)
-    counts = 1 + _COUNTS_OF_STATEMENT * _swap_if_needed(numbers)[0] if numbers else 0
+    statements = _swap_if_needed(numbers)[0] if numbers else 0
+    counts = 1 + _GROUPS * statements
     starts = list(accumulate(numbers[1:counts], initial=counts))
-    if not numbers or starts[-1] != len(numbers) or len(starts) != counts:
+    if not numbers or starts[-1] + _NUMBERS_OF_GLANCE * statements != len(numbers) or len(starts) != counts:
         raise ValueError("the keys of the statements of a passage are not there")
     return StoredStatements(numbers, starts, parsed)
 
@@ -123,17 +137,6 @@ def _pack(statement: Statement) -> list[Any]:
     ]
 
 
-def _unpack(parsed: str, count: int) -> tuple[Statement, ...]:
-    """Return statements as `split_statements` does. A row that cannot be read is damage like any other."""
-    try:
-        statements = _parse(parsed)
-    except (ValueError, TypeError, AttributeError, IndexError) as error:
-        raise _damage(str(error)) from error
-    if len(statements) != count:
-        raise _damage("there are other keys than statements")
-    return statements
-
-
 def _damage(why: str) -> Exception:
     import sqlite3
 
@@ -141,27 +144,22 @@ def _damage(why: str) -> Exception:
 
 
 @cache_within(4_000_000)
-def _parse(parsed: str) -> tuple[Statement, ...]:
-    """Return statements; cached, as many queries meet them."""
-    statements: list[Statement] = []
-    for text, first, last, words, stems, about, label, speaker, taken_back, is_question, box in json.loads(parsed):
-        relation = Relation(about[0], tuple(about[1]), about[2]) if about else None
-        statements.append(
-            Statement(
-                text,
-                first,
-                last,
-                tuple(words.split(" ")),
-                tuple(stems.split(" ")) if stems else (),
-                relation,
-                label,
-                speaker,
-                tuple(taken_back.split(" ")) if taken_back else (),
-                is_question,
-                box=box,
-            )
-        )
-    return tuple(statements)
+def _parse(line: str) -> Statement:
+    """Return a statement; cached, as many queries meet it."""
+    text, first, last, words, stems, about, label, speaker, taken_back, is_question, box = json.loads(line)
+    return Statement(
+        text,
+        first,
+        last,
+        tuple(words.split(" ")),
+        tuple(stems.split(" ")) if stems else (),
+        Relation(about[0], tuple(about[1]), about[2]) if about else None,
+        label,
+        speaker,
+        tuple(taken_back.split(" ")) if taken_back else (),
+        is_question,
+        box=box,
+    )
 
 
 def _swap_if_needed(numbers: array[int]) -> array[int]:

@@ -19,6 +19,8 @@ _MIN_FILTERED_ROWS = 2_500
 _MAX_EXACT_SETS = 4  # one for each set of visible owners; the least recently used are dropped
 _MIN_FILTERS = 4  # likewise, however large they are
 _FILTER_BYTES = 16_000_000  # of all filters, if they are small
+_SAMPLE_ROWS = 2_000
+_BLOCK_ROWS = 512  # that are packed at a time: what is computed on the way stays in the processor's cache
 
 
 def row_type(dims: int) -> np.dtype[Any]:
@@ -168,7 +170,7 @@ class VectorFile:
         rows = self._rows[: self.count]
         known = self._filters.pop(key, None)
         if known is None or known.count > len(numbers):
-            known = _SignFilter(rows.take(numbers), self.dims)
+            known = _SignFilter(rows, numbers, self.dims)
         known.grow(rows, numbers)
         self._filters[key] = known
         while len(self._filters) > max(_MIN_FILTERS, _FILTER_BYTES // known.size_bytes):
@@ -180,9 +182,9 @@ class _SignFilter:
     """A prefilter with one bit for each dimension: the sign relative to the mean. Rows with mostly the same signs as a
     query are then compared exactly."""
 
-    def __init__(self, rows: Array, dims: int) -> None:
-        sample = rows[:: max(1, len(rows) // 2_000)]
-        self._mean = _as_vectors(sample).mean(axis=0)
+    def __init__(self, rows: Array, numbers: Array, dims: int) -> None:
+        sample = numbers[:: max(1, len(numbers) // _SAMPLE_ROWS)]
+        self._mean = _as_vectors(rows.take(sample)).mean(axis=0)
         self._words = -(-dims // 64)
         self._bits: Array = np.zeros((self._words, 0), np.uint64)
         self.count = 0
@@ -201,8 +203,8 @@ class _SignFilter:
             capacity = count + count // 8 + 64
             new_bits = np.zeros((self._words, capacity - self._bits.shape[1]), np.uint64)
             self._bits = np.concatenate([self._bits, new_bits], 1)
-        for start in range(self.count, count, 16_384):
-            block = rows.take(numbers[start : start + 16_384])
+        for start in range(self.count, count, _BLOCK_ROWS):
+            block = rows.take(numbers[start : start + _BLOCK_ROWS])
             end = start + len(block)
             self._bits[:, start:end] = self._pack_bits(block["values"] > self._mean / block["scale"][:, None])
         self.count = count

@@ -24,7 +24,7 @@ from ..index.handle import IndexView
 from ..model import Citation, Hit, Json, Query, parse_citation
 from ..search.pipeline import SearchResult, parse_query, require_search, run_query
 from ..settings import FILE, PROVIDERS, SearchSettings
-from ..storage.backends import backend_of
+from ..storage.base import backend_of
 
 TurnLine = tuple[str, int]  # a session file, and the line of one turn in it
 Figures = dict[str, float]  # of one question: each metric, from 0 to 1

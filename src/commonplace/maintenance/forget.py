@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 from itertools import accumulate
@@ -16,7 +17,7 @@ from typing import NamedTuple
 
 from ..errors import InvalidArgument, NotFound
 from ..formats import blocks, frontmatter
-from ..formats.daily import is_day_or_time
+from ..formats.blocks import is_day_or_time
 from ..formats.records import find_value_line, parse_fields
 from ..formats.structure import BLOCK_LEVEL, ENTRY_LEVEL, FOOTER_START, end_of_line, escape_unprintable, find_marks
 from ..home import Home
@@ -27,7 +28,7 @@ from ..storage.layout import Place
 from ..storage.merge import diff_lines
 from ..storage.names import compile_glob, file_name
 from ..storage.records import parse
-from ..storage.tree import list_editor_copies, list_leftovers
+from ..storage.tree import list_editor_copies, list_files, list_leftovers
 from .timeline import parse_moment, read_as_of
 
 _WHOLE_RECORD_KINDS = ("record", "skill", "data")
@@ -35,6 +36,10 @@ Spans = list[tuple[int, int]]  # of a text, in order: where each begins and ends
 MIN_LINE_CHARACTERS = 12  # a shorter line may occur elsewhere by chance
 _MIN_LIKENESS = 0.6  # of two lines, if one is an earlier wording of the other
 _RECORD_KINDS = ("record", "skill")
+_MAX_FILE_BYTES = 1 << 26  # of a file that is no page
+_MIN_NAME_CHARACTERS = 8  # of what goes, if a name that has it is no chance
+_ANY_PAGE = "page.md"
+_NAME_WORD = re.compile(r"[^\W_]+")
 
 
 class Selection(NamedTuple):
@@ -114,7 +119,9 @@ def _report(finder: _Finder) -> ForgetReport:
     if indexed:
         index_folder = os.path.basename(home.storage.cache_folder)
         traces.append(Trace("index", index_folder, f"{indexed} page{'s' * (indexed > 1)}"))
-    return ForgetReport(tuple(traces), tuple(finder.find_mentions(lines, pages)))
+    gone = {trace.path for trace in traces if trace.kind in ("page", "leftover", "copy")}
+    mentions = [*finder.find_mentions(lines, pages), *finder.find_files(lines, gone), *finder.find_names(lines, pages)]
+    return ForgetReport(tuple(traces), tuple(mentions))
 
 
 class _Split(NamedTuple):
@@ -257,17 +264,50 @@ class _Finder:
         remaining = stays.decode("utf-8", "replace")
         return (line for line in _distinctive_lines(goes) if not _has_line(remaining, line))
 
-    def find_mentions(self, lines: set[str], removed: Iterable[str]) -> Iterator[Trace]:
+    def find_mentions(self, lines: set[str], gone: Iterable[str]) -> Iterator[Trace]:
         """Yield other pages this agent may see that have some of the same lines."""
         if not lines:
             return
         for path in self._list_paths():
             place = self._place(path)
-            if place is None or path in removed or not (self._everyone or self.home.visibility.may_see(place)):
+            if place is None or path in gone or not (self._everyone or self.home.visibility.may_see(place)):
                 continue
             same = lines.intersection(_distinctive_lines(self.home.storage.read_bytes(path) or b""))
             if same:
                 yield Trace("mention", path, f"says {len(same)} of the same lines")
+
+    def find_files(self, lines: set[str], gone: Iterable[str]) -> Iterator[Trace]:
+        """Yield files that are no pages, such as those of editors, and have some of what goes: they stay."""
+        words = [self._selection.text.strip()] if self._selection.text else []
+        needles = [needle.encode() for needle in (*words, *lines)]
+        for entry in list_files(self.home.storage.tree) if needles else ():
+            if entry.path in gone or not self._may_see_file(entry.path) or self._place(entry.path):
+                continue
+            if entry.size > _MAX_FILE_BYTES:
+                yield Trace("mention", entry.path, "is no page, and too large to look into")
+                continue
+            data = self.home.storage.read_bytes(entry.path) or b""
+            if any(needle in data for needle in needles):
+                yield Trace("mention", entry.path, "is no page, and says some of it: remove it yourself")
+
+    def find_names(self, lines: set[str], gone: Iterable[str]) -> Iterator[Trace]:
+        """Yield the pages and files that stay and have what goes in their names."""
+        names = {_spell(text) for text in (self._selection.text, self._selection.key, *lines)}
+        names = {name for name in names if len(name) >= _MIN_NAME_CHARACTERS}
+        for entry in list_files(self.home.storage.tree) if names else ():
+            page = page_of_editor_copy(entry.path) or entry.path
+            is_gone = page in gone and self.cut_page(page, self.home.storage.read_bytes(page) or b"") is None
+            if not is_gone and self._may_see_file(entry.path) and any(name in _spell(entry.path) for name in names):
+                yield Trace("mention", entry.path, "has it in its name")
+
+    def _may_see_file(self, path: str) -> bool:
+        """Return whether this agent may see a file: by the page that it is, or is beside; and none of other agents."""
+        layout = self.home.layout
+        own = f"{layout.agents}/{layout.agent_name(self.home.agent)}/"
+        place = self._place(path) or self._place(f"{path.rpartition('/')[0]}/{_ANY_PAGE}".lstrip("/"))
+        if self._everyone or (place and self.home.visibility.may_see(place)):
+            return True
+        return place is None and (path.startswith(own) or not path.startswith(f"{layout.agents}/"))
 
     def describe(self, path: str, data: bytes) -> str:
         stays = self.cut_page(path, data)
@@ -367,6 +407,11 @@ def _matches_page(path: str, page: str) -> bool:
 def _distinctive_lines(data: bytes) -> Iterator[str]:
     lines = (line.strip() for line in data.decode("utf-8", "replace").splitlines())
     return (line for line in lines if len(line) >= MIN_LINE_CHARACTERS)
+
+
+def _spell(text: str) -> str:
+    """Return a text as names of files spell it, in words and hyphens."""
+    return "-".join(_NAME_WORD.findall(text.casefold()))
 
 
 def _has_line(text: str, line: str) -> bool:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ..errors import CommonplaceError, Conflict, InvalidArgument, NotFound, NotText, PageNotFound
 from ..facts.statements import split_statements
 from ..facts.versions import judge
-from ..formats import blocks, daily
+from ..formats import blocks
 from ..formats.timestamps import format_timestamp, parse_timestamp
 from ..formats.transcripts import render_lines
 from ..home import Home
@@ -182,7 +182,7 @@ def _merge_back(home: Home, path: str, old: str, new: str) -> None:
         return merged
 
     current = home.storage.pages.read(path)
-    if daily.is_empty(change(current.text)):
+    if blocks.is_empty(change(current.text)):
         home.writer.remove(path, if_version=current.version)
     else:
         home.writer.edit(path, change)
@@ -192,7 +192,7 @@ def _remove_addition(text: str, old: str, new: str) -> str | None:
     """Return a page without what a change added at its end, as an entry of a day; None if it added nothing there, or if
     that is no longer there as it was. What others added after it touches it, so a merge cannot tell them apart. The
     heading of a day stays, though it came with the first entry."""
-    old = daily.add_heading_of(old, new)
+    old = blocks.add_heading_of(old, new)
     if not new.startswith(old) or not new.endswith("\n"):
         return None
     if not old:

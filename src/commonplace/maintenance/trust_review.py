@@ -15,7 +15,7 @@ from typing import NamedTuple
 from .. import settings, user_config
 from ..directive import DEFAULT_VERSIONS
 from ..errors import CommonplaceError, Conflict
-from ..formats.yaml_nodes import compose
+from ..formats.frontmatter import compose
 from ..home import Home
 from ..instructions import list_instructions
 from ..settings import SearchSettings

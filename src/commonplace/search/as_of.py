@@ -20,6 +20,7 @@ from ..errors import CommonplaceError, NotFound, PageNotFound
 from ..formats.timestamps import parse_day, parse_timestamp
 from ..index.base import (
     Candidate,
+    ChoosePassages,
     CorpusStats,
     Coverage,
     Entry,
@@ -260,7 +261,12 @@ class IndexAsOf:
         return self._present.load_statements(now) | past
 
     def find_by_fact_keys(
-        self, keys: Sequence[int], viewer: Viewer, limit: int, filters: Filters = EVERYTHING
+        self,
+        keys: Sequence[int],
+        viewer: Viewer,
+        limit: int,
+        filters: Filters = EVERYTHING,
+        choose: ChoosePassages | None = None,
     ) -> list[Candidate]:
         now = self._present.find_by_fact_keys(keys, viewer, limit, self._narrow(filters))
         then = self._overlay.find_by_fact_keys(keys, viewer, limit, filters)

@@ -36,7 +36,8 @@ _THIS_DAY = lazy_pattern(
 # A time ahead of which nobody knows the day.
 _SEASONS = "spring|summer|autumn|fall|winter"
 _SOME_DAY = lazy_pattern(
-    rf"\b(?:after (?:the|our|his|her|their) \w+|once (?:the|we|it|he|she)\b.*|as soon as|in (?:the )?(?:{_SEASONS})"
+    rf"\b(?:(?:in|from) q[1-4]|after (?:the|our|his|her|their) \w+|once (?:the|we|it|he|she)\b.*|as soon as"
+    rf"|in (?:the )?(?:{_SEASONS})"
     rf"|from (?:next )?(?:{_SEASONS}|january|february|march|april|june|july|august|september|october|november|december)"
     r"|(?:im|ab) (?:frühling|frühjahr|sommer|herbst|winter)|nach (?:dem|der|den) \w+|sobald|dès que|cuando|después de"
     r"|en (?:primavera|verano|otoño|invierno|été|automne|hiver)|au printemps|après (?:le|la|les)|na primavera"

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from ..caching import ByteCache
 from ..errors import InvalidArgument, NotAvailable, NotFound, Refused
-from ..formats.annotations import find_annotated_lines
+from ..formats.blocks import find_annotated_lines
 from ..patterns import lazy_pattern
 from ..storage.base import ACCESS_FOLDER, HISTORY_FOLDER
 from ..storage.files import CAN_OPEN_FOLDERS, NO_FOLLOW, READ_FLAGS, open_folder_below

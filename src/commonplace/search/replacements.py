@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..facts.clauses import find_parts
+from ..facts.glances import Glance
 from ..facts.links import Link, LinkKind
 from ..facts.page_subjects import read_subject
 from ..facts.statements import LookupKeys, Statement, find_lines, read_statements
@@ -24,12 +25,13 @@ RankedHit = tuple[ScoredHit, Hit]  # what was scored, with the whole passage; an
 
 
 class FoundStatement(NamedTuple):
-    """A statement of a passage. `keys`: under which its newer versions are stored."""
+    """A statement of a passage. `keys`: under which its newer versions are stored. `glance`: None if not known."""
 
     number: int
     hit: Hit  # with the whole text of the passage
     statement: Statement
     keys: LookupKeys = _NO_KEYS
+    glance: Glance | None = None
 
 
 StatementId = tuple[int, int, str]  # the passage, the line in it, and the text of a statement

@@ -6,7 +6,7 @@ later; those of other texts with the passages that have the rarest words in comm
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import NamedTuple
 
@@ -14,11 +14,12 @@ from ..caching import cache_within
 from ..facts.statements import LookupKeys, Statement, lookup_keys, split_statements
 from ..formats.passages import titles_above
 from ..formats.timestamps import parse_day
-from ..index.base import Candidate, Index
+from ..index.base import Index
 from ..model import Hit, Scope, Viewer
+from .lookup import VersionLookup
 from .moments import FindOrigins
 from .replacements import FoundStatement, Replacement
-from .truth import choose_newest, group_by_key, join_keys, judge_places, keep_approved
+from .truth import choose_newest, judge_places, keep_approved
 
 _MAX_DATED_CANDIDATES = 200
 _MAX_UNDATED_CANDIDATES = 60
@@ -107,8 +108,8 @@ def _find_pairs(index: Index, viewer: Viewer, texts: Sequence[ShownText]) -> lis
     dated = [place for place in places if texts[-1 - place.number].day]
     undated = [place for place in places if not texts[-1 - place.number].day]
     earliest = min((texts[-1 - place.number].day or 0 for place in dated), default=0)
-    pairs = [*_judge_places(index, dated, _find_later(index, viewer, dated, earliest))]
-    pairs += _judge_places(index, undated, _find(index, viewer, undated, _MAX_UNDATED_CANDIDATES))
+    pairs = [*_judge_places(index, viewer, dated, _MAX_DATED_CANDIDATES, earliest)]
+    pairs += _judge_places(index, viewer, undated, _MAX_UNDATED_CANDIDATES, 0)
     return pairs
 
 
@@ -122,20 +123,10 @@ def _make_places(number: int, text: ShownText) -> Iterator[FoundStatement]:
         yield FoundStatement(-1 - number, hit, each._replace(first_line=first, last_line=last), keys)
 
 
-def _find_later(index: Index, viewer: Viewer, places: Sequence[FoundStatement], earliest: int) -> list[Candidate]:
-    candidates = _find(index, viewer, places, _MAX_DATED_CANDIDATES)
-    return [candidate for candidate in candidates if candidate.day is None or candidate.day >= earliest]
-
-
-def _find(index: Index, viewer: Viewer, places: Iterable[FoundStatement], limit: int) -> list[Candidate]:
-    keys = join_keys(places)
-    return index.find_by_fact_keys([*keys][:_MAX_KEYS], viewer, limit) if keys else []
-
-
 def _judge_places(
-    index: Index, places: Sequence[FoundStatement], candidates: Sequence[Candidate]
+    index: Index, viewer: Viewer, places: Sequence[FoundStatement], limit: int, earliest: int
 ) -> Iterator[Replacement]:
-    if not candidates:
-        return
-    by_key = group_by_key(index, candidates, join_keys(places))
-    yield from judge_places(places, by_key)
+    lookup = VersionLookup(index, places)
+    found = lookup.find(viewer, limit, max_keys=_MAX_KEYS)
+    later = [candidate for candidate in found if candidate.day is None or candidate.day >= earliest]
+    yield from judge_places(places, lookup.group(later))

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import product, starmap
 
-from ..caching import ByteCache, cache_within
+from ..caching import ByteCache
 from ..facts.completions import is_task
+from ..facts.glances import hash_stems
 from ..facts.links import NO_ANSWERS, Link, LinkKind
 from ..facts.page_subjects import judge_below_headings
 from ..facts.past_questions import asks_about_past, asks_what_was_before
@@ -20,26 +22,24 @@ from ..facts.statements import (
     Statement,
     choose_from_text,
     find_lines,
-    find_statements,
     hash_key,
-    list_required,
     lookup_keys,
     query_stems,
     read_statements,
     shorten_statement,
-    stored_keys,
 )
 from ..facts.tasks import find_task_question
 from ..facts.versions import judge, may_be_versions
 from ..facts.words import fold, strip_accents
-from ..formats.annotations import ANSWER_START
+from ..formats.blocks import ANSWER_START
 from ..formats.passages import embedding_text, show_passage
 from ..formats.timestamps import parse_day
 from ..index.base import Candidate, SearchIndex
-from ..index.statements import StoredStatements, choose_stored, find_stored
+from ..index.statements import StoredStatements, choose_stored, read_stored
 from ..model import Hit, Predecessor, Query
 from .dates import NO_DATES, QueryDates
 from .earlier import put_earlier_first
+from .lookup import ByKey, VersionLookup, find_others
 from .moments import (
     NO_ORIGIN,
     FindOrigins,
@@ -74,11 +74,10 @@ from .scoring import Factors, ScoredHit
 
 MAX_MARKED_HITS = 12  # the first hits, whose newer versions are looked for
 _MAX_CANDIDATES = 60
-_MAX_KEYS = 400
 _MAX_TASK_HITS = 200  # among which those are looked for that are still open
-_MAX_VERSIONS = 100  # statements with the same key that are looked at
 _MAX_COMPARISONS = 3_000  # of statements with others, for one answer
 _MIN_COMPARISONS = 4  # of each statement
+_MAX_DATES = 20_000  # of pairs of statements, that are compared before those are judged
 _MAX_WHOLE_CHARACTERS = 300  # that are shown of a passage that replaces another as a whole
 
 
@@ -144,9 +143,9 @@ def _find_done(
     index: SearchIndex, query: Query, places: Sequence[FoundStatement], find_origins: FindOrigins
 ) -> frozenset[StatementId]:
     """Return the tasks that according to the newest statement about each are done or given up."""
-    keys = join_keys(places)
-    candidates = index.find_by_fact_keys([*keys][:_MAX_KEYS], query.viewer, _MAX_CANDIDATES, query.filters)
-    pairs = [*judge_places(places, group_by_key(index, candidates, keys))]
+    lookup = VersionLookup(index, places)
+    candidates = lookup.find(query.viewer, _MAX_CANDIDATES, query.filters)
+    pairs = [*judge_places(places, lookup.group(candidates))]
     if query.only_approved_versions:
         pairs = keep_approved(pairs, find_origins)
     latest = _choose_latest(pairs, find_origins, query.today)
@@ -166,15 +165,14 @@ def find_replacements(
     asked = query_stems(query.text)
     stored = index.load_statements([row.number for row in rows])
     places = [place for row in rows for place in _choose_statements(row, asked, stored.get(row.number))]
-    keys = dict.fromkeys(hash_key(row.hit.key) for row in rows if _has_key(row.hit))
-    known = join_keys(places)
-    keys |= dict.fromkeys(known)
-    if not keys:
+    lookup = VersionLookup(index, places)
+    own_keys = [hash_key(row.hit.key) for row in rows if _has_key(row.hit)]
+    candidates = lookup.find(query.viewer, _MAX_CANDIDATES, query.filters, own_keys)
+    if not candidates:
         return {}
-    candidates = index.find_by_fact_keys([*keys][:_MAX_KEYS], query.viewer, _MAX_CANDIDATES, query.filters)
     pairs = [pair for row in rows if _has_key(row.hit) for pair in _find_same_key(row, candidates)]
-    replaceable = _keep_replaceable(places, candidates, find_origins)
-    pairs += judge_places(replaceable, group_by_key(index, candidates, join_keys(replaceable)))
+    by_key = lookup.group(candidates)
+    pairs += judge_places(_keep_replaceable(places, by_key, find_origins), by_key)
     if query.only_approved_versions:
         pairs = keep_approved(pairs, find_origins)
     today = query.today if query.filters.as_of is None else query.filters.as_of
@@ -224,115 +222,60 @@ def _choose_statements(
     """Yield the statements of a passage that have most words of the query."""
     hit = row.hit
     if stored:
-        yield from (FoundStatement(row.number, hit, *chosen) for chosen in choose_stored(stored, asked))
+        for place in choose_stored(stored, frozenset(hash_stems(asked))):
+            keys: LookupKeys = dict.fromkeys(stored.list_lookup_keys(place), ())
+            yield FoundStatement(row.number, hit, read_stored(stored, place), keys, stored.take_glance(place))
         return
     for statement in choose_from_text(hit.text, asked, is_turn=hit.source == "session"):
         yield FoundStatement(row.number, hit, statement, lookup_keys(statement))
 
 
-@cache_within(4_000_000)
-def read_with_keys(text: str, *, is_turn: bool) -> tuple[tuple[Statement, frozenset[int]], ...]:
-    """Return the statements of a passage with the keys they are stored under; cached, as many queries meet them."""
-    return tuple((each, frozenset(stored_keys(each))) for each in read_statements(text, is_turn=is_turn))
-
-
-def join_keys(places: Iterable[FoundStatement]) -> LookupKeys:
-    """Return the keys of several statements."""
-    keys: LookupKeys = {}
-    for place in places:
-        keys |= place.keys
-    return keys
-
-
-def group_by_key(
-    index: SearchIndex, candidates: Sequence[Candidate], keys: LookupKeys
-) -> dict[int, list[FoundStatement]]:
-    """Return the statements of passages by the keys that they were looked up by."""
-    if not keys:
-        return {}
-    by_key: dict[int, list[FoundStatement]] = {}
-    stored = index.load_statements([candidate.number for candidate in candidates])
-    for candidate in candidates:
-        for statement, shared in _find_shared(candidate, stored.get(candidate.number), keys):
-            place = FoundStatement(candidate.number, candidate.hit, statement)
-            for key in shared:
-                by_key.setdefault(key, []).append(place)
-    return {key: _keep_latest(alike, _MAX_VERSIONS) for key, alike in by_key.items()}
-
-
-def _find_shared(
-    candidate: Candidate, stored: StoredStatements | None, keys: LookupKeys
-) -> Iterable[tuple[Statement, frozenset[int]]]:
-    """Return the statements of a passage that share a key with those that were looked up, with what they share."""
-    wanted = candidate.fact_keys.intersection(keys)
-    if stored or not wanted:
-        return find_stored(stored, wanted) if stored else ()
-    hit = candidate.hit
-    found = find_statements(hit.text, [list_required(keys[key]) for key in wanted], is_turn=hit.source == "session")
-    return ((statement, wanted & every) for statement, every in found)
-
-
-def _keep_latest(places: list[FoundStatement], limit: int) -> list[FoundStatement]:
-    """Return the latest of many statements: a page may say the same of a thousand values."""
-    return places if len(places) <= limit else sorted(places, key=order_by_date)[-limit:]
-
-
-def judge_places(places: Sequence[FoundStatement], by_key: dict[int, list[FoundStatement]]) -> Iterator[Replacement]:
+def judge_places(places: Sequence[FoundStatement], by_key: ByKey) -> Iterator[Replacement]:
     """Yield what may replace each of the statements. Comparisons are shared out evenly, so that a long repetitive text
     cannot use them up."""
     limit = max(_MIN_COMPARISONS, _MAX_COMPARISONS // max(1, len(places)))
     for place in places:
-        yield from _judge_all(place, _find_others(place, by_key, limit))
-
-
-def _find_others(place: FoundStatement, by_key: dict[int, list[FoundStatement]], limit: int) -> list[FoundStatement]:
-    """Return the latest statements of other passages that share a key with one."""
-    alike: dict[
-        int, FoundStatement
-    ] = {}  # each once: most share several keys, and a page that repeats itself has hundreds
-    for found in filter(None, map(by_key.get, place.keys)):
-        alike.update(zip(map(id, found), found, strict=True))
-    others = {
-        identify(other): other
-        for other in alike.values()
-        if other.number != place.number and place.hit.scope.shares_facts_with(other.hit.scope)
-    }
-    return _keep_latest([*others.values()], limit)
+        yield from _judge_all(place, find_others(place, by_key, limit))
 
 
 def _keep_replaceable(
-    places: Sequence[FoundStatement], candidates: Sequence[Candidate], find_origins: FindOrigins
+    places: Sequence[FoundStatement], by_key: ByKey, find_origins: FindOrigins
 ) -> list[FoundStatement]:
     """Return the statements for which there may be a newer one, or one that names what it replaces. Comparing dates
-    takes much less time than reading what the others say."""
-    hits = (*(place.hit for place in places), *(each.hit for each in candidates))
-    origins = find_origins_of(hits, find_origins)
-    others = [(each, list_moments(each.hit, origins)) for each in candidates]
-    newer: dict[int, list[Candidate]] = {}
-    for place in places:
-        if place.number not in newer:
-            moments = list_moments(place.hit, origins)
-            newer[place.number] = [
-                each
-                for each, later in others
-                if (_is_any_newer(moments, later) or ANSWER_START in each.hit.text) and _may_concern(place, each)
-            ]
-    return [place for place in places if _share_key(place, newer[place.number])]
+    takes much less time than judging, and less still where history need not be read for them."""
+    limit = max(_MIN_COMPARISONS, _MAX_DATES // max(1, len(places)))
+    lasting = _Moments({})
+    others = [[*filter(partial(lasting.may_be_newer, place), find_others(place, by_key, limit))] for place in places]
+    hits = (each.hit for place, some in zip(places, others, strict=True) for each in (place, *some) if some)
+    moments = _Moments(find_origins_of(hits, find_origins))
+    return [
+        place
+        for place, some in zip(places, others, strict=True)
+        if any(moments.is_newer(place, other) for other in some)
+    ]
 
 
-def _is_any_newer(moments: Sequence[Moment], later: Sequence[Moment]) -> bool:
-    if len(moments) == len(later) == 1:  # as nearly always
-        return is_newer(moments[0], later[0])
-    return any(is_newer(one, two) for one in moments for two in later)
+class _Moments:
+    """When passages were written, given what history knows of them."""
 
+    def __init__(self, origins: Origins) -> None:
+        self._origins = origins
+        self._by_passage: dict[int, list[Moment]] = {}
 
-def _may_concern(place: FoundStatement, other: Candidate) -> bool:
-    return other.number != place.number and place.hit.scope.shares_facts_with(other.hit.scope)
+    def may_be_newer(self, older: FoundStatement, newer: FoundStatement) -> bool:
+        """Return whether one statement is newer than another, or history may tell that it is."""
+        return may_be_edited(older.hit) or may_be_edited(newer.hit) or self.is_newer(older, newer)
 
+    def is_newer(self, older: FoundStatement, newer: FoundStatement) -> bool:
+        """Return whether one statement may be newer than another, or names what it replaces."""
+        pairs = product(self._list(older), self._list(newer))
+        return any(starmap(is_newer, pairs)) or ANSWER_START in newer.hit.text
 
-def _share_key(place: FoundStatement, others: Iterable[Candidate]) -> bool:
-    keys = place.keys.keys()
-    return any(not keys.isdisjoint(other.fact_keys) for other in others)
+    def _list(self, place: FoundStatement) -> list[Moment]:
+        moments = self._by_passage.get(place.number)
+        if moments is None:
+            moments = self._by_passage[place.number] = list_moments(place.hit, self._origins)
+        return moments
 
 
 def _judge_all(place: FoundStatement, latest: Sequence[FoundStatement]) -> Iterator[Replacement]:
@@ -476,7 +419,8 @@ def _put_newer_first(
     chances = _join_chances(hits, replaced)
 
     def weigh(number: int, row: ScoredHit, hit: Hit) -> RankedHit:
-        return row, inherit(_lower(hit) if number in replaced else hit, chances.get(number, 0.0))
+        heir = inherit(hit, chances.get(number, 0.0))
+        return row, _lower(heir) if number in replaced else heir
 
     copies = {number for number, each in replaced.items() if _is_repeated(hits[number], each, every)}
     rows = [weigh(number, *every[number]) for number in every if number not in copies]
@@ -489,22 +433,23 @@ def _is_repeated(hit: Hit, replacement: Replacement, every: Mapping[int, RankedH
 
 
 def _join_chances(shown: Mapping[int, Hit], replaced: Mapping[int, Replacement]) -> dict[int, float]:
-    """Return, by newest version, how likely it is that any of the hits that it replaces is right: it answers what any
-    of them would."""
+    """Return, by newer version, how likely it is that any of the hits before it is right: it answers what any of them
+    would. In a chain, each is thus above the one that it replaced."""
     chances: dict[int, float] = {}
     for number in replaced:
-        newest = _find_newest(number, replaced)
-        chances[newest] = either(chances.get(newest, 0.0), shown[number].score)
+        for newer in _list_newer(number, replaced):
+            chances[newer] = either(chances.get(newer, 0.0), shown[number].score)
     return chances
 
 
-def _find_newest(number: int, replaced: Mapping[int, Replacement]) -> int:
-    """Return the last passage of a chain in which each replaced the one before."""
-    seen = {number}
-    while (replacement := replaced.get(number)) and replacement.newer.number not in seen:
+def _list_newer(number: int, replaced: Mapping[int, Replacement]) -> list[int]:
+    """Return the passages of a chain in which each replaced the one before, from what replaced the first."""
+    newer: list[int] = []
+    first = number
+    while (replacement := replaced.get(number)) and replacement.newer.number not in (first, *newer):
         number = replacement.newer.number
-        seen.add(number)
-    return number
+        newer.append(number)
+    return newer
 
 
 def _name_predecessors(ranked: Sequence[RankedHit], replacements: Mapping[int, Replacement]) -> list[RankedHit]:

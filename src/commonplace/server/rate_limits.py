@@ -136,7 +136,7 @@ class SignInLimiter:
         self._limiter = RateLimiter(FAILURES_PER_MINUTE, self._buckets, now)
         self._lookups = RateLimiter(LOOKUPS_PER_MINUTE, self._buckets, now)
         self._now = now
-        self._valid: set[str] = set()  # hashes of secrets that this process knows
+        self._valid: set[str] = set()  # names of secrets that let somebody in here
 
     def seconds_to_wait(self, address: str, secret: str, *, is_costly: bool = False) -> float:
         """Return how long an address must wait before a secret from it is checked; 0 if it need not.
@@ -144,11 +144,11 @@ class SignInLimiter:
         Where others at an address guess, a secret that nobody guesses is checked all the same. If that `is_costly`, as
         where a database is asked, only so many are.
         """
-        if not secret or hash_secret(secret) in self._valid:
-            return 0.0
         network = _name_network(address)
+        if not secret or _name_secret(network, secret) in self._valid:
+            return 0.0
         seconds = self._limiter.peek(network)
-        if not seconds or self._is_valid_elsewhere(secret):
+        if not seconds or self._is_valid_elsewhere(network, secret):
             return 0.0
         if len(secret) < UNGUESSABLE_CHARACTERS:
             return seconds
@@ -164,25 +164,27 @@ class SignInLimiter:
         self._limiter.count(network)
         return seconds
 
-    def count_success(self, secret: str) -> None:
+    def count_success(self, address: str, secret: str) -> None:
         """Remember a secret that let somebody in."""
-        digest = hash_secret(secret)
-        if digest in self._valid:
+        name = _name_secret(_name_network(address), secret)
+        if name in self._valid:
             return
         if len(self._valid) >= MAX_BUCKETS:
             self._valid.clear()
-        self._valid.add(digest)
+        self._valid.add(name)
         with self._buckets.lock():
-            self._buckets.put(_name_secret(digest), Bucket(0.0, self._now()))
+            self._buckets.put(name, Bucket(0.0, self._now()))
 
-    def _is_valid_elsewhere(self, secret: str) -> bool:
+    def _is_valid_elsewhere(self, network: str, secret: str) -> bool:
         """Return whether a secret let somebody into another worker."""
         with self._buckets.lock():
-            return self._buckets.get(_name_secret(hash_secret(secret))) is not None
+            return self._buckets.get(_name_secret(network, secret)) is not None
 
 
-def _name_secret(digest: str) -> str:
-    return f"secret {digest}"
+def _name_secret(network: str, secret: str) -> str:
+    """Return by what a secret that let somebody in is known again. One that could be guessed is known only where it
+    came from: anybody else who tries it waits like whoever guesses."""
+    return f"secret {hash_secret(secret if len(secret) >= UNGUESSABLE_CHARACTERS else f'{network} {secret}')}"
 
 
 @cache_within(250_000)

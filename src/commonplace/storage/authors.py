@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from ..caching import ByteCache
 from ..errors import CommonplaceError
-from ..formats.annotations import Answer, find_annotated_lines, find_answers, strip_own_annotations
+from ..formats.blocks import Answer, find_annotated_lines, find_answers, strip_own_annotations
 from ..formats.frontmatter import split as split_front_matter
 from .base import HistoryStore, Pages
 from .history import (

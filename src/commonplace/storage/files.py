@@ -385,6 +385,16 @@ def sync_folder(folder: str, *, dir_fd: int | None = None) -> None:
         os.close(handle)
 
 
+def resolve_links(path: str) -> str:
+    """Return a path without links. One that is replaced while it is followed is looked at again."""
+    while True:
+        try:
+            return os.path.realpath(path)
+        except OSError as error:
+            if error.errno not in (errno.EINVAL, errno.ENOENT):  # it was a link a moment ago
+                raise
+
+
 def open_folder_below(
     root: str, folders: Iterable[str], *, create: bool = False, inspect: Callable[[int], None] | None = None
 ) -> int:

@@ -136,6 +136,11 @@ def kind_of_origin(origin: str) -> str:
     return origin.partition(":")[0]
 
 
+def needs_approval(origin: str) -> bool:
+    """Return whether a rule that came by this way waits for a person."""
+    return kind_of_origin(origin) in UNAPPROVED_ORIGINS
+
+
 def describe_author(author: Author) -> str:
     """Return an author in words, such as `main (remember)`; `outside` for an editor, git or another program."""
     kind, _, detail = author.origin.partition(":")

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from ..formats.annotations import strip_own_annotations
+from ..formats.blocks import strip_own_annotations
 
 Block = tuple[int, int, int]  # a position in the old lines, one in the new lines, and how many lines match
 Opcode = tuple[str, int, int, int, int]  # as in difflib

@@ -17,8 +17,7 @@ from typing import Literal, NamedTuple
 
 from ..formats.timestamps import format_timestamp
 from ..schema import Schema, array, check, closed_object, integer, one_of, plain_text
-from .backends import is_tenant
-from .base import TokenStore
+from .base import TokenStore, is_tenant
 
 Role = Literal["read", "write", "admin"]
 ROLES: tuple[Role, ...] = ("read", "write", "admin")

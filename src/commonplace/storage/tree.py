@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Literal, NamedTuple, Protocol
 
 from ..errors import NotText, OutsideHome, PageNotFound, StaleVersion
+from ..settings import INTERNAL_FOLDERS
 from .base import ABSENT, Pages
 from .files import PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE, page_of_editor_copy
 from .history import Change
@@ -134,15 +135,21 @@ def list_editor_copies(tree: FileTree) -> Iterator[tuple[FileEntry, str]]:
             yield entry, page
 
 
-def _walk(tree: FileTree) -> Iterator[FileEntry]:
-    """Yield every file below the home, without those of hidden folders."""
+def list_files(tree: FileTree) -> Iterator[FileEntry]:
+    """Yield every plain file below the home, also of folders that other programs hide, but none of ours nor of git."""
+    return (entry for entry in _walk(tree, (*INTERNAL_FOLDERS, ".git")) if entry.kind == "file")
+
+
+def _walk(tree: FileTree, hidden: Sequence[str] = ()) -> Iterator[FileEntry]:
+    """Yield every file below the home, without those of hidden folders: these, or all whose names begin with a dot."""
     list_folder = tree.folder_lister()
     folders = [""]
     while folders:
         listing = list_folder(folders.pop())
         for entry in listing.entries if listing else ():
             if entry.kind == "folder" and not entry.leftover_of:
-                folders += [] if entry.name.startswith(".") else [entry.path]
+                is_hidden = entry.name in hidden if hidden else entry.name.startswith(".")
+                folders += [] if is_hidden else [entry.path]
             else:
                 yield entry
 
@@ -244,7 +251,10 @@ class PageTree:
                 self._pages.remove(page.path)
 
     def move(self, old: str, new: str) -> None:
-        if self._pages.find_page(old):
+        entry = self.entry(old)
+        if not entry:
+            raise PageNotFound(old)
+        if entry.kind == "file":
             self._move_page(old, new)
             return
         for page in self._pages.list_sizes(old):

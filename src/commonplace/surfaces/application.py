@@ -24,8 +24,8 @@ from starlette.routing import Mount
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from ..server.auth import ServerOptions
 from ..server.service import MemoryService
-from ..server.sessions import ServerOptions
 from ..server.workers import run_workers
 from ..tracing import start_tracing
 from . import web
@@ -114,7 +114,7 @@ def serve_http(
     if workers == 1:
         serve(options)
         return
-    from ..server.worker_state import claim, open_worker_state
+    from ..server.workers import claim, open_worker_state
 
     with open_worker_state() as folder:
         keys.claim = partial(claim, folder)

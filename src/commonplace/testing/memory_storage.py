@@ -18,9 +18,9 @@ from ..errors import CommonplaceError, NotFound, OutsideHome, PageNotFound, Sett
 from ..formats.timestamps import format_timestamp
 from ..model import Clock, Page
 from ..storage import bulk
-from ..storage.backends import BACKENDS, SetupProblem
 from ..storage.base import (
     ABSENT,
+    BACKENDS,
     HISTORY_FOLDER,
     Changes,
     Head,
@@ -29,6 +29,7 @@ from ..storage.base import (
     Retention,
     Root,
     Sentences,
+    SetupProblem,
     Suffix,
     Texts,
     ignore_write,
@@ -236,8 +237,7 @@ class MemoryHistory:
         if not changes:
             return None
         last = changes[-1]
-        by = last.author
-        return Head(last.version, 0, by, last.at)
+        return Head(last.version, 0, last.author, last.at)
 
     def changes(self, path: str | None = None) -> list[Change]:
         return [change for change, _ in self._select(path)]

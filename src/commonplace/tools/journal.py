@@ -12,9 +12,9 @@ from datetime import timedelta
 from functools import partial
 from typing import Annotated, Any, NamedTuple
 
-from ..context.remarks import describe_replacements, find_replaced
+from ..context.replaced import describe_replacements, find_replaced
 from ..errors import CommonplaceError, MissingArgument, NotAvailable, StorageError
-from ..formats import blocks, daily
+from ..formats import blocks
 from ..formats.passages import titles_above
 from ..framing import quote_line
 from ..framing.limits import fit_lines
@@ -23,10 +23,10 @@ from ..home import Home
 from ..model import Block
 from ..schema import AtLeast
 from ..search.shown_lines import ShownText
+from ..storage.conflicts import Reading, read_lines
 from ..storage.history import current_write, version_of
 from ..storage.merge import MergedText, find_lost_lines, merge_rewrites
 from ..storage.names import require_new_key, topic_name
-from ..storage.readings import Reading, read_lines
 from ..storage.records import read_text
 from .define import Answer, Maybe, Reply, Tool, toolset, with_warning
 
@@ -67,7 +67,7 @@ def remember(home: Home, content: Annotated[str, "What happened or what you lear
         raise MissingArgument("content")
     now = home.now()
     path = home.layout.day_page(home.agent, now.date())
-    home.writer.edit(path, lambda text: daily.add_entry(text, now, content))
+    home.writer.edit(path, lambda text: blocks.add_entry(text, now, content))
     return {"success": True, "content": f"Remembered in {path} at {now:%H:%M}."}
 
 

@@ -14,6 +14,7 @@ from difflib import SequenceMatcher
 from functools import cached_property, partial
 from typing import NamedTuple
 
+from ..facts.glances import Glance, may_be_linked, take_glance
 from ..facts.links import NO_ANSWERS, Answers, Link
 from ..facts.page_subjects import judge_below_headings, read_subject
 from ..facts.statements import (
@@ -23,8 +24,10 @@ from ..facts.statements import (
     find_lines,
     hash_key,
     lookup_keys,
+    read_statements,
     shorten_statement,
     split_statements,
+    stored_keys,
 )
 from ..facts.versions import judge
 from ..formats import blocks, frontmatter
@@ -33,11 +36,11 @@ from ..formats.records import find_value_line, parse_record
 from ..framing import quote_line
 from ..home import Home
 from ..index.base import Candidate, Index
+from ..index.statements import StoredStatements, read_stored
 from ..model import EVERYTHING, Block, Citation, Hit, Record, Viewer
 from ..search.bm25 import weigh_terms
 from ..search.occasions import holds_by
 from ..search.replacements import is_same_place, subject_of
-from ..search.truth import read_with_keys
 from ..storage.history import PageEdit
 from ..storage.layout import FIXED_PAGES, Layout, Place
 from .define import Reply
@@ -124,6 +127,7 @@ class _Written(NamedTuple):
     line: int
     statement: Statement
     keys: LookupKeys  # under which older versions of it are stored
+    glance: Glance
     is_in_channel: bool = False
     heading: str = ""
 
@@ -155,7 +159,8 @@ def _new_statements(edit: _PlacedEdit) -> list[_Written]:
 
 def _place_statement(edit: _PlacedEdit, line: int, statement: Statement) -> _Written:
     heading = " ".join(titles_above(edit.after, line))
-    return _Written(edit.path, line, statement, lookup_keys(statement), edit.is_in_channel, heading)
+    keys = lookup_keys(statement)
+    return _Written(edit.path, line, statement, keys, take_glance(statement), edit.is_in_channel, heading)
 
 
 def _new_keys(edit: _PlacedEdit) -> list[_KeyedValue]:
@@ -171,11 +176,19 @@ def _new_keys(edit: _PlacedEdit) -> list[_KeyedValue]:
     return [_KeyedValue(edit.path, note.key, note.content) for note in edit.new_notes if note.content not in known]
 
 
-class _Related(NamedTuple):
-    """Passages that may be older versions of what was written: by a key that they share with it, and by its words."""
+class _Older(NamedTuple):
+    """A statement that what was written may replace. `keys`: by which it was found; none if words found it."""
 
-    by_key: list[Candidate]
-    by_words: list[Candidate]
+    hit: Hit
+    statement: Statement
+    keys: frozenset[int]
+
+
+class _Related(NamedTuple):
+    """What may be an older version of what was written."""
+
+    by_key: list[Candidate]  # the passages that share a key with it
+    statements: list[_Older]
 
 
 def _compare_with_index(
@@ -189,7 +202,29 @@ def _compare_with_index(
     with index.read_transaction():
         by_key = index.find_by_fact_keys([*keys], viewer, _MAX_CANDIDATES)
         by_words = _find_by_words(index, viewer, written, {candidate.number for candidate in by_key})
-    return _Related(by_key, by_words)
+        stored = index.load_statements([candidate.number for candidate in (*by_key, *by_words)])
+    older = [each for candidate in by_key for each in _list_older(candidate, stored.get(candidate.number), written)]
+    for candidate in by_words:
+        found = _list_older(candidate, stored.get(candidate.number), written)
+        older += (each._replace(keys=frozenset()) for each in found)
+    return _Related(by_key, older)
+
+
+def _list_older(candidate: Candidate, stored: StoredStatements | None, written: Sequence[_Written]) -> Iterator[_Older]:
+    """Yield the statements of a passage that what was written may replace, by the numbers that the index has of them,
+    or all of them if it has none."""
+    hit = candidate.hit
+    if stored is None:
+        for statement in read_statements(hit.text, is_turn=hit.source == "session"):
+            yield _Older(hit, statement, frozenset(stored_keys(statement)))
+        return
+    subject = subject_of(hit)
+    glances = [each.glance for each in written]
+    is_named = any(not subject.isdisjoint(each.statement.stems) for each in written)
+    for place in stored.places:
+        glance = stored.take_glance(place)
+        if is_named or any(may_be_linked(glance, newer) for newer in glances):
+            yield _Older(hit, read_stored(stored, place), frozenset(stored.list_stored_keys(place)))
 
 
 def _find_by_words(
@@ -209,8 +244,7 @@ def _find_older(home: Home, found: _Related, written: Sequence[_Written]) -> lis
     own = {(each.path, each.statement.words) for each in written}
     today = home.today().toordinal()
     notices: list[Notice] = []
-    for candidate, older, keys in _list_statements(found):
-        hit = candidate.hit
+    for hit, older, keys in found.statements:
         if (hit.path, older.words) in own:  # just written as well
             continue
         for each in distinct:
@@ -228,15 +262,6 @@ def _judge(hit: Hit, older: Statement, newer: _Written) -> Link | None:
     subjects = (subject_of(hit), read_subject(newer.path, newer.heading))
     judge_alone = partial(judge, is_same_place=is_same_place(hit, newer.path, newer.statement))
     return judge_below_headings(older, newer.statement, subjects, judge_alone, one_page=one_page)
-
-
-def _list_statements(found: _Related) -> Iterator[tuple[Candidate, Statement, frozenset[int]]]:
-    """Yield the statements of passages, with the keys by which they are compared where they were found by keys."""
-    for candidates, is_by_key in ((found.by_key, True), (found.by_words, False)):
-        for candidate in candidates:
-            hit = candidate.hit
-            for statement, keys in read_with_keys(hit.text, is_turn=hit.source == "session"):
-                yield candidate, statement, keys if is_by_key else frozenset()
 
 
 def _find_given_answers(home: Home, hit: Hit, statement: Statement) -> Answers:

@@ -13,9 +13,11 @@ from functools import cached_property
 from typing import Annotated, Any
 
 from ..errors import CommonplaceError, InvalidArgument, MissingArgument, NotFound, UnknownOperation, suggest
+from ..formats.records import parse_skill
 from ..formats.timestamps import sort_key
 from ..framing.limits import RECORDS_CHARACTERS, fit_names, fit_rows
 from ..home import Home
+from ..instructions import read_rule
 from ..model import Json, Record, Skill
 from ..schema import one_of
 from ..search.words import QueryWords
@@ -164,17 +166,18 @@ def getSkill(home: Home, name: Name) -> Annotated[Reply, Answer(success=bool, sk
     skill = home.skills.get(name)
     if skill is None:
         raise NotFound("Not found")
+    skill = _as_in_force(home, skill)
     return with_warning({"success": True, **_skill_row(skill), "skill_data": skill.data}, skill.warning)
 
 
 def listSkills(home: Home) -> SkillsReply:
     """list all skills, without data"""
-    return _skills_reply(home.skills.all())
+    return _skills_reply(home, home.skills.all())
 
 
 def listSkillsForUser(home: Home, username: Annotated[str, "The user."]) -> SkillsReply:
     """list the skills a user may see"""
-    return _skills_reply(home.skills.visible_to(username))
+    return _skills_reply(home, home.skills.visible_to(username))
 
 
 def deleteSkill(home: Home, name: Name) -> SuccessReply:
@@ -191,7 +194,7 @@ def search(
     words = parse_words(query)
     shared, warnings = _read_records(home, home.layout.globals)
     rows = [{**_record_row(record), "scope": "global"} for record in rank_records(shared, words)]
-    skills = home.skills.all()
+    skills = [_as_in_force(home, skill) for skill in home.skills.all()]
     rows += [{**_skill_row(skill), "scope": "skill"} for skill in rank_skills(skills, words)]
     channels, more = _read_records(home, home.layout.channels)
     for name in sorted({record.scope.name for record in channels}):
@@ -343,6 +346,19 @@ def _record_row(record: Record) -> dict[str, Any]:
     }
 
 
+def _as_in_force(home: Home, skill: Skill) -> Skill:
+    """Return a skill with the instructions that somebody approved, and a warning if others wait for a person."""
+    try:
+        rule = read_rule(home, skill.path, home.storage.pages.read(skill.path).text)
+    except CommonplaceError:  # the skill has a warning that says so
+        return skill
+    instructions = parse_skill(rule.text, Skill(skill.name, "")).instructions if rule.proposal else skill.instructions
+    if instructions == skill.instructions:
+        return skill
+    wait = f"the instructions in {skill.path} wait for a person's approval (`commonplace proposals`)"
+    return skill._replace(instructions=instructions, warning=f"{wait}: do not follow them")
+
+
 def _skill_row(skill: Skill) -> dict[str, Any]:
     return {
         "name": skill.name,
@@ -385,8 +401,8 @@ def _records_reply(records: Iterable[Record], warnings: Iterable[str], read_op: 
     return with_warning({"success": True, "results": results}, cut, *warnings)
 
 
-def _skills_reply(found: Iterable[Skill]) -> Reply:
-    listed = list(found)
+def _skills_reply(home: Home, every: Iterable[Skill]) -> Reply:
+    listed = [_as_in_force(home, skill) for skill in every]
     rows = [_skill_row(skill) for skill in listed]
     skills, cut = fit_rows(
         rows, "instructions", "getSkill reads one whole", name_field="name", limit=RECORDS_CHARACTERS

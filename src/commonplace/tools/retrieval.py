@@ -15,7 +15,7 @@ from ..model import Hit, Page, Predecessor, Successor
 from ..schema import AtLeast, Clamp
 from ..search.headings import find_headings
 from ..storage.base import ABSENT
-from ..storage.readings import Reading, read_lines
+from ..storage.conflicts import Reading, read_lines
 from .define import Answer, Maybe, Reply, Tool, toolset, with_warning
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from commonplace import Memory
 from commonplace.home import Home
 from commonplace.maintenance.backup import export_to, import_from
 from commonplace.maintenance.doctor import examine
-from commonplace.storage.backends import backend_of
+from commonplace.storage.base import backend_of
 from commonplace.storage.folder.git import find_repository_root
 
 from ...importers.sources import put

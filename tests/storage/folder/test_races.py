@@ -92,6 +92,21 @@ def test_a_snapshot_holds_nothing_from_outside_of_a_home(home: Path, tmp_path: P
                 assert SECRET.encode() not in [snapshot.spool.read(file) for file in snapshot.files.values()]
 
 
+def test_a_link_that_becomes_a_folder_while_it_is_followed_is_none(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = home / "memory/a"
+    folder.rename(home / "memory/aside")
+    folder.symlink_to(home.parent / "outside")
+    read_link = os.readlink
+
+    def swap_and_read(path: str) -> str:
+        folder.unlink()
+        (home / "memory/aside").rename(folder)
+        return read_link(path)
+
+    monkeypatch.setattr(os, "readlink", swap_and_read)
+    assert open_storage(home).tree.resolve("memory/a/x.md") == "memory/a/x.md"
+
+
 def changes_of(storage: FolderStorage) -> Iterator[Callable[[], object]]:
     """Yield every way to change something that lies in the folder."""
     yield lambda: storage.pages.write("memory/a/x.md", "new")

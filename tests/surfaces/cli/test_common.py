@@ -9,7 +9,7 @@ import pytest
 
 from commonplace.errors import ConnectionLost
 from commonplace.maintenance.doctor import examine
-from commonplace.storage.backends import backend_of, display_name
+from commonplace.storage.base import backend_of, display_name
 from commonplace.surfaces.cli.common import absolute_home
 
 from .shell import Shell

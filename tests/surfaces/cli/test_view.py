@@ -424,15 +424,20 @@ def test_a_search_that_nothing_fits_says_so_and_shows_the_nearest(shell: Shell) 
     assert unsure.startswith(("Nothing fits well; nearest:", "Nothing found."))
 
 
-def test_hits_that_hardly_fit_are_counted_and_shown_on_request(shell: Shell) -> None:
+def test_unlikely_hits_are_counted_and_shown_on_request(shell: Shell) -> None:
     shell.ok("remember", "The staging database is on port 5403.")
     for number in range(8):
         shell.ok("remember", f"Ship {number} left the port at noon, with a crew of {number + 20} and bananas.")
-    folded = shell.run("search", "on which port is the staging database?")
-    everything = shell.ok("search", "on which port is the staging database?", "--min-score", "0")
-    assert "5403" in folded.stdout
-    assert "more hardly fit: --min-score 0 shows them" in folded.stderr
-    assert len(everything) > len(folded.stdout)
+    question = ("search", "on which port is the staging database?")
+    every_hit = json.loads(shell.ok("--json", *question))["results"]
+    unlikely = [hit for hit in every_hit if hit["score"] < 0.1]
+    folded = shell.run(*question)
+    assert unlikely
+    assert folded.stdout.count("## ") == len(every_hit) - len(unlikely)
+    assert folded.stderr == f"({len(unlikely)} less likely hits: --all shows them)\n"
+    everything = shell.run(*question, "--all")
+    assert everything.stdout.count("## ") == len(every_hit)
+    assert everything.stderr == ""
 
 
 @pytest.mark.parametrize("options", [[], ["--keyword"], ["--everyone"]])

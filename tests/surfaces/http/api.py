@@ -11,7 +11,7 @@ from urllib.parse import quote
 import httpx
 from starlette.testclient import TestClient
 
-from commonplace.server.sessions import ServerOptions
+from commonplace.server.auth import ServerOptions
 from commonplace.surfaces.application import build_application
 from commonplace.surfaces.http.auth import AccessRules, SignInKeys
 

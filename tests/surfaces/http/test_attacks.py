@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from commonplace import Memory
-from commonplace.server.sessions import ServerOptions
-from commonplace.storage.backends import open_tokens
+from commonplace.server.auth import ServerOptions
+from commonplace.storage.base import open_tokens
 from commonplace.storage.folder.tokens import LOG_FILE
 from commonplace.storage.tokens import Role, create_token
 from commonplace.surfaces.application import build_application

@@ -17,9 +17,8 @@ import uvicorn
 
 from commonplace import Memory
 from commonplace.formats.timestamps import format_timestamp
-from commonplace.server.sessions import ServerOptions
-from commonplace.storage.backends import open_tokens
-from commonplace.storage.base import TokenStore
+from commonplace.server.auth import ServerOptions
+from commonplace.storage.base import TokenStore, open_tokens
 from commonplace.storage.tokens import create_token
 from commonplace.surfaces.application import build_application
 from commonplace.surfaces.http import auth

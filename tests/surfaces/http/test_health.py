@@ -14,10 +14,10 @@ from commonplace.errors import QuotaExceeded
 from commonplace.home import utc_now
 from commonplace.index import recalls as record
 from commonplace.maintenance.forget import Selection, forget
+from commonplace.server.auth import ServerOptions
 from commonplace.server.metrics import Metrics, Request
 from commonplace.server.rate_limits import Quotas, RateLimiter
-from commonplace.server.sessions import ServerOptions
-from commonplace.storage.backends import open_tokens
+from commonplace.storage.base import open_tokens
 from commonplace.storage.tokens import create_token
 from commonplace.surfaces.http.auth import AccessRules
 from commonplace.surfaces.http.health import count_recalls

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import Memory
-from commonplace.storage.backends import open_tokens
+from commonplace.storage.base import open_tokens
 from commonplace.storage.folder.tokens import TOKENS_FILE
 from commonplace.surfaces.http.auth import AccessRules, SignInKeys
 

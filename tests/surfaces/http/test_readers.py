@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from commonplace import Memory
-from commonplace.storage.backends import open_tokens
+from commonplace.storage.base import open_tokens
 from commonplace.storage.tokens import Role, create_token
 from commonplace.toolsets import EVERYDAY, name_tools
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import Memory, __version__
-from commonplace.storage.backends import open_tokens
+from commonplace.storage.base import open_tokens
 from commonplace.storage.tokens import create_token
 from commonplace.surfaces.http import homes
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from commonplace import Memory
-from commonplace.storage.backends import open_tokens
+from commonplace.storage.base import open_tokens
 from commonplace.storage.tokens import create_token
 from commonplace.surfaces.http.auth import AccessRules, SignInKeys
 

@@ -10,7 +10,7 @@ import pytest
 from commonplace import Memory
 from commonplace.home import utc_now
 from commonplace.server.rate_limits import FAILURES_PER_MINUTE
-from commonplace.storage.backends import open_tokens
+from commonplace.storage.base import open_tokens
 from commonplace.storage.tokens import create_token
 from commonplace.surfaces.http.auth import AccessRules, SignInKeys
 

@@ -18,8 +18,8 @@ from mcp_types import PromptReference, ResourceTemplateReference, ResourceUpdate
 
 from commonplace import Memory
 from commonplace.framing.limits import MAX_REPLY_CHARACTERS
+from commonplace.server.auth import ServerOptions
 from commonplace.server.service import MemoryService
-from commonplace.server.sessions import ServerOptions
 from commonplace.surfaces.mcp.server import McpServer
 from commonplace.tools import catalog
 

@@ -7,6 +7,9 @@ copy(source, target)          between backends: pages byte for byte, history wit
 
 A copy that is run again continues: pages that are there already are not copied, and a page that differs there stays,
 unless it is to be replaced; history then keeps the earlier text.
+
+An archive is data. A provider that its `commonplace.yaml` names would have passages of the memory it comes to sent to a
+server, or a model opened from a folder, so these lines come as comments, unless the user says otherwise.
 """
 
 from __future__ import annotations
@@ -17,23 +20,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import BinaryIO, NamedTuple
 
-from ... import directive, settings
+from ... import directive, settings, user_config
 from ...errors import (
     CommonplaceError,
     Conflict,
     ConnectionLost,
     InvalidArgument,
     NotFound,
+    NotText,
     Refused,
+    SettingsError,
     StorageError,
 )
+from ...formats.frontmatter import Node, compose
 from ...formats.timestamps import format_timestamp
 from ...home import Home, layout_of
 from ...index.base import Progress, ignore_progress
-from ...settings import FILE, INTERNAL_FOLDERS, Settings
+from ...settings import FILE, INTERNAL_FOLDERS, SearchSettings, Settings
 from ...storage.authors import KEEP, SUPERSEDE
 from ...storage.base import ABSENT, Root, Sentences
 from ...storage.bulk import IncomingPage, PageBatch, Snapshot, Spool, SpooledFile, any_covers, is_history_file
+from ...storage.conflicts import decode_text
 from ...storage.files import PRIVATE_FILE_MODE
 from ...storage.history import APPROVE, Author, Change, Versions, format_line, kind_of_origin, parse_line, version_of
 from .archive import (
@@ -43,12 +50,76 @@ from .archive import (
     Limits,
     backup_scope,
     is_archive,
+    open_atomic,
     read_archive,
+    remove_leftovers,
     render_settings,
     write_archive,
 )
-from .connections import leave_out_connections, load_archived
-from .output import open_atomic, remove_leftovers
+
+_SECTION = "memorySearch"
+_KEYS = ("provider", "model", "baseUrl", "apiKeyEnv")
+_MARK = "# not taken over by the import: "
+
+
+def load_archived(data: bytes) -> Settings:
+    """Return the settings that an archive has."""
+    try:
+        return settings.load("", lambda _: decode_text(data, FILE))
+    except (SettingsError, NotText) as error:
+        raise StorageError(f"the archive's {error}: nothing was imported") from error
+
+
+def leave_out_connections(home: Home, file: SpooledFile, spool: Spool) -> tuple[SpooledFile, str]:
+    """Return the settings file of an archive without what opens connections that this memory does not open itself, and
+    a warning that says so; the file as it is, and none, where there is nothing of the kind."""
+    data = spool.read(file)
+    if data == home.storage.read_bytes(FILE):
+        return file, ""
+    new = _find_connections(load_archived(data)) - _find_connections(home.settings)
+    if not new:
+        return file, ""
+    text = _comment_out(data.decode())
+    try:
+        is_without = not _find_connections(load_archived(text.encode()))
+    except StorageError:
+        is_without = False
+    if not is_without:
+        problem = f"the archive's {FILE} names a provider in a way that cannot be left out: nothing was imported"
+        raise Refused(problem, advice="look at it, then give --settings to take it over")
+    names = " and ".join(sorted({search.provider for search in new}))
+    warning = f"the provider {names} of the archive's {FILE} is not taken over: --settings does so, if you want it used"
+    return spool.add(file.mode, file.modified, [text.encode()]), warning
+
+
+def _find_connections(loaded: Settings) -> set[SearchSettings]:
+    """Return what has passages sent to a server or opens a model folder, whatever else it says."""
+    return {
+        SearchSettings(provider=each.provider, model=each.model, base_url=each.base_url, api_key_env=each.api_key_env)
+        for each in (loaded.search, *dict(loaded.agents).values())
+        if not user_config.is_self_contained(each) or each.base_url
+    }
+
+
+def _comment_out(text: str) -> str:
+    lines = text.split("\n")
+    for number in {*_connection_lines(compose(text), is_inside=False)}:
+        lines[number] = f"{_MARK}{lines[number].strip()}"
+    return "\n".join(lines)
+
+
+def _connection_lines(node: Node, *, is_inside: bool) -> Iterator[int]:
+    """Yield the numbers of the lines, from 0, that hold nothing but a provider, or what belongs to one."""
+    if getattr(node, "id", "") != "mapping":
+        return
+    for key, value in node.value:
+        line = key.start_mark.line
+        if is_inside and key.value in _KEYS:
+            if value.id == "scalar" and value.end_mark.line == line and not node.flow_style:
+                yield line
+        else:
+            yield from _connection_lines(value, is_inside=key.value == _SECTION)
+
 
 __all__ = [
     "FORMATS",
@@ -63,6 +134,7 @@ __all__ = [
 ]
 _MAX_NAMES_SHOWN = 5
 ORIGIN = "import:archive"
+_COPY_ORIGIN = "import:copy"
 _MAX_PAGES_NAMED = 10
 Files = Mapping[str, SpooledFile]
 _MAX_BATCH_PAGES = 50
@@ -365,6 +437,7 @@ def copy(
     target.storage.check()
     if source.root == target.root:
         raise InvalidArgument(f"{source.root} is both the source and the target: name two memories")
+    _refuse_untrusted_settings(source)
     needs_settings = source.settings.layout != "native" and source.storage.read_bytes(settings.FILE) is None
     file = render_settings(source.settings, source.root) if needs_settings else b""
     plan = _compare(source, target)
@@ -384,6 +457,15 @@ def copy(
         tuple(plan.failed.items()),
         tuple(plan.warnings),
     )
+
+
+def _refuse_untrusted_settings(source: Home) -> None:
+    """Refuse a memory that is only found if its settings open connections: in the copy they would count."""
+    data = source.storage.read_bytes(FILE) or b""
+    if not source.trust.allows_file(FILE, data) and (connections := _find_connections(source.settings)):
+        names = " and ".join(sorted({search.provider for search in connections}))
+        problem = f"{source.root} is not trusted, and its {FILE} names the provider {names}: nothing was copied"
+        raise Refused(problem, advice=f"look at it, then run `commonplace trust {source.root}`")
 
 
 def _write_settings(target: Home, file: bytes) -> None:
@@ -485,8 +567,18 @@ def _read_page(source: Home, path: str, seen: str, spool: Spool) -> IncomingPage
                 continue
             # Another program changed the page, and history has not recorded that yet.
             history.append((_outside_edit(source, path, data, modified, history), data))
+        if not source.trust.is_own:
+            history = [(_mark_untrusted(source, change, text), text) for change, text in history]
         file = None if data is None else spool.add(_KEEP_MODE, modified, [data])
         return IncomingPage(path, version_of(data), seen, file, history)
+
+
+def _mark_untrusted(source: Home, change: Change, data: bytes | None) -> Change:
+    """Return a change of a memory that is only found as that of an import, unless the user trusts what it says."""
+    is_trusted = (
+        data is None or change.version in directive.DEFAULT_VERSIONS or source.trust.allows_file(change.path, data)
+    )
+    return change if is_trusted or not _claims_trust(source, change) else change._replace(origin=_COPY_ORIGIN)
 
 
 def _outside_edit(source: Home, path: str, data: bytes | None, modified: int, history: Versions) -> Change:

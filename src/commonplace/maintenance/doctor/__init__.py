@@ -14,10 +14,10 @@ from typing import NamedTuple
 from ...errors import CommonplaceError, PageNotFound, SettingsError
 from ...home import Home, utc_now
 from ...model import Clock
-from ...storage.backends import backend_of
+from ...storage.base import backend_of
 from ...storage.layout import MAIN
 from . import file_checks, page_checks
-from .survey import DoctorProblem, Finding, ScannedPage, Survey, survey_home
+from .file_checks import DoctorProblem, Finding, ScannedPage, Survey, survey_home
 
 __all__ = ["CHECKS", "Check", "Finding", "Report", "examine"]
 

@@ -19,9 +19,8 @@ from ...storage.layout import FIXED_NAMES, FIXED_PAGES, stem
 from ...storage.names import file_name
 from ...storage.records import parse as parse_record
 from ...writing import MAX_INDEXED_BYTES
-from ..pins import describe_stale_pins
-from .file_checks import format_everyone_option, restore_command
-from .survey import Claim, DoctorProblem, Finding, ScannedPage, Survey
+from ..doubts import describe_stale_pins
+from .file_checks import Claim, DoctorProblem, Finding, ScannedPage, Survey, format_everyone_option, restore_command
 
 _CLOCK_TOLERANCE = timedelta(minutes=10)
 _FILE_TIME_TOLERANCE_SECONDS = 86400.0

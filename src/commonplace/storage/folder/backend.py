@@ -26,16 +26,14 @@ from ..base import (
 from ..files import make_folders, read_bytes_or_none, storage_errors
 from .git import ignore_derived_folders, write_git_files
 from .history import FolderHistory
-from .pages import FolderPages
-from .root import RootFolder
+from .pages import FolderPages, FolderTranscript
 from .tokens import FolderTokens
-from .transcripts import FolderTranscript
-from .tree import FolderTree
+from .tree import FolderTree, RootFolder
 
 if TYPE_CHECKING:
     from ...index.handle import IndexHandle
     from ...index.sync import IndexScope
-    from ..backends import SetupProblem
+    from ..base import SetupProblem
     from ..tree import FileTree
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import NamedTuple
 
-from ...errors import CommonplaceError, OutsideHome, PageNotFound, StaleVersion, StorageError
+from ...errors import CommonplaceError, OutsideHome, PageNotFound, StaleVersion
 from ...formats.timestamps import format_timestamp
 from ...model import Clock
 from .. import bulk
@@ -29,12 +29,12 @@ from ..files import (
     ConcurrentWrite,
     FileStamp,
     Unsupported,
-    entry_exists,
     read_bytes,
     read_bytes_or_none,
     read_settled,
     remove_file,
     rename_new,
+    resolve_links,
     stamp_file,
     storage_errors,
     swap,
@@ -47,7 +47,7 @@ from ..history import current_write, version_of
 from ..names import require_inside
 from .git import IMPORTS_FOLDER
 from .history import FolderHistory
-from .root import OpenEntry, RootFolder
+from .tree import OpenEntry, RootFolder
 
 _NOT_WRITABLE = (errno.EROFS, errno.EACCES, errno.EPERM)
 _BATCH_FILES = 200  # each is open until all are on disk, and so are their folders
@@ -244,25 +244,13 @@ class FolderBulk:
         if data is None:
             _remove_file(place, page.path, old or b"")
             return
+        if page.history is None and not is_recorded:  # first: a rule whose history does not say where it came from
+            self._history.record_change(page.path, old, data, current_write().author)  # would be in force
         _move_into_place(temporary, place, page.path, old)
-        if page.history is None and not is_recorded:
-            self._record_change(page.path, place, temporary, old, data)
 
     def _ends_history(self, page: bulk.IncomingPage) -> bool:
         head = self._history.head(page.path)
         return head is not None and head.version == page.version
-
-    def _record_change(self, path: str, place: OpenEntry, temporary: str, old: bytes | None, new: bytes) -> None:
-        """Record a page that was just put in place. If that fails, take it back, which needs no space on the disk."""
-        try:
-            self._history.record_change(path, old, new, current_write().author)
-        except (OSError, StorageError):
-            with suppress(OSError, ConcurrentWrite):  # what an editor saved since then stays
-                if entry_exists(temporary, dir_fd=place.dir_fd):  # it holds the earlier file
-                    swap(temporary, place.name, dir_fd=place.dir_fd)
-                else:
-                    remove_file(place.name, new, dir_fd=place.dir_fd)
-            raise
 
     def _restore_earlier_time(self, path: str, file: bulk.SpooledFile, spool: bulk.Spool) -> None:
         """Give a file the mode and time it had elsewhere if that time is earlier: these bytes are that old."""
@@ -423,7 +411,7 @@ def _walk_root(top: str, root: Root, warnings: Sentences) -> Iterator[tuple[str,
     """Yield everything that is not a folder, links included, which are not followed."""
     file_path = os.path.join(top, root.path) if root.path else top
     folder = os.path.dirname(file_path) if root.is_page else file_path
-    if os.path.realpath(folder) != folder:
+    if resolve_links(folder) != folder:
         if os.path.lexists(file_path):
             warnings.append(f"{root.path!a} is a link, or lies behind one: left out")
         return

@@ -44,6 +44,7 @@ from ..history import (
     id_in_slot,
     keep_since,
     make_line,
+    needs_approval,
     newest_lines,
     oldest_that_fits,
     parse_line,
@@ -97,8 +98,17 @@ class FolderHistory:
         now = self._clock()
         at = now if saved is None or not 0 < saved < now.timestamp() else datetime.fromtimestamp(saved, UTC)
         moment = max(format_timestamp(at), head.at) if head else format_timestamp(at)
-        why = self._describe_omission(path, data, now) if head and data is not None and head.by.tool else ""
-        return self._add(path, None, data, _OUTSIDE._replace(why=why), moment, head)
+        author = self._find_kept_author(path, data) if head and needs_approval(head.by.origin) else None
+        if author is None:
+            why = self._describe_omission(path, data, now) if head and data is not None and head.by.tool else ""
+            author = _OUTSIDE._replace(why=why)
+        return self._add(path, None, data, author, moment, head)
+
+    def _find_kept_author(self, path: str, data: bytes | None) -> Author | None:
+        """Return whose version a page still has, if its latest one was recorded and then not written: a process that
+        dies in between makes nobody else its author."""
+        before = [line.change for line in self._lines(path)][-2:-1]
+        return before[0].author if before and data is not None and before[0].version == version_of(data) else None
 
     def record_change(self, path: str, old: bytes | None, new: bytes | None, by: Author) -> Change:
         """Record what a page became; `old` is recorded already."""

@@ -1,9 +1,12 @@
-"""Pages as files in a folder.
+"""Pages and transcripts as files in a folder.
 
-Every write is a temporary file in the same folder, fsync, swap, fsync of the folder: a page is the old one or the new
-one, never a part of either. An append is written the same way, so it is whole or absent. A version is a hash of the
-bytes, so that an edit by a person is seen even when neither size nor time changed. Nothing outside the home is read
+Every write of a page is a temporary file in the same folder, fsync, swap, fsync of the folder: a page is the old one or
+the new one, never a part of either. An append is written the same way, so it is whole or absent. A version is a hash of
+the bytes, so that an edit by a person is seen even when neither size nor time changed. Nothing outside the home is read
 or written. A page that another program renamed is known by its bytes or, if it was edited as well, by its lines.
+
+Transcripts are files of JSON lines. Items are appended in place under the lock of the page, so that the thousandth
+costs what the first did.
 """
 
 from __future__ import annotations
@@ -14,10 +17,11 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...errors import CommonplaceError, LockTimeout, NotText, OutsideHome, PageNotFound, StaleVersion, StorageError
 from ...formats.json_text import is_unicode
+from ...formats.transcripts import Reader, find_append_point, format_items, iterate_backwards, read_last
 from ...model import Page
 from ..base import (
     LOCKS_FOLDER,
@@ -36,16 +40,20 @@ from ..base import (
 from ..conflicts import ByteChange, ConflictDetector, TextPages, decode_text
 from ..file_locks import Kind, lock, lock_slot, slot_of
 from ..files import (
+    NO_FOLLOW,
+    PRIVATE_FILE_MODE,
     ConcurrentWrite,
     read_settled,
     remove_file,
     replace_file,
     stamp_file,
     storage_errors,
+    sync_folder,
+    write_all,
 )
 from ..history import ABSENT, Author, describe_rename, version_of
 from ..names import require_inside
-from .root import RootFolder
+from .tree import OpenEntry, RootFolder
 
 Files = list["os.DirEntry[str]"]
 _REPLACE_ATTEMPTS = 100  # to replace a page that others keep saving
@@ -100,7 +108,6 @@ class FolderPages(TextPages):
                 self._conflicts.mark_read(path, version_of(old))
                 return version_of(new)
             self._conflicts.report_lost_changes(path, old, new)
-            self._conflicts.record_change(path, old, new)
         self._conflicts.mark_read(path, version_of(new))
         self._on_write(path, len(new))
         return version_of(new)
@@ -115,12 +122,14 @@ class FolderPages(TextPages):
     def _replace(
         self, path: str, old: bytes | None, new: bytes, change: ByteChange
     ) -> tuple[bytes | None, bytes | None]:
-        """Return what was replaced by what. An editor takes no lock: what it saved meanwhile is changed instead, and
-        where it left nothing to write, what replaces it is None."""
+        """Replace a page, record it, and return what was replaced by what. An editor takes no lock: what it saved
+        meanwhile is changed instead, and where it left nothing to write, what replaces it is None."""
+        is_recorded = False
         for attempt in range(_REPLACE_ATTEMPTS):
             self._record_outside_edit(path, old)
             try:
                 with self._top.open_parent(path, create=True) as (name, dir_fd):
+                    is_recorded = self._conflicts.record_unapproved(path, old, new)
                     replace_file(name, new, old, in_a_hurry=attempt >= _UNHURRIED_ATTEMPTS, dir_fd=dir_fd)
             except ConcurrentWrite as other:
                 self._record_outside_edit(path, other.data)
@@ -132,10 +141,12 @@ class FolderPages(TextPages):
             except FileNotFoundError:  # the folder's last page was removed just now, and the folder with it
                 continue
             except (OSError, StorageError):
-                if self._read_settled(path) == new:  # in place, but not confirmed by the disk
+                if self._read_settled(path) == new and not is_recorded:  # in place, but not confirmed by the disk
                     self._conflicts.record_change(path, old, new)
                 raise
             else:
+                if not is_recorded:
+                    self._conflicts.record_change(path, old, new)
                 return old, new
         raise StorageError(f"{path} is saved again and again by another program: close it there, then try again")
 
@@ -431,3 +442,95 @@ def _compare(one: Counter[bytes], two: Counter[bytes]) -> float:
     """Return the share of the lines of two pages that are in both; 0 if there are too few."""
     common = (one & two).total()
     return 2 * common / (one.total() + two.total()) if common >= _MIN_COMMON_LINES else 0.0
+
+
+_APPEND_ATTEMPTS = 100  # to append to a file that others keep replacing
+_CREATE = os.O_RDWR | os.O_CREAT
+_OPEN = os.O_CLOEXEC | NO_FOLLOW | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+class FolderTranscript:
+    """The items of one file in a home. Safe for any number of threads and processes."""
+
+    def __init__(self, root: str, locks: str, path: str) -> None:
+        self._top = RootFolder(root)
+        self._locks = locks
+        self.path = path
+
+    def items(self, last: int | None = None) -> list[Any]:
+        """Return all items, or only the `last`, oldest first."""
+        with (
+            storage_errors(self.path),
+            suppress(FileNotFoundError),
+            self._top.open_parent(self.path) as place,
+            self._open(place, os.O_RDONLY) as handle,
+        ):
+            return read_last(_make_reader(handle), last)
+        return []
+
+    def add(self, items: Iterable[Any]) -> None:
+        """Append items durably; TypeError, and nothing appended, when one is not JSON."""
+        data = format_items(items)
+        if not data:
+            return
+        with storage_errors(self.path), lock(self._locks, "page", self.path):
+            if not any(self._append(data) for _ in range(_APPEND_ATTEMPTS)):
+                raise StorageError(f"{self.path} is replaced again and again: close it elsewhere, then try again")
+
+    def _append(self, data: bytes) -> bool:
+        """Return whether the data is in the file that is there now: an editor may have put another in its place."""
+        try:
+            with self._top.open_parent(self.path, create=True) as place, self._open(place, _CREATE) as handle:
+                end, first = find_append_point(_make_reader(handle))
+                _write_at(handle, end, first + data)
+                is_current = os.path.samestat(os.fstat(handle), place.stat())
+                if not end:
+                    sync_folder(os.path.dirname(place.name), dir_fd=place.dir_fd)
+        except FileNotFoundError:  # removed just now, or the folder with the last session in it
+            return False
+        return is_current
+
+    def pop(self) -> Any:
+        """Remove the last item and return it; None when there is none."""
+        with storage_errors(self.path), lock(self._locks, "page", self.path), suppress(FileNotFoundError):
+            return self._pop()
+        return None
+
+    def _pop(self) -> Any:
+        with self._top.open_parent(self.path) as place, self._open(place, os.O_RDWR) as handle:
+            item = next(iterate_backwards(_make_reader(handle)), None)
+            if item is None:
+                return None
+            os.ftruncate(handle, item.start)
+            os.fsync(handle)
+            return item.value
+
+    @contextmanager
+    def _open(self, place: OpenEntry, flags: int) -> Iterator[int]:
+        handle = os.open(place.name, flags | _OPEN, PRIVATE_FILE_MODE, dir_fd=place.dir_fd)
+        try:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise NotText(f"{self.path} is not a regular file: move it away")
+            yield handle
+        finally:
+            os.close(handle)
+
+
+def _make_reader(handle: int) -> Reader:
+    def read(at: int, size: int) -> bytes:
+        os.lseek(handle, at, os.SEEK_SET)
+        return os.read(handle, size)
+
+    return Reader(os.fstat(handle).st_size, read)
+
+
+def _write_at(handle: int, end: int, data: bytes) -> None:
+    """Write bytes at an offset and cut off what follows; all of them or none."""
+    os.ftruncate(handle, end)
+    os.lseek(handle, end, os.SEEK_SET)
+    try:
+        write_all(handle, data)
+        os.fsync(handle)
+    except OSError:
+        os.ftruncate(handle, end)
+        raise

@@ -1,32 +1,35 @@
-"""The shared backend: a memory as rows of a PostgreSQL database, one tenant of it."""
+"""The shared backend: a memory as rows of a PostgreSQL database, one tenant of it, with its tokens and audit log."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from urllib.parse import quote, unquote
 
 from ... import settings as settings_of
-from ...errors import OutsideHome, SettingsError
+from ...errors import CommonplaceError, NotFound, OutsideHome, SettingsError
 from ...model import Clock, Page
 from ..base import BulkStore, HistoryStore, OnWrite, Pages, Retention, TokenStore
 from ..conflicts import decode_text
 from ..history import version_of
+from ..tokens import Call, Role, Token
 from ..tree import FileTree, PageTree
-from .connection import Database
+from .connection import Database, Row
 from .history import PostgresHistory
 from .listen import flush_notices
 from .pages import PostgresPages
-from .tokens import PostgresTokens
 from .transcripts import PostgresTranscript
 from .url import DATABASE_SCHEMES, parse_url, replica_address, with_tenant
 
 if TYPE_CHECKING:
     from ...index.handle import IndexHandle
     from ...index.sync import IndexScope
-    from ..backends import SetupProblem
+    from ..base import SetupProblem
+    from .connection import Connection
+
 
 _PASSWORD = re.compile(r"(://[^:/?#@]*):(?!\d*(?:[/?,]|$)).*@", re.DOTALL)  # and not a port
 _REPLICA = re.compile(r"(?<=[?&])search=([^&]*)")
@@ -162,7 +165,7 @@ class PostgresBackend:
         return with_tenant(address, tenant)
 
     def diagnose(self, address: str) -> list[SetupProblem]:
-        from ..backends import SetupProblem
+        from ..base import SetupProblem
         from .migrate import migration_status
 
         status = migration_status(Database(parse_url(address)))
@@ -199,3 +202,76 @@ def _hide_replica_password(match: re.Match[str]) -> str:
     if not replica.startswith(DATABASE_SCHEMES):
         return match[0]
     return f"search={quote(hide_passwords(replica), safe='')}"
+
+
+_COLUMNS = "id, digest, agents, role, note, created_at, expires_at, revoked_at"
+_AUDIT_TIMEOUT_MS = 2000  # nobody waits longer for an entry of the audit log
+
+
+class PostgresTokens:
+    is_immediate = False
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.tenant = database.tenant
+
+    def list_tokens(self) -> list[Token]:
+        statement = (
+            f"SELECT {_COLUMNS} FROM commonplace.access_tokens WHERE tenant = %(tenant)s ORDER BY created_at, id"
+        )
+        return [_parse_token(row) for row in self._database.query(statement, {"tenant": self.tenant})]
+
+    def add(self, token: Token) -> None:
+        values = {"tenant": self.tenant, **token._asdict()}
+        values["agents"] = None if token.agents is None else list(token.agents)
+        placeholders = ", ".join(f"%({name})s" for name in Token._fields)
+        # A retry may find that the first attempt was committed.
+        statement = (
+            f"INSERT INTO commonplace.access_tokens (tenant, {_COLUMNS}) VALUES (%(tenant)s, {placeholders})"
+            " ON CONFLICT DO NOTHING"
+        )
+
+        def insert(connection: Connection) -> None:
+            connection.execute(statement.encode(), values)
+
+        self._database.run(insert)
+
+    def revoke(self, name: str, at: str) -> Token:
+        statement = (
+            "UPDATE commonplace.access_tokens SET revoked_at = CASE revoked_at WHEN '' THEN %(at)s ELSE revoked_at END"
+            f" WHERE tenant = %(tenant)s AND id = %(name)s RETURNING {_COLUMNS}"
+        )
+        values = {"tenant": self.tenant, "name": name, "at": at}
+        row = self._database.fetch_one(statement, values)
+        if row is None:
+            raise NotFound(f"there is no token {name}: `commonplace token list` shows them")
+        return _parse_token(row)
+
+    def record_call(self, call: Call) -> None:
+        import psycopg
+
+        names = ", ".join(Call._fields)
+        placeholders = ", ".join(f"%({name})s" for name in Call._fields)
+        statement = f"INSERT INTO commonplace.access_calls (tenant, {names}) VALUES (%(tenant)s, {placeholders})"
+        values = {name: value.replace("\0", "") for name, value in call._asdict().items()}
+        with (
+            suppress(CommonplaceError, psycopg.Error),
+            self._database.transaction(timeout_ms=_AUDIT_TIMEOUT_MS) as connection,
+        ):
+            connection.execute(statement.encode(), {"tenant": self.tenant, **values})
+
+    def recent_calls(self, last: int) -> list[Call]:
+        statement = (
+            f"SELECT {', '.join(Call._fields)} FROM commonplace.access_calls WHERE tenant = %(tenant)s"
+            " ORDER BY at DESC, id LIMIT %(last)s"
+        )
+        rows = self._database.query(statement, {"tenant": self.tenant, "last": max(1, last)})
+        return [Call._make(row) for row in reversed(rows)]
+
+    def close(self) -> None:
+        self._database.close()
+
+
+def _parse_token(row: Row) -> Token:
+    token_id, digest, agents, role, *rest = row
+    return Token(token_id, digest, None if agents is None else tuple(agents), cast(Role, role), *rest)

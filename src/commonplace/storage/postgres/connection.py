@@ -40,6 +40,7 @@ POOL_TIMEOUT_SECONDS = 15.0  # to get a connection from a pool, and to open one
 RECONNECT_SECONDS = 4.0  # that a pool tries to connect, with longer and longer pauses, before it begins anew
 REPLICA_POOL_TIMEOUT_SECONDS = 1.0  # the same for a replica, whose searches the primary can answer
 MAX_CONNECTIONS = 8  # of each purpose
+PREPARE_AFTER_RUNS = 2  # of one statement on one connection
 # A host that vanished sends no reset: after half a minute of silence a connection counts as dead.
 _KEEPALIVE_OPTIONS = {
     "keepalives_idle": 15,
@@ -98,6 +99,7 @@ class Pools:
             timeout=timeout,
             reconnect_timeout=min(timeout, RECONNECT_SECONDS),
             check=ConnectionPool.check_connection if check else None,
+            configure=_allow_preparing,
             kwargs=connection_options(self.url),
         )
 
@@ -198,7 +200,7 @@ def connection_options(url: str) -> dict[str, Any]:
     """Return the libpq options of every connection, without overriding what the URL says.
 
     The application name lets a lock timeout name the process that holds the lock (see `locks`). Nothing is prepared
-    on the server: behind a pooler the next statement may reach another backend.
+    on the server unless `_allow_preparing` finds that no pooler is in between.
     """
     given = parse_conninfo(url)
     options: dict[str, Any] = {
@@ -213,6 +215,17 @@ def connection_options(url: str) -> dict[str, Any]:
     if has_several_hosts and "target_session_attrs" not in given:
         options["target_session_attrs"] = "read-write"  # else libpq takes the first to answer, even a replica
     return options
+
+
+def _allow_preparing(connection: Connection) -> None:
+    """Let the server keep the plans of repeated statements, unless a pooler is in between.
+
+    Behind a pooler the next statement may reach another backend, which knows nothing of what was prepared. A pooler
+    makes up the number of the backend that a client gets when it connects; the backend itself tells its own.
+    """
+    row = connection.execute("SELECT pg_backend_pid()").fetchone()
+    if row and row[0] == connection.info.backend_pid:
+        connection.prepare_threshold = PREPARE_AFTER_RUNS
 
 
 def _silence_logger() -> None:
@@ -309,7 +322,7 @@ class Database:
             pipeline.sync()
 
     @contextmanager
-    def lock_transaction(self) -> Iterator[Connection]:
+    def lock_transaction(self, settings: Mapping[str, str] | None = None) -> Iterator[Connection]:
         """Run a transaction beside those of this thread, on a connection they do not share, and roll it back.
 
         Its uncommitted rows act as locks for as long as it lasts.
@@ -319,7 +332,7 @@ class Database:
             _borrow_connection(self._pools, "lock") as connection,
             _pipelined_transaction(connection, end="ROLLBACK"),
         ):
-            self._bind_tenant(connection, STATEMENT_TIMEOUT_MS)
+            self._bind_tenant(connection, STATEMENT_TIMEOUT_MS, settings)
             yield connection
 
     @contextmanager
@@ -333,12 +346,9 @@ class Database:
         with translate_errors(), psycopg.connect(self.address.url, **options) as connection:
             yield connection
 
-    def _bind_tenant(self, connection: Connection, timeout_ms: int) -> None:
-        connection.execute(
-            "SELECT set_config('commonplace.tenant', %s, true), set_config('role', %s, true),"
-            " set_config('statement_timeout', %s, true)",
-            (self.tenant, MEMBER_ROLE, str(timeout_ms)),
-        )
+    def _bind_tenant(self, connection: Connection, timeout_ms: int, settings: Mapping[str, str] | None = None) -> None:
+        bound = {"commonplace.tenant": self.tenant, "role": MEMBER_ROLE, "statement_timeout": str(timeout_ms)}
+        _apply_settings(connection, {**bound, **(settings or {})})
 
     @trace_calls("database")
     def run(
@@ -415,7 +425,7 @@ class Database:
         if outer is not None:
             with translate_errors():
                 _apply_settings(outer, settings or {})
-                return outer.execute(statement, values, prepare=False).fetchall()
+                return outer.execute(statement, values).fetchall()
         deadline = time.monotonic() + retry_seconds
         pause = FIRST_BACKOFF_SECONDS
         while True:
@@ -430,9 +440,8 @@ class Database:
     def _query_once(self, statement: str, values: Mapping[str, Any], settings: Mapping[str, str]) -> list[Row]:
         with translate_errors(), _borrow_connection(self._pools, "retryable") as connection:
             with connection.pipeline():  # a pipeline is one implicit transaction
-                self._bind_tenant(connection, STATEMENT_TIMEOUT_MS)
-                _apply_settings(connection, settings)
-                cursor = connection.execute(statement, values, prepare=False)
+                self._bind_tenant(connection, STATEMENT_TIMEOUT_MS, settings)
+                cursor = connection.execute(statement, values)
             return cursor.fetchall()
 
     def close(self) -> None:

@@ -20,6 +20,7 @@ from ...index.base import (
     SHARED_LETTERS,
     BatchQuery,
     Candidate,
+    ChoosePassages,
     CorpusStats,
     Coverage,
     Entry,
@@ -64,7 +65,7 @@ if TYPE_CHECKING:
     from ...embedding.base import Vectors
 
 Answer = TypeVar("Answer")
-SCHEMA_VERSION = 12
+SCHEMA_VERSION = 14
 _BELOW = "(path = %(prefix)s OR (path >= %(first)s AND path < %(last)s))"
 
 
@@ -176,7 +177,12 @@ class PostgresIndex:
         return [candidate_of(row) for row in self._tables.query(sql, {"ids": list(numbers)})]
 
     def find_by_fact_keys(
-        self, keys: Sequence[int], viewer: Viewer, limit: int, filters: Filters = EVERYTHING
+        self,
+        keys: Sequence[int],
+        viewer: Viewer,
+        limit: int,
+        filters: Filters = EVERYTHING,
+        choose: ChoosePassages | None = None,
     ) -> list[Candidate]:
         if not keys:
             return []
@@ -195,7 +201,8 @@ class PostgresIndex:
             rarest AS MATERIALIZED (
               SELECT id, array_agg(place) AS places FROM shared GROUP BY id
               ORDER BY sum(1 / passages::float8) DESC, min(place), id DESC LIMIT %(limit)s),
-            frequent AS (SELECT array_agg(DISTINCT place) AS frequent FROM shared WHERE passages >= %(most)s)
+            frequent AS MATERIALIZED (
+              SELECT array_agg(DISTINCT place) AS frequent FROM shared WHERE passages >= %(most)s)
             SELECT places || frequent, {CANDIDATE_COLUMNS}
             FROM commonplace.index_passages AS passages JOIN owners ON owners.id = passages.owner
             JOIN rarest ON rarest.id = passages.id CROSS JOIN frequent

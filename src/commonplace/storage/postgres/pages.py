@@ -409,6 +409,12 @@ class _Busy(Exception):
     """Somebody else holds the lock."""
 
 
+def _lock_settings(remaining_seconds: float) -> dict[str, str]:
+    """Return the settings of a transaction that waits for a lock, and then holds it for as long as it likes."""
+    wait_ms = max(1, int(1000 * min(_SERVER_WAIT_SECONDS, remaining_seconds)))
+    return {"lock_timeout": str(wait_ms), "idle_in_transaction_session_timeout": "0"}
+
+
 class NamedLocks:
     """The locks between machines that one handle takes: each is a row that is inserted and never committed.
 
@@ -444,7 +450,8 @@ class NamedLocks:
         while True:
             try:
                 with ExitStack() as stack:
-                    self._insert(stack.enter_context(self._database.lock_transaction()), name, deadline)
+                    settings = _lock_settings(deadline - time.monotonic())
+                    self._insert(stack.enter_context(self._database.lock_transaction(settings)), name)
                     return stack.pop_all()
             except ConnectionLost:
                 if time.monotonic() > deadline:
@@ -455,18 +462,17 @@ class NamedLocks:
             time.sleep(pause)
             pause = min(pause * 2, _MAX_PAUSE_SECONDS)
 
-    def _insert(self, connection: Connection, name: str, deadline: float) -> None:
+    def _insert(self, connection: Connection, name: str) -> None:
+        """Insert the row of a lock, and be named as its holder from then on."""
         import psycopg
 
-        wait_ms = max(1, int(1000 * min(_SERVER_WAIT_SECONDS, deadline - time.monotonic())))
         key = self._key(name)
         holder = f"commonplace {key} {os.getpid()} {socket.gethostname()}"[:63]
-        connection.execute(
-            "SELECT set_config('lock_timeout', %s, true), set_config('idle_in_transaction_session_timeout', '0', true)",
-            (str(wait_ms),),
+        cursor = connection.execute(
+            "INSERT INTO commonplace.locks (tenant, name) VALUES (%s, %s)"
+            " RETURNING set_config('application_name', %s, true)",
+            (self._database.tenant, key, holder),
         )
-        connection.execute("INSERT INTO commonplace.locks (tenant, name) VALUES (%s, %s)", (self._database.tenant, key))
-        cursor = connection.execute("SELECT set_config('application_name', %s, true)", (holder,))
         try:
             cursor.fetchone()  # the statements were pipelined: an error of any of them arrives here
         except psycopg.errors.LockNotAvailable as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...index.base import BatchQuery, Candidate, CorpusStats, Retriever, TokenVectors, candidate_of
+from ...index.base import BatchQuery, Candidate, ChoosePassages, CorpusStats, Retriever, TokenVectors, candidate_of
 from ...model import EVERYTHING, Filters, Viewer
 from .connection import Row
 from .index_tables import (
@@ -97,9 +97,14 @@ class PrefetchedRetriever:
         return [*known, *self._index.load_candidates(others)] if others else known
 
     def find_by_fact_keys(
-        self, keys: Sequence[int], viewer: Viewer, limit: int, filters: Filters = EVERYTHING
+        self,
+        keys: Sequence[int],
+        viewer: Viewer,
+        limit: int,
+        filters: Filters = EVERYTHING,
+        choose: ChoosePassages | None = None,
     ) -> list[Candidate]:
-        return self._index.find_by_fact_keys(keys, viewer, limit, filters)
+        return self._index.find_by_fact_keys(keys, viewer, limit, filters, choose)
 
 
 def run_search(tables: IndexTables, spaces: VectorSpaces, index: Retriever, search: BatchQuery) -> PrefetchedRetriever:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from ...errors import InvalidArgument, NotInstalled
-from ..backends import MAX_TENANT_CHARACTERS, is_tenant
+from ..base import MAX_TENANT_CHARACTERS, is_tenant
 
 DATABASE_SCHEMES = ("postgresql://", "postgres://")
 DEFAULT_TENANT = "default"

@@ -31,7 +31,13 @@ _MAX_ORPHANED_VECTORS = 1_000  # that are not worth removing
 _ANALYZE_VECTORS = 1_000  # from this many vectors on, the planner's statistics matter
 # A search is short: JIT compilation or parallel workers would take longer than it does, and its data fits in memory.
 SEARCH_SETTINGS = {"jit": "off", "max_parallel_workers_per_gather": "0", "work_mem": "32MB"}
-_HNSW_SETTINGS = {"hnsw.iterative_scan": "relaxed_order", "hnsw.ef_search": "400", "hnsw.max_scan_tuples": "100000"}
+# A plan made for any limit would not use the index.
+_HNSW_SETTINGS = {
+    "hnsw.iterative_scan": "relaxed_order",
+    "hnsw.ef_search": "400",
+    "hnsw.max_scan_tuples": "100000",
+    "plan_cache_mode": "force_custom_plan",
+}
 _HNSW_MAX_DIMS = 2_000
 _HNSW_MIN_MEMORY_KB = 64_000  # to build an index in; with too little memory a build takes many times as long
 _HNSW_MAX_MEMORY_KB = 4_000_000

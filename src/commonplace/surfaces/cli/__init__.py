@@ -118,7 +118,8 @@ def cli(ctx: click.Context, home: str | None, agent: str | None, as_json: bool) 
 
 def main() -> None:
     """Run the program. An error becomes one sentence on standard error and the exit status of its class."""
-    gc.set_threshold(50_000)  # most commands end before there is garbage worth collecting
+    gc.set_threshold(100_000)  # most commands end before there is garbage worth collecting
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy would start threads that nothing here uses
     _open_streams()
     name = _program_name()
     if f"_{name.upper()}_COMPLETE" in os.environ:

@@ -22,7 +22,7 @@ from ...maintenance.doctor import Report as DoctorReport
 from ...maintenance.evaluate import Comparison, Comparisons, Estimate, EvaluationReport, measure
 from ...server.prompt_socket import PromptSocket
 from ...settings import PROVIDERS
-from ...storage.backends import backend_of
+from ...storage.base import backend_of
 from .common import (
     ProgressBar,
     agent_name,

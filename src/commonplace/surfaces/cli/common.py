@@ -16,7 +16,7 @@ from ... import foreign
 from ...errors import CommonplaceError, InvalidArgument, NotFound, Refused, StorageError
 from ...home import Home
 from ...schema import array, check, one_of
-from ...storage.backends import backend_of, display_name
+from ...storage.base import backend_of, display_name
 from ...storage.layout import MAIN
 from ...toolsets import EVERYDAY, EVERYDAY_NAME, TOOLSETS
 
@@ -138,6 +138,16 @@ def is_found_home() -> bool:
 def is_found(home: str) -> bool:
     """Return whether a home that nobody named is another than the one in the user's folder."""
     return os.path.abspath(home) != os.path.join(os.path.expanduser("~"), FOLDER)
+
+
+def record_as_made(folder: str) -> None:
+    """Record that the user made this memory. If that cannot be written, it is asked about later."""
+    from ...trust import record_made
+
+    try:
+        record_made(folder)
+    except StorageError as error:
+        warn(f"{error}: run `commonplace trust` in this folder, or name the memory with --home")
 
 
 def current_folder() -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from ...errors import InvalidArgument, StorageError
-from ...storage.backends import backend_of, display_name
+from ...storage.base import backend_of, display_name
 from ...storage.postgres.connection import Database
 from ...storage.postgres.index_tables import EXACT_SEARCH_LIMIT
 from ...storage.postgres.migrate import Status, bind_login, migrate, migration_status, require_migrated

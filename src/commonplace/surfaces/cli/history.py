@@ -271,7 +271,7 @@ def supersede_command(old: str, new: str, reject: bool) -> None:
 @click.option("--yes", is_flag=True, help="Do it. Without this, only show what would be removed.")
 @global_options
 def forget_command(what: str, everyone: bool, yes: bool, **wanted: str) -> None:
-    """Remove something from pages, history and index, so that no file of the memory contains it any more.
+    """Remove something from pages, history and index, for good; files and names that still have it are listed.
 
     Cite lines as search prints them, PAGE#L5 or PAGE#L3-L5; or give the text of a line, to remove it wherever it is.
     Several options narrow the choice: --tag draft --scope channel:dev. Copies elsewhere (backups, git) are not reached.
@@ -314,7 +314,7 @@ def _print_traces(report: ForgetReport, *, yes: bool) -> None:
         "\nForgotten." if yes else "\nNothing was removed yet: add --yes to forget it for good. It cannot be undone."
     )
     if report.mentions:
-        print_text("\nThese pages say some of the same, and stay:")
+        print_text("\nThese say some of the same, and stay:")
         print_table(["", "path", "what"], [list(trace) for trace in report.mentions])
 
 

@@ -165,7 +165,7 @@ def _store_session(home: Home, event: dict[str, Any], client: str) -> None:
 
 
 def _give_context(home: Home, conversation: Conversation, budget: int) -> str:
-    from ...context import assemble, note_context
+    from ...context.assembly import assemble, note_context
 
     context = assemble(home, budget=budget)
     note_context(home, context)

@@ -12,7 +12,7 @@ import click
 from ...errors import CommonplaceError, KeyExists, KeyNotFound, NotFound, shorten, suggest
 from ...formats.timestamps import sort_key
 from ...home import Home
-from ...storage.readings import read_lines
+from ...storage.conflicts import read_lines
 from ...tools.catalog import TOOLSETS, call, offers, only_reads
 from ...tools.working import clear_handoff, read_handoff
 from .common import (
@@ -185,7 +185,7 @@ def scratch_command(text: tuple[str, ...], append: bool, clear: bool) -> None:
 def pin_command(place: str, file: str, remove: bool) -> None:
     """Pin a page, or the lines of a citation, to FILE of the repository that the memory lies in, as it is now. When the
     file changes, or the definition of SYMBOL in it, searches, the context and doctor say so."""
-    from ...maintenance.pins import pin_page, unpin_page
+    from ...maintenance.doubts import pin_page, unpin_page
 
     home = open_memory(to_write=True).home
     target = _from_root(file, home.repository.root) if home.repository else file

@@ -1,14 +1,25 @@
-"""The commands that serve memory (mcp, serve, web), and the tokens that let callers in (token)."""
+"""The commands that serve memory (mcp, serve, web), and the tokens that let callers in (token).
+
+The web page opens in the user's browser, signed in by a one-time code. Everybody on a machine can read the arguments of
+every process, so the browser is given a file that only its user can read, with the code in it. The file is removed once
+the code is of no use any more.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
+import shutil
+import signal
 import socket
-from collections.abc import Iterator, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
 from functools import partial
-from typing import Any, NamedTuple
+from html import escape
+from pathlib import Path
+from threading import Thread, Timer
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from click.core import ParameterSource
@@ -16,10 +27,9 @@ from click.core import ParameterSource
 from ...errors import CommonplaceError, InvalidArgument, NotInstalled, StorageError
 from ...formats.timestamps import format_timestamp
 from ...home import Home, utc_now
-from ...server.sessions import ServerOptions
+from ...server.auth import ServerOptions
 from ...server.workers import MAX_WORKERS
-from ...storage.backends import backend_of, display_name
-from ...storage.base import TokenStore
+from ...storage.base import TokenStore, backend_of, display_name
 from ...storage.layout import stem
 from ...storage.names import file_name
 from ...storage.tokens import ROLES, Role, Token, create_token, hash_secret
@@ -41,6 +51,9 @@ from .common import (
     require_usable_home,
     warn_untrusted,
 )
+
+if TYPE_CHECKING:
+    from ..http.auth import SignInKeys
 
 _ALL_CALLS = 1_000_000  # more than the audit log ever has
 _PORTS_TO_TRY = 20  # by `web`, if others are in use
@@ -223,7 +236,6 @@ def _serve(http: _HttpOptions, options: ServerOptions, *, opens_browser: bool) -
     try:
         from ..application import Certificate, serve_http
         from ..http.auth import AccessRules, SignInKeys
-        from .browser import open_browser
     except ImportError as error:
         raise NotInstalled("a server with a web page", "web") from error
     find_listener = listen_nearby if opens_browser and _is_left_out("port") else listen
@@ -485,3 +497,64 @@ def _write_private(path: str, secret: str) -> None:
         os.write(handle, f"{secret}\n".encode())
     finally:
         os.close(handle)
+
+
+_PAGE = """<!doctype html>
+<meta charset="utf-8">
+<meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="0; url={address}">
+<title>commonplace</title>
+<p><a href="{address}">Open your memory</a>
+"""
+
+
+@contextmanager
+def open_browser(url: str, keys: SignInKeys) -> Iterator[None]:
+    """Open the page of a server at a URL, for as long as the server runs within this block."""
+    from ..http.auth import CODE_LIFETIME_SECONDS
+
+    folder = tempfile.mkdtemp(prefix="commonplace-")  # of mode 0700
+
+    def remove_page() -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+
+    keys.on_exchange = remove_page
+    expiry = Timer(CODE_LIFETIME_SECONDS, remove_page)
+    expiry.daemon = True
+    expiry.start()
+    _run_before_signals_end(remove_page)
+    try:
+        page = _write_page(folder, f"{url}/#code={keys.create_code()}")
+        Thread(target=_show_page, args=(url, page), daemon=True).start()
+        yield
+    finally:
+        expiry.cancel()
+        remove_page()
+
+
+def _run_before_signals_end(run: Callable[[], None]) -> None:
+    """Call a function before a signal ends this process: that runs no `finally`."""
+
+    def end(number: int, _frame: object) -> None:
+        run()
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)
+
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), end)
+
+
+def _write_page(folder: str, address: str) -> Path:
+    """Write a page that leads to an address, for this user alone, and return its path."""
+    path = os.path.join(folder, "open.html")
+    with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8") as file:
+        file.write(_PAGE.format(address=escape(address)))
+    return Path(path)
+
+
+def _show_page(url: str, page: Path) -> None:
+    import webbrowser
+
+    if not webbrowser.open(page.as_uri()):
+        click.echo(f"no browser could be opened: open {url}/ and give the token", err=True)

@@ -11,12 +11,11 @@ from typing import Any
 import click
 
 from ... import foreign
-from ...errors import CommonplaceError, InvalidArgument, SettingsError, StorageError
+from ...errors import CommonplaceError, InvalidArgument, SettingsError
 from ...home import Home
 from ...settings import INTERNAL_FOLDERS
-from ...storage.backends import backend_of, display_name
+from ...storage.base import backend_of, display_name
 from ...storage.layout import MAIN
-from ...trust import record_made
 from ..install import files, plan
 from ..install.clients import CLIENTS, Client, Where, config_file
 from ..install.files import CannotEdit
@@ -34,6 +33,7 @@ from .common import (
     print_reply,
     print_table,
     print_text,
+    record_as_made,
     require_no_way_out,
     require_usable_home,
     warn,
@@ -63,7 +63,7 @@ def init_command(folder: str | None) -> None:
         _print_other_home(memory)
         return
     if not existed and memory.storage.local_folder:
-        _record_made(memory.storage.local_folder)
+        record_as_made(memory.storage.local_folder)
     outcome = "There is a memory" if existed else "Made a memory"
     text = f"{outcome} in {display_name(address)}."
     print_reply({"home": display_name(address), "created": not existed}, text if existed else f"{text}\n{_NEXT_STEP}")
@@ -90,14 +90,6 @@ def _print_other_home(memory: Home) -> None:
     text = f"There is a memory in {memory.root}, a home of {layout}, and it is used where it is."
     hint = f"For another one beside it, run `commonplace init {FOLDER}`."
     print_reply({"home": memory.root, "created": False, "layout": layout}, f"{text} {hint}")
-
-
-def _record_made(folder: str) -> None:
-    """Record that the user made this memory. If that cannot be written, it is asked about later."""
-    try:
-        record_made(folder)
-    except StorageError as error:
-        warn(f"{error}: run `commonplace trust` in this folder, or name the memory with --home")
 
 
 @click.command("help")

@@ -36,9 +36,11 @@ from .common import (
     global_options,
     home_exists,
     home_path,
+    is_found_home,
     open_home,
     print_reply,
     print_text,
+    record_as_made,
     require_usable_home,
     warn,
 )
@@ -153,12 +155,12 @@ def import_command(
     else:
         _import_other(source, kind or "", max_bytes, dry_run=dry_run, again=again)
     if not dry_run:
-        _warn_of_proposals()
+        _warn_of_proposals(open_home())
 
 
-def _warn_of_proposals() -> None:
-    """Say how many rules of this memory wait for approval: those that an import brought do."""
-    if count := len(list_proposals(open_home())):
+def _warn_of_proposals(home: Home) -> None:
+    """Say how many rules of a memory wait for approval: those that an import brought do."""
+    if count := len(list_proposals(home)):
         waiting = "1 rule is" if count == 1 else f"{count} rules are"
         warn(f"{waiting} in no prompt until you approve: `commonplace proposals` lists what waits")
 
@@ -329,11 +331,16 @@ def copy_command(source: str, target: str, overwrite: bool, dry_run: bool) -> No
     """
     from ...maintenance.backup import copy
 
-    source_home = _open_home_at(source, must_exist=True)
-    target_home = _open_home_at(target, must_exist=False)
+    source_home = _open_home_at(source, is_source=True)
+    is_new = not home_exists(absolute_home(target))
+    target_home = _open_home_at(target, is_source=False)
     try:
         with ProgressBar() as bar:
             result = copy(source_home, target_home, overwrite=overwrite, dry_run=dry_run, progress=bar.update)
+        if not dry_run and not source_home.trust.is_own:
+            _warn_of_proposals(target_home)
+        elif not dry_run and is_new and target_home.storage.local_folder:
+            record_as_made(target_home.storage.local_folder)
     finally:
         source_home.close()
         target_home.close()
@@ -355,12 +362,14 @@ def copy_command(source: str, target: str, overwrite: bool, dry_run: bool) -> No
         sys.exit(Conflict.exit_status)
 
 
-def _open_home_at(address: str, *, must_exist: bool) -> Home:
+def _open_home_at(address: str, *, is_source: bool) -> Home:
+    """Open one of the two memories. A source that the user neither made nor trusts stays untrusted: its rules wait."""
     require_usable_home(os.path.expanduser(address))
     home = absolute_home(address)
-    if must_exist and not home_exists(home):
+    if is_source and not home_exists(home):
         raise NotFound(f"there is no memory at {home}: name a folder, or a database as postgresql://user@host/name")
-    return Home(home, agent_name())
+    is_named = not is_found_home() and home == absolute_home(home_path())
+    return Home(home, agent_name(), is_found=is_source and not is_named)
 
 
 def _print_copy(result: CopyResult, *, overwrite: bool, dry_run: bool) -> None:

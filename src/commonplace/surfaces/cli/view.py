@@ -51,14 +51,15 @@ def _require_words(_context: click.Context, _option: click.Parameter, value: str
     return value
 
 
-_FOLDED_SCORE = 0.05  # hits that score less are counted, not shown, after the first few
-_MIN_SHOWN_HITS = 3
+_LEAST_LIKELY_SCORE = 0.1  # hits that score less are counted, not shown, if a better one was found
+_NEAREST_HITS = 3  # shown if nothing fits well
 _MAX_LEAST_BUDGET_TOKENS = 2048  # of a context in which anything fits, whatever the memory holds
 
 
 @click.command("search", cls=TextCommand)
 @click.argument("query", nargs=-1, required=True)
 @click.option("-n", "--limit", type=int, callback=_require_at_least_one, help="How many hits at most, 1 or more.")
+@click.option("--all", "shows_all", is_flag=True, help="Show unlikely hits, too, instead of only counting them.")
 @click.option("--min-score", type=click.FloatRange(0, 1), help="Leave out hits below this score, from 0 to 1.")
 @click.option("--scope", help="Only shared, world, global, channel, skill, agent or extra; or one, like channel:NAME.")
 @click.option("--channel", help="Only the records of this channel.")
@@ -81,6 +82,7 @@ _MAX_LEAST_BUDGET_TOKENS = 2048  # of a context in which anything fits, whatever
 def search_command(
     query: tuple[str, ...],
     limit: int | None,
+    shows_all: bool,
     min_score: float | None,
     keyword: bool,
     everyone: bool,
@@ -103,7 +105,7 @@ def search_command(
         home = memory.home
         reply = call_tool(memory, "memory_search", arguments | options, "retrieval")
     beginning = partial(_say_beginning, home, filters["as_of"])
-    print_reply(reply, partial(_print_hits, home, reply, beginning, shows_all=min_score is not None))
+    print_reply(reply, partial(_print_hits, home, reply, beginning, shows_all=shows_all or min_score is not None))
 
 
 def _search(
@@ -132,20 +134,21 @@ def _say_beginning(home: Home, as_of: str | None) -> str:
 
 
 def _print_hits(home: Home, reply: dict[str, Any], say_beginning: Callable[[], str], *, shows_all: bool) -> None:
-    """Print the hits: that nothing fits well, if so, and only the nearest of those that hardly fit."""
+    """Print the hits that are likely, or the nearest if nothing fits well, and count the others."""
     hits = reply["results"]
+    is_found = reply["verdict"] == "found"
     if not hits:
         print_text(f"Nothing found.{say_beginning()}{_session_hint(home)}")
-    if hits and reply["verdict"] != "found":
+    elif not is_found:
         print_text("Nothing fits well; nearest:\n")
-    rows = [
-        hit for place, hit in enumerate(hits) if shows_all or place < _MIN_SHOWN_HITS or hit["score"] >= _FOLDED_SCORE
-    ]
+    likely = [hit for hit in hits if hit["score"] >= _LEAST_LIKELY_SCORE] if is_found else hits[:_NEAREST_HITS]
+    rows = hits if shows_all else likely
     for hit in rows:
         if not any(_replaces(other, hit) and not _replaces(hit, other) for other in rows):
             _print_hit(hit)
-    if len(rows) < len(hits):
-        click.secho(f"({len(hits) - len(rows)} more hardly fit: --min-score 0 shows them)", dim=True, err=True)
+    if folded := len(hits) - len(rows):
+        noun = "less likely hit: --all shows it" if folded == 1 else "less likely hits: --all shows them"
+        click.secho(f"({folded} {noun})", dim=True, err=True)
 
 
 def _replaces(hit: dict[str, Any], older: dict[str, Any]) -> bool:
@@ -360,7 +363,7 @@ def context_command(
     explain: bool,
 ) -> None:
     """Show what a model should read first."""
-    from ...context import assemble, note_context
+    from ...context.assembly import assemble, note_context
 
     home = open_existing_home(parse_toolsets(tools))
     context = assemble(home, user=user, channel=channel, budget=budget, query=query, only_approved=only_approved)
@@ -379,7 +382,7 @@ def _refuse_budget(home: Home, budget: int, **request: Any) -> None:
     """Raise InvalidArgument that names the least budget in which anything fits, if there is anything at all."""
     from bisect import bisect_left
 
-    from ...context import assemble
+    from ...context.assembly import assemble
 
     def has_text(tokens: int) -> bool:
         return bool(assemble(home, budget=tokens, **request).text.strip())

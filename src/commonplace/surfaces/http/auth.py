@@ -98,7 +98,7 @@ class RequestAuthenticator:
         if grant is None:
             count_failed_sign_in(self._sign_ins, address, secret)
         elif grant.token:
-            self._sign_ins.count_success(secret)
+            self._sign_ins.count_success(address, secret)
         return grant
 
     def _may_see_metrics(self, path: str, secret: str) -> bool:

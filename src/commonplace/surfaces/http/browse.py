@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ... import __version__
 from ...errors import CommonplaceError, PageNotFound
 from ...formats import blocks, frontmatter
-from ...formats.daily import count_entries
+from ...formats.blocks import count_entries
 from ...formats.html import render_html
 from ...formats.timestamps import sort_key
 from ...formats.transcripts import parse_turns
@@ -21,7 +21,7 @@ from ...schema import BOOLEAN, INTEGER, TEXT, array, closed_object, object_of, p
 from ...storage.layout import stem
 from ...storage.records import read_text
 from .endpoints import MAX_PATH_CHARACTERS, ApiRequest, Endpoint, Parameter, ResponseSpec
-from .page_access import LinkResolver, list_known_pages, read_page, record_folders, resolve_page
+from .pages import LinkResolver, list_known_pages, read_page, record_folders, resolve_page
 
 Row = dict[str, Any]
 MAX_OPENED_PAGES = 400  # of the newest days and sessions, opened to count their entries

@@ -24,10 +24,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from ...errors import CommonplaceError, InvalidArgument
 from ...formats.json_text import round_trip
 from ...schema import check
-from ...server.auth import GRANT
+from ...server.auth import GRANT, Caller
 from ...server.metrics import Request as CountedRequest
 from ...server.service import MemoryService
-from ...server.sessions import Caller
 from ...storage.history import coming_from
 from ...storage.tokens import ROLES, Grant, Outcome
 from ...tools import catalog

@@ -41,7 +41,7 @@ from ...formats.json_text import replace_surrogates
 from ...home import Home
 from ...memory import Memory
 from ...schema import NO_NULL_CHARACTER, WORDS, Schema, check, plain_text
-from ...server.sessions import Caller
+from ...server.auth import Caller
 from ...storage.names import MAX_PATH_BYTES
 from ...storage.tokens import Grant, Role
 

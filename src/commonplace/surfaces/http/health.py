@@ -28,7 +28,7 @@ from .auth import METRICS_GRANT
 from .browse import limit_counts
 from .dispatch import grant_of, run_in_thread
 from .endpoints import INTEGER_OR_NULL, ApiRequest, Endpoint, Parameter, ResponseSpec, problem_response
-from .page_access import page_title
+from .pages import page_title
 
 MAX_DAYS = 366
 READY_TIMEOUT_SECONDS = 5.0

@@ -27,7 +27,7 @@ from ...storage.history import Change
 from ...storage.merge import diff_lines
 from .dispatch import Dispatcher
 from .endpoints import MAX_PATH_CHARACTERS, MOMENT, PAGE, ApiRequest, Endpoint, Parameter, Problem, ResponseSpec
-from .page_access import is_session, refuse_session, require_writable, resolve_page
+from .pages import is_session, refuse_session, require_writable, resolve_page
 
 DEFAULT_LIMIT = 100
 CONTEXT_LINES = 3  # shown before and after a change

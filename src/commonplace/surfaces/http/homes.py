@@ -23,7 +23,7 @@ from ...errors import CommonplaceError, Refused
 from ...home import Home
 from ...maintenance.backup import Format, export_to
 from ...schema import BOOLEAN, TEXT, array, object_of, one_of
-from ...server.sessions import Caller, ServerOptions
+from ...server.auth import Caller, ServerOptions
 from ...storage.names import is_plain
 from ...storage.tokens import Grant
 from . import HOMES_PATH
@@ -81,7 +81,7 @@ async def _sign_in(dispatcher: Dispatcher, request: Request) -> dict[NamedHome, 
             count_failed_sign_in(sign_ins, address, secret)
         raise
     if any(grant.token for grant in grants.values()):
-        sign_ins.count_success(secret)
+        sign_ins.count_success(address, secret)
     return grants
 
 

@@ -25,15 +25,7 @@ from ...model import EVERYTHING, Hit, Record
 from ...schema import BOOLEAN, INTEGER, TEXT, array, integer, object_of, one_of
 from ...storage.layout import stem
 from .endpoints import PAGE, ApiRequest, Endpoint, Parameter, ResponseSpec
-from .page_access import (
-    LinkResolver,
-    index_link_names,
-    page_title,
-    read_page,
-    record_folders,
-    resolve_page,
-    resolve_wikilink,
-)
+from .pages import LinkResolver, index_link_names, page_title, read_page, record_folders, resolve_page, resolve_wikilink
 
 Row = dict[str, Any]
 MAX_RELATED = 6

@@ -19,7 +19,7 @@ from ...schema import BOOLEAN, INTEGER, TEXT, array, closed_object, integer, obj
 from ...server.service import format_cursor, parse_cursor
 from ...storage.history import version_of
 from .endpoints import PAGE, ApiRequest, Endpoint, Parameter, Problem, ResponseSpec
-from .page_access import LinkResolver, page_title, require_writable
+from .pages import LinkResolver, page_title, require_writable
 
 _DEFAULT_DOUBTS = 50
 

@@ -18,7 +18,7 @@ from ...server import service
 from ...tools import catalog
 from ...tools.retrieval import hit_row
 from .endpoints import DAY, INTEGER_OR_NULL, ApiRequest, Endpoint, Parameter, Problem, Reply, ResponseSpec, status_of
-from .page_access import page_title
+from .pages import page_title
 
 _SUCCESSOR = object_of(
     {

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from ...formats.yaml_nodes import YamlProblem, compose
+from ...formats.frontmatter import YamlProblem, compose
 from .clients import KeyPath
 from .files import CannotEdit, Unreadable, value_at
 

@@ -32,9 +32,9 @@ from ...framing.recall import name_read_call
 from ...index.watcher import PageChanges
 from ...memory import Memory
 from ...schema import TEXT, Schema, check, closed_object
+from ...server.auth import Caller
 from ...server.notifications import HomeWatchers
 from ...server.service import format_cursor, parse_cursor
-from ...server.sessions import Caller
 from ...storage.tokens import Grant
 from ...tools.retrieval import whole_page
 

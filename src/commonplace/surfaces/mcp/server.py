@@ -39,10 +39,9 @@ from ...formats.json_text import replace_surrogates
 from ...index.base import Progress, ignore_progress, report_progress_to
 from ...memory import Memory
 from ...server import service
-from ...server.auth import CURRENT_GRANT, GRANT
+from ...server.auth import CURRENT_GRANT, GRANT, UNRESTRICTED, Caller, ServerOptions
 from ...server.metrics import Request
 from ...server.service import MemoryService
-from ...server.sessions import UNRESTRICTED, Caller, ServerOptions
 from ...storage.history import coming_from
 from ...storage.tokens import Grant, Outcome
 from ...tools import catalog

@@ -137,7 +137,7 @@ function Results({ asked, question, found, filtered }) {
   const { data, problem, busy } = found;
   useKeys({ j: () => step(1), k: () => step(-1), ArrowDown: () => step(1), ArrowUp: () => step(-1) });
   const time = data?.took_ms === undefined ? "" : ` in ${number(Math.round(data.took_ms))} ms`;
-  const said = !data ? "" : data.results.length ? plural(data.results.length, "hit") + time : "No hits";
+  const said = !data ? "" : data.verdict === "found" ? plural(likely(data).length, "hit") + time : `No likely hit${time}`;
   return html`<section aria-label="Hits" aria-busy=${busy}>
     <p class="said" role="status" aria-live="polite">${said}${data?.provider && html`<span class="muted" title=${data.model}> · ${data.provider === "none" ? "by words only" : "by words and meaning"}</span>`}</p>
     ${notes(data).map((text) => html`<p class="banner"><${Icon} name="info" /> ${text}</p>`)}
@@ -148,8 +148,8 @@ function Results({ asked, question, found, filtered }) {
 }
 
 const LEAST_LIKELY = 0.1;
-const FEW = 3;
 const NEAREST = 5;
+const WAS_SHOWN = 2; // of what a hit replaced
 
 // The hits without those that another one names as what it replaced.
 function fold(hits) {
@@ -157,12 +157,20 @@ function fold(hits) {
   return hits.filter((hit) => !isReplaced(hit) || !hits.some((other) => other.supersedes?.some(named(hit))));
 }
 
-// What is unlikely to answer is folded away; where nothing fits well, but for the nearest.
+// The hits that are shown at first: where nothing fits well, the nearest.
+function likely({ verdict, results }) {
+  const hits = fold(results);
+  return verdict === "found" ? hits.filter((hit) => hit.score >= LEAST_LIKELY) : hits.slice(0, NEAREST);
+}
+
 function Hits({ data, isOld }) {
   const [open, setOpen] = useState(false);
-  const all = fold(data?.results ?? []);
-  const likely = data?.verdict === "found" ? all.filter((hit, index) => index < FEW || hit.score >= LEAST_LIKELY) : all.slice(0, NEAREST);
-  const shown = open ? all : likely;
+  const all = data ? fold(data.results) : [];
+  const first = data ? likely(data) : [];
+  const shown = open ? all : first;
+  useEffect(() => {
+    if (open) focusHit(first.length); // the button that had the focus is gone
+  }, [open]);
   return html`<ol class=${`hits ${isOld ? "is-old" : ""}`}>
       ${shown.map((hit) => html`<${Hit} key=${`${hit.path}:${hit.from}`} hit=${hit} />`)}</ol>
     ${shown.length < all.length && html`<p class="tail"><button type="button" aria-expanded="false" onClick=${() => setOpen(true)}>Show ${plural(all.length - shown.length, "less likely hit")}</button></p>`}`;
@@ -212,7 +220,7 @@ function Hit({ hit }) {
       ${hit.author && html`<span class="author">by ${hit.author}</span>`}</p>
     <p class=${isReplaced(hit) ? "hit-text was" : "hit-text"} dir="auto">${textOf(hit)}</p>
     ${hit.superseded_by && html`<${Newer} newer=${hit.superseded_by} />`}
-    ${(hit.supersedes ?? []).map((older) => html`<${Older} key=${older.citation} older=${older} />`)}
+    <${Versions} versions=${hit.supersedes ?? []} />
     ${remarks(hit).map((text) => html`<p class="hit-remark">${text}</p>`)}
     <${Why} hit=${hit} />
   </li>`;
@@ -224,14 +232,22 @@ const isReplaced = (hit) => hit.superseded_by != null && !hit.superseded_by.part
 // the hit says more than that.
 function Newer({ newer }) {
   return html`<p class="hit-newer" dir="auto">Now:${" "}
-    <a href=${toPage(newer.path, { from: newer.from, to: newer.to })}>${newer.text}</a>${" "}
-    <span class="muted">${newer.partial && `was: ${newer.was.replace(/[.。]$/, "")}; `}changed <${When} at=${newer.at} />${newer.author ? ` by ${newer.author}` : ""}</span></p>`;
+    <a href=${toPage(newer.path, { from: newer.from, to: newer.to })}>${marked(newer.text, [])}</a>${" "}
+    <span class="muted">${newer.partial && html`was: ${marked(newer.was.replace(/[.。]$/, ""), [])}; `}changed <${When} at=${newer.at} />${newer.author ? ` by ${newer.author}` : ""}</span></p>`;
+}
+
+// What a hit replaced: the latest first, the rest on demand.
+function Versions({ versions }) {
+  const row = (older) => html`<${Older} key=${older.citation} older=${older} />`;
+  const rest = versions.slice(WAS_SHOWN);
+  return html`${versions.slice(0, WAS_SHOWN).map(row)}
+    ${rest.length > 0 && html`<details class="earlier"><summary>${plural(rest.length, "earlier version")}</summary>${rest.map(row)}</details>`}`;
 }
 
 // What a hit replaced, struck through.
 function Older({ older }) {
   return html`<p class="hit-newer" dir="auto"><span class="muted">Was:${" "}</span>
-    <a class="was" href=${toPage(older.path, { from: older.from, to: older.to })}>${older.text}</a>${" "}
+    <a class="was" href=${toPage(older.path, { from: older.from, to: older.to })}>${marked(older.text, [])}</a>${" "}
     <span class="muted"><${When} at=${older.at} /></span></p>`;
 }
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from commonplace.errors import InvalidArgument, Refused
-from commonplace.server.sessions import ServerOptions
+from commonplace.server.auth import ServerOptions
 from commonplace.storage.tokens import Grant
 
 

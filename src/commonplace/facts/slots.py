@@ -1,0 +1,256 @@
+"""What a note says of which attribute of what, and notes that fill the same slot with another value.
+
+`The deadline for the Aurora grant is 14 March` and `Aurora grant: pushed to 4 April` have no frame in common. Both say
+something of the Aurora grant, one of its deadline, the other of nothing else, and both give a date. A subject is
+compared without the nouns that only name an attribute (`deadline`, `room`, `provider`), and these only by what kind of
+value they have: two kinds that may not stand for each other are two slots.
+
+That two notes fill one slot does not make the newer a version of the older: it has to say that something changed, or to
+mention the older value beside its own (`Retro is in Danube, Elbe is being painted`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import product
+from typing import NamedTuple
+
+from ..caching import cache_within
+from .claims import Claim, read_first_claim, split_clauses
+from .cues import has_cue
+from .links import Link
+from .relations import YOU
+from .statements import Statement
+from .states import read_states
+from .value_words import EVENT_WORDS, PLACE_PREPOSITIONS, VAGUE_STARTS
+from .words import content_stems, fold, has_capitals, is_amount, is_unspaced, split_words, stem, word_set
+
+# Nouns that only name an attribute of something, those of one meaning together.
+_ATTRIBUTES = {
+    "date": "date day time fecha hora datum uhrzeit heure data horário дата время तारीख समय تاريخ وقت",
+    "deadline": """
+        deadline due frist abgabe abgabetermin límite plazo entrega échéance limite délai prazo срок сдача сдачи आखिरी
+        نهائي
+    """,
+    "start": "start begin beginning departure launch beginn inicio salida début départ início saída начало отправление",
+    "end": "end ending landing arrival ende fin llegada fim chegada конец прибытие",
+    "place": """
+        room venue location place office hosting hosted site spot raum ort treffpunkt saal sala lugar sitio alojamiento
+        salle lieu endroit local hospedagem место зал जगह مكان
+    """,
+    "address": "address adresse dirección endereço адрес पता عنوان",
+    "person": """
+        owner lead leader manager contact holder responsible charge ansprechpartner verantwortlich zuständig responsable
+        encargado encargada responsável ответственный ответственная जिम्मेदार مسؤول
+    """,
+    "price": """
+        price cost costs fee rate hourly preis kosten gebühr precio coste costo tarifa cuota prix coût tarif montant
+        preço custo taxa valor цена стоимость कीमत दाम سعر ثمن
+    """,
+    "rent": "rent miete alquiler loyer aluguel аренда किराया إيجار",
+    "budget": "budget etat presupuesto orçamento бюджет बजट ميزانية",
+    "salary": "salary gehalt sueldo salario salaire salário зарплата वेतन راتب",
+    "count": """
+        size count number capacity anzahl größe cantidad tamaño taille nombre tamanho размер количество число संख्या عدد
+        حجم
+    """,
+    "limit": "limit quota maximum minimum max min",
+    "weight": "weight gewicht peso poids вес वज़न وزن",
+    "height": "height altura рост",
+    "tool": """
+        provider client tool vendor supplier software app framework database language editor browser platform service
+        host anbieter werkzeug programm proveedor herramienta fournisseur outil fornecedor ferramenta поставщик
+        программа
+    """,
+    "name": "name called named title heißt llama appelle chama зовут называется नाम اسم",
+}
+_PARTICLES = word_set("up down out over back off away")
+_ATTRIBUTES_OF_STATES = {
+    "name": "name",
+    "place": "place",
+    "spot": "place",
+    "work": "place",
+    "lead": "person",
+    "tool": "tool",
+}
+# What may stand for each other, beside the same: a host is a place and a tool, and a deadline is a date.
+_ALIKE = (
+    frozenset(("place", "tool")),
+    frozenset(("date", "deadline")),
+    frozenset(("date", "start")),
+    frozenset(("date", "end")),
+    frozenset(("count", "limit")),
+)
+_MAX_VALUE_STEMS = 5
+_MAX_STEMS = 9  # of a note that gives a value
+
+
+class Slot(NamedTuple):
+    """What a clause says of something. `subject`: what it is about, without nouns of attributes."""
+
+    subject: frozenset[str]
+    attributes: frozenset[str]  # what of it, as far as a noun or a verb says so
+    value: frozenset[str]
+    numbers: frozenset[str]
+    units: frozenset[str]
+    clause: int  # the place of the clause, counted from 0
+    is_closed: bool = True
+    is_named: bool = True  # the value is a place, a name or a number
+
+
+def find_new_value(older: Statement, newer: Statement) -> Link | None:
+    """Return a link where a note that tells of a change fills a slot of the older one with another value."""
+    says_change = not newer.cues.isdisjoint(("change", "weak change")) or has_cue(fold(newer.text), "hint")
+    clauses = split_clauses(newer.text)
+    if (not says_change and len(clauses) == 1) or _happened_once(older) or "addition" in newer.cues:
+        return None
+    if _is_talk(older) or _is_talk(newer):
+        return None
+    for old, new in product(read_slots(older.text), read_slots(newer.text)):
+        if not old.is_closed or not _may_be_same(old, new) or not _have_one_kind(old, new):
+            continue
+        is_mentioned = _mentions_elsewhere(old, new, clauses)
+        is_changed = (
+            says_change
+            and (_is_same(old, new) or new.subject < old.subject <= set(newer.stems))
+            and not has_cue(fold(clauses[new.clause]), "retraction")
+        )
+        if is_mentioned or is_changed:
+            return Link("correction", "gives it another value", " ".join(sorted(old.subject)), has_one_subject=True)
+    return None
+
+
+def _is_talk(statement: Statement) -> bool:
+    """Return whether a statement addresses somebody, only points at something, or says much else."""
+    is_short = any(map(is_unspaced, statement.words)) or len(statement.stems) <= _MAX_STEMS
+    return not is_short or not YOU.isdisjoint(statement.words) or statement.words[0] in VAGUE_STARTS
+
+
+def _happened_once(older: Statement) -> bool:
+    """Return whether a note tells of something that happened, or of a plan: `booked a table`, `I bought a bike`."""
+    first = older.words[0]
+    return not EVENT_WORDS.isdisjoint(older.words) or first.endswith("ed") or "tentative" in older.cues
+
+
+def _may_be_same(old: Slot, new: Slot) -> bool:
+    """Return whether two slots may be of one thing: `the meeting room for the retro`, `retro`."""
+    is_part = new.subject <= old.subject or old.subject <= new.subject
+    return is_part and bool(old.subject and new.subject) and _are_alike(old.attributes, new.attributes)
+
+
+def _are_alike(old: frozenset[str], new: frozenset[str]) -> bool:
+    """Return whether two attributes may be the same: one of them is not named, or they mean the same."""
+    if not old or not new or not old.isdisjoint(new):
+        return True
+    return any(not old.isdisjoint(alike) and not new.isdisjoint(alike) for alike in _ALIKE)
+
+
+def _is_same(old: Slot, new: Slot) -> bool:
+    if old.subject == new.subject:
+        return True
+    return any(is_unspaced(each[0]) for each in old.subject)  # of which pairs of characters are compared
+
+
+def _have_one_kind(old: Slot, new: Slot) -> bool:
+    """Return whether two values may stand for each other, and are not the same."""
+    if old.numbers or new.numbers:
+        is_other = bool(old.numbers and new.numbers) and not new.numbers <= old.numbers
+        return is_other and (not old.units.isdisjoint(new.units) or "" in old.units | new.units)
+    are_named = old.is_named and new.is_named
+    return are_named and bool(old.value - new.value) and bool(new.value - old.value)
+
+
+def _mentions_elsewhere(old: Slot, new: Slot, clauses: Sequence[str]) -> bool:
+    """Return whether a note names the older value in another clause than the new one."""
+    if not new.is_named:
+        return False
+    others = [set(content_stems(split_words(fold(clause)))) for at, clause in enumerate(clauses) if at != new.clause]
+    if numbers := old.numbers - new.numbers:
+        return any(not numbers.isdisjoint(other) for other in others)
+    old_value = old.value - new.value
+    return bool(old_value) and any(old_value <= other for other in others)
+
+
+@cache_within(1_000_000)
+def read_slots(text: str) -> tuple[Slot, ...]:
+    """Return the slots that the clauses of a note fill; cached, as a note is compared with many."""
+    return tuple(dict.fromkeys(_iterate_slots(text)))
+
+
+def _iterate_slots(text: str) -> Iterator[Slot]:
+    clauses = split_clauses(text)
+    first: Claim | None = None
+    if ":" in text:
+        for claim in read_first_claim(text):  # with its label
+            yield from _read_claim(claim, min(1, len(clauses) - 1))
+    for at, clause in enumerate(clauses):
+        claims = read_first_claim(clause)
+        for claim in claims:
+            yield from _read_claim(claim, at)
+            for topic in first.heads if first else ():
+                yield from _inherit(topic, claim, at, clause)
+        if first and not claims:
+            yield from _read_rest(first, clause, at)
+        first = first or (claims[0] if claims else None)
+        for state in read_states(clause):
+            if state.phase == "end":
+                continue
+            core, _ = _split_subject(frozenset(state.subject))
+            attributes = frozenset((_ATTRIBUTES_OF_STATES[state.relation],))
+            yield Slot(core, attributes, state.value, frozenset(), frozenset(), at)
+
+
+def _read_claim(claim: Claim, at: int) -> Iterator[Slot]:
+    for head in claim.heads:
+        core, attributes = _split_subject(head)
+        value = claim.value - head
+        nouns = frozenset(each for each in value if is_attribute(each))  # `Ruth has a new phone number: …`
+        attributes |= {_index_attributes()[each] for each in nouns}
+        value = value - nouns or value
+        if value or claim.numbers:
+            is_closed = claim.is_closed or (bool(attributes) and head == claim.heads[0])
+            is_named = claim.has_place or bool(claim.numbers)
+            yield Slot(core, attributes, value, claim.numbers, claim.units, at, is_closed, is_named)
+
+
+def _inherit(topic: frozenset[str], claim: Claim, at: int, clause: str) -> Iterator[Slot]:
+    """Yield what a later clause that names no other subject says of that of the first one: `Plumber can't make Tuesday,
+    he's coming Thursday`, `les stocks, c'est Inès`."""
+    if claim.is_closed and not claim.numbers:
+        return
+    core, attributes = _split_subject(topic)
+    value = claim.value or claim.heads[0]
+    if len(value) <= _MAX_VALUE_STEMS:
+        words = split_words(fold(clause))
+        is_named = claim.has_place or bool(claim.numbers) or not PLACE_PREPOSITIONS.isdisjoint(words)
+        is_named = is_named or any(has_capitals(each, clause) for each in value)
+        yield Slot(core, attributes, value, claim.numbers, claim.units, at, is_named=is_named)
+
+
+def _read_rest(first: Claim, clause: str, at: int) -> Iterator[Slot]:
+    """Yield what a clause that is only a value says of the subject of the first one: `…, it's 8830`."""
+    numbers = frozenset(filter(is_amount, split_words(fold(clause))))
+    for topic in first.heads if numbers else ():
+        core, attributes = _split_subject(topic)
+        attributes |= {_index_attributes()[each] for each in first.value if is_attribute(each)}
+        yield Slot(core, attributes, frozenset(), numbers, frozenset(("",)), at)
+
+
+def _split_subject(head: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return what a head is about without its nouns of attributes and particles, and these attributes."""
+    index = _index_attributes()
+    core = frozenset(each for each in head if each not in index and each not in _PARTICLES)
+    if not core:
+        return head, frozenset()
+    return core, frozenset(index[each] for each in head if each in index)
+
+
+def is_attribute(topic: str) -> bool:
+    """Return whether the stem of a noun only names an attribute of something: `the plumber's name`."""
+    return topic in _index_attributes()
+
+
+@cache
+def _index_attributes() -> dict[str, str]:
+    return {stem(word): kind for kind, words in _ATTRIBUTES.items() for word in word_set(words)}

@@ -1,0 +1,149 @@
+"""Statements of other passages that may be versions of some, found by the keys that they share.
+
+Most that share a key are no versions. They are told apart by the numbers that the index stores of each statement
+(`facts/glances.py`), before their passages are loaded and their statements read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from ..facts.glances import Glance, hash_stems, may_be_linked, take_glance
+from ..facts.statements import LookupKeys, find_statements, list_required
+from ..index.base import Candidate, SearchIndex
+from ..index.statements import StoredStatements, read_stored
+from ..model import EVERYTHING, Filters, Viewer
+from .replacements import FoundStatement, identify, order_by_date, subject_of
+
+_MAX_KEYS = 400
+_MAX_VERSIONS = 100  # statements with the same key that are looked at
+ByKey = Mapping[int, Sequence[FoundStatement]]
+
+
+class _Sought(NamedTuple):
+    """What is known of a statement whose versions are looked for. `names`: hashes of the names of its subject, which it
+    does not have itself; a statement that has one is also read without that name."""
+
+    glance: Glance
+    names: frozenset[int]
+
+
+class VersionLookup:
+    """Looks for statements that may be versions of some others."""
+
+    def __init__(self, index: SearchIndex, places: Iterable[FoundStatement]) -> None:
+        self._index = index
+        self._keys: LookupKeys = {}
+        self._sought: dict[int, list[_Sought]] = {}
+        self._stored: dict[int, StoredStatements] = {}
+        for place in places:
+            self._keys |= place.keys
+            sought = _describe(place)
+            for key in place.keys:
+                self._sought.setdefault(key, []).append(sought)
+
+    def find(
+        self,
+        viewer: Viewer,
+        limit: int,
+        filters: Filters = EVERYTHING,
+        own_keys: Sequence[int] = (),
+        max_keys: int = _MAX_KEYS,
+    ) -> list[Candidate]:
+        """Return the passages with statements that may be versions, and those that are stored under one of
+        `own_keys`."""
+        keys = [*dict.fromkeys((*own_keys, *self._keys))][:max_keys]
+
+        def choose(found: Mapping[int, frozenset[int]]) -> list[int]:
+            self._stored |= self._index.load_statements([*found])
+            return [
+                number
+                for number, shared in found.items()
+                if not shared.isdisjoint(own_keys) or self._may_have_versions(number, shared)
+            ]
+
+        return self._index.find_by_fact_keys(keys, viewer, limit, filters, choose) if keys else []
+
+    def group(self, candidates: Sequence[Candidate]) -> dict[int, list[FoundStatement]]:
+        """Return the statements of passages that may be versions, by the keys that they were looked up by."""
+        if not self._keys:
+            return {}
+        missing = [candidate.number for candidate in candidates if candidate.number not in self._stored]
+        self._stored |= self._index.load_statements(missing)
+        by_key: dict[int, list[FoundStatement]] = {}
+        for candidate in candidates:
+            for place, shared in self._find_shared(candidate):
+                for key in shared:
+                    by_key.setdefault(key, []).append(place)
+        return {key: keep_latest(alike, _MAX_VERSIONS) for key, alike in by_key.items()}
+
+    def _may_have_versions(self, number: int, shared: frozenset[int]) -> bool:
+        stored = self._stored.get(number)
+        return stored is None or next(self._find_stored(stored, shared), None) is not None
+
+    def _find_shared(self, candidate: Candidate) -> Iterator[tuple[FoundStatement, frozenset[int]]]:
+        """Yield the statements of a passage that may be versions, each with the keys that it shares."""
+        number = candidate.number
+        hit = candidate.hit
+        stored = self._stored.get(number)
+        if stored:
+            for place, shared in self._find_stored(stored, candidate.fact_keys):
+                yield FoundStatement(number, hit, read_stored(stored, place), glance=stored.take_glance(place)), shared
+            return
+        wanted = candidate.fact_keys.intersection(self._keys)
+        if wanted:
+            required = [list_required(self._keys[key]) for key in wanted]
+            for statement, keys in find_statements(hit.text, required, is_turn=hit.source == "session"):
+                yield FoundStatement(number, hit, statement), wanted & keys
+
+    def _find_stored(self, stored: StoredStatements, keys: frozenset[int]) -> Iterator[tuple[int, frozenset[int]]]:
+        """Yield the places of stored statements that may be versions, each with the keys that it shares."""
+        wanted = keys.intersection(self._keys)
+        if wanted.isdisjoint(stored.numbers):
+            return
+        for place in stored.places:
+            shared = wanted.intersection(stored.list_stored_keys(place))
+            if shared and self._is_version_of_any(stored, place, shared):
+                yield place, shared
+
+    def _is_version_of_any(self, stored: StoredStatements, place: int, shared: frozenset[int]) -> bool:
+        glance = stored.take_glance(place)
+        stems = stored.list_stems(place)
+        return any(
+            may_be_linked(sought.glance, glance) or not sought.names.isdisjoint(stems)
+            for key in shared
+            for sought in self._sought[key]
+        )
+
+
+def _describe(place: FoundStatement) -> _Sought:
+    names = subject_of(place.hit).difference(place.statement.stems)
+    return _Sought(place.glance or take_glance(place.statement), frozenset(hash_stems(names)))
+
+
+def may_be_version(older: FoundStatement, newer: FoundStatement) -> bool:
+    """Return whether a closer look may find that one statement replaces another."""
+    if older.glance is None or newer.glance is None or may_be_linked(older.glance, newer.glance):
+        return True
+    return not subject_of(older.hit).isdisjoint(newer.statement.stems)
+
+
+def find_others(place: FoundStatement, by_key: ByKey, limit: int) -> list[FoundStatement]:
+    """Return the latest statements of other passages that share a key with one, and may be versions of it."""
+    alike: dict[int, FoundStatement] = {}  # each once: most share several keys, and a page may repeat itself
+    for found in filter(None, map(by_key.get, place.keys)):
+        alike.update(zip(map(id, found), found, strict=True))
+    others = {
+        identify(other): other
+        for other in alike.values()
+        if other.number != place.number
+        and place.hit.scope.shares_facts_with(other.hit.scope)
+        and may_be_version(place, other)
+    }
+    return keep_latest([*others.values()], limit)
+
+
+def keep_latest(places: list[FoundStatement], limit: int) -> list[FoundStatement]:
+    """Return the latest of many statements: a page may say the same of a thousand values."""
+    return places if len(places) <= limit else sorted(places, key=order_by_date)[-limit:]
