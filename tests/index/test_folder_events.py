@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,11 +23,16 @@ LISTED: list[str] = []
 
 @pytest.fixture(autouse=True)
 def listing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Notes every folder that is listed. An audit hook could not be removed, and would slow down all other tests."""
+    """Notes every folder that this thread lists: others may still run for a test before.
+
+    An audit hook could not be removed, and would slow down all other tests.
+    """
     scan = os.scandir
+    thread = threading.get_ident()
 
     def note_listing(folder: Any = ".") -> Any:
-        LISTED.append(str(folder))
+        if threading.get_ident() == thread:
+            LISTED.append(str(folder))
         return scan(folder)
 
     monkeypatch.setattr(os, "scandir", note_listing)

@@ -72,6 +72,20 @@ async def test_a_change_in_a_watched_home_reaches_its_feed(memory: Memory, home:
 
 
 @pytest.mark.asyncio
+async def test_a_feed_that_nobody_waited_for_begins_a_new_run_once_its_home_is_watched(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notifications, "WATCH_START_TIMEOUT_SECONDS", 0)
+    watchers = HomeWatchers()
+    feed = await ChangeFeeds(watchers).start(memory)
+    run = feed.run
+    async with asyncio.timeout(TIMEOUT_SECONDS):
+        while feed.run == run:
+            await feed.wait(TIMEOUT_SECONDS)
+    watchers.close()
+
+
+@pytest.mark.asyncio
 async def test_the_numbers_of_a_feed_do_not_count_what_others_write(
     home: Path, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,11 +22,13 @@ import pytest
 
 from commonplace import Memory
 from commonplace.formats.timestamps import format_timestamp
+from commonplace.server import prompt_socket
 from commonplace.server.prompt_socket import ask_running
 from commonplace.storage.base import open_tokens
 from commonplace.storage.folder.tokens import LOG_FILE
 from commonplace.storage.tokens import create_token
 
+from ..waiting import LONG_SECONDS
 from .cli.forked import RunningCommand
 from .mcp.test_process import TIMEOUT_SECONDS, run
 
@@ -147,6 +149,7 @@ def test_the_page_is_opened_with_a_code_that_becomes_a_key(tmp_path: Path) -> No
 
 def test_a_server_answers_the_hooks_before_prompts_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setattr(prompt_socket, "_ANSWER_TIMEOUT_SECONDS", LONG_SECONDS)  # what is late was given, and not again
     memory = Memory(tmp_path / "home")
     memory.call("remember", {"content": "Ann prefers green tea, never coffee."})
     memory.search("tea")
@@ -168,8 +171,10 @@ def test_read_only_holds_for_every_surface(tmp_path: Path) -> None:
 
 
 def lines_of(answer: Any) -> Iterator[str]:
+    """The lines of a stream without its comments, which only show that it is alive."""
     while line := answer.readline():
-        yield line.decode().rstrip("\n")
+        if not line.startswith(b":"):
+            yield line.decode().rstrip("\n")
 
 
 def event(lines: Iterator[str], kind: str) -> dict[str, str]:
@@ -233,7 +238,7 @@ def test_a_stream_ends_with_its_token_and_with_the_server(tmp_path: Path) -> Non
         event(ended, "ready")
         event(lasts, "ready")
         access.revoke(token.id, format_timestamp(datetime.now(UTC)))
-        assert list(ended) == []
+        assert [line for line in ended if line] == []
         one.process.send_signal(signal.SIGTERM)
         assert [line for line in lasts if line] == []
 

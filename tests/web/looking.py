@@ -71,7 +71,13 @@ class Look:
         if anew:
             page.goto("about:blank")
         page.goto(f"{self.site}/{route}")
+        return self.wait_for_view(page)
+
+    @staticmethod
+    def wait_for_view(page: Any) -> Any:
+        """Wait until a view is there and takes keys: it listens for them only after it was painted."""
         page.wait_for_selector("main h1", state="attached")
+        page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
         return page
 
     def settle(self, page: Any = None) -> Any:

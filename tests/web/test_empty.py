@@ -83,6 +83,8 @@ def test_words_of_other_scripts_are_marked_where_they_are(look: Look, home: Path
 
 def test_a_command_stays_within_its_box_with_its_button_beside_it(look: Look) -> None:
     page = look.go("#/browse/globals")
+    page.locator(".empty .command").wait_for()
+    look.settle()
     box = page.locator(".empty .command").bounding_box()
     button = page.locator(".empty .command button").bounding_box()
     code = page.locator(".empty .command code").bounding_box()

@@ -16,7 +16,7 @@ from commonplace.storage.tokens import Role, create_token
 
 from .looking import Look
 from .serving import served
-from .test_looking import expect
+from .test_looking import choose, expect
 
 pytestmark = pytest.mark.slow
 
@@ -48,8 +48,7 @@ def test_an_export_is_saved_as_a_file_with_everything_in_it(demo: Path, tmp_path
         assert not [name for name in names if name.startswith((".access", ".index", ".history"))]
         expect(page.get_by_text("is in your downloads")).to_be_visible()
         page.keyboard.press("Control+k")
-        page.get_by_role("combobox", name="Pages, views").fill("export")
-        page.keyboard.press("Enter")
+        choose(page, "export", "Export all of memory")
         dialog.get_by_label("JSON lines").check()
         with page.expect_download() as saved:
             dialog.get_by_role("button", name="Save memory-").click()

@@ -16,7 +16,7 @@ from commonplace.storage.tokens import create_token
 
 from .looking import Look
 from .serving import served
-from .test_looking import expect
+from .test_looking import choose, expect
 
 pytestmark = pytest.mark.slow
 
@@ -69,8 +69,7 @@ def test_a_memory_is_chosen_and_every_link_a_reload_and_going_back_keep_it(look:
 def test_the_palette_opens_another_memory_and_what_is_written_goes_there_alone(look: Look, shelf: Path) -> None:
     page = look.go("?home=garden#/health")
     page.keyboard.press("Control+k")
-    page.get_by_role("combobox", name="Pages, views").fill("memory work")
-    page.keyboard.press("Enter")
+    choose(page, "memory work", "Open the memory work")
     expect(page).to_have_url(re.compile(r"\?home=work#/health$"))
     expect(memory_in(look)).to_have_value("work")
     expect(page.locator("dialog[open]")).to_have_count(0)

@@ -74,6 +74,21 @@ def test_filters_are_in_the_address_and_narrow_the_hits(look: Look) -> None:
     expect(page).not_to_have_url(re.compile("scope="))
 
 
+def test_what_is_typed_into_a_filter_stays_when_hits_come(look: Look) -> None:
+    requests: list[Any] = []
+    look.page.route("**/v1/search*", lambda route: requests.append(route))
+    with look.page.expect_request("**/v1/search*"):
+        page = look.go("#/search?q=storage")
+    page.get_by_role("button", name="Filters").click()
+    page.get_by_label("Author").fill("main")
+    for request in requests:
+        request.continue_()
+    expect(page.locator(".hit").first).to_be_visible()
+    expect(page.get_by_label("Author")).to_have_value("main")
+    page.get_by_label("Author").press("Enter")
+    expect(page).to_have_url(re.compile("author=main"))
+
+
 def test_hits_are_walked_and_opened_by_keys_and_the_lines_are_shown(look: Look) -> None:
     page = look.go("#/search?q=never+change+a+reading&source=memory")
     expect(page.locator(".hit").first).to_contain_text("Never change")
@@ -113,21 +128,24 @@ def test_keys_go_everywhere_and_help_says_which(look: Look) -> None:
     expect(page.get_by_role("heading", name="Health", level=1)).to_be_visible()
 
 
+def choose(page: Any, typed: str, choice: str) -> None:
+    """Type into the palette and take its first choice, once it is the one that is meant."""
+    page.get_by_role("combobox", name="Pages, views").fill(typed)
+    expect(page.locator("#palette-list [role=option][aria-selected=true]")).to_contain_text(choice)
+    page.keyboard.press("Enter")
+
+
 def test_the_palette_finds_pages_views_actions_and_agents(look: Look) -> None:
     page = look.go("#/health")
-    for typed, shown, heading in (("stor", "storage", "Storage"), ("browse glob", "Browse globals", "Browse")):
+    for typed, choice, heading in (("stor", "storage", "Storage"), ("browse glob", "Browse globals", "Browse")):
         page.keyboard.press("Control+k")
-        page.get_by_role("combobox", name="Pages, views").fill(typed)
-        expect(page.locator("#palette-list [role=option]").first).to_contain_text(shown)
-        page.keyboard.press("Enter")
+        choose(page, typed, choice)
         expect(page.get_by_role("heading", name=heading, level=1)).to_be_visible()
     page.keyboard.press("Control+k")
-    page.get_by_role("combobox", name="Pages, views").fill("look as res")
-    page.keyboard.press("Enter")
+    choose(page, "look as res", "Look as research")
     expect(page.get_by_label("Look as agent").first).to_have_value("research")
     page.keyboard.press("Control+k")
-    page.get_by_role("combobox", name="Pages, views").fill("add a note")
-    page.keyboard.press("Enter")
+    choose(page, "add a note", "Add a note to today")
     expect(page.get_by_role("dialog", name="Add a note to today")).to_be_visible()
     assert look.errors == []
 
@@ -278,7 +296,7 @@ def test_colours_follow_the_system_until_somebody_chooses(chromium: Any, site: s
         page.get_by_role("button", name="Theme: light").first.click()
         assert brightness() < 128
         page.reload()
-        page.wait_for_selector("main h1", state="attached")
+        look.wait_for_view(page)
         assert brightness() < 128
 
 

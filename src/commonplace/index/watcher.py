@@ -34,6 +34,7 @@ _LATE_EVENT_SECONDS = 1.0  # in which the event for a change that a safety sweep
 _MANY_PAGES = 1_000  # changes after which events may have been dropped, so that another sweep follows
 _RETRY_SECONDS = 30.0  # after which events are tried again where there were none
 _PROBE_TIMEOUT_SECONDS = 2.0  # in which the event of a probe arrives, on a busy machine too
+_MIN_PROBE_CHECKS = 20  # before a probe is overdue: whoever slept for seconds has not looked for its event
 _QUIET_MILLISECONDS = 50  # without events after which those that came are delivered
 _MAX_DELAY_MILLISECONDS = 300  # and the longest wait for that
 # Other machines can write to these file systems, and no event reports it.
@@ -304,6 +305,7 @@ class EventProbe:
         self.folder = folder
         self._file = ""  # whose event is awaited
         self._sent_at = 0.0
+        self._checks = 0  # since it was sent
         self._count = 0
         self._folder_id = (0, 0)
 
@@ -331,6 +333,7 @@ class EventProbe:
         self._count += 1
         self._file = f"{self.folder}/{os.getpid()}-{id(self):x}-{self._count}"
         self._sent_at = time.monotonic()
+        self._checks = 0
         os.close(os.open(self._file, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600))
 
     def receive(self, paths: set[str]) -> bool:
@@ -341,7 +344,10 @@ class EventProbe:
         return True
 
     def is_overdue(self) -> bool:
-        return bool(self._file) and time.monotonic() > self._sent_at + _PROBE_TIMEOUT_SECONDS
+        """Return whether the awaited event should have come. Called many times a second."""
+        self._checks += 1
+        is_late = self._checks > _MIN_PROBE_CHECKS and time.monotonic() > self._sent_at + _PROBE_TIMEOUT_SECONDS
+        return bool(self._file) and is_late
 
     def close(self) -> None:
         self._remove_file()

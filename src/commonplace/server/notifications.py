@@ -49,6 +49,7 @@ class _Watch:
     stop: threading.Event = field(default_factory=threading.Event)
     pages: set[str] = field(default_factory=set)
     started: asyncio.Event = field(default_factory=asyncio.Event)  # from then on no change is missed
+    on_late_start: list[Callable[[], None]] = field(default_factory=list)  # of those who no longer wait for that
 
 
 class HomeWatchers:
@@ -84,7 +85,7 @@ class HomeWatchers:
                 loop.call_soon_threadsafe(callback, *arguments)
 
         def on_start(_: object) -> None:
-            report(watch.started.set)
+            report(self._start, watch)
 
         def on_change(changes: PageChanges) -> None:
             report(self._notify, home.root, watch, changes)
@@ -94,6 +95,11 @@ class HomeWatchers:
             embedding = home.embedding if home.search_settings.enabled else None
             home.index.watch(watch.stop, on_change, embedding, on_start)
         report(self._remove, home.root, watch)
+
+    def _start(self, watch: _Watch) -> None:
+        watch.started.set()
+        while watch.on_late_start:
+            watch.on_late_start.pop()()
 
     def _notify(self, root: str, watch: _Watch, changes: PageChanges) -> None:
         added = frozenset(changes.changed) - watch.pages
@@ -110,12 +116,15 @@ class HomeWatchers:
         if self._watches.get(root) is watch:
             del self._watches[root]
 
-    async def wait_until_started(self, root: str) -> None:
-        """Wait until no change in a home is missed, but not for ever."""
+    async def wait_until_started(self, root: str, on_late_start: Callable[[], None]) -> None:
+        """Wait until no change in a home is missed, but not for ever: if it takes longer, a call says when it is so."""
         if watch := self._watches.get(root):
-            with suppress(TimeoutError):
+            try:
                 async with asyncio.timeout(WATCH_START_TIMEOUT_SECONDS):
                     await watch.started.wait()
+            except TimeoutError:
+                if not watch.started.is_set():
+                    watch.on_late_start.append(on_late_start)
 
     def stop_unused(self) -> None:
         """Stop watching homes that no listener wants any more."""
@@ -237,9 +246,10 @@ class ChangeFeeds:
                 feed.restart()
 
     async def start(self, memory: Memory) -> ChangeFeed:
-        """Return the feed of an agent once no change is missed any more."""
+        """Return the feed of an agent once no change is missed any more, or restart it later when that is so."""
         feed = self.get(memory)
-        await self._watchers.wait_until_started(memory.home.root)
+        root = memory.home.root
+        await self._watchers.wait_until_started(root, lambda: self._restart(root))
         return feed
 
     def close(self) -> None:

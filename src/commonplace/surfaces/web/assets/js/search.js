@@ -102,8 +102,8 @@ function Filters({ filters, asked }) {
   const choice = (name, label, values) => html`<label><span>${label}</span>
     <select value=${filters[name] ?? ""} onChange=${set(name)}><option value="">any</option>
       ${values.map((value) => html`<option value=${value}>${value}</option>`)}</select></label>`;
-  const typed = (name, label, type = "text", hint = "") => html`<label><span>${label}</span>
-    <input type=${type} placeholder=${hint} value=${[filters[name] ?? ""].flat().join(", ")} onChange=${set(name)} /></label>`;
+  const typed = (name, label, type = "text", hint = "") =>
+    html`<${TypedFilter} label=${label} type=${type} hint=${hint} value=${[filters[name] ?? ""].flat().join(", ")} onChange=${set(name)} />`;
   const count = Object.keys(filters).length;
   return html`<div class="filters">
     <button type="button" class="quiet" aria-expanded=${open} aria-controls="filters" onClick=${() => setOpen(!open)}>
@@ -121,6 +121,14 @@ function Filters({ filters, asked }) {
       ${typed("as_of", "As of", "date")}
     </div>
   </div>`;
+}
+
+// What is typed stays until it is applied, although the filters are drawn again when hits come.
+function TypedFilter({ label, type, hint, value, onChange }) {
+  const [draft, setDraft] = useState(value);
+  useEffect(() => setDraft(value), [value]);
+  return html`<label><span>${label}</span>
+    <input type=${type} placeholder=${hint} value=${draft} onInput=${(event) => setDraft(event.target.value)} onChange=${onChange} /></label>`;
 }
 
 function focusHit(index) {
