@@ -299,12 +299,21 @@ class Home:
         mode: str | None = None,
         *,
         only_approved_versions: bool = False,
+        min_replaced_score: float = 0.0,
     ) -> SearchResult:
         """Answer a query from what this agent may see. See `search/pipeline.py`."""
         from .search.pipeline import search
 
         return search(
-            self, text, limit, min_score, viewer, filters, mode, only_approved_versions=only_approved_versions
+            self,
+            text,
+            limit,
+            min_score,
+            viewer,
+            filters,
+            mode,
+            only_approved_versions=only_approved_versions,
+            min_replaced_score=min_replaced_score,
         )
 
     def record_recall(self, paths: Iterable[str]) -> None:

@@ -166,6 +166,7 @@ class Query(NamedTuple):
     filters: Filters = EVERYTHING
     today: int = 0
     only_approved_versions: bool = False  # only what a person wrote or approved replaces a fact
+    min_replaced_score: float = 0.0  # of a hit whose newer version is looked for
 
 
 class Citation(NamedTuple):

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..search.pipeline import SearchResult
 
 LIKELY_SCORE = 0.5  # a hit that is less likely to be right is not worth its tokens
+_MIN_REPLACED_SCORE = LIKELY_SCORE / 2  # two hits below it are together not likely enough, either
 SURE_SCORE = 0.85  # of a hit that has hardly a word of the prompt, though it is in the same language
 _FEW_WORDS_SHARE = 1 / 3  # of the words of a prompt: so few may be in a text by chance
 _BEST_SHARE = 3 / 4  # of the best score: what is less likely than that was not meant
@@ -161,10 +162,10 @@ def _search(home: Home, query: str, viewer: Viewer) -> SearchResult:
     Where a prompt asks for all that is of some days, all of it is counted.
     """
     with without_recalls():
-        result = home.search(query, _MAX_HITS, 0.0, viewer=viewer)
+        result = home.search(query, _MAX_HITS, 0.0, viewer=viewer, min_replaced_score=_MIN_REPLACED_SCORE)
         if result.dates.has_content or len(result.hits) < _MAX_HITS:
             return result
-        return home.search(query, _MAX_DAY_HITS, 0.0, viewer=viewer)
+        return home.search(query, _MAX_DAY_HITS, 0.0, viewer=viewer, min_replaced_score=_MIN_REPLACED_SCORE)
 
 
 def _find_term_to_define(query: str) -> str:

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from functools import partial
 from threading import Event, Lock, RLock
 from typing import TYPE_CHECKING, Protocol, TypeVar
-from urllib.parse import quote
 from weakref import WeakValueDictionary
 
 from ..errors import LockTimeout, StorageError
@@ -431,6 +430,8 @@ def _inspect_index(folder: str, fingerprint: str) -> IndexInspection:
 
 
 def _check_integrity(path: str) -> None:
+    from urllib.parse import quote  # with what it imports, this takes as long as opening the index
+
     uri = f"file:{quote(path)}?mode=ro"
     with closing(sqlite3.connect(uri, uri=True, timeout=_INSPECTION_TIMEOUT_SECONDS)) as db:
         (verdict,) = db.execute("PRAGMA quick_check(1)").fetchone()

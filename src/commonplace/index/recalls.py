@@ -14,7 +14,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import time
 import zlib
 from array import array
@@ -24,6 +23,7 @@ from contextvars import ContextVar
 from threading import RLock
 from typing import Any, NamedTuple
 
+from ..patterns import lazy_pattern
 from ..storage.files import CREATE_FLAGS, append_to_log, make_folders
 
 _PREFIX = "conversation-"
@@ -35,7 +35,7 @@ _UNUSED_SECONDS = 7 * 86400  # a conversation that nobody went on with for so lo
 _MAX_CONVERSATIONS = 500
 # Scripts that put no spaces between words: each character counts as one.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
-_WORD = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])[^\W_])+")
+_WORD = lazy_pattern(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])[^\W_])+")
 _LOG_PREFIX = "recalled"  # of the names of all logs
 _MAX_LOG_BYTES = 2_000_000
 _MAX_PAGES = 100  # of one answer

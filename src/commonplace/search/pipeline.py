@@ -164,14 +164,16 @@ def search(
     mode: str | None = None,
     *,
     only_approved_versions: bool = False,
+    min_replaced_score: float = 0.0,
 ) -> SearchResult:
     """Answer a query from everything the viewer may see; what the caller leaves out, the settings decide. With
-    `only_approved_versions`, nothing replaces a fact but what a person wrote or approved."""
+    `only_approved_versions`, nothing replaces a fact but what a person wrote or approved. No newer version is looked
+    for of a hit below `min_replaced_score`, which saves time where such hits are not shown."""
     home.storage.check()
     require_search(home)
     embedding = _choose_embedding(home, mode)
     query = parse_query(home, text, limit, min_score, viewer, filters)
-    query = query._replace(only_approved_versions=only_approved_versions)
+    query = query._replace(only_approved_versions=only_approved_versions, min_replaced_score=min_replaced_score)
     wide = query._replace(limit=_AUTHOR_POOL_HITS if filters.author else max(query.limit, MAX_MARKED_HITS))
 
     def answer(view: IndexView) -> SearchResult:

@@ -94,7 +94,7 @@ def mark_versions(
     """
     if _asks_for_tasks(query):
         ranked = drop_done_tasks(index, query, ranked, find_origins)
-    replacements = find_replacements(index, query, [row for row, _ in ranked[:MAX_MARKED_HITS]], find_origins)
+    replacements = _find_replacements_of_likely(index, query, ranked[:MAX_MARKED_HITS], find_origins)
     if not replacements:
         return list(ranked)
     marked = [(row, _mark(hit, replacements.get(row.number))) for row, hit in ranked]
@@ -105,6 +105,21 @@ def mark_versions(
             replacements = {number: each for number, each in replacements.items() if _is_of_days(each.newer.hit, dates)}
         marked = _put_newer_first(marked, replacements, may_insert=not query.filters.author)
     return _name_predecessors(marked, replacements)
+
+
+def _find_replacements_of_likely(
+    index: SearchIndex, query: Query, ranked: Sequence[RankedHit], find_origins: FindOrigins
+) -> dict[int, Replacement]:
+    """Return what replaced the hits that are likely enough, and what replaced their newer versions in turn."""
+    replacements: dict[int, Replacement] = {}
+    likely = [row for row, hit in ranked if hit.score >= query.min_replaced_score]
+    others = [row for row, hit in ranked if hit.score < query.min_replaced_score]
+    while likely:
+        replacements |= find_replacements(index, query, likely, find_origins)
+        newer = {replacement.newer.number for replacement in replacements.values()}
+        likely = [row for row in others if row.number in newer]
+        others = [row for row in others if row.number not in newer]
+    return replacements
 
 
 def widen_query(query: Query) -> Query:

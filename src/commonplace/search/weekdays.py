@@ -153,7 +153,7 @@ class Weekday(NamedTuple):
 def find_weekdays(folded: str, text: str) -> Iterator[Weekday]:
     """Yield the weekdays that a question names, but not `last Friday` or `since Friday`. `folded`: its text as phrases
     are compared."""
-    if not _any_weekday().search(folded):
+    if not any(map(folded.__contains__, _weekday_hints())) or not _any_weekday().search(folded):
         return
     languages = choose_languages(folded)
     tense: Tense | None = None
@@ -209,6 +209,13 @@ def _read_tense(text: str, languages: Iterable[str]) -> Tense:
 def _leave_out_weekday(word: re.Match[str]) -> str:
     """Return a word, but nothing of a weekday: `sabato` and `samedi` end as participles do."""
     return "" if _any_weekday().search(fold_phrase(word[0])) else word[0]
+
+
+@cache
+def _weekday_hints() -> tuple[str, ...]:
+    """Return what every name of a weekday has, in any form: to compile their patterns takes longer than a search."""
+    names = (name for language in ("english", *_LANGUAGES) for name in _names(language))
+    return (*names, "сред", "пятниц", "суббот", "воскресен", *"周週曜", "星期", "礼拜", "禮拜", "요일")
 
 
 @cache

@@ -11,7 +11,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from ..caching import ByteCache
@@ -211,6 +210,8 @@ def _is_spelling(one: str, two: str) -> bool:
         return True
     if not bare.isalpha() or not other.isalpha() or min(len(bare), len(other)) < _MIN_SPELLED_LETTERS:
         return False
+    from difflib import SequenceMatcher  # loaded only where two words differ
+
     return SequenceMatcher(None, bare, other, autojunk=False).ratio() >= _MIN_SPELLING_LIKENESS
 
 

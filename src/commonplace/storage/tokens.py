@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
-import secrets
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
@@ -107,6 +106,8 @@ def create_token(
     """Create a token and return it with its secret, which is stored nowhere. `days`: when it expires; 0 for never."""
     fields = {"role": role, "days": days, "note": note}
     check(_FIELDS, fields if agents is None else {**fields, "agents": agents}, "the token")
+    import secrets  # with what it imports, every command would wait for it
+
     secret = PREFIX + _format_tenant(store.tenant) + secrets.token_urlsafe(SECRET_BYTES)
     token = Token(
         id=secrets.token_hex(4),
