@@ -268,7 +268,8 @@ def _has_as_value(older: Statement, replaced: frozenset[str]) -> bool:
         return False
     if all(map(is_amount, replaced)):
         return False
-    return _has_name(older.text, replaced) or not _TOOLS.isdisjoint(older.words)
+    is_whole = any(claim.is_closed and claim.value == replaced for claim in claims)
+    return is_whole or _has_name(older.text, replaced) or not _TOOLS.isdisjoint(older.words)
 
 
 def _show(topics: frozenset[str]) -> str:

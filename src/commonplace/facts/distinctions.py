@@ -276,11 +276,17 @@ def _moves_something_else(older: Statement, newer: Statement) -> bool:
     """Return whether somebody moved something that the older statement does not name (`Tom moved the meeting to …`); or
     whether one of the two is about moving to a team, and the other about a place."""
     match = _MOVE.match(" ".join(split_words(fold(newer.text))))
-    if not match:
+    if not match or _passes_on(older, newer):
         return False
     if match["thing"]:
         return stem(match["thing"]) not in older.stems
     return _NO_PLACES.isdisjoint(match["target"].split()) != _NO_PLACES.isdisjoint(older.words)
+
+
+def _passes_on(older: Statement, newer: Statement) -> bool:
+    """Return whether the newer statement says who has now what somebody else had."""
+    verdict = compare_states(older.text, newer.text, says_change=False)
+    return verdict is not None and verdict[0] == "changed" and verdict[1].relation == _CHARGE
 
 
 def _give_unlike_values(older: Statement, newer: Statement) -> bool:
