@@ -58,7 +58,7 @@ _LAST_SLOTS = {"T": r"(?P<t>\S+(?: \S+){0,2}?)(?= (?:for|and|in|on|last|this|yes
 _UNSPACED = (
     r"(?P<t>[^，。,、]{1,10}?)(?:已经|已)?(?:卖了|卖掉了?|倒闭了?|关门了?|黄了|泡汤了|没了)",
     r"(?:我们?)?(?:把)?(?:卖了|卖掉了?|退了|弃用了?|不用)(?P<t>[^，。,、了]{1,10})了?",
-    r"(?P<t>[^、。はがを]{1,12})[はがを](?:売っ|売却|手放|解約|廃止|閉店|閉業|なくな)",
+    r"(?P<t>[ァ-ヶー一-鿿]{1,12})[はがを](?:もう)?(?:売っ|売却|手放|解約|廃止|閉店|閉業|なくな|やめ|止め)",
 )
 _LEAD = word_set("the a an my our and but so since because der die das den und aber le la les el los las y pero o os a e")
 
@@ -89,12 +89,17 @@ def _is_value(older: Statement, gone: frozenset[str]) -> bool:
     if not gone <= set(older.stems) or all(map(is_number, gone)):
         return False
     claims = read_first_claim(older.text)
-    is_own = not FIRST_PERSON.isdisjoint(older.words)
+    is_own = not FIRST_PERSON.isdisjoint(older.words) or _leaves_out_subject(older.text)
     if not is_own and any(claim.is_closed and not gone.isdisjoint(claim.heads[0]) for claim in claims):
         return False
     is_named = any(has_capitals(each, older.text) or not each.isalpha() for each in gone)
     is_whole = any(claim.is_closed and claim.value <= gone for claim in claims)
     return is_named or is_whole or (is_own and older.stems[-1] in gone)
+
+
+def _leaves_out_subject(text: str) -> bool:
+    """Return whether a note in Japanese has no topic: it is about its writer."""
+    return has_kana_or_kanji(text) and "を" in text and "は" not in text
 
 
 @cache_within(500_000)
@@ -112,7 +117,7 @@ def _read_clause(clause: str) -> frozenset[str]:
     patterns = _compile_spaced()
     found = [match for triggers, pattern in patterns if not triggers.isdisjoint(words) and (match := compile_pattern(pattern).match(joined))]
     if has_kana_or_kanji(folded):
-        found += [match for pattern in _UNSPACED if (match := compile_pattern(pattern).match(folded))]
+        found += [match for pattern in _UNSPACED if (match := compile_pattern(pattern).search(folded))]
     for match in found:
         named = split_words(match["t"])
         topics = find_topics(named)

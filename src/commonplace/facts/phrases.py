@@ -293,7 +293,8 @@ PHRASES: dict[Cue, dict[str, str]] = {
             | delivered | arrived | recovered | restored | paid off | passed | turned (?:on|off)
             | found (?:a|an|the|my|our|his|her) | got (?:my|our|his|her) new | renewed | got into | got accepted
             | back to normal | reopened | works? again | again | is out | was born | went through | came through
-            | working now | up and running | refilled | restocked | got the job | submitted""",
+            | working now | up and running | refilled | restocked | got the job | submitted | launched | shipped | sorted
+            | went live | is live | wrapped up | all (?:done|good|set|clear) | replied | confirmed | handed in | through""",
         "spanish": r"""
             | ya funciona\w* | arregl\w+ | repar\w+ | resuelt\w+ | solucion\w+ | aprob\w+ | firm(?:ó|aron|ado|ada)
             | termin(?:ó|amos|aron|ado|ada) | vuelve a funcionar | cerrad\w+ | lleg(?:ó|aron) | restaur\w+
@@ -347,7 +348,9 @@ PHRASES: dict[Cue, dict[str, str]] = {
             | aren't (?:\w+ )?(?:working|signed|done|ready|available|paid|approved|finished) | expired | has expired
             | looking for | searching for | applying (?:to|for) | unwell | injured | delayed | frozen | jammed
             | not responding | under construction | unemployed | between jobs | pregnant
-            | out of (?:milk|stock|order|office|town) | away | grounded | still (?:waiting|missing|broken|sick|down)""",
+            | out of (?:milk|stock|order|office|town) | away | grounded | still (?:waiting|missing|broken|sick|down|open)
+            | in (?:preparation|the works|the mail) | on (?:order|its way) | under way | half(?:way)? (?:done|finished)
+            | being \w+ | awaiting | incomplete | unresolved | outstanding | unfinished | undelivered""",
         "spanish": r"""
             | rot[oa]s? | averiad[oa]s? | caíd[oa]s? | estropead[oa]s? | no funciona\w* | pendiente\w*
             | cerrad[oa]s? | bloquead[oa]s? | en revisión | en curso | de baja | enferm[oa]s? | de vacaciones

@@ -54,6 +54,17 @@ FORMS: dict[str, dict[Phase, str]] = {
             {_I} переехал/переехала/переехали в/на V
             {_I} انتقلت/انتقلنا إلى/الى V
         """,
+        "end": """
+            S is/are/am/came/got/has_come/have_come back/home from V
+            S returned/left/has_returned/have_returned from? V
+            S ist/sind/bin wieder? aus/von V zurück/zurückgekehrt
+            S est/sont revenu/revenue/revenus/rentré/rentrée de/d/du V
+            S volvió/volvieron/regresó/ha_vuelto de V
+            S voltou/voltaram/regressou de/do/da V
+            S вернулся/вернулась/вернулись из/с V
+            S V1 से लौट/वापस
+            عاد/عادت S من V
+        """,
     },
     "spot": {  # where something is kept or runs: what it moves to, and what it switches to, change that
         "state": """

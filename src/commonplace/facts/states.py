@@ -171,11 +171,12 @@ def compare_states(older: str, newer: str, *, says_change: bool) -> tuple[Verdic
     for change, state in product(changes, read_states(older) if changes else ()):
         is_given_up = change.phase == "end" and change.subject == WRITER and change.relation == state.relation
         is_comparable = change.relation in (state.relation, *_CHANGED_BY.get(state.relation, ()))
+        is_left = (state.relation, change.relation, change.phase) == ("tool", "place", "end")  # `is in Lisbon`
         if _gives_new_name(state, change):
             return "changed", state
         if state.phase == "end" or not (is_given_up or _are_of_one(state, change)):
             continue
-        verdict = _compare(state, change) if is_comparable else "other"
+        verdict = _compare(state, change) if is_comparable or is_left else "other"
         if verdict != "other":
             return verdict, state
         if change.phase != "state":
