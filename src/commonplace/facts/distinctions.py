@@ -293,7 +293,11 @@ def _moves_something_else(older: Statement, newer: Statement) -> bool:
         return False
     if match["thing"]:
         return stem(match["thing"]) not in older.stems
-    return _NO_PLACES.isdisjoint(match["target"].split()) != _NO_PLACES.isdisjoint(older.words)
+    target = match["target"].split()
+    if any(map(is_number, target)) and any(map(is_number, older.words)):  # `the backup job was moved to 4 am`
+        return False
+    value = older.words[older.relation.at :] if older.relation else older.words
+    return _NO_PLACES.isdisjoint(target) != _NO_PLACES.isdisjoint(value)
 
 
 def _passes_on(older: Statement, newer: Statement) -> bool:

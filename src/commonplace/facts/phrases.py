@@ -52,7 +52,13 @@ PHRASES: dict[Cue, dict[str, str]] = {
             | (?:replace|update|postpone) (?:the|my|our) (?:\w+ ){1,5}(?:to|with|by|until|from) | off the table
             | sold the | sold my | gone to | left for | drop(?:s|ping)? the | bought out | handed in | switch to
             | reverting | restored to | rebranded | retitled | goes under | swapped out | jumped to | climbed to
-            | sank to | crept up to | gave (?:\w+ ){0,3}\d\w*""",
+            | sank to | crept up to | gave (?:\w+ ){0,3}\d\w*
+            | (?:go(?:es)?|going|gone|went|is|are|came) (?:up|down) (?:to|by)
+            | (?:turned|put|set) (?:\w+ ){1,4}(?:up|down) | down to
+            | (?:drop|rise|fall|slip|shift|jump|climb|increase|decrease)s? to
+            | got an? (?:extension|raise|increase|discount|refund) | cheaper | pricier | more expensive
+            | stepp?ed up | handed (?:\w+ ){1,5}to | pulled (?:forward|back|out) | unpinned
+            | gets? (?:\w+ ){0,2}instead | became | changed, | changed:""",
         "spanish": r"""
             | perdón | se cayó | han? (?:subido|bajado|pasado) | cambia a | ya no | en realidad | en vez de
             | en lugar de | cambi[oóée]\w* | cambiamos | cambiaron | cambiado | mud[oóé]\w* | mudamos | mudado
@@ -73,7 +79,8 @@ PHRASES: dict[Cue, dict[str, str]] = {
             | ces[óa]\w* | suspend\w+ | elimin[oóa]\w* | quit(?:é|ó|amos|aron) | en adelante | me confundí | ya es
             | ya son | ya somos | ya está | renov\w+ a | qued(?:ó|a) en | se fue(?:ron)? a (?:vivir|trabajar)
             | me fui a (?:vivir|trabajar) | se va a (?:vivir|trabajar) | resultó | no era
-            | no es (?:el|la)? ?\w+ sino | corrig\w+ | perdona""",
+            | no es (?:el|la)? ?\w+ sino | corrig\w+ | perdona | más (?:caro|cara|barato|barata) | cambió:
+            | nos pasamos | se pasó a""",
         "french": r"""
             | erratum | finalement | ne (?:\w+ ){1,2}plus | n'\w+ plus | n'\w+ \w+ plus | en fait | au lieu d\w*
             | à la place | désormais | dorénavant | chang(?:é|ée|és|ent|e|eons|ement) | a changé | déménag\w+
@@ -91,7 +98,8 @@ PHRASES: dict[Cue, dict[str, str]] = {
             | prend la suite | de nos jours | quitt(?:é|e|ée)
             | (?:est|sont|suis) partie?s? (?:vivre|habiter|travailler|à|pour) | ce n'est pas | ce n'était pas
             | pardon | je voulais dire | est passée?s? (?:à|au|en) | rangée?s? | rangé | s'est installée?s?
-            | s'installe\w* | est partie?s?""",
+            | s'installe\w* | est partie?s? | plus (?:cher|chère) | moins (?:cher|chère) | monte à | tombe à
+            | on est passés?""",
         "portuguese": r"""
             | tá errado | está errado | desist\w+ | aument\w+ | foram migrados | já não | não (?:\w+ ){1,4}mais
             | na verdade | em vez de | no lugar de | mud(?:ou|ei|amos|aram|ado|ada|ança)
@@ -110,7 +118,8 @@ PHRASES: dict[Cue, dict[str, str]] = {
             | corrig\w+ | o certo é | se chama agora | chama agora | virou | par(?:ei|amos|ou|aram) (?:de|com)
             | deix(?:ei|ou|amos|aram) (?:de|a|o) | melhor (?:\w+ ){0,2}(?:em|por|com)
             | foi (?:morar|viver|trabalhar) | foram (?:morar|viver) | fui (?:morar|viver) | enganei-me | me confundi
-            | desculpa | não é (?:o|a)? ?\w+, | ficou para | fica para""",
+            | desculpa | não é (?:o|a)? ?\w+, | ficou para | fica para | mais (?:caro|cara|barato|barata)
+            | sobe para | cai para""",
         "german": r"""
             | nachgeschaut | doch jahrgang | ab jetzt | nicht mehr | kein\w* (?:\w+ ){1,4}mehr | statt | anstatt
             | stattdessen | anstelle | neuerdings | ab sofort | inzwischen | mittlerweile | geändert | gewechselt
@@ -133,7 +142,9 @@ PHRASES: dict[Cue, dict[str, str]] = {
             | verzichte\w* | gestoppt | beendet | ausgelaufen | von jetzt an | fortan | heutzutage | seither
             | bin (?:\w+ ){0,3}gewechselt | ist zu \w+ gezogen | ist nach \w+ gezogen
             | nennt sich (?:jetzt|nun|künftig) | entschuldigung | sorry | meinte | schon am | seit neuestem
-            | zahlen wir | liegt (?:jetzt|nun) | kein\w* \w+ (?:mehr|mehr\.) | wieder \w+""",
+            | zahlen wir | liegt (?:jetzt|nun) | kein\w* \w+ (?:mehr|mehr\.) | wieder \w+ | teurer | billiger
+            | günstiger | (?:steigt|sinkt|fällt|geht) (?:\w+ ){0,2}auf | umentschieden | anders überlegt
+            | hochgestellt | runtergestellt""",
         "russian": r"""
             | ошиб\w+ | больше не | уже не | на самом деле | вместо | теперь | измени\w+ | поменя\w+ | смени\w+
             | переш\w+ | переход\w+ | перее\w+ | перен[её]с\w+ | перенос\w* | перенес\w+ | отложи\w+ | отмени\w+
@@ -282,7 +293,8 @@ PHRASES: dict[Cue, dict[str, str]] = {
             | back to normal | reopened | works? again | again | is out | was born | went through | came through
             | working now | up and running | refilled | restocked | got the job | submitted | launched | shipped
             | sorted | went live | is live | wrapped up | all (?:done|good|set|clear) | replied | confirmed
-            | handed in | through""",
+            | handed in | through | paid | hired | had (?:her|the|a) baby | has? shipped | returned | refunded
+            | cleared | replaced the | put (?:a )?new | refuelled | topped up""",
         "spanish": r"""
             | ya funciona\w* | arregl\w+ | repar\w+ | resuelt\w+ | solucion\w+ | aprob\w+ | firm(?:ó|aron|ado|ada)
             | termin(?:ó|amos|aron|ado|ada) | vuelve a funcionar | cerrad\w+ | lleg(?:ó|aron) | restaur\w+
@@ -338,7 +350,9 @@ PHRASES: dict[Cue, dict[str, str]] = {
             | out of (?:milk|stock|order|office|town) | away | grounded
             | still (?:waiting|missing|broken|sick|down|open) | in (?:preparation|the works|the mail)
             | on (?:order|its way) | under way | half(?:way)? (?:done|finished) | being \w+ | awaiting | incomplete
-            | unresolved | outstanding | unfinished | undelivered""",
+            | unresolved | outstanding | unfinished | undelivered | processing | vacant | unfilled | unoccupied
+            | at (?:the )?(?:repair|service) | with it | out of \w+ | leaks | in the queue | backordered | ajar
+            | clogged | dead""",
         "spanish": r"""
             | rot[oa]s? | averiad[oa]s? | caíd[oa]s? | estropead[oa]s? | no funciona\w* | pendiente\w*
             | cerrad[oa]s? | bloquead[oa]s? | en revisión | en curso | de baja | enferm[oa]s? | de vacaciones
