@@ -234,7 +234,7 @@ def run_pairs(given: argparse.Namespace) -> None:
     print(
         f"\nPairs judged by the rules alone\n{'':14}{'changes':>8}{'found':>7}{'look-alikes':>12}{'falsely linked':>15}"
     )
-    for half in (*HALVES, "later", "fresh", "broad", "broad-unseen"):
+    for half in (*HALVES, "later", "fresh", "broad", "broad-unseen", "notes", "notes-unseen"):
         if given.half not in (None, half):
             continue
         items = [json.loads(line) for line in (DATA / f"pairs-{half}.jsonl").read_text().splitlines()]

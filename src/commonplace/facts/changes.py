@@ -8,7 +8,7 @@ older one; what was broken or under way is settled.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from itertools import product
 
 from ..caching import cache_within
@@ -27,6 +27,7 @@ from .cues import CHANGE_CUES, has_cue, has_english_cue, have_one_language, is_e
 from .distinctions import have_other_subjects
 from .frames import Frame, align, differs_in_subject
 from .links import Link
+from .phrases import Cue
 from .relations import FIRST_PERSON, YOU, find_relation
 from .statements import Statement
 from .value_words import CHARGES, EVENT_WORDS, NEGATIONS, OURS, PLANS, ROLES, STATES, VAGUE_STARTS
@@ -55,6 +56,9 @@ _MIN_ROOT = 3  # letters that two forms of a verb have in common
 _AGAIN = lazy_pattern(
     r"\b(?:again|wieder|de nuevo|otra vez|ya puedo|à nouveau|de nouveau|de novo|volt\w+ a|vuelvo a|снова|опять)\b"
     "|फिर से|عدت|مجددا|又|再び|また"
+)
+_TODAY = lazy_pattern(
+    r"\b(?:today|tonight|this (?:week|time|once)|heute|diesmal|hoy|aujourd'hui|hoje|сегодня|आज|اليوم)\b|今天|今日|这次|今回"
 )
 _MAX_TOPICS_OF_PLAN = 4  # of what a single word takes back
 _TOOLS = frozenset(("use", "uses", "using", "with", "by", "via", "called", "named"))  # a value follows
@@ -143,6 +147,11 @@ _UNSPACED = (
     r"(?P<old>[^、。はがを]{1,14})(?:の代わり|ではなく|じゃなく)",
 )
 
+# Somebody is where they usually are.
+_BACK = lazy_pattern(
+    r"\b(?:(?:is|are|am|'s|'re|'m) back|wieder (?:da|zurück|im|bei)|de retour|de vuelta|de volta|ha vuelto|voltou)\b"
+    "|вернул|回来|戻っ|वापस|عاد"
+)
 # The words before what something goes back to.
 _RETURN_HINT = lazy_pattern("back|revert|zurück|wieder|vuel|volv|revenu|retour|volt|torn|верну|снова|回|戻")
 _RETURN = lazy_pattern(
@@ -173,9 +182,9 @@ def find_change(older: Statement, newer: Statement) -> Link | None:
         return Link("correction", "names what it replaces", _show(replaced))
     if replaced and replaced.isdisjoint(older.stems):
         return None
-    if "retraction" in cues and (about := _find_taken_back(older, newer)):
+    if "retraction" in cues and (about := _find_in_clauses(_find_taken_back, older, newer.text, "retraction")):
         return Link("retraction", "takes it back", _show(about))
-    if "resolution" in cues and (about := _find_settled(older, newer)):
+    if "resolution" in cues and (about := _find_in_clauses(_find_settled, older, newer.text, "resolution")):
         return Link("correction", "says that it is settled", _show(about))
     if about := _find_denied(older, newer):
         return Link("retraction" if "retraction" in cues else "correction", "says that it changed", _show(about))
@@ -268,7 +277,8 @@ def _has_as_value(older: Statement, replaced: frozenset[str]) -> bool:
         return False
     if all(map(is_amount, replaced)):
         return False
-    return _has_name(older.text, replaced) or not _TOOLS.isdisjoint(older.words)
+    is_whole = any(claim.is_closed and claim.value == replaced for claim in claims)
+    return is_whole or _has_name(older.text, replaced) or not _TOOLS.isdisjoint(older.words)
 
 
 def _show(topics: frozenset[str]) -> str:
@@ -435,23 +445,35 @@ def _has_name(text: str, stems: Set[str]) -> bool:
     return any(has_capitals(each, text) or not each.isalpha() or not each.isascii() for each in stems)
 
 
-def _find_taken_back(older: Statement, newer: Statement) -> frozenset[str]:
-    """Return what a note takes back, if the older one has all of it, or all but the verb."""
-    topics = read_topics(newer.text)
+def _find_in_clauses(
+    find: Callable[[Statement, str], frozenset[str]], older: Statement, text: str, cue: Cue
+) -> frozenset[str]:
+    """Return what a note or the clause of it with a cue says of what the older one is about: `the Lofoten trip is off,
+    flights got cancelled`."""
+    clauses = split_clauses(text)
+    if about := find(older, text):
+        return about
+    marked = [clause for clause in clauses if has_cue(fold(clause), cue)] if len(clauses) > 1 else []
+    return find(older, marked[0]) if marked and not _TODAY.search(fold(marked[0])) else frozenset()
+
+
+def _find_taken_back(older: Statement, text: str) -> frozenset[str]:
+    """Return what a text takes back, if the older note has all of it, or all but the verb."""
+    topics = read_topics(text)
     about = topics.intersection(older.stems)
-    is_in_english = is_english(newer.text) or has_english_cue(fold(newer.text), "retraction")
+    is_in_english = is_english(text) or has_english_cue(fold(text), "retraction")
     max_verbs = 0 if is_in_english else 1  # stems bring the forms of English verbs together, but not others
     if not about or len(topics - about) > min(max_verbs, len(topics) - 1):
         return frozenset()
     if about != topics and any(claim.is_closed and about <= claim.heads[0] for claim in read_first_claim(older.text)):
         return frozenset()  # the same person, but something else of theirs
-    if about == {*older.stems[:1]} and any(_is_noun(each, newer.text) for each in topics - about):
+    if about == {*older.stems[:1]} and any(_is_noun(each, text) for each in topics - about):
         return frozenset()
     things = [each for each in about if not is_number(each)]
     if len(things) >= 2 and about == topics:
         return about
     is_short = len(read_topics(older.text)) <= _MAX_TOPICS_OF_PLAN
-    is_clear = _is_own(older, about) or _have_same_head(older, newer)
+    is_clear = _is_own(older, about) or _have_same_head(older.text, text)
     return about if things and is_short and is_clear else frozenset()
 
 
@@ -469,12 +491,12 @@ def _is_noun(topic: str, text: str) -> bool:
     return is_object or words[at][0].isupper() or words[at].startswith("ال")
 
 
-def _have_same_head(older: Statement, newer: Statement) -> bool:
+def _have_same_head(older: str, newer: str) -> bool:
     """Return whether both notes name the same subject in the same words."""
     return any(
         first.is_closed and second.is_closed and first.heads[0] == second.heads[0]
-        for first in read_first_claim(older.text)
-        for second in read_first_claim(newer.text)
+        for first in read_first_claim(older)
+        for second in read_first_claim(newer)
     )
 
 
@@ -482,19 +504,20 @@ def _is_own(older: Statement, about: frozenset[str]) -> bool:
     """Return whether a note is about just that, or about what its writer does: it names no other subject."""
     claims = read_claims(older.text)
     is_subject = any(claim.is_closed and about == claim.heads[0] for claim in claims)
-    if is_subject or not FIRST_PERSON.isdisjoint(older.words):
+    if is_subject or not FIRST_PERSON.isdisjoint(older.words) or older.words[0].endswith("ing"):  # `going to Japan`
         return True
     return not is_english(older.text) and not any(claim.is_closed for claim in claims)
 
 
-def _find_settled(older: Statement, newer: Statement) -> frozenset[str]:
-    """Return what was broken, under way or missing, if the newer note says that this is settled."""
+def _find_settled(older: Statement, text: str) -> frozenset[str]:
+    """Return what was broken, under way or missing, if a text says that this is settled."""
     if not has_cue(fold(older.text), "trouble"):
         return frozenset()
-    topics = read_topics(newer.text)
+    topics = read_topics(text)
     trouble = read_topics(older.text)
     shared = topics & trouble
-    return shared if shared and shared in (trouble, topics) else frozenset()
+    is_back = bool(shared) and _BACK.search(fold(text)) is not None and _have_same_head(older.text, text)
+    return shared if shared and (is_back or shared in (trouble, topics)) else frozenset()
 
 
 def _choose_patterns(folded: str) -> Iterator[re.Pattern[str]]:

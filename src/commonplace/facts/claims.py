@@ -275,10 +275,15 @@ def _find_single_characters(words: list[str], *, is_only: bool) -> list[str]:
     ]
 
 
+def _is_identifier(word: str) -> bool:
+    """Return whether a word is a host, a file, an address or a name in a program."""
+    return len(word) > 2 and not word[0].isdigit() and any(mark in word[1:-1] for mark in "._@/")
+
+
 def _has_place(clause: str, value: list[str]) -> bool:
     """Return whether a value is in or at something, or has a name."""
     if any(word in PLACE_PREPOSITIONS or word in GOALS or word in _TOPIC_MARKS for word in value):
         return True
-    if any(quote in clause for quote in _QUOTES):
+    if any(quote in clause for quote in _QUOTES) or any(map(_is_identifier, value)):
         return True
     return any(is_capitalised_within(word, clause) for word in value if word[:1].isalpha() and len(word) > 1)

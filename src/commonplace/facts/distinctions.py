@@ -11,7 +11,7 @@ from itertools import pairwise
 from ..patterns import lazy_pattern
 from .aspects import are_of_other_aspects
 from .claims import read_first_claim, read_plain_words, read_topics, split_clauses
-from .cues import find_cue
+from .cues import find_cue, mark_cues
 from .phrases import Cue
 from .relations import FIRST_PERSON
 from .slots import is_attribute
@@ -84,6 +84,19 @@ _AGAIN = lazy_pattern(r"\b(?:again|wieder|de nuevo|otra vez|à nouveau|de novo|d
 _DENIAL = lazy_pattern(
     r"\b(?:(?P<english>not(?! only)|no longer|never|used to|\w+n't|no(?= \w+ (?:to|for|any|at|left)\b))|keine?[nmrs]?"
     r"|nicht(?! nur)|nie|ya no|nunca|não|pas|plus|не|больше не)\b|不(?!是)|没有|不再"
+)
+# Verbs that only say that something is so: what is denied is their subject.
+_HAPPENING = frozenset(
+    map(
+        stem,
+        word_set(
+            """
+            happen happening place ahead suit suits fit fits apply applies hold holds exist exists count work works
+            statt stattfinden stattfindet passt klappt gilt lieu convient tient celebra sirve vale acontece rola serve
+            состоится подходит годится
+            """
+        ),
+    )
 )
 _BUT = lazy_pattern(r"\b(?:but|sondern|sino|mais|mas|ma|а)\b|而是")
 _REASON = lazy_pattern(
@@ -276,11 +289,21 @@ def _moves_something_else(older: Statement, newer: Statement) -> bool:
     """Return whether somebody moved something that the older statement does not name (`Tom moved the meeting to …`); or
     whether one of the two is about moving to a team, and the other about a place."""
     match = _MOVE.match(" ".join(split_words(fold(newer.text))))
-    if not match:
+    if not match or _passes_on(older, newer):
         return False
     if match["thing"]:
         return stem(match["thing"]) not in older.stems
-    return _NO_PLACES.isdisjoint(match["target"].split()) != _NO_PLACES.isdisjoint(older.words)
+    target = match["target"].split()
+    if any(map(is_number, target)) and any(map(is_number, older.words)):  # `the backup job was moved to 4 am`
+        return False
+    value = older.words[older.relation.at :] if older.relation else older.words
+    return _NO_PLACES.isdisjoint(target) != _NO_PLACES.isdisjoint(value)
+
+
+def _passes_on(older: Statement, newer: Statement) -> bool:
+    """Return whether the newer statement says who has now what somebody else had."""
+    verdict = compare_states(older.text, newer.text, says_change=False)
+    return verdict is not None and verdict[0] == "changed" and verdict[1].relation == _CHARGE
 
 
 def _give_unlike_values(older: Statement, newer: Statement) -> bool:
@@ -441,12 +464,14 @@ def _denies_something_else(older: Statement, newer: Statement) -> bool:
     if not set(older.stems[1:]).isdisjoint(rest):  # it goes on about what the older one says
         return False
     reason = _REASON.search(clause, denial.end())
-    denied = content_stems(split_words(clause[denial.end() : reason.start() if reason else None]))
+    rest_of_clause = content_stems(split_words(clause[denial.end() : reason.start() if reason else None]))
+    denied = [each for each in rest_of_clause if each not in _HAPPENING]
     if denied and denied[-1] not in older.stems and not is_number(denied[-1]):
         return True
     if any(each not in older.stems and each not in GENERIC for each in denied[1:]):  # but for the verb
         return True
-    subject = content_stems(split_words(clause[: denial.start()])) if denial["english"] else ()
+    named = mark_cues(clause[: denial.start()], _CHANGES, " ")  # not `it turns out`
+    subject = content_stems(split_words(named)) if denial["english"] else ()
     return any(each not in older.stems and each not in GENERIC for each in subject)
 
 

@@ -48,18 +48,22 @@ PHRASES: dict[Cue, dict[str, str]] = {
             | reassign(?:s|ing) | deferred | put off | on hold | handover | hand over | successor | succeeds
             | succeeded | filling in for | stands in for | merged (?:\w+ ){0,3}(?:with|into)
             | split (?:\w+ ){0,3}into | reversed | overturned | amended | revised | adjusted (?:\w+ ){0,4}to
-            | corrected
-            | (?:change|move|switch|rename|push) (?:the|my|our) (?:\w+ ){1,5}(?:to|with|by|until|from)
-            | (?:replace|update|postpone) (?:the|my|our) (?:\w+ ){1,5}(?:to|with|by|until|from)
-            | off the table | sold the | sold my | gone to | left for | drop(?:s|ping)? the | bought out | handed in
-            | switch to | reverting | restored to | rebranded | retitled | goes under | swapped out | jumped to
-            | climbed to | sank to | crept up to | gave (?:\w+ ){0,3}\d\w*""",
+            | corrected | (?:change|move|switch|rename|push) (?:the|my|our) (?:\w+ ){1,5}(?:to|with|by|until|from)
+            | (?:replace|update|postpone) (?:the|my|our) (?:\w+ ){1,5}(?:to|with|by|until|from) | off the table
+            | sold the | sold my | gone to | left for | drop(?:s|ping)? the | bought out | handed in | switch to
+            | reverting | restored to | rebranded | retitled | goes under | swapped out | jumped to | climbed to
+            | sank to | crept up to | gave (?:\w+ ){0,3}\d\w*
+            | (?:go(?:es)?|going|gone|went|is|are|came) (?:up|down) (?:to|by)
+            | (?:turned|put|set) (?:\w+ ){1,4}(?:up|down) | down to
+            | (?:drop|rise|fall|slip|shift|jump|climb|increase|decrease)s? to
+            | got an? (?:extension|raise|increase|discount|refund) | cheaper | pricier | more expensive
+            | stepp?ed up | handed (?:\w+ ){1,5}to | pulled (?:forward|back|out) | unpinned
+            | gets? (?:\w+ ){0,2}instead | became | changed, | changed:""",
         "spanish": r"""
-            | perdón | se cayó | han? (?:subido|bajado|pasado) | cambia a
-            | ya no | en realidad | en vez de | en lugar de
-            | cambi[oóée]\w* | cambiamos | cambiaron | cambiado | mud[oóé]\w* | mudamos | mudado | movi[oóeé]\w*
-            | movido | movimos | aplaz\w+ | pospuest\w+ | pospusi\w+ | reprogram\w+ | cancel[oóa]\w* | dej[éeoó] de
-            | dejamos de | dejaron de | renombr\w+ | reemplaz\w+ | sustitu\w+ | migr[oóa]\w*
+            | perdón | se cayó | han? (?:subido|bajado|pasado) | cambia a | ya no | en realidad | en vez de
+            | en lugar de | cambi[oóée]\w* | cambiamos | cambiaron | cambiado | mud[oóé]\w* | mudamos | mudado
+            | movi[oóeé]\w* | movido | movimos | aplaz\w+ | pospuest\w+ | pospusi\w+ | reprogram\w+ | cancel[oóa]\w*
+            | dej[éeoó] de | dejamos de | dejaron de | renombr\w+ | reemplaz\w+ | sustitu\w+ | migr[oóa]\w*
             | pas(?:ó|a|amos|aron) (?:a|de|del) | sub(?:ió|e|ieron) (?:a|de) | baj(?:ó|a|aron) (?:a|de) | corrección
             | a partir de | desde hoy | me equivoqué | adelant\w+ | se traslad\w+ | asumió | asume
             | ahora (?:es|está|son|vive|vivo|trabaja|trabajo|uso|usamos|se|lo|la|el|en|a) | resulta que
@@ -75,7 +79,8 @@ PHRASES: dict[Cue, dict[str, str]] = {
             | ces[óa]\w* | suspend\w+ | elimin[oóa]\w* | quit(?:é|ó|amos|aron) | en adelante | me confundí | ya es
             | ya son | ya somos | ya está | renov\w+ a | qued(?:ó|a) en | se fue(?:ron)? a (?:vivir|trabajar)
             | me fui a (?:vivir|trabajar) | se va a (?:vivir|trabajar) | resultó | no era
-            | no es (?:el|la)? ?\w+ sino | corrig\w+ | perdona""",
+            | no es (?:el|la)? ?\w+ sino | corrig\w+ | perdona | más (?:caro|cara|barato|barata) | cambió:
+            | nos pasamos | se pasó a""",
         "french": r"""
             | erratum | finalement | ne (?:\w+ ){1,2}plus | n'\w+ plus | n'\w+ \w+ plus | en fait | au lieu d\w*
             | à la place | désormais | dorénavant | chang(?:é|ée|és|ent|e|eons|ement) | a changé | déménag\w+
@@ -93,7 +98,8 @@ PHRASES: dict[Cue, dict[str, str]] = {
             | prend la suite | de nos jours | quitt(?:é|e|ée)
             | (?:est|sont|suis) partie?s? (?:vivre|habiter|travailler|à|pour) | ce n'est pas | ce n'était pas
             | pardon | je voulais dire | est passée?s? (?:à|au|en) | rangée?s? | rangé | s'est installée?s?
-            | s'installe\w* | est partie?s?""",
+            | s'installe\w* | est partie?s? | plus (?:cher|chère) | moins (?:cher|chère) | monte à | tombe à
+            | on est passés?""",
         "portuguese": r"""
             | tá errado | está errado | desist\w+ | aument\w+ | foram migrados | já não | não (?:\w+ ){1,4}mais
             | na verdade | em vez de | no lugar de | mud(?:ou|ei|amos|aram|ado|ada|ança)
@@ -112,7 +118,8 @@ PHRASES: dict[Cue, dict[str, str]] = {
             | corrig\w+ | o certo é | se chama agora | chama agora | virou | par(?:ei|amos|ou|aram) (?:de|com)
             | deix(?:ei|ou|amos|aram) (?:de|a|o) | melhor (?:\w+ ){0,2}(?:em|por|com)
             | foi (?:morar|viver|trabalhar) | foram (?:morar|viver) | fui (?:morar|viver) | enganei-me | me confundi
-            | desculpa | não é (?:o|a)? ?\w+, | ficou para | fica para""",
+            | desculpa | não é (?:o|a)? ?\w+, | ficou para | fica para | mais (?:caro|cara|barato|barata)
+            | sobe para | cai para""",
         "german": r"""
             | nachgeschaut | doch jahrgang | ab jetzt | nicht mehr | kein\w* (?:\w+ ){1,4}mehr | statt | anstatt
             | stattdessen | anstelle | neuerdings | ab sofort | inzwischen | mittlerweile | geändert | gewechselt
@@ -135,7 +142,9 @@ PHRASES: dict[Cue, dict[str, str]] = {
             | verzichte\w* | gestoppt | beendet | ausgelaufen | von jetzt an | fortan | heutzutage | seither
             | bin (?:\w+ ){0,3}gewechselt | ist zu \w+ gezogen | ist nach \w+ gezogen
             | nennt sich (?:jetzt|nun|künftig) | entschuldigung | sorry | meinte | schon am | seit neuestem
-            | zahlen wir | liegt (?:jetzt|nun) | kein\w* \w+ (?:mehr|mehr\.) | wieder \w+""",
+            | zahlen wir | liegt (?:jetzt|nun) | kein\w* \w+ (?:mehr|mehr\.) | wieder \w+ | teurer | billiger
+            | günstiger | (?:steigt|sinkt|fällt|geht) (?:\w+ ){0,2}auf | umentschieden | anders überlegt
+            | hochgestellt | runtergestellt""",
         "russian": r"""
             | ошиб\w+ | больше не | уже не | на самом деле | вместо | теперь | измени\w+ | поменя\w+ | смени\w+
             | переш\w+ | переход\w+ | перее\w+ | перен[её]с\w+ | перенос\w* | перенес\w+ | отложи\w+ | отмени\w+
@@ -169,27 +178,20 @@ PHRASES: dict[Cue, dict[str, str]] = {
             | قلص\w* | زيادة | أخطأت | عذرا | آسف | غيرنا | غيروا | أقصد | قصدت | تحديث | حدث\w* | تم تحديث | تم نقل
             | تم تغيير | رفعوا | خفضوا | يسكن الآن | صححت""",
         "unspaced": r"""
-            | 记错 | 涨到 | 迁到 | 可以停 | 不.{1,6}了 | 不再 | 已经不 | 不是.{1,12}而是 | 其实 | 改成 | 改为 | 改到
-            | 改在 | 改用 | 改回 | 换成 | 换到 | 换了 | 变成 | 变更 | 更正 | 搬到 | 搬去 | 搬家 | 搬进 | 取消 | 推迟
-            | 延期 | 提前到 | 调整为 | 调到 | 替换 | 代替 | 取代 | 而不是 | 重命名 | 更名 | 改名 | 迁移 | 转到
-            | 转用 | 接手 | 接管 | 辞职 | 离职 | 从今天 | 戒[了掉烟酒] | 停用 | 升到 | 降到 | 涨价 | 没有.{1,8}了
-            | 现在(?:是|在|用|住|叫|改|由|的|每) | もう.{0,14}(?:ない|ません) | ではなく | じゃなく | やめ | 変更
-            | 変わ | 変え | 移動し | 引っ越 | 中止 | キャンセル | 代わりに | 実は | やっぱり | 今は | 今後は
-            | これからは | 現在は | になりました | になった | 切り替え | 移行 | 引き継 | 退職 | 転職 | 訂正
-            | 繰り上げ | 前倒し | に移り | 纠正 | 弄错 | 搞错 | 说错 | 写错 | 看错 | 结果发现 | 而非 | 延后 | 延迟
-            | 推后 | 改期 | 改叫 | 接任 | 交接 | 移交 | 上调 | 下调 | 提高到 | 降低到 | 减到 | 加到 | 增加到
-            | 从现在起 | 今后 | 我的错 | 延长 | 对调 | 放弃 | 升职 | 退休 | 作废 | 废弃 | 淘汰 | 离婚 | 卖了 | 卖掉
-            | 間違 | 誤り | 勘違い | 実際は | というより | 延び | 遅れ | 早ま | 改称 | 置き換 | 値上げ | 値下げ
-            | 増やし | 減らし | 今後 | 今日から | 忘れて | 戻し | 戻り | 延長 | 交換し | 諦め | あきらめ | 辞め
-            | 昇進 | 定年 | 廃止 | 離婚 | 売却 | 升级 | 升级到 | 降级 | 迁移到 | 迁至 | 挪到 | 移到 | 搬回 | 变为
-            | 变了 | 转为 | 转给 | 交给 | 换为 | 换人 | 弃用 | 下线 | 停了 | 停止 | 终止 | 不去 | 错了 | 应该是
-            | 实际上 | 原来是 | 接替 | 顶替 | 改由 | 扩大到 | 缩短 | 减少到 | 涨了 | 降了 | 修改为 | 調整し | 移し
-            | 移転 | 切替 | 更新し | 名前を変 | に代わ | 代わり | 交代 | に替わ | 替え | 乗り換え | 入れ替え | 止め
-            | 停止し | 廃し | 誤って | 正しくは | 本当は | 実際には | 引退 | から.{1,12}に変 | 改め | 見送 | に上げ
-            | を上げ | に下げ | を下げ | アップグレード | アップデート | バージョンアップ | 上がり | 上がった
-            | 下がり | 下がった | 更新到 | 更新为 | 涨 | 别再 | 让我别 | 不让 | なくなりました | なくなった
-            | 代わって | 担当が | 入れ替わ | 乗り換 | 切り換え | 戒 | 不吃了 | 不用了 | 挪 | 搬 | 改存 | 归.{1,6}管
-            | 走了 | 退了 | 统一""",
+            | 记错 | 涨到 | 迁到 | 可以停 | 不.{1,6}了 | 不再 | 已经不 | 不是.{1,12}而是 | 其实 | 改成 | 改为 | 改到 | 改在 | 改用 | 改回 | 换成 | 换到
+            | 换了 | 变成 | 变更 | 更正 | 搬到 | 搬去 | 搬家 | 搬进 | 取消 | 推迟 | 延期 | 提前到 | 调整为 | 调到 | 替换 | 代替 | 取代 | 而不是 | 重命名 | 更名
+            | 改名 | 迁移 | 转到 | 转用 | 接手 | 接管 | 辞职 | 离职 | 从今天 | 戒[了掉烟酒] | 停用 | 升到 | 降到 | 涨价 | 没有.{1,8}了
+            | 现在(?:是|在|用|住|叫|改|由|的|每) | もう.{0,14}(?:ない|ません) | ではなく | じゃなく | やめ | 変更 | 変わ | 変え | 移動し | 引っ越 | 中止
+            | キャンセル | 代わりに | 実は | やっぱり | 今は | 今後は | これからは | 現在は | になりました | になった | 切り替え | 移行 | 引き継 | 退職 | 転職 | 訂正
+            | 繰り上げ | 前倒し | に移り | 纠正 | 弄错 | 搞错 | 说错 | 写错 | 看错 | 结果发现 | 而非 | 延后 | 延迟 | 推后 | 改期 | 改叫 | 接任 | 交接 | 移交
+            | 上调 | 下调 | 提高到 | 降低到 | 减到 | 加到 | 增加到 | 从现在起 | 今后 | 我的错 | 延长 | 对调 | 放弃 | 升职 | 退休 | 作废 | 废弃 | 淘汰 | 离婚
+            | 卖了 | 卖掉 | 間違 | 誤り | 勘違い | 実際は | というより | 延び | 遅れ | 早ま | 改称 | 置き換 | 値上げ | 値下げ | 増やし | 減らし | 今後 | 今日から
+            | 忘れて | 戻し | 戻り | 延長 | 交換し | 諦め | あきらめ | 辞め | 昇進 | 定年 | 廃止 | 離婚 | 売却 | 升级 | 升级到 | 降级 | 迁移到 | 迁至 | 挪到
+            | 移到 | 搬回 | 变为 | 变了 | 转为 | 转给 | 交给 | 换为 | 换人 | 弃用 | 下线 | 停了 | 停止 | 终止 | 不去 | 错了 | 应该是 | 实际上 | 原来是 | 接替
+            | 顶替 | 改由 | 扩大到 | 缩短 | 减少到 | 涨了 | 降了 | 修改为 | 調整し | 移し | 移転 | 切替 | 更新し | 名前を変 | に代わ | 代わり | 交代 | に替わ | 替え
+            | 乗り換え | 入れ替え | 止め | 停止し | 廃し | 誤って | 正しくは | 本当は | 実際には | 引退 | から.{1,12}に変 | 改め | 見送 | に上げ | を上げ | に下げ
+            | を下げ | アップグレード | アップデート | バージョンアップ | 上がり | 上がった | 下がり | 下がった | 更新到 | 更新为 | 涨 | 别再 | 让我别 | 不让 | なくなりました
+            | なくなった | 代わって | 担当が | 入れ替わ | 乗り換 | 切り換え | 戒 | 不吃了 | 不用了 | 挪 | 搬 | 改存 | 归.{1,6}管 | 走了 | 退了 | 统一""",
     },
     "weak change": {  # may say so, if enough else is the same
         "english": r"""
@@ -199,8 +201,8 @@ PHRASES: dict[Cue, dict[str, str]] = {
             | increased | decreased | reduced | lowered | moved | changed | upgrade | confirmed | agreed
             | this (?:week|month|year) | update | extended""",
         "spanish": r"""
-            | ahora | nuev[oa]s? | nuov[oaie] | finalmente | al final | decidi\w+ | actualiza\w+ | por fin | últimamente
-            | confirm\w+""",
+            | ahora | nuev[oa]s? | nuov[oaie] | finalmente | al final | decidi\w+ | actualiza\w+ | por fin
+            | últimamente | confirm\w+""",
         "french": r"""
             | maintenant | nouveau | nouvelle | nouvel | finalement | décid\w+ | récemment | confirm\w+ | plus de""",
         "portuguese": r"""
@@ -218,8 +220,7 @@ PHRASES: dict[Cue, dict[str, str]] = {
         "arabic": r"""
             | جديد\w* | الجديد\w* | قرر\w* | تقرر | أخيرا | حاليا | مؤخرا""",
         "unspaced": r"""
-            | 现在 | 目前 | 新的 | 决定 | 最终 | 最后 | 更新 | 以后 | 调整 | 現在 | 新しい | 決ま | 決定 | ことにし
-            | 最近""",
+            | 现在 | 目前 | 新的 | 决定 | 最终 | 最后 | 更新 | 以后 | 调整 | 現在 | 新しい | 決ま | 決定 | ことにし | 最近""",
     },
     "retraction": {  # something is taken back
         "english": r"""
@@ -277,13 +278,10 @@ PHRASES: dict[Cue, dict[str, str]] = {
             | لن (?:\w+) | ترك\w* | أوقف\w* | حذف\w* | أزلنا | انسحب\w* | استقال\w* | لا نريد | لم نعد | ألغينا
             | ألغي\w* | صرفنا النظر | عدلنا عن | لم (?:نعد|تعد|يعد|أعد)""",
         "unspaced": r"""
-            | 可以停 | 不.{1,6}了 | 不再 | 已经不 | 戒[了掉烟酒] | 取消 | 停用 | 没有.{1,8}了
-            | もう.{0,14}(?:ない|ません)
-            | やめ | 中止 | キャンセル | 放弃 | 作废 | 不打算 | 不想再 | 改变主意 | 腻了 | 諦め | あきらめ | 辞め
-            | 廃止 | 気が変わ | 飽き | 不去.{0,8}了 | 不做 | 停止 | 终止 | 下线 | 弃用 | 退订 | 退出 | 不考虑 | 砍掉
-            | 停了 | 取り止め | 止め | 見送 | なくな | 打ち切 | 解約 | 退会 | 断念 | 卒業し | 行かない | 行きません
-            | しないこと | 别喝 | 别吃 | 不买 | 不喝 | 不吃 | 泡汤 | 作罢 | 飲まなくな | 食べなくな | 行かなくな
-            | 使わなくな | 中断 | 取りやめ | 白紙 | 退了 | 不干了""",
+            | 可以停 | 不.{1,6}了 | 不再 | 已经不 | 戒[了掉烟酒] | 取消 | 停用 | 没有.{1,8}了 | もう.{0,14}(?:ない|ません) | やめ | 中止 | キャンセル | 放弃
+            | 作废 | 不打算 | 不想再 | 改变主意 | 腻了 | 諦め | あきらめ | 辞め | 廃止 | 気が変わ | 飽き | 不去.{0,8}了 | 不做 | 停止 | 终止 | 下线 | 弃用 | 退订
+            | 退出 | 不考虑 | 砍掉 | 停了 | 取り止め | 止め | 見送 | なくな | 打ち切 | 解約 | 退会 | 断念 | 卒業し | 行かない | 行きません | しないこと | 别喝 | 别吃
+            | 不买 | 不喝 | 不吃 | 泡汤 | 作罢 | 飲まなくな | 食べなくな | 行かなくな | 使わなくな | 中断 | 取りやめ | 白紙 | 退了 | 不干了""",
     },
     "resolution": {  # what was broken or under way is settled
         "english": r"""
@@ -293,7 +291,10 @@ PHRASES: dict[Cue, dict[str, str]] = {
             | delivered | arrived | recovered | restored | paid off | passed | turned (?:on|off)
             | found (?:a|an|the|my|our|his|her) | got (?:my|our|his|her) new | renewed | got into | got accepted
             | back to normal | reopened | works? again | again | is out | was born | went through | came through
-            | working now | up and running | refilled | restocked | got the job | submitted""",
+            | working now | up and running | refilled | restocked | got the job | submitted | launched | shipped
+            | sorted | went live | is live | wrapped up | all (?:done|good|set|clear) | replied | confirmed
+            | handed in | through | paid | hired | had (?:her|the|a) baby | has? shipped | returned | refunded
+            | cleared | replaced the | put (?:a )?new | refuelled | topped up""",
         "spanish": r"""
             | ya funciona\w* | arregl\w+ | repar\w+ | resuelt\w+ | solucion\w+ | aprob\w+ | firm(?:ó|aron|ado|ada)
             | termin(?:ó|amos|aron|ado|ada) | vuelve a funcionar | cerrad\w+ | lleg(?:ó|aron) | restaur\w+
@@ -328,9 +329,8 @@ PHRASES: dict[Cue, dict[str, str]] = {
             | وقع\w* العقد | اكتمل\w* | انتهى | انتهت | أنجز\w* | عاد\w* | عادت | وجد\w* | جدد\w* | تم تجديد
             | وصل\w* | افتتح\w* | فتح\w* | دفع\w* | استلم\w* | نجح\w* | يعمل الآن | تعمل الآن""",
         "unspaced": r"""
-            | 修好 | 已修复 | 修复了 | 解决了 | 恢复 | 批准了 | 签了 | 完成了 | 通过了 | 合并了 | 好了 | 直り
-            | 直った | 修理 | 解決し | 復旧 | 承認され | 完了し | 終わりました | 終わった | 署名し | 再開 | 正常了
-            | 恢复正常 | 能用了 | 打开了 | 找到了 | 拿到了 | 补上 | 出院 | 修复 | 解决 | 続行 | 戻りました | 見つか
+            | 修好 | 已修复 | 修复了 | 解决了 | 恢复 | 批准了 | 签了 | 完成了 | 通过了 | 合并了 | 好了 | 直り | 直った | 修理 | 解決し | 復旧 | 承認され | 完了し
+            | 終わりました | 終わった | 署名し | 再開 | 正常了 | 恢复正常 | 能用了 | 打开了 | 找到了 | 拿到了 | 补上 | 出院 | 修复 | 解决 | 続行 | 戻りました | 見つか
             | 届きました | 受かり | 合格 | 開通 | 使えるようにな | 動くようにな | 退院 | 治り | 復活""",
     },
     "trouble": {  # something is broken, under way, closed or missing, and will not stay so
@@ -347,7 +347,12 @@ PHRASES: dict[Cue, dict[str, str]] = {
             | aren't (?:\w+ )?(?:working|signed|done|ready|available|paid|approved|finished) | expired | has expired
             | looking for | searching for | applying (?:to|for) | unwell | injured | delayed | frozen | jammed
             | not responding | under construction | unemployed | between jobs | pregnant
-            | out of (?:milk|stock|order|office|town) | away | grounded | still (?:waiting|missing|broken|sick|down)""",
+            | out of (?:milk|stock|order|office|town) | away | grounded
+            | still (?:waiting|missing|broken|sick|down|open) | in (?:preparation|the works|the mail)
+            | on (?:order|its way) | under way | half(?:way)? (?:done|finished) | being \w+ | awaiting | incomplete
+            | unresolved | outstanding | unfinished | undelivered | processing | vacant | unfilled | unoccupied
+            | at (?:the )?(?:repair|service) | with it | out of \w+ | leaks | in the queue | backordered | ajar
+            | clogged | dead""",
         "spanish": r"""
             | rot[oa]s? | averiad[oa]s? | caíd[oa]s? | estropead[oa]s? | no funciona\w* | pendiente\w*
             | cerrad[oa]s? | bloquead[oa]s? | en revisión | en curso | de baja | enferm[oa]s? | de vacaciones
@@ -376,18 +381,16 @@ PHRASES: dict[Cue, dict[str, str]] = {
             | завис\w* | продается | продаётся | на ревью | лежит | висит | глючит | сбоит | потерял\w* | ищет | ищу
             | не готов\w* | просрочен\w* | нет в наличии | в (?:авто)?сервисе | задерж\w+""",
         "hindi": r"""
-            | खराब | ख़राब | टूट\S* | बंद | काम नहीं कर\S* | लंबित | छुट्टी पर | बीमार | अटक\S* | चल रहा | अधूरा | खत्म
-            | खो गया | खो गई | ढूँढ\S* | ढूंढ\S* | नहीं चल\S* | देरी | लेट | अधूरी | खाली""",
+            | खराब | ख़राब | टूट\S* | बंद | काम नहीं कर\S* | लंबित | छुट्टी पर | बीमार | अटक\S* | चल रहा | अधूरा
+            | खत्म | खो गया | खो गई | ढूँढ\S* | ढूंढ\S* | नहीं चल\S* | देरी | लेट | अधूरी | खाली""",
         "arabic": r"""
             | معطل\w* | عاطل\w* | مكسور\w* | لا يعمل | لا تعمل | متوقف\w* | مغلق\w* | قيد | معلق\w* | في إجازة
             | مريض\w* | خارج الخدمة | انتهت صلاحي\w* | منتهي\w* | يبحث\w* | تبحث | أبحث | مفقود\w* | متأخر\w*
             | مقطوع\w* | لا تفتح | لا يفتح | به عطل | ينقص\w*""",
         "unspaced": r"""
-            | 坏了 | 故障 | 不能用 | 宕机 | 挂了 | 无法 | 待审 | 审核中 | 进行中 | 关闭 | 生病 | 休假 | 请假 | 缺货
-            | 没签 | 壊れ | 動かない | 動きません | 止まって | 保留 | 審査中 | 休職 | 休暇 | 閉まって | 停止中
-            | 修理中 | 使えない | 打不开 | 用不了 | 出问题 | 有问题 | 卡住 | 过期 | 找工作 | 在找 | 未完成 | 没修
-            | 停电 | 断网 | 漏水 | 落ちて | 不具合 | 動かな | 調子が悪 | 繋がらない | つながらない | 探して | 未完了
-            | 期限切れ | 切れて | 故障中 | 入院 | 修理厂""",
+            | 坏了 | 故障 | 不能用 | 宕机 | 挂了 | 无法 | 待审 | 审核中 | 进行中 | 关闭 | 生病 | 休假 | 请假 | 缺货 | 没签 | 壊れ | 動かない | 動きません | 止まって
+            | 保留 | 審査中 | 休職 | 休暇 | 閉まって | 停止中 | 修理中 | 使えない | 打不开 | 用不了 | 出问题 | 有问题 | 卡住 | 过期 | 找工作 | 在找 | 未完成 | 没修
+            | 停电 | 断网 | 漏水 | 落ちて | 不具合 | 動かな | 調子が悪 | 繋がらない | つながらない | 探して | 未完了 | 期限切れ | 切れて | 故障中 | 入院 | 修理厂""",
     },
     "hint": {  # counts only beside the same subject with another value
         "english": r"""
@@ -399,7 +402,7 @@ PHRASES: dict[Cue, dict[str, str]] = {
             | (?:from|since|starting|beginning|effective) (?:\w+ )?(?:\w+uary|march|april|may|ju[nl][ey]|august|\w+ber)
             | put | puts | placed | stored | talk to | ask | send | sends | goes to | go to | delayed | late""",
         "spanish": r"""
-
+           
             | desde (?:el|la|los|hoy|ayer|enero|febrero|marzo|abril|mayo|ju[nl]io|agosto|septiembre|octubre|\w+iembre)
             | ya | desde ahora | hoy | con retraso""",
         "french": r"""
@@ -412,7 +415,7 @@ PHRASES: dict[Cue, dict[str, str]] = {
             | seit (?:\w+ )?(?:heute|gestern|\w+tag|woche|\w+uar|märz|april|mai|ju[nl]i|august|\w+ember|oktober)
             | derzeit | zurzeit | gerade | wieder | heute | verspätet | verspätung""",
         "russian": r"""
-
+           
             | с (?:понедельника|\w+ка|среды|четверга|пятницы|\w+[ая]ля|марта|мая|июня|августа|\w+ября|этой|этого|\d+)
             | уже | снова | опять | сегодня""",
         "hindi": r"""
@@ -470,11 +473,9 @@ PHRASES: dict[Cue, dict[str, str]] = {
             | لا ندري | غير مؤكد | سؤال مفتوح | معلق | محتار\w* | لم يتم | بعد لم | ننتظر | قيد النقاش | قيد الدراسة
             | يجب أن نقرر | لم نختر""",
         "unspaced": r"""
-            | 未定 | 待定 | 还没.{0,4}定 | 没决定 | 尚未 | 未决定 | 待确认 | 还不确定 | 不确定 | 検討中 | 未決
-            | まだ決ま | まだ決め | 保留 | まだわから | まだ未 | 没想好 | 还在考虑 | 考虑中 | 待讨论 | 不知道
-            | 要不要 | 未確定 | 決めかね | 迷って | 悩んで | 还没 | 没定 | 讨论中 | 等.{0,6}确认 | 选哪 | 哪个好
-            | 决めていない | 決めていない | 決まっていない | 相談中 | 未決定 | 検討し | どれにするか
-            | どちらにするか | 未確認""",
+            | 未定 | 待定 | 还没.{0,4}定 | 没决定 | 尚未 | 未决定 | 待确认 | 还不确定 | 不确定 | 検討中 | 未決 | まだ決ま | まだ決め | 保留 | まだわから | まだ未
+            | 没想好 | 还在考虑 | 考虑中 | 待讨论 | 不知道 | 要不要 | 未確定 | 決めかね | 迷って | 悩んで | 还没 | 没定 | 讨论中 | 等.{0,6}确认 | 选哪 | 哪个好
+            | 决めていない | 決めていない | 決まっていない | 相談中 | 未決定 | 検討し | どれにするか | どちらにするか | 未確認""",
     },
     "decision": {  # something was decided
         "english": r"""
@@ -510,14 +511,14 @@ PHRASES: dict[Cue, dict[str, str]] = {
             | تمت الموافقة | وافق\w* | سوف | حسم\w* | حجز\w* | تم تحديد | وقع الاختيار | تم الاتفاق | اختار\w*
             | تم اعتماد""",
         "unspaced": r"""
-            | 决定 | 定了 | 定在 | 定为 | 选了 | 选定 | 确定 | 敲定 | 同意 | 最终 | 采用 | 就用 | 決ま | 決め | 決定
-            | 採用 | 選び | 選ん | することにし | にしました | にします | 选择了 | 定下 | 通过了 | 批准 | 就选
-            | 選択し | 予約し | 確定 | 选 | 就是 | 定的是 | 用的是 | に決 | とする | にする | 選定 | となりました""",
+            | 决定 | 定了 | 定在 | 定为 | 选了 | 选定 | 确定 | 敲定 | 同意 | 最终 | 采用 | 就用 | 決ま | 決め | 決定 | 採用 | 選び | 選ん | することにし
+            | にしました | にします | 选择了 | 定下 | 通过了 | 批准 | 就选 | 選択し | 予約し | 確定 | 选 | 就是 | 定的是 | 用的是 | に決 | とする | にする | 選定
+            | となりました""",
     },
     "addition": {  # something is added, and nothing is replaced
         "english": r"""
-            | also | too(?! \w) | as well | additionally | in addition | another | add | added | adding | plus | besides
-            | on top of that | extra | reminder | remember | don't forget""",
+            | also | too(?! \w) | as well | additionally | in addition | another | add | added | adding | plus
+            | besides | on top of that | extra | reminder | remember | don't forget""",
         "spanish": r"""
             | también | además | otro | otra | añadir | agregar | recuerda | recordatorio | no olvid\w+""",
         "french": r"""
@@ -534,8 +535,7 @@ PHRASES: dict[Cue, dict[str, str]] = {
         "arabic": r"""
             | أيضا | أيضاً | كذلك | إضافة | بالإضافة | تذكير | لا تنس\w* | ثان\w*""",
         "unspaced": r"""
-            | 也 | 还有 | 另外 | 添加 | 加上 | も好き | もあり | 追加 | 提醒 | 别忘 | 第二个 | リマインド | 忘れず
-            | お忘れなく | もう一つ""",
+            | 也 | 还有 | 另外 | 添加 | 加上 | も好き | もあり | 追加 | 提醒 | 别忘 | 第二个 | リマインド | 忘れず | お忘れなく | もう一つ""",
     },
     "tentative": {  # something may happen, or is only planned
         "english": r"""
@@ -564,9 +564,8 @@ PHRASES: dict[Cue, dict[str, str]] = {
         "arabic": r"""
             | ربما | قد | نفكر | أفكر | يفكر\w* | تفكر\w* | نخطط | يوما ما | لو | إذا | اقترح\w* | نجرب""",
         "unspaced": r"""
-            | 可能 | 也许 | 考虑 | 打算 | 想(?:要|搬|换|去|买|改|学|试) | 将来
-            | かもしれ | 考えて | いつか | 検討 | 如果 | 建议 | 试试
-            | 要不 | もし | 提案 | 試してみ | たらどう | したい""",
+            | 可能 | 也许 | 考虑 | 打算 | 想(?:要|搬|换|去|买|改|学|试) | 将来 | かもしれ | 考えて | いつか | 検討 | 如果 | 建议 | 试试 | 要不 | もし | 提案
+            | 試してみ | たらどう | したい""",
     },
     "past": {  # a question about what was
         "english": r"""
@@ -574,8 +573,7 @@ PHRASES: dict[Cue, dict[str, str]] = {
             | previously | previous | formerly | former | originally | at first | initially | back then | back in
             | in the past | old | earlier | prior to | history of | until when (?:was|were|did)""",
         "spanish": r"""
-            | antigu\w+ | anterior\w* | solía\w* | qué era | cuál era | al principio | originalmente
-            | previamente""",
+            | antigu\w+ | anterior\w* | solía\w* | qué era | cuál era | al principio | originalmente | previamente""",
         "french": r"""
             | ancien\w* | auparavant | autrefois | quel était | quelle était | à l'origine | initialement
             | précédent\w*""",
@@ -592,7 +590,6 @@ PHRASES: dict[Cue, dict[str, str]] = {
         "arabic": r"""
             | سابق\w* | السابق\w* | القديم\w* | في الماضي | أصلا""",
         "unspaced": r"""
-            | 以前 | 原来 | 过去 | 曾经 | 当时 | 原先 | 起初 | 旧的 | 元々 | もともと | 当初 | 昔
-            | かつて""",
+            | 以前 | 原来 | 过去 | 曾经 | 当时 | 原先 | 起初 | 旧的 | 元々 | もともと | 当初 | 昔 | かつて""",
     },
 }

@@ -1,8 +1,7 @@
 """States that verbs tell of and verbs change: `lives in`, `moved to`; `works at`, `left`; `leads`, `took over from`.
 
-`Ute moved to Lübeck` shares one word with `Ute lives in Kiel`, and says all the same where Ute lives now. A table has,
-for each relation and language, the forms (`forms.py`) that tell of a state, of its change, and of its end. In them, `S`
-is what it is about, `V` the value, and `X` what came before.
+`Ute moved to Lübeck` shares one word with `Ute lives in Kiel`, and says all the same where Ute lives now. A table
+(`state_forms.py`) has the forms that tell of a state, of its change, and of its end.
 """
 
 from __future__ import annotations
@@ -18,7 +17,8 @@ from ..patterns import lazy_pattern
 from .claims import split_clauses
 from .forms import Form, compile_forms
 from .relations import FIRST_PERSON, list_verbs
-from .value_words import ARTICLES, OURS, PREPOSITIONS
+from .state_forms import FORMS, Phase
+from .value_words import ARTICLES, KIND_STEMS, OURS, PREPOSITIONS
 from .words import (
     compile_pattern,
     content_stems,
@@ -31,240 +31,9 @@ from .words import (
     word_set,
 )
 
-Phase = Literal["state", "change", "end"]
 Verdict = Literal["changed", "ended", "other"]
 WRITER = ("i",)  # the subject of what somebody says of themselves
-_MOVED = "moved/relocated/transferred/migrated/shifted"
-_BACK = "back/over/out/down/up/away?"
-_HAVE = "has/have/had/is/are/was/were? just/recently/finally/now/already/been/all? been/since?"
-_WE = "we/i/they/he/she? have/has/just/finally/recently?"
-_I = "i/we/ich/wir/j/je/on/nous/yo/nosotros/eu/nós/я/мы/أنا/نحن/मैं/हम?"
-# relation -> phase -> forms, of all languages with spaces between words
-_FORMS: dict[str, dict[Phase, str]] = {
-    "place": {  # where somebody or something is
-        "state": f"""
-            S live/lives/living/reside/resides/stay/stays/sit/sits/lie/lies in/at/on/with/near/under V
-            S is/are/am/remains now/currently? based/located/parked/housed/situated in/at/on/with V
-            S wohnt/wohne/wohnen/lebt/lebe/leben jetzt/nun? in/im/bei/auf/am/an V
-            S habite/vit/vis/habitent/vivent/se_trouve/se_trouvent maintenant? à/au/en/dans/sur/chez V
-            S vive/viven/vivo ahora? en V
-            S mora/moram/moro/vive/vivem agora? em/no/na/nos/nas V
-            S живёт/живет/живут/живу теперь? в/на/у V
-            S V1 में/पर रहता/रहती/रहते/रखा/रखी/रखे/है/हैं
-            S يسكن/تسكن/يعيش/تعيش/يقيم/تقيم/موجود/موجودة في V
-            يسكن/تسكن/يعيش/تعيش/يقيم/تقيم S في V
-            {_I} live/stay in/at/with/near V
-            {_I} vivo/vivimos en V
-            {_I} moro/moramos em/no/na V
-            {_I} живу/живём/живем в/на V
-            {_I} أسكن/أعيش/نسكن/نعيش في V
-        """,
-        "change": f"""
-            S {_HAVE} {_MOVED} {_BACK} to/into/onto V
-            {_WE} {_MOVED} S {_BACK} to/into/onto V
-            S moved/moves in with V
-            S ist/sind/bin vor? kürzlich/jetzt/gestern? nach/ins/in/zu/zur/zum/auf V gezogen/umgezogen/gewandert
-            S zieht/zog/ziehen/zogen nach/in/zu V
-            S a/ont/ai/est/sont/vient_de? déménagé/déménager/emménagé/parti/partie/installé/installée à/au/en/dans V
-            S se_mudó/se_mudaron/se_ha_mudado/se_trasladó/se_ha_trasladado/se_fue_a_vivir a V
-            S mudou-se/se_mudou/mudou/mudaram/foi_morar/foram_morar se? para/pra/em/no/na o/a? V
-            S переехал/переехала/переехали/переезжает/перебрался/перебралась в/на/к V
-            S V1 में/को? शिफ्ट/चला/चली/चले/आ_गया हो/गया/गई/गए/कर
-            S انتقل/انتقلت/انتقلوا إلى/الى V
-            انتقل/انتقلت/انتقلوا S إلى/الى V
-            {_I} moved/relocated to V
-            {_I} bin/sind nach/in V gezogen/umgezogen
-            {_I} ai/avons déménagé à/au/en V
-            {_I} me_mudé/nos_mudamos/me_he_mudado a V
-            {_I} me_mudei/mudei/mudei_me/nos_mudamos para/pra V
-            {_I} переехал/переехала/переехали в/на V
-            {_I} انتقلت/انتقلنا إلى/الى V
-        """,
-    },
-    "spot": {  # where something is kept or runs: what it moves to, and what it switches to, change that
-        "state": """
-            S is/are/remains now/currently? stored/kept/hosted in/at/on/with V
-            S liegt/liegen/steht/stehen jetzt/nun? in/im/bei/auf/am/an V
-            S está/están/se_encuentra ahora? alojado/alojada/guardado/guardada? en V
-            S fica/ficam/está/estão agora? hospedado/hospedada/guardado/guardada? em/no/na/nos/nas V
-            S лежит/лежат/хранится/хранятся/находится/находятся теперь? в/на/у V
-        """,
-    },
-    "work": {  # for whom somebody works
-        "state": f"""
-            S work/works/working/employed currently? at/for V
-            S arbeitet/arbeite/arbeiten bei/für V
-            S travaille/travaillent chez/pour/à V
-            S trabaja/trabajan/trabajo en/para V
-            S trabalha/trabalham/trabalho em/no/na/para V
-            S работает/работают/работаю в/на V
-            S V में काम_करता/काम_करती/काम_करते
-            S يعمل/تعمل في/لدى V
-            {_I} work at/for V
-            {_I} trabajo en/para V
-            {_I} trabalho na/no/em/para V
-            {_I} работаю в/на V
-            {_I} أعمل في/لدى V
-        """,
-        "change": f"""
-            S has/have? just/recently? joined/joins V
-            S starts/started at/with V
-            S has/have/got/took/found/started a/his/her/their? new/different? job/position/role at/with/in V
-            S left/quit/leaves X for V
-            S ist/sind zu V gewechselt
-            S hat/haben bei V angefangen
-            S a rejoint V
-            S a commencé/démarré chez V
-            S empezó/ha_empezado/entró a_trabajar? en V
-            S se_fue/se_ha_ido a V
-            S começou/entrou a_trabalhar? na/no/em V
-            S foi para/pra a/o? V
-            S устроился/устроилась/перешёл/перешел/перешла на_работу? в V
-            {_I} joined V
-            {_I} started at/with V
-            {_I} got/took/have/started a? new job at/with/in V
-        """,
-        "end": """
-            S has/have? just/finally? left/quit V
-            S resigned/departed/retired from V
-            S hat/haben V verlassen
-            S hat/haben bei V gekündigt/aufgehört
-            S a quitté V
-            S ha? dejado/dejó V
-            S deixou/saiu_da/saiu_do V
-            S уволился/уволилась/ушёл/ушел/ушла из V
-            S ने V छोड़
-            S ترك/تركت V
-            ترك/تركت S V
-        """,
-    },
-    "name": {  # what something is called
-        "state": """
-            S is/are now/currently? called/named/titled V
-            name/title of S is V
-            S 's name/title is V
-            S heißt/heißen jetzt/nun? V
-            S s appelle/appellent maintenant/désormais? V
-            S se llama/llaman ahora? V
-            S agora? se chama/chamam V
-            S теперь? называется/зовут V
-            S का नाम V1 है
-            اسم S1 V
-        """,
-        "change": f"""
-            {_WE} renamed/rebranded/retitled S to/into/as? V1
-            {_WE} are/were? now? decided_to? call/calling/named/called S V1
-            S {_HAVE} renamed/rebranded to/into? V
-            S wurde/heißt in/jetzt/nun V umbenannt?
-            wir/ich? haben/habe S in V umbenannt
-            S a_été/est rebaptisé/rebaptisée/renommé/renommée en? V
-            S переименовали/переименован/переименована в V
-            переименовали S в V
-        """,
-    },
-    "tool": {  # with what something is done, or what it runs on
-        "state": """
-            we/i/they? use/uses/using/run/runs now/currently? V for/as/in the/our/my/all? S
-            S use/uses/using now/currently? V
-            my/our S is/are V
-            S run/runs/goes/go/live/lives now? on/in/with/through/via V
-            S is/are now? done/built/written/made/hosted/managed/tracked/handled? on/in/with/through/via V
-            wir/ich? nutzen/verwenden/benutzen/nutze/verwende jetzt/nun? V für S
-            für S nutzen/verwenden/benutzen/nutze wir/ich? V
-            wir/ich schreiben/schreibe/machen/mache/führen/verwalten S in/mit V
-            S läuft/laufen/liegt/liegen jetzt/nun? auf/über/mit/in/bei V
-            on/nous utilise/utilisons V pour S
-            usamos/utilizamos/uso V para S
-            usamos/utilizamos/uso/usam V para/pra S
-            S usa/usam/utiliza V
-            используем/использую V для S
-            S ist/sind in/mit/auf V geschrieben/gebaut/programmiert
-            S est/sont écrit/écrite/écrits/codé/codée/fait/faite en/avec V
-            S está/es/están/son escrito/escrita/hecho/hecha/programado/programada en/con V
-            S é/está/são escrito/escrita/feito/feita/programado/programada em/com V
-            S написан/написана/написано/написаны/сделан/сделана на/в V
-            S V1 में लिखा/लिखी/बना/बनी
-            S مكتوب/مكتوبة/مبني/مبنية ب/على? V
-            نستخدم/أستخدم V ل? S
-        """,
-        "change": f"""
-            {_WE} switched/{_MOVED}/upgraded/converted/ported/rewrote/rebuilt S {_BACK} to/into/in/onto/with V
-            S {_HAVE} switched/{_MOVED}/upgraded/converted/ported/rewritten/rebuilt {_BACK} to/into/in/onto/with V
-            S wurde/wurden/ist/sind/haben auf/zu/nach V umgestellt/migriert/umgezogen/umgestiegen/aktualisiert
-            wir/ich? haben/habe S auf/zu/nach V umgestellt/migriert/umgezogen
-            nous/on avons/a migré/basculé/passé S sur/vers/à V
-            S est/sont passé/passés/passée/passées à/sur/sous V
-            migramos/pasamos/cambiamos S a V
-            atualizamos/migramos/passamos/mudamos S para V
-            перевели/перенесли/обновили/переписали/переделали S на/в V
-            S перевели/перенесли/обновили/переписали/переделали на/в V
-            wir/ich? haben/habe S in/mit/auf V neu_geschrieben/umgeschrieben/neu_gebaut
-            nous/on avons/a réécrit/refait S en/avec V
-            hemos/reescribimos reescrito/rehecho? S en/con V
-            reescrevemos/refizemos S em/com V
-            S को V1 में दोबारा? लिखा/लिख
-        """,
-        "end": f"""
-            {_WE} cancelled/canceled/dropped/retired/uninstalled/discontinued/stopped_using/no_longer_use/got_rid_of V
-        """,
-    },
-    "lead": {  # who is in charge of something
-        "state": """
-            V lead/leads/own/owns/manages/manage/handles/handle/maintains/runs/chairs/oversees S
-            V is/are the/our? lead/leader/head/owner/manager/maintainer/captain/director/chair/coach of/for/on S
-            V is/are now/currently? leading/running/managing/handling/owning/maintaining/responsible_for/in_charge_of S
-            lead/leader/head/owner/manager/maintainer/captain/director/chair/contact of/for/on S is/are now? V
-            S is/are owned/handled/led/managed/maintained/run/overseen by V
-            V leitet/betreut/verantwortet/führt/verwaltet S
-            V ist/sind zuständig/verantwortlich für S
-            V gère/dirige/gèrent/dirigent maintenant/désormais? S
-            S est/sont maintenant/désormais? géré/gérée/gérés/gérées/dirigé/dirigée par V
-            V lleva/gestiona/dirige/coordina S
-            V cuida/gere/gerencia/coordena/dirige d'/do/da/de/dos/das? S
-            quem cuida/gere/coordena de/do/da/dos/das? S é o/a? V
-            quien lleva/gestiona/coordina S es V
-            c est V qui gère/dirige/coordonne S
-            um S kümmert sich jetzt/nun? V
-            V kümmert sich jetzt/nun? um S
-            V se encarga/ocupa de S
-            de S se encarga/ocupa V
-            V s occupe de S
-            за S отвечает/отвечают теперь? V
-            V отвечает/отвечают за S
-            V ведёт/ведет/курирует/руководит S
-            S теперь? ведёт/ведет/курирует V
-            S V1 संभालता/संभालती/संभालते/देखता/देखती/देखते/चलाता/चलाती/चलाते
-            V مسؤول/مسؤولة/مسؤولا عن S
-        """,
-        "change": """
-            V has/have? taken/took/takes/taking over S from X
-            V has/have? taken/took/takes/taking over S
-            V takes/took S over from X
-            V replaces/replaced/succeeds/succeeded/follows X as/on/at/in/for S
-            V inherits/inherited S
-            ownership of S has/was/is? now? goes/went/passed/passes/moved/transferred to V
-            S has/was/is/were? now? been? passed/handed/transferred/reassigned over? to V
-            V hat S von X übernommen
-            V hat bei/in/im S von X übernommen
-            V hat S übernommen
-            V übernimmt ab_sofort? S
-            V a repris S
-            V a pris la_suite/la_relève de/d' X à/au/pour/sur/dans S
-            X a passé/transmis/confié S à V
-            V asumió/asume/assumiu S
-            V se_hizo_cargo/se_ha_hecho_cargo/se_encarga_ahora/se_encargará de S
-            X le? pasó/entregó/traspasó S a V
-            X passou/entregou S para/pra/ao/à o/a? V
-            S passou para/pra a/o? V
-            V принял/приняла/взял/взяла S у X
-            S теперь у V
-            V1 ने S संभाल
-            X ने S V1 को सौंप/दे
-            تولى/تولت V1 S
-            سلم/سلمت/نقل/نقلت V0 S إلى/الى V
-        """,
-    },
-}
+_LABEL = lazy_pattern(r"([^:.!?,;\n]{2,40}): +(\S[^,;]*)")
 _CHANGED_BY = {"spot": ("place", "tool"), "place": ("spot",)}  # other relations whose changes change a state, too
 # What is said of something that is no more. `E` is said of its subject, `O` of what somebody had or planned.
 _ENDED = r"""(?:
@@ -339,6 +108,8 @@ _UNSPACED["lead"] = {
         "(?P<v>.{1,6}?)接手了?(?P<s>.{2,10}?)了?$",
         ".{1,6}?把(?P<s>.{2,10}?)(?:交给|转给|移交给)了?(?P<v>.{1,6}?)了?$",
         "(?P<v>[^が]{1,8}?)が(?:.{1,8}?から)?(?P<s>.{1,10}?)を引き継",
+        "(?P<s>[^は]{1,10}?)は.{1,8}?から(?P<v>.{1,8}?)[にへ](?:引き継|移管|交代)",
+        "(?P<s>[^把]{2,10}?)(?:从.{1,6}?)?(?:移交|转交|转|交)给了?(?P<v>.{1,6}?)了?$",
     ),
 }
 _UNSPACED_TIMES = lazy_pattern(
@@ -366,6 +137,7 @@ _SLOTS = {
     "V1": r"(?P<v>\S+)",
     "S1": r"(?P<s>\S+(?: \S+)?)",
     "V0": r"\S+",
+    "X0": r"\S+",
     "X": r"\S+(?: \S+){0,2}?",
 }
 _LAST_SLOTS = {"S": r"(?P<s>\S+(?: \S+){0,5})", "V": r"(?P<v>\S+(?: \S+){0,4})"}  # up to where the clause ends
@@ -384,7 +156,11 @@ class State(NamedTuple):
 @cache_within(500_000)
 def read_states(text: str) -> tuple[State, ...]:
     """Return what the clauses of a note say of states; cached, as a note is compared with many."""
-    return tuple(dict.fromkeys(state for clause in split_clauses(text) for state in _read_clause(clause)))
+    clauses = split_clauses(text)
+    label = _LABEL.match(text)
+    if label:  # `Owner of the wiki: Tom` is read as `Owner of the wiki is Tom`, too
+        clauses = (f"{label[1]} is {label[2]}", *clauses)
+    return tuple(dict.fromkeys(state for clause in clauses for state in _read_clause(clause)))
 
 
 def compare_states(older: str, newer: str, *, says_change: bool) -> tuple[Verdict, State] | None:
@@ -395,14 +171,26 @@ def compare_states(older: str, newer: str, *, says_change: bool) -> tuple[Verdic
     for change, state in product(changes, read_states(older) if changes else ()):
         is_given_up = change.phase == "end" and change.subject == WRITER and change.relation == state.relation
         is_comparable = change.relation in (state.relation, *_CHANGED_BY.get(state.relation, ()))
+        is_left = (state.relation, change.relation, change.phase) == ("tool", "place", "end")  # `is in Lisbon`
+        if _gives_new_name(state, change):
+            return "changed", state
         if state.phase == "end" or not (is_given_up or _are_of_one(state, change)):
             continue
-        verdict = _compare(state, change) if is_comparable else "other"
+        verdict = _compare(state, change) if is_comparable or is_left else "other"
         if verdict != "other":
             return verdict, state
         if change.phase != "state":
             other = verdict, state
     return other
+
+
+def _gives_new_name(state: State, change: State) -> bool:
+    """Return whether a note is about the name that an older one gives to something, and says what that is called now:
+    `our cat is called Mimi`, `Mimi goes by Felix now`."""
+    if (state.relation, change.relation) != ("name", "name") or change.value <= state.value:
+        return False
+    named = change.subject[-len(state.value) :]
+    return frozenset(named) == state.value and set(change.subject[: -len(named)]) <= set(state.subject)
 
 
 def _compare(state: State, change: State) -> Verdict:
@@ -422,9 +210,10 @@ def _is_inflected(first: frozenset[str], second: frozenset[str]) -> bool:
 
 def _are_of_one(first: State, second: State) -> bool:
     """Return whether two states are of the same thing: `my sister Nadia` is `Nadia`, and `Nadia's brother` is not."""
-    if first.subject == second.subject:
-        return True
     short, long = sorted((first, second), key=_count_words)
+    more = set(long.subject).difference(short.subject)
+    if more <= KIND_STEMS and set(short.subject) <= set(long.subject):  # `the wiki backup`, `backup of the wiki`
+        return True
     return long.is_own and long.subject[-len(short.subject) :] == short.subject
 
 
@@ -540,7 +329,7 @@ def _cut(words: list[str]) -> list[str]:
 @cache
 def _index_forms() -> dict[str, list[Form[_Tag]]]:
     """Return the forms by their triggers."""
-    table = [((relation, phase), rows) for relation, phases in _FORMS.items() for phase, rows in phases.items()]
+    table = [((relation, phase), rows) for relation, phases in FORMS.items() for phase, rows in phases.items()]
     index: dict[str, list[Form[_Tag]]] = {}
     for form in compile_forms(table, _SLOTS, _LAST_SLOTS, longest_first=False, is_whole=False):
         for word in form.triggers:

@@ -55,6 +55,13 @@ _FORMS: dict[Phase, str] = {
         H becomes/became {_THE} {_NEW}? R
         H takes_over/took_over/starts/started as {_THE}? {_NEW}? R
         H replaces/succeeds/replaced/succeeded X as R
+        X handed/passed/gave/hands/passes over? {_THE} R role/job/position/duties/hat? over? to H
+        H took/takes/has_taken over? {_THE} R role/job/position/duties? over? from X
+        H hat {_THE} rolle/amt/posten/job von/vom/der/des/als? R von X übernommen
+        X hat {_THE} rolle/amt/posten/job von/vom/der/des/als? R an H abgegeben/übergeben
+        H a repris {_THE} rôle/poste de/d/du R
+        H asumió {_THE} puesto/cargo/papel de R
+        H assumiu {_THE} cargo/papel/posto de R
         H теперь наш/наша? новый/новая? R
         H наш/наша? новый/новая R
         наш/наша? новый/новая R H

@@ -200,6 +200,16 @@ PLANS = word_set(
     计划 行程 appointment booking termin rendez vous cita consulta встреча موعد अपॉइंटमेंट 预约 予約
     """
 )
+# What only says what kind of thing a name names: `the billing service` is `billing`.
+KINDS = word_set(
+    """
+    service team project app application domain server repo repository database system module feature flag package
+    library cluster website site component tool company dienst projekt anwendung seite datenbank firma servicio equipo
+    proyecto aplicación módulo servidor sitio empresa équipe projet application serveur module entreprise serviço equipe
+    projeto aplicativo servidor команда проект сервис сервер сайт модуль टीम प्रोजेक्ट सर्वर فريق مشروع خدمة خادم
+    """
+)
+KIND_STEMS = frozenset(map(stem, KINDS))
 # Cases that hold side by side: what is said of one says nothing of another.
 CONTRASTS = tuple(
     word_set(each)

@@ -18,6 +18,7 @@ from .completions import completes, drops, is_task, leaves_open, tells_done
 from .cues import CHANGE_CUES, find_cue, has_cue
 from .distinctions import are_told_apart, have_other_subjects
 from .frames import Frame, align, judge_frame, normalize_words
+from .given_up import find_given_up
 from .glances import MAX_NEWER_WORDS, MAX_OLDER_WORDS, count_words
 from .links import Link, LinkKind, hash_words
 from .phrases import Cue
@@ -151,7 +152,7 @@ def _find_link(older: Statement, newer: Statement, *, is_same_place: bool) -> Li
         link = _judge_field(older, newer)
     if not link and "change" in cues:
         link = _judge_move(older, newer)
-    link = link or find_change(older, newer) or _judge_change(older, newer)
+    link = link or find_given_up(older, newer) or find_change(older, newer) or _judge_change(older, newer)
     return link or (None if have_other_subjects(older, newer) else find_new_value(older, newer))
 
 
