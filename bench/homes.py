@@ -3,7 +3,8 @@
 Run: ./dev homes FOLDER. Writes `homes-fit` and `homes-held`, fifteen homes each, which share no fact. A third of the
 questions cannot be answered: they ask for a fact that the home does not have, or for that of somebody else. Also writes
 `homes-near-fit` and `homes-near-held`, written by hand in eight languages: nearly half of their questions cannot be
-answered, though a note nearly fits.
+answered, though a note nearly fits. So does every second one of `homes-kinds-fit` and `homes-kinds-held`: it asks for
+another attribute of what a note is about.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from typing import Any, NamedTuple
 
 FACTS = Path(__file__).with_name("homes.txt")
 NEAR_MISSES = Path(__file__).with_name("near.txt")
+OTHER_ATTRIBUTES = Path(__file__).with_name("kinds.txt")
+HALVES = ("fit", "held")
 PEOPLE = ("Ann", "Bruno", "Chiara", "Dmitri", "Elif", "Farah", "Goran", "Hanna", "Ivo", "Jun", "Kemal", "Lena", "Mina")
 QUESTIONS_OF_A_HOME = 12
 SIZES = (5, 7, 10, 14, 20, 28, 40, 55, 75, 100, 140, 200, 280, 390, 500)
@@ -56,6 +59,26 @@ def main() -> None:
         write_set(folder / f"homes-{name}", facts, random.Random(name))
     for name, homes in read_homes(NEAR_MISSES.read_text()).items():
         write_homes(folder / f"homes-near-{name}", homes)
+    for name, homes in draw_halves(OTHER_ATTRIBUTES.read_text(), random.Random("other")).items():
+        write_homes(folder / f"homes-kinds-{name}", homes)
+
+
+def draw_halves(text: str, dice: random.Random) -> dict[str, list[Home]]:
+    """Return the homes twice, with the questions of the notes that are drawn into each half."""
+    halves: dict[str, list[Home]] = {half: [] for half in HALVES}
+    half = ""
+    for mark, rest in (line.split(" ", 1) for line in text.splitlines() if not line.startswith("#")):
+        if mark == "=":
+            for homes in halves.values():
+                homes.append(([], []))
+        elif mark == "-":
+            half = dice.choice(HALVES)
+            for homes in halves.values():
+                homes[-1][0].append(rest)
+        else:
+            notes, asked = halves[half][-1]
+            asked.append((rest, len(notes) - 1 if mark == "?" else None))
+    return halves
 
 
 def read_homes(text: str) -> dict[str, list[Home]]:
