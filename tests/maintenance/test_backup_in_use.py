@@ -180,7 +180,7 @@ def test_a_home_that_cannot_be_written_is_exported_with_a_warning(memory: Memory
     finally:
         home.chmod(0o700)
     assert done.files == 2
-    assert "could not be held" in done.warnings[0]
+    assert "could not be paused" in done.warnings[0]
 
 
 def test_locks_that_are_a_link_are_not_taken_elsewhere(memory: Memory, home: Path, tmp_path: Path) -> None:

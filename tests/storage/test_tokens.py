@@ -87,7 +87,7 @@ def test_neither_is_a_page_nor_leaves_with_an_archive(access: TokenStore, home: 
 def test_a_file_that_says_something_else_lets_nobody_in(access: TokenStore, home: Path, text: str) -> None:
     (home / ".access").mkdir()
     (home / TOKENS_FILE).write_text(text)
-    with pytest.raises(StorageError, match="is not as `commonplace token` writes it"):
+    with pytest.raises(StorageError, match="is not in the form that `commonplace token` writes"):
         access.list_tokens()
 
 

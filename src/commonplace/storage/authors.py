@@ -1,4 +1,4 @@
-"""Who wrote each line of a page: blame, and for what search returns a cache of it.
+"""Provenance: who wrote each line of a page (blame), with a cache for search hits.
 
 Blame follows the changes of a page one after another. A line that was there before the first change that is read has no
 known author. Only the lines around a change are compared, so a large page costs little more than a small one; of a long
@@ -36,9 +36,9 @@ SUPERSEDE = "supersede"  # the tool of an answer about what replaces what
 KEEP = "keep"  # the tool of an approval of some lines by a person
 _PERSON = "person"
 _ANSWERING = frozenset(("", _PERSON, "token"))
-_PAGE_CACHE_BYTES = 8_000_000  # of all memories that this process has open
+_PAGE_CACHE_BYTES = 8_000_000  # shared by all memories open in this process
 _FEW_BLANKS = 100
-_MIN_SPELLED_LETTERS = 4  # of a word that may have been misspelled
+_MIN_SPELLED_LETTERS = 4  # shorter words are not compared for spelling
 _MIN_SPELLING_LIKENESS = 0.8
 _JOIN = "; "
 _LINES = re.compile(r"lines (\d{1,9}) to (\d{1,9}) of ([0-9a-f]+)")
@@ -46,7 +46,7 @@ Span = tuple[str, int, int]  # a path, a first line and a last one, counted from
 
 
 class Bounds(NamedTuple):
-    """How many of the newest changes are followed, and how many bytes of what they replaced and wrote are compared."""
+    """How many of the newest changes are followed, and how many bytes of their old and new text are compared."""
 
     versions: int
     size: int
@@ -67,7 +67,7 @@ _SEARCH_BOUNDS = Bounds(versions=5000, size=16_000_000)
 
 
 def may_answer(origin: str) -> bool:
-    """Return whether answers that come this way count: from the owner, a person, or who may write for all agents."""
+    """Return whether answers of this origin count: from the owner, a person, or a token for all agents."""
     return kind_of_origin(origin) in _ANSWERING
 
 
@@ -99,7 +99,7 @@ def blame(lines: Sequence[Line], bounds: Bounds) -> list[LineOrigin]:
 
 
 def list_lines(history: HistoryStore, path: str, newest: int) -> list[Line]:
-    """Return the newest changes of a page for its blame; where it was renamed, with those of its old path before."""
+    """Return the newest changes of a page for its blame; if it was renamed, preceded by those of its old path."""
     lines = history.lines(path, newest)
     paths = {path}
     while lines and (old := find_old_path(lines[0].change)) and old not in paths:
@@ -115,12 +115,12 @@ def _find_lines_to(lines: list[Line], rename: Change) -> list[Line]:
 
 
 def describe_lines(first: int, last: int, version: str) -> str:
-    """Return which lines of a version a person keeps, as the reason of a change."""
+    """Return the lines of a version that a person approves, as the reason of a change."""
     return f"lines {first} to {last} of {version}"
 
 
 def _approve_lines(change: Change, origins: list[LineOrigin]) -> None:
-    """Approve the lines that a change names, if they are of the version that it was made to."""
+    """Approve the lines that a change names, if they belong to the version it applies to."""
     lines = _LINES.fullmatch(change.why)
     if not lines or lines[3] != change.version:
         return
@@ -135,7 +135,7 @@ def is_by_person(change: Change) -> bool:
 
 
 def _find_start(edits: Sequence[Edit], bounds: Bounds) -> int:
-    """Return the first of the newest edits that are within the bounds; the last one always is."""
+    """Return the index of the first edit within the bounds; the last one always is."""
     size = 0
     start = len(edits)
     while start and len(edits) - start < bounds.versions:
@@ -148,8 +148,8 @@ def _find_start(edits: Sequence[Edit], bounds: Bounds) -> int:
 
 
 def _follow(edit: Edit, text: bytearray, origins: list[LineOrigin]) -> None:
-    """Make an edit, in the text and in the origins of its lines. Lines that were there before keep theirs."""
-    # After a gap, what is new may be from a change that history no longer holds.
+    """Apply an edit to the text and to the origins of its lines. Unchanged lines keep theirs."""
+    # After a gap, new lines may be from a change that history no longer holds.
     own = LineOrigin(edit.change, is_by_person(edit.change)) if edit.is_next else UNKNOWN
     start = text.rfind(b"\n", 0, edit.start) + 1
     end = text.find(b"\n", edit.end) + 1 or len(text)
@@ -164,13 +164,13 @@ def _follow(edit: Edit, text: bytearray, origins: list[LineOrigin]) -> None:
 
 
 def _count_lines(text: bytearray, start: int = 0) -> int:
-    """Return how many lines begin at `start`, which is where a line begins, or after it."""
+    """Return how many lines begin at or after `start`, itself the beginning of a line."""
     is_open = len(text) > start and not text.endswith(b"\n")
     return text.count(b"\n", start) + is_open
 
 
 def _carry_over(lines: list[str], new_lines: list[str], origins: list[LineOrigin], own: LineOrigin) -> list[LineOrigin]:
-    """Return the origins of the new lines: those that were there before keep theirs."""
+    """Return the origins of the new lines: unchanged ones keep theirs."""
     head = _count_equal(lines, new_lines)
     tail = _count_equal(lines[head:][::-1], new_lines[head:][::-1])
     old_end = len(lines) - tail
@@ -181,7 +181,7 @@ def _carry_over(lines: list[str], new_lines: list[str], origins: list[LineOrigin
     known = origins[head:old_end]
     old = new = 0
     for one, two, size in (*matching_blocks(before, after), (len(before), len(after), 0)):
-        if one - old == two - new:  # as many lines as before: each took the place of one
+        if one - old == two - new:  # as many lines as before: each replaced one
             for at in range(one - old):
                 if is_correction(before[old + at], after[new + at]):
                     origin = known[old + at]
@@ -193,8 +193,8 @@ def _carry_over(lines: list[str], new_lines: list[str], origins: list[LineOrigin
 
 
 def is_correction(old: str, new: str) -> bool:
-    """Return whether a line says what it said before: in another spelling of some words, and perhaps with more after
-    it. Whoever changes a number, or a name, says something else."""
+    """Return whether a line still says the same: with corrected spelling, and perhaps more text at its end. A changed
+    number or name says something else."""
     words = old.split()
     others = new.split()
     if not words or len(others) < len(words):
@@ -222,7 +222,7 @@ def _count_equal(lines: list[str], new_lines: list[str]) -> int:
 
 
 class Provenance(NamedTuple):
-    """Who wrote a passage, the latest first, and when that was. Empty where history does not know.
+    """Who wrote a passage, the latest first, and when. Empty if history does not know.
 
     `names` are for filters: agents, and how a change came (`outside`, `import`, `person`, `token`).
     """
@@ -230,18 +230,18 @@ class Provenance(NamedTuple):
     author: str = ""
     at: str = ""
     is_approved: bool = False  # whether a person wrote or approved all of it
-    is_edited: bool = False  # whether it was said in several changes
+    is_edited: bool = False  # whether several changes wrote it
     names: frozenset[str] = frozenset()
     head: str = ""  # the front matter of its page
     comments: str = ""  # the annotations of the whole page
-    answers: frozenset[Answer] = frozenset()  # on its page, those that somebody gave
-    said_at: str = ""  # when the last of it was said; corrections of its spelling since do not count
-    first_said_at: str = ""  # when the first of it was said
+    answers: frozenset[Answer] = frozenset()  # answers that somebody gave, on its page
+    said_at: str = ""  # when the last of it was written, spelling corrections aside
+    first_said_at: str = ""  # when the first of it was written
 
 
 class _Page(NamedTuple):
-    """The origins of a page's lines. `blanks`: the numbers of lines without text, whose author tells nothing. `whole`:
-    the provenance of any of its lines, if they are of one origin, as those of most pages are."""
+    """The origins of a page's lines. `blanks`: the numbers of lines without text, whose author does not matter.
+    `whole`: the provenance of every line, if all have one origin, as on most pages."""
 
     origins: Sequence[LineOrigin] = ()
     blanks: frozenset[int] = frozenset()
@@ -249,7 +249,7 @@ class _Page(NamedTuple):
     comments: str = ""
     answers: frozenset[Answer] = frozenset()
     whole: Provenance | None = None
-    lines: int = 0  # of one origin, of which the page has one then
+    lines: int = 0  # how many, if all lines of the page have one origin
 
     def list_origins(self) -> Sequence[LineOrigin]:
         return [*self.origins] * self.lines if self.whole else self.origins
@@ -259,14 +259,14 @@ _pages: ByteCache[tuple[object, str], tuple[str, _Page]] = ByteCache("authors of
 
 
 class Authors:
-    """Finds authors. Keeps one blame for a page, as long as the stamp of its history stays the same."""
+    """Finds authors. Caches the blame of a page while the stamp of its history stays the same."""
 
     def __init__(self, pages: Pages, history: HistoryStore, *, knows_approval: bool = True) -> None:
         """`knows_approval`: whether what history says of people counts. It does not in a memory that was only found:
         its history came with it."""
         self._pages = pages
         self._history = history
-        self._owner = object()  # tells its pages from those of other memories
+        self._owner = object()  # distinguishes its pages from those of other memories
         self._knows_approval = knows_approval
 
     def find(self, spans: Sequence[Span], moment: str = "") -> list[Provenance]:
@@ -282,7 +282,7 @@ class Authors:
         return [self._find(span, stamps.get(span[0], "")) for span in spans]
 
     def find_approved_lines(self, path: str) -> list[tuple[int, int]]:
-        """Return the first and the last line of every stretch of a page that a person wrote or approved."""
+        """Return the first and last line of every stretch of a page that a person wrote or approved."""
         try:
             stamp = self._history.stamps([path]).get(path, "")
         except (CommonplaceError, OSError):
@@ -316,7 +316,7 @@ class Authors:
         if known or not page.whole or len(page.blanks) > _FEW_BLANKS or page.head or page.comments:
             _pages.put((self._owner, path), (stamp, page))
         else:
-            _pages.add_new((self._owner, path), (stamp, page))  # such pages take about the same: few are measured
+            _pages.add_new((self._owner, path), (stamp, page))  # all take about the same space: few are measured
         return page
 
     def _blame_as_of(self, path: str, moment: str) -> _Page:
@@ -331,7 +331,7 @@ class Authors:
     def _blame(self, path: str) -> _Page:
         page = self._pages.read(path)
         lines = list_lines(self._history, path, _SEARCH_BOUNDS.versions)
-        if not lines or lines[-1].change.version != page.version:  # changed since, and not recorded yet
+        if not lines or lines[-1].change.version != page.version:  # it changed since, and that is not recorded yet
             return _Page()
         known = _blame_last(lines, page.text)
         if UNKNOWN not in known.origins:
@@ -352,7 +352,7 @@ def _blame_last(lines: Sequence[Line], text: str) -> _Page:
 
 
 def _is_first(lines: Sequence[Line]) -> bool:
-    """Return whether a page was written once, as most are: then nothing has to be compared."""
+    """Return whether a page was written only once, as most are, so that nothing has to be compared."""
     change = lines[0].change
     return len(lines) == 1 and change.before == ABSENT and change.tool not in (APPROVE, KEEP)
 
@@ -363,8 +363,8 @@ def _blame_first(lines: Sequence[Line], text: str) -> list[LineOrigin]:
 
 
 def _read_answers(lines: Sequence[Line], text: str) -> frozenset[Answer]:
-    """Return the answers on a page that the owner gave, or a person, or who may write for all agents: those that were
-    added by the call that gives one, or by hand. All others are part of a text that was stored."""
+    """Return the answers on a page that the owner, a person or a token for all agents gave: added by hand, or by the
+    call for answers. Any others are part of a stored text."""
     if not any(find_answers(text)):
         return frozenset()
     given: set[Answer] = set()
@@ -384,8 +384,8 @@ def _count_answers(data: bytearray) -> Counter[Answer]:
 
 
 def _may_answer(edit: Edit) -> bool:
-    """Return whether the answers that an edit adds are meant as such. After a gap in history, nobody knows who added
-    what, unless the change says so itself."""
+    """Return whether the answers that an edit adds count. After a gap in history, nobody knows who added what, unless
+    the change says so itself."""
     change = edit.change
     is_answer = change.tool == SUPERSEDE and may_answer(change.origin)
     return is_answer or (edit.is_next and is_by_person(change))
@@ -416,7 +416,7 @@ def _find_in(page: _Page, span: Span) -> Provenance:
 
 
 def _fill(origins: Sequence[LineOrigin], changes: list[Change]) -> Sequence[LineOrigin]:
-    """Name the author of all changes for lines that are older than what was compared, if there is only one."""
+    """Attribute lines older than the compared changes to the page's only author, if there is one."""
     is_whole = bool(changes) and changes[0].before == ABSENT
     if not is_whole or len({change.by for change in changes}) > 1:
         return origins
@@ -425,7 +425,7 @@ def _fill(origins: Sequence[LineOrigin], changes: list[Change]) -> Sequence[Line
 
 
 def _without_programs(origins: Sequence[LineOrigin]) -> list[LineOrigin]:
-    """Forget who wrote lines of a session outside of history: sessions grow without it, by what agents say."""
+    """Drop `outside` as the author of a session's lines: sessions grow without history, by what agents say."""
     return [UNKNOWN if origin.change and not origin.change.tool else origin for origin in origins]
 
 
@@ -447,7 +447,7 @@ def _at(change: Change) -> str:
 
 
 def _names(change: Change) -> list[str]:
-    """Return what a filter may call the author of a change."""
+    """Return the names by which a filter may refer to the author of a change."""
     kind = kind_of_origin(change.origin)
     if not change.tool:
         return ["outside"]

@@ -1,7 +1,7 @@
 """The seam between the memory and what stores it: one protocol, `Storage`, that every backend implements.
 
-A storage holds one memory: its pages, their history, access tokens with the audit log, and transcripts. Its parts are
-reached from the one object. Every backend passes the same contract (`commonplace.testing.StorageContract`).
+A storage (a backend's view of one memory) has its pages, their history, access tokens with the audit log, and
+transcripts, all as parts of one object. Every backend passes the same contract (`commonplace.testing.StorageContract`).
 
 A home is a path, or a URL whose scheme names a backend. A new backend is one folder here with a module `backend`, and
 one line in `BACKENDS`. Backends are imported when they are first needed.
@@ -37,9 +37,9 @@ Sentences = list[str]
 Suffix = str | tuple[str, ...]
 PathWarnings = list[tuple[str, str]]  # a path and what is wrong there; not every agent may see every path
 Texts = list[tuple[str, str]]  # paths and the texts of their pages
-OnWrite = Callable[[str, int], None]  # called with a page's path and size in bytes (0: removed) after a write
+OnWrite = Callable[[str, int], None]  # called after a write, with the page's path and size in bytes (0: removed)
 
-MAX_PAGE_CHARACTERS = 4_000_000  # of a page that are searched; more than any page a person can read
+MAX_PAGE_CHARACTERS = 4_000_000  # of a page are searched; more than a person can read
 UNSURE = -1  # the stamp of a page that may change again without changing its stamp
 
 
@@ -98,8 +98,8 @@ class PageWriter(Protocol):
     def rewrite(self, path: str, merge: Callable[[str], str]) -> str:
         """Replace the whole page, under its lock, by what `merge` makes of its text.
 
-        As `edit`, but what others wrote and `merge` leaves out is not reported: it has decided that. Bytes that are
-        not UTF-8 are replaced.
+        Like `edit`, but no conflict is reported for what `merge` leaves out: that is its decision. Bytes that are not
+        UTF-8 are replaced.
         """
         ...
 
@@ -128,11 +128,11 @@ class Pages(PageReader, PageWriter, Protocol):
         ...
 
     def record_outside_edits(self, paths: Iterable[str]) -> None:
-        """Record in history the present state of pages that were changed by other programs."""
+        """Record in history the current state of pages that other programs changed."""
         ...
 
     def reaffirm(self, path: str, if_version: str | None = None) -> None:
-        """Record the page in history once more, as it is: its present author stands behind it. StaleVersion unless
+        """Record the page in history once more, unchanged: the current author approves it. StaleVersion unless
         `if_version` is the current one."""
         ...
 
@@ -201,7 +201,7 @@ class HistoryStore(Protocol):
         ...
 
     def stamps(self, paths: Sequence[str]) -> dict[str, str]:
-        """Return for each page with a history a text that is another one when its history has grown."""
+        """Return a stamp for each page with a history, which changes when the history grows."""
         ...
 
     def iterate_pages(self) -> Iterator[tuple[str, Versions]]:
@@ -311,7 +311,7 @@ class Storage(Protocol):
     name: str  # as shown to people, without a password
     local_folder: str  # the folder of this machine that holds its files; empty: they are elsewhere
     cache_folder: str  # where this machine keeps data derived from the pages, such as the index; empty: nowhere
-    settings_check_seconds: float  # how long settings count as current after a check; 0: checking costs nothing
+    settings_check_seconds: float  # how long settings count as current after a check; 0 if checking is cheap
     settings: Settings
     settings_version: object  # identifies the settings file as it was loaded
     pages: Pages
@@ -365,7 +365,7 @@ class Storage(Protocol):
     def bulk(self) -> BulkStore: ...
 
     def check(self) -> None:
-        """Raise StorageError when the storage cannot be used, such as a file in the place of the home."""
+        """Raise StorageError if the storage cannot be used, for example if the home is a file."""
         ...
 
     def close(self) -> None: ...
@@ -381,7 +381,7 @@ MAX_TENANT_CHARACTERS = 200
 
 
 class SetupProblem(NamedTuple):
-    """Something that must be set right before a memory can be opened, and how."""
+    """Something that must be fixed before a memory can be opened, and how."""
 
     location: str
     problem: str
@@ -420,7 +420,7 @@ class Backend(Protocol):
         ...
 
     def diagnose(self, address: str) -> list[SetupProblem]:
-        """Return what keeps a memory from being opened; NotFound where there is none."""
+        """Return what prevents a memory from being opened; NotFound if there is none."""
         ...
 
     def may_exist(self, address: str) -> bool:
@@ -428,7 +428,7 @@ class Backend(Protocol):
         ...
 
     def create(self, address: str) -> None:
-        """Make the place for a new memory. One that exists stays as it is."""
+        """Create a new memory. One that exists stays as it is."""
         ...
 
 

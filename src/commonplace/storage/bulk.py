@@ -15,7 +15,7 @@ from .history import Change, Versions, current_write
 CHUNK_BYTES = 1 << 20
 _SPOOL_MEMORY_BYTES = 32 << 20
 _MAX_PATH_BYTES = 4096
-_MAX_PATH_DEPTH = 100  # folders: opening a file costs a step through each of them
+_MAX_PATH_DEPTH = 100  # folders; opening a file steps through each of them
 
 Each = TypeVar("Each")
 WriteProgress = Callable[[int], None]  # called with the number of pages written so far
@@ -121,7 +121,7 @@ def path_problem(path: str) -> str:
     if not path or path[0] in "/~" or path[1:2] == ":" or not {"", ".", ".."}.isdisjoint(path.split("/")):
         return "is not a path inside a home"
     is_too_long = len(path.encode()) > _MAX_PATH_BYTES or path.count("/") > _MAX_PATH_DEPTH
-    return "is longer than any path of a file should be" if is_too_long else ""
+    return "is too long for a path" if is_too_long else ""
 
 
 def covers(root: Root, path: str) -> bool:
@@ -149,9 +149,9 @@ def find_untracked(names: Iterable[str], roots: Iterable[Root], base: str) -> tu
 
 
 def missing_versions(page: IncomingPage, known: Sequence[str], current: str, data: bytes | None, now: str) -> Versions:
-    """Return what to add to a history that has the versions `known`, so that it ends with the page.
+    """Return what to add to a history with the versions `known`, so that it ends with the page.
 
-    A history that the page's own one continues is completed. Any other one stays, with the page as a new change.
+    A history that the page's own one continues is completed. Any other is kept, and the page becomes a new change.
     """
     history = page.history or []
     if [*known] == [change.version for change, _ in history[: len(known)]]:

@@ -1,9 +1,9 @@
 """What every backend does with a page around a write: text to bytes and back, and conflict detection.
 
 Conflict detection compares what a handle has read of a page with what history knows, so that no change by somebody
-else is lost without a word. What a conversation was last given of a page that it may rewrite whole, its reading, is the
-base of the merge when it does. A reading holds the lines that were given, and no others: a line that was cut is not one
-that the writer took out. A server keeps readings in memory, a command in a log for the agent's next commands.
+else is lost silently. A conversation's reading is what it was last given of a page that it may rewrite as a whole: the
+base of the merge when it does. It holds only the lines that were given: a line that was cut off is not one that the
+writer removed. A server keeps readings in memory, a command in a log for the agent's next commands.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from .files import append_to_log, make_folders
 from .history import as_text, current_write, needs_approval, version_of
 from .merge import loses_changes
 
-_READ_VERSION_BYTES = 1_000_000  # of one handle
+_READ_VERSION_BYTES = 1_000_000  # cache of the versions that one handle has read
 
-ByteChange = Callable[[bytes | None], bytes | None]  # None: there is no page, or none is to be written
+ByteChange = Callable[[bytes | None], bytes | None]  # None: the page is absent, or nothing is to be written
 
 
 def decode_text(data: bytes, path: str) -> str:
@@ -81,7 +81,7 @@ class ConflictDetector:
             with _history_failure_as_warning():
                 change = self.history.record_outside_edit(path, data, saved)
                 if change and change.why:
-                    sentence = f"{path}: a save by hand {change.why}: `commonplace diff {change.id}` shows it"
+                    sentence = f"{path}: a manual save {change.why}: `commonplace diff {change.id}` shows it"
                     current_write().conflicts.append(sentence)
 
     def record_change(self, path: str, old: bytes | None, new: bytes | None) -> None:
@@ -91,8 +91,8 @@ class ConflictDetector:
                 self.history.record_change(path, old, new, current_write().author)
 
     def record_unapproved(self, path: str, old: bytes | None, new: bytes) -> bool:
-        """Record what a page is about to become, if a rule of its author would wait for a person: a page whose history
-        does not say so would be in force. Return whether it was recorded; a failure keeps the page from being written.
+        """Record a change before it is written if the author's rules need approval: without that record in history, the
+        rule would be in force. Return whether it was recorded; if recording fails, the page is not written.
         """
         author = current_write().author
         if not self.history or not needs_approval(author.origin):
@@ -130,7 +130,7 @@ class TextPages(ABC):
         """
 
     def _normalize(self, path: str) -> str:
-        """Return the one form of a path under which the backend stores the page."""
+        """Return the canonical form of a path, under which the backend stores the page."""
         return path
 
     def write(self, path: str, text: str, if_version: str | None = None) -> str:
@@ -178,9 +178,9 @@ def _history_failure_as_warning() -> Iterator[None]:
         current_write().warnings.append(f"the earlier version was not kept in .history ({reason})")
 
 
-_PREFIX = "given"  # of the names of all logs
+_PREFIX = "given"  # names of reading logs begin with this
 _MAX_LOG_BYTES = 1_000_000
-_MAX_KEPT_CHARACTERS = 1_000_000  # of all readings of an agent in memory; one that is longer is kept alone
+_MAX_KEPT_CHARACTERS = 1_000_000  # all readings of an agent in memory; a longer one is kept alone
 
 
 class Reading(NamedTuple):
@@ -208,12 +208,12 @@ def read_lines(text: str, version: str = "", first: int = 1, last: int | None = 
 
 
 def list_paths(paths: Sequence[str]) -> Reading:
-    """Return the reading of a list of pages, by which a page that was not there is known to have been absent."""
+    """Return the reading of a list of pages, which shows that any other page was absent."""
     return Reading("", dict(enumerate(sorted(paths), start=1)))
 
 
 class _KeptReading(NamedTuple):
-    """A reading in little space: its lines joined where they follow each other, each part with its first number."""
+    """A compact reading: consecutive lines are joined, each part with its first line number."""
 
     version: str
     runs: list[tuple[int, str]]
@@ -232,7 +232,7 @@ class Readings:
         self._log: ReadingLog | None = None
 
     def keep_in(self, log: ReadingLog) -> None:
-        """Use a log as well, which other processes read."""
+        """Also use a log that other processes read."""
         self._log = log
 
     def note(self, conversation: str, path: str, reading: Reading) -> None:
@@ -250,7 +250,7 @@ class Readings:
             self._log.add(path, reading)
 
     def _is_known(self, conversation: str, path: str, reading: Reading) -> bool:
-        """Return whether the last reading is the same, as it is where pages are read more often than they change."""
+        """Return whether the last reading is the same, as is usual: pages are read more often than they change."""
         with self._lock:
             kept = self._readings.get((conversation, path))
             if kept is None or kept != _KeptReading(reading.version, _format_runs(reading.lines)):
@@ -259,7 +259,7 @@ class Readings:
         return True
 
     def find(self, conversation: str, path: str) -> Reading | None:
-        """Return what a conversation was last given of a page; None when it was not."""
+        """Return what a conversation was last given of a page; None if it was given nothing."""
         with self._lock:
             kept = self._readings.get((conversation, path))
         if kept:
@@ -267,7 +267,7 @@ class Readings:
         return self._log.find(path) if self._log else None
 
     def find_latest(self, conversation: str, path: str) -> Reading | None:
-        """Return the same or, where it was given nothing, the last of any conversation of the agent in the log."""
+        """Like `find`; if the conversation was given nothing, return the agent's last reading in the log."""
         return self.find(conversation, path) or (self._log.find_latest(path) if self._log else None)
 
     def _drop(self, key: tuple[str, str]) -> None:
@@ -285,9 +285,9 @@ class _Noted(NamedTuple):
 class ReadingLog:
     """The readings of one agent in a file, for commands: each is a process of its own.
 
-    The conversation of a command is that of the program that runs it. One that has read nothing continues with what
-    the agent read last. Lines are appended whole, so that no process removes what another noted. A full file is
-    rotated, and one earlier file is kept.
+    Commands run by the same program share a conversation. One that has read nothing continues with what the agent read
+    last. Lines are appended whole, so that no process removes what another wrote. A full file is rotated, and one
+    earlier file is kept.
     """
 
     def __init__(self, folder: str, agent: str, conversation: str) -> None:
@@ -297,10 +297,10 @@ class ReadingLog:
         name = f"{_PREFIX}-{hashlib.blake2b(agent.encode(), digest_size=6).hexdigest()}"
         self._current = os.path.join(folder, f"{name}.jsonl")
         self._earlier = os.path.join(folder, f"{name}.1.jsonl")
-        self._noted: dict[tuple[str, str], _Noted] | None = None  # by conversation and page; "": by anybody
+        self._noted: dict[tuple[str, str], _Noted] | None = None  # keyed by conversation ("": any) and page
 
     def add(self, path: str, reading: Reading) -> None:
-        """Append a reading; one that cannot be written is not kept. A folder that is a link is not followed."""
+        """Append a reading; if it cannot be written, it is dropped. A folder that is a link is not followed."""
         if os.path.islink(self._folder) or self._load().get((self._conversation, path)) == (reading, True):
             return
         fields = {"conversation": self._conversation, "path": path, "version": reading.version}

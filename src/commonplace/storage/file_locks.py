@@ -20,9 +20,9 @@ from typing import Literal
 from ..errors import LockTimeout
 from .files import NO_FOLLOW, PRIVATE_FILE_MODE, make_folders, open_own_folder, sync_folder
 
-Kind = Literal["area", "page"]  # an area is a named lock: processes of earlier releases call its files so
+Kind = Literal["area", "page"]  # an area is a named lock; earlier releases use this file name
 KINDS: tuple[Kind, ...] = ("area", "page")  # in the order they are taken
-LOCK_TIMEOUT_SECONDS = 10.0  # far longer than any write takes, short enough to report while the caller waits
+LOCK_TIMEOUT_SECONDS = 10.0  # far longer than any write takes, short enough for a caller to wait for the error
 _SLOTS = 256
 _OPEN_FILES = 4 * _SLOTS  # enough for all locks at once, and for what a program has open besides
 
@@ -65,7 +65,7 @@ def lock_slot(folder: str, kind: Kind, slot: str, name: str, timeout: float = LO
 
 @contextmanager
 def _wait_for_threads(path: str, name: str, timeout: float) -> Iterator[float]:
-    """Queue the threads of this process for a lock file, and yield how much of the timeout remains."""
+    """Queue the threads of this process for a lock file, and yield the rest of the timeout."""
     thread_lock = _thread_locks.setdefault(path, Lock())
     started = time.monotonic()
     if not thread_lock.acquire(timeout=timeout):
@@ -77,13 +77,13 @@ def _wait_for_threads(path: str, name: str, timeout: float) -> Iterator[float]:
 
 
 _thread_locks: dict[str, Lock] = {}
-if hasattr(os, "register_at_fork"):  # the threads that wait are not there after a fork
+if hasattr(os, "register_at_fork"):  # after a fork the waiting threads do not exist
     os.register_at_fork(after_in_child=_thread_locks.clear)
 
 
 @contextmanager
 def lock_all(folder: str, timeout: float = LOCK_TIMEOUT_SECONDS / 2) -> Iterator[None]:
-    """Hold all locks, in the order that everybody keeps, to see the whole memory as it is at one moment.
+    """Hold all locks, taken in the common order, to see the whole memory as of one moment.
 
     The timeout is shorter than that of writers, so that giving up here makes no write fail.
     """
@@ -96,7 +96,7 @@ def lock_all(folder: str, timeout: float = LOCK_TIMEOUT_SECONDS / 2) -> Iterator
                 try:
                     stack.enter_context(lock_slot(folder, kind, f"{number:02x}", "part of the memory", remaining))
                 except LockTimeout as error:
-                    raise LockTimeout(f"writers could not be held within {timeout:g} seconds: {error}") from error
+                    raise LockTimeout(f"writers could not be paused within {timeout:g} seconds: {error}") from error
         yield
 
 
@@ -128,13 +128,13 @@ def _acquire(path: str, name: str, timeout: float) -> int:
 
 def _open(path: str) -> int:
     for _ in range(100):
-        for parent in make_folders(os.path.dirname(path)):  # the first lock makes the home itself: that has to last
+        for parent in make_folders(os.path.dirname(path)):  # may create the home itself
             sync_folder(parent)
         # FileNotFoundError: the folder was removed after it was made.
         with suppress(FileNotFoundError), open_own_folder(os.path.dirname(path)) as dir_fd:
             name = path if dir_fd is None else os.path.basename(path)
             return os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | NO_FOLLOW, PRIVATE_FILE_MODE, dir_fd=dir_fd)
-    raise LockTimeout(f"{os.path.dirname(path)} is removed again and again: stop what removes it, then try again")
+    raise LockTimeout(f"{os.path.dirname(path)} keeps being removed: stop the program that removes it, then try again")
 
 
 def _wait(handle: int, name: str, deadline: float, timeout: float) -> None:

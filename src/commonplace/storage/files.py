@@ -1,8 +1,8 @@
-"""Files on disk: read whole, replaced whole or not at all, in folders only their owner can open.
+"""Files on disk: read as a whole, replaced atomically, in folders that only their owner can open.
 
-A write is safe by its order: the new bytes are on disk under another name before they take the place of the old ones,
-and the folder's entry is on disk before the write is reported. Linux swaps the two files in one step, so that what an
-editor saved in the last moment can be read afterwards; elsewhere a last look and a rename have to do.
+Writes are atomic by their order: the new bytes are on disk under another name before they replace the old ones, and the
+folder's entry is on disk before the write is reported. Linux swaps the two files in one step, so that what an editor
+saved at the last moment can be read afterwards; elsewhere a final check and a rename have to do.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ except ImportError:  # Windows
 
 PRIVATE_FILE_MODE = 0o600
 PRIVATE_FOLDER_MODE = 0o700
-TICK_NANOSECONDS = 50_000_000  # file times move in steps of 10 ms at most: two writes inside one look alike
-SECOND_NANOSECONDS = 1_000_000_000  # the step of some network shares, for what must never be missed
+TICK_NANOSECONDS = 50_000_000  # file times have a resolution of 10 ms or better: two writes within it look alike
+SECOND_NANOSECONDS = 1_000_000_000  # resolution of some network shares, where nothing may be missed
 NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 APPEND_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | NO_FOLLOW
 CREATE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | NO_FOLLOW | getattr(os, "O_BINARY", 0)
 READ_FLAGS = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-CAN_OPEN_FOLDERS = os.name == "posix"  # on Windows a path is checked before it is used
+CAN_OPEN_FOLDERS = os.name == "posix"  # on Windows, a path is checked before use instead
 STEP_FLAGS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0)
-LINK_ERRORS = (errno.ELOOP, errno.EMLINK, errno.ENOTDIR)  # what systems answer instead of following a link
-_LEFTOVER = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{12}\.tmp", re.DOTALL)  # what a killed process leaves behind
+LINK_ERRORS = (errno.ELOOP, errno.EMLINK, errno.ENOTDIR)  # raised instead of following a link
+_LEFTOVER = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{12}\.tmp", re.DOTALL)  # temporary file of a killed process
 # What editors and patches keep beside a file: `x.md~`, `x.md.bak`, `x.md.1`, `#x.md#`, `.#x.md`, `.x.md.swp`, …
 _COPY_ENDING = r"~|\.(?:bak|orig|save|old|rej|tmp|sw[a-p]|[0-9])|___jb_(?:tmp|old)___"
 _EDITOR_COPY = re.compile(rf"\.#(.+)|\.(.+)\.(?:sw[a-p]|un~|kate-swp)|#(.+)#|([^.].*)(?:{_COPY_ENDING})", re.DOTALL)
-_MAX_KEPT_NAME_BYTES = 230  # of a name in that of its temporary file, where file systems take 255
+_MAX_KEPT_NAME_BYTES = 230  # of the original name in a temporary name; file systems allow 255
 _HARMLESS_SIGNAL = getattr(signal, "SIGURG", 0)
-_SAVING_SECONDS = 1.0  # to wait for an editor that is in the middle of saving
+_SAVING_SECONDS = 1.0  # wait this long for an editor that is saving
 _CREATE_ATTEMPTS = 100
 _PROBLEMS = {
     errno.ENOSPC: ("the disk is full", "free some space and try again"),
@@ -68,7 +68,7 @@ FileStamp = tuple[int, int, int, int]  # inode, size, and the times of its conte
 
 
 def stamp_file(info: os.stat_result, now_ns: int, tick_ns: int | None = None) -> FileStamp | None:
-    """Return what changes with a file; None if it was written so recently that another write could look the same.
+    """Return a stamp that changes with a file; None if it was written so recently that another could look the same.
 
     `now_ns` is of the system's clock, not the memory's: file times are compared with it.
     """
@@ -138,7 +138,7 @@ def read_settled(file_path: str, path: str, *, dir_fd: int | None = None) -> byt
 
 
 class ConcurrentWrite(Exception):
-    """Somebody else saved the file since it was read, and that stays. `data` is what they saved."""
+    """Another program saved the file since it was read, and that version stays. `data` is what it saved."""
 
     def __init__(self, data: bytes | None) -> None:
         self.data = data
@@ -149,7 +149,7 @@ def replace_file(
 ) -> None:
     """Replace the bytes that were read (None: no file) with new ones, all of them or none; or raise ConcurrentWrite.
 
-    `in_a_hurry`: leave as little time as possible between the last look and the change, and sync after it.
+    `in_a_hurry`: leave as little time as possible between the final check and the change, and sync after it.
     """
     folder, name = os.path.split(file_path)
     handle, temporary, changed_folders = _create_temporary(folder, name, dir_fd)
@@ -168,7 +168,7 @@ def replace_file(
 
 
 def write_file(file_path: str, data: bytes, *, dir_fd: int | None = None) -> None:
-    """Replace a file that only we write, whatever it holds."""
+    """Replace a file that only we write, whatever its content."""
     while True:
         with suppress(ConcurrentWrite):
             as_read = read_bytes_or_none(file_path, file_path, dir_fd=dir_fd)
@@ -222,7 +222,7 @@ def _move_into_place(temporary: str, file_path: str, data: bytes, as_read: bytes
 
 
 def _swap_in(temporary: str, file_path: str, as_read: bytes | None, dir_fd: int | None) -> bool:
-    """Put the new file in place and return whether the temporary file now holds what was there before."""
+    """Put the new file in place and return whether the temporary file now holds the old content."""
     current = read_settled(file_path, file_path, dir_fd=dir_fd)
     if current != as_read:
         raise ConcurrentWrite(current)
@@ -231,16 +231,16 @@ def _swap_in(temporary: str, file_path: str, as_read: bytes | None, dir_fd: int 
             rename_noreplace(temporary, file_path, dir_fd=dir_fd)
             return False
         swap(temporary, file_path, dir_fd=dir_fd)
-    except Unsupported:  # what is saved between the look above and this is lost
+    except Unsupported:  # an edit saved since the check above is lost
         os.replace(temporary, file_path, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
         return False
-    except (FileExistsError, FileNotFoundError):  # created or removed since the look above
+    except (FileExistsError, FileNotFoundError):  # created or removed since the check above
         raise ConcurrentWrite(read_bytes_or_none(file_path, file_path, dir_fd=dir_fd)) from None
     return True
 
 
 def _swap_back(temporary: str, file_path: str, data: bytes, dir_fd: int | None) -> None:
-    """Put the replaced file back, unless it was saved once more meanwhile over ours: that is the later one."""
+    """Put the replaced file back, unless another program has since saved over ours: that version is later."""
     swap(temporary, file_path, dir_fd=dir_fd)
     if read_bytes(temporary, file_path, dir_fd=dir_fd) != data:
         swap(temporary, file_path, dir_fd=dir_fd)
@@ -251,7 +251,7 @@ def _put_back(aside: str, file_path: str, dir_fd: int | None) -> None:
         rename_noreplace(aside, file_path, dir_fd=dir_fd)
     except Unsupported:
         os.replace(aside, file_path, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
-    except FileExistsError:  # saved once more meanwhile: that is the later one
+    except FileExistsError:  # saved again meanwhile: that version is later
         os.unlink(aside, dir_fd=dir_fd)
 
 
@@ -264,7 +264,7 @@ def _read_when_settled(file_path: str, path: str, dir_fd: int | None) -> bytes:
 
 
 def _is_being_written(file_path: str, dir_fd: int | None) -> bool:
-    """Return whether anybody has the file open for writing: the system only grants a read lease if nobody has."""
+    """Return whether any process has the file open for writing: if so, the system grants no read lease."""
     if not hasattr(fcntl, "F_SETLEASE"):
         return False
     handle = _open_to_read(file_path, dir_fd)
@@ -307,20 +307,20 @@ def _create_temporary(folder: str, name: str, dir_fd: int | None) -> tuple[int, 
 
 
 def temporary_path(file_path: str) -> str:
-    """Return a name beside a file for what will take its place. Nobody reads such a file as a page."""
+    """Return a temporary name beside a file. Such files are never read as pages."""
     folder, name = os.path.split(file_path)
     return os.path.join(folder, f".{_shorten(name)}.{os.urandom(6).hex()}.tmp")
 
 
 def page_of_leftover(path: str) -> str:
-    """Return the page that a temporary file was made to become; empty when it is not a temporary file."""
+    """Return the page that a temporary file was made for; empty if it is not a temporary file."""
     folder, slash, name = path.rpartition("/")
     leftover = _LEFTOVER.fullmatch(name)
     return folder + slash + leftover["name"] if leftover else ""
 
 
 def page_of_editor_copy(path: str) -> str:
-    """Return the page that an editor made a backup or swap file of; empty when it is no such file."""
+    """Return the page of an editor's backup or swap file; empty for any other file."""
     folder, slash, name = path.rpartition("/")
     copy = _EDITOR_COPY.fullmatch(name)
     return folder + slash + next(filter(None, copy.groups())) if copy else ""
@@ -337,7 +337,7 @@ def write_all(handle: int, data: bytes) -> None:
 
 
 def append_to_log(path: str, earlier_path: str, line: str, max_bytes: int) -> None:
-    """Append a line to a private log that may be lost, without waiting for the disk. A full one becomes the earlier.
+    """Append a line to a private, expendable log without waiting for the disk. A full log is rotated.
 
     Lines are appended whole, also by several processes at once.
     """
@@ -352,7 +352,7 @@ def append_to_log(path: str, earlier_path: str, line: str, max_bytes: int) -> No
 
 
 def _copy_mode(handle: int, file_path: str, dir_fd: int | None) -> None:
-    """Keep the permissions of the file to be replaced: one that a person opened to others stays open to them."""
+    """Keep the permissions of the file to be replaced: one that a person shared with others stays shared."""
     with suppress(OSError, AttributeError):
         info = os.stat(file_path, dir_fd=dir_fd, follow_symlinks=dir_fd is None)
         os.fchmod(handle, stat.S_IMODE(info.st_mode))
@@ -386,7 +386,7 @@ def sync_folder(folder: str, *, dir_fd: int | None = None) -> None:
 
 
 def resolve_links(path: str) -> str:
-    """Return a path without links. One that is replaced while it is followed is looked at again."""
+    """Return a path without links. If a link changes while it is followed, try again."""
     while True:
         try:
             return os.path.realpath(path)
@@ -466,17 +466,17 @@ class Unsupported(Exception):
 
 
 def swap(one: str, other: str, *, dir_fd: int | None = None) -> None:
-    """Let two files change places in one step. FileNotFoundError when one is not there."""
+    """Swap two files atomically. FileNotFoundError if one does not exist."""
     _rename(one, other, _RENAME_EXCHANGE, dir_fd, dir_fd)
 
 
 def rename_noreplace(one: str, new: str, *, dir_fd: int | None = None, new_dir_fd: int | None = None) -> None:
-    """Rename a file in one step; FileExistsError when the new name is taken. It stays in its folder by default."""
+    """Rename a file atomically; FileExistsError if the new name is taken. It stays in its folder by default."""
     _rename(one, new, _RENAME_NOREPLACE, dir_fd, dir_fd if new_dir_fd is None else new_dir_fd)
 
 
 def rename_new(temporary: str, file_path: str, *, dir_fd: int | None = None) -> None:
-    """Rename, but never over another file; where the system cannot promise that, after a last look."""
+    """Rename, but never over another file; if the system cannot guarantee that, after a final check."""
     try:
         rename_noreplace(temporary, file_path, dir_fd=dir_fd)
     except Unsupported:
@@ -486,7 +486,7 @@ def rename_new(temporary: str, file_path: str, *, dir_fd: int | None = None) -> 
 
 
 def entry_exists(file_path: str, *, dir_fd: int | None = None) -> bool:
-    """Return whether anything has that name, a link that leads nowhere included."""
+    """Return whether anything has that name, a broken link included."""
     try:
         os.stat(file_path, dir_fd=dir_fd, follow_symlinks=False)
     except OSError:

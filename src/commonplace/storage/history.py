@@ -20,19 +20,19 @@ from typing import Any, NamedTuple
 from ..caching import cache_within
 from ..errors import NotFound
 
-ABSENT = ""  # the version of a page that is not there
+ABSENT = ""  # the version of a page that does not exist
 MAX_DELTA_DEPTH = 50  # lines to replay for a version
-_MAX_DELTA_RATIO = 0.5  # of the page: if more than this changed, the version is stored whole
-_MAX_EDIT_BYTES = 64_000_000  # of edits that are held in memory at once
-_COMPARED_BYTES = 1 << 16  # at once, when two versions are compared
+_MAX_DELTA_RATIO = 0.5  # if more of the page changed, the version is stored whole
+_MAX_EDIT_BYTES = 64_000_000  # of edits held in memory at once
+_COMPARED_BYTES = 1 << 16  # bytes compared at a time when two versions are compared
 _RENAMED_FROM = "renamed from "
 
 
 class Author(NamedTuple):
     """Who writes, with `session` and `why` where they are known. All changes of one call share the id `call`.
 
-    `origin` says by which way the write came, and is set by the program alone: empty for the owner's own process,
-    else one of `ORIGINS`, with a detail after a colon.
+    `origin` says how the write came, and is set by the program alone: empty for the owner's own process, else one of
+    `ORIGINS`, with a detail after a colon.
     """
 
     tool: str = "library"
@@ -43,17 +43,17 @@ class Author(NamedTuple):
     origin: str = ""
 
 
-# By which way a write came: over HTTP with a token (`token:ID`), with one that is for single agents alone
+# How a write came: over HTTP with a token (`token:ID`), with one that is for single agents alone
 # (`agent-token:ID`), from an import (`import:SOURCE`), or from a person in the web page.
 ORIGINS = ("token", "agent-token", "import", "person")
 UNAPPROVED_ORIGINS = ("agent-token", "import")
 APPROVE = "approve"  # the tool of an approval by a person
 _PLAIN_AGENT = re.compile(r"[\w.@:/~-]+")
-_NO_AGENTS = frozenset(("outside", "person", *ORIGINS))  # which say how a change came
+_NO_AGENTS = frozenset(("outside", "person", *ORIGINS))  # names that say how a change came
 
 
 class PageEdit(NamedTuple):
-    """A page before and after a write. What was appended has nothing before it."""
+    """A page before and after a write. For appended text, `before` is empty."""
 
     path: str
     before: str
@@ -78,7 +78,7 @@ _origin: ContextVar[str] = ContextVar("write_origin", default="")
 
 @contextmanager
 def coming_from(origin: str) -> Iterator[None]:
-    """Make `origin` that of every call inside the block: see `ORIGINS`."""
+    """Set the origin of every call inside the block: see `ORIGINS`."""
     token = _origin.set(origin)
     try:
         yield
@@ -137,7 +137,7 @@ def kind_of_origin(origin: str) -> str:
 
 
 def needs_approval(origin: str) -> bool:
-    """Return whether a rule that came by this way waits for a person."""
+    """Return whether a rule of this origin waits for a person's approval."""
     return kind_of_origin(origin) in UNAPPROVED_ORIGINS
 
 
@@ -165,13 +165,13 @@ def find_old_path(change: Change) -> str:
 
 
 def _quote_agent(name: str) -> str:
-    """Return the name of an agent, in quotes where it could be read as something else, such as `a person`."""
+    """Return the name of an agent, in quotes if it could be read as something else, such as `a person`."""
     is_plain = not name or (_PLAIN_AGENT.fullmatch(name) and not names_origin(name))
     return name if is_plain else json.dumps(name, ensure_ascii=False)
 
 
 def names_origin(name: str) -> bool:
-    """Return whether a name says how a change came, and so tells nothing of an agent."""
+    """Return whether a name says how a change came, and is not an agent's."""
     return name.casefold() in _NO_AGENTS
 
 
@@ -180,10 +180,10 @@ ChooseVersions = Callable[[str, Versions], Iterable[tuple[Change, bytes | None]]
 
 
 class PastPage(NamedTuple):
-    """What a page that changed after a moment was at that moment.
+    """A page that changed after a moment, as of that moment.
 
-    `version`: the one it had, ABSENT where it was not there, None where history does not reach back so far. `later`
-    and `latest`: the first and the last version after the moment.
+    `version`: the one it had, ABSENT if it did not exist, None if history does not reach back that far. `later` and
+    `latest`: the first and the last version after the moment.
     """
 
     version: str | None
@@ -197,12 +197,12 @@ class Line(NamedTuple):
 
     change: Change
     depth: int
-    span: tuple[int, int] | None  # of the previous bytes that were replaced; None: the version is stored whole
+    span: tuple[int, int] | None  # the previous bytes that were replaced; None if the version is stored whole
     data: str
 
 
 class Edit(NamedTuple):
-    """A change as the bytes that it replaced. `is_next`: whether history holds the version that it was made to."""
+    """A change as the bytes that it replaced. `is_next`: whether history holds the version it applies to."""
 
     change: Change
     start: int
@@ -237,9 +237,9 @@ def find_past_pages(changes: Iterable[Change], moment: str) -> dict[str, PastPag
 
 
 def describe_past_page(before: Change | None, later: Change, latest: str) -> PastPage:
-    """Return what a page was before `later`; `before` is None where history has nothing that is earlier.
+    """Return what a page was before `later`; `before` is None if history has nothing earlier.
 
-    A page that was first seen when another program wrote it, or when it was imported, may be older than that.
+    A page first seen when another program wrote it, or when it was imported, may be older than that.
     """
     if before:
         return PastPage(before.version, before.at, later.version, latest)
@@ -326,7 +326,7 @@ def _decode_edits(lines: Iterable[tuple[Line, bytes | None]], *, is_checked: boo
     edits: list[Edit] = []
     text = bytearray()
     before = ABSENT
-    is_readable = True  # whether the text is what the next delta was made of
+    is_readable = True  # whether the text is the base of the next delta
     for line, data in lines:
         edit = _decode_edit(line, data, text, before) if is_readable or line.span is None else None
         is_readable = edit is not None
@@ -419,7 +419,7 @@ def keep_since(moment: str) -> ChooseVersions:
 
 
 def oldest_that_fits(sizes: Iterable[tuple[str, int]], limit: int) -> str:
-    """Return the moment from which on everything fits into `limit` bytes; empty when all of it does."""
+    """Return the moment from which everything fits into `limit` bytes; empty if all of it does."""
     moment = ""
     for at, size in sorted(sizes, reverse=True):
         limit -= size
@@ -430,7 +430,7 @@ def oldest_that_fits(sizes: Iterable[tuple[str, int]], limit: int) -> str:
 
 
 def _needed_lines(lines: list[Line], version: str) -> list[Line]:
-    """Return the lines to replay for a version, its own last."""
+    """Return the lines to replay for a version, ending with its own."""
     last = next((at for at in range(len(lines) - 1, -1, -1) if lines[at].change.version == version), None)
     if last is None:
         return []

@@ -25,7 +25,7 @@ FIXED_PAGES = {
     "SCRATCHPAD": "scratchpad",
 }  # the working pages with a name of their own
 FIXED_NAMES = frozenset(name.lower() for name in FIXED_PAGES)
-_PLACE_CACHE_BYTES = 8_000_000  # of all memories that this process has open
+_PLACE_CACHE_BYTES = 8_000_000  # shared by all memories open in this process
 _DAY = re.compile(r"(\d{4})[-/](\d\d)[-/](\d\d)")
 
 # Endings of the files of Claude's memory tool, below an agent's `memories`, that are searched.
@@ -35,7 +35,7 @@ PageKind = Literal["page", "record", "skill", "data", "activity", "session"]
 
 
 class Place(NamedTuple):
-    """What a page is and who may see it. `name` is what its file name says."""
+    """What a page is and who may see it. `name` comes from its file name."""
 
     kind: PageKind
     scope: Scope
@@ -67,9 +67,9 @@ class Layout:
     loose: str = "memory"
     diary: Diary = _PRIVATE
     main_diary: Diary | None = None  # where the main agent's differs
-    main_is_shared: bool = False  # whether the main agent's diary is what all agents read
+    main_is_shared: bool = False  # whether all agents read the main agent's diary
     day_name: str = "%Y-%m-%d"
-    is_diary_shared: bool = False  # whether all agents have one diary, which belongs to the workspace
+    is_diary_shared: bool = False  # whether all agents share one diary, which belongs to the workspace
     # The following are paths from the home, not from `base`.
     world_folder: str | None = None
     agents_folder: str | None = None
@@ -226,7 +226,7 @@ class Layout:
         return self._diary(agent).tree
 
     def notes_lock(self, agent: str) -> str:
-        """Return the name of the lock under which keys are looked up and written, which is that of their tree."""
+        """Return the name of the lock for looking up and writing keys: one per notes tree."""
         is_shared = self.is_diary_shared and agent not in dict(self.own_diaries)
         return f"notes in {self.notes_tree(agent)}" if is_shared else f"notes of {agent}"
 
@@ -264,17 +264,17 @@ class Layout:
         return roots + [Root(fixed_folder(pattern), pattern=compile_glob(pattern)) for pattern in extra]
 
     def place(self, path: str, extra: Iterable[str] = ()) -> Place | None:
-        """Return what a path means; None when search may not return it."""
+        """Return what a path means; None if search may not return it."""
         key = (self._owner, path, tuple(extra))
         known: Place | None = _places.get(key, _NO_PLACE)
-        if known is _NO_PLACE:  # not in the cache: whatever lists the pages of a memory asks for each of them
+        if known is _NO_PLACE:  # not cached: listing a memory would ask for each of its pages
             known = self._match_rules(path, key[2])
             _places.put(key, known)
         return known
 
     @cached_property
     def _owner(self) -> object:
-        """Return what tells the places of this layout from those of others."""
+        """Return what distinguishes the places of this layout from those of others, for the cache."""
         return object()
 
     def _match_rules(self, path: str, extra: tuple[str, ...]) -> Place | None:
@@ -319,7 +319,7 @@ class Layout:
         return tuple((re.compile(rule, re.DOTALL), place) for rule, place in places)
 
     def _diary_rules(self) -> Iterator[tuple[str, Place]]:
-        """Yield the rules of diaries outside of their agents' folders, the deepest first: one may be in another."""
+        """Yield the rules of diaries outside their agents' folders, the deepest first: one may contain another."""
         diaries = [(Scope("agent", self.agent_name(name)), diary) for name, diary in self.own_diaries]
         if self.is_diary_shared:
             diaries.append((Scope("shared", ""), self._diary("")))
@@ -330,7 +330,7 @@ class Layout:
             yield rf"{tree}|{re.escape(diary.curated)}", Place("page", scope)
 
     def is_activity_log(self, path: str) -> bool:
-        """Return whether a page says which notes were written when, and nothing that a prompt needs."""
+        """Return whether a page is an activity log, with nothing that a prompt needs."""
         place = self.place(path)
         return place is not None and place.kind == "activity"
 
@@ -396,7 +396,7 @@ class PagePaths:
         self._folders |= dict.fromkeys(folders_above(path), path)
 
     def find_conflict(self, path: str) -> str:
-        """Return a page that keeps another from being created at a path; empty when none does."""
+        """Return a page that prevents another from being created at a path; empty if none does."""
         above = (folder for folder in folders_above(path) if folder in self._pages)
         return self._folders.get(path) or next(above, "")
 

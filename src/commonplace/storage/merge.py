@@ -1,11 +1,11 @@
-"""Comparing and merging texts line by line: the three-way merge, what a write lost, and the diff both rest on.
+"""Compares and merges texts line by line: the diff, the three-way merge, and what a write lost.
 
 The diff takes bounded time. Small texts are compared exactly. In large ones the lines that occur once in each are
 matched first, and only what lies between two of those is compared; stretches that are still too large count as changed.
 
-`merge` gives up where two changes overlap. `merge_rewrites` always succeeds: what either side added stays, a line that
-one side changed or removed takes that change, and where both changed a line the later side's stays and the earlier
-side's is reported. A line break at the end, and carriage returns, change no line.
+`merge` gives up if two changes overlap. `merge_rewrites` always succeeds: what either side added stays, a line that one
+side changed or removed takes that change, and where both changed a line the later side's stays and the earlier side's
+is reported. A line break at the end, and carriage returns, change no line.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from ..formats.blocks import strip_own_annotations
 
 Block = tuple[int, int, int]  # a position in the old lines, one in the new lines, and how many lines match
 Opcode = tuple[str, int, int, int, int]  # as in difflib
-_MAX_EXACT_PAIRS = 50_000  # of equal lines
+_MAX_EXACT_PAIRS = 50_000  # pairs of equal lines up to which difflib compares
 _MAX_EXACT_LINES = 2000
 # Lines that every write renews: losing them loses nothing.
 _STAMPS = re.compile(r"updated_at: |created_at: |<!-- agentool-memory: at=|\s*$")
-_MAX_PAIRS = 2500  # of lines that are compared for likeness within one change; a larger one is paired in order
-_MAX_CHANGED_LINES = 20  # of a save that are looked at for what it made of others
-_MIN_LIKENESS = 0.6  # of a line and what somebody made of it
-_PAIR_WEIGHT = 0.1  # of any pair: a line without a like one is still the new form of the line in its place
+_MAX_PAIRS = 2500  # pairs of lines compared by likeness within one change; a larger one is paired in order
+_MAX_CHANGED_LINES = 20  # lines of a save that are checked for being reworded
+_MIN_LIKENESS = 0.6  # between a line and its reworded form
+_PAIR_WEIGHT = 0.1  # for any pair: a line unlike all others still replaces the line in its place
 
 
 def merge(base: str, theirs: str, ours: str) -> str | None:
@@ -41,7 +41,7 @@ def merge(base: str, theirs: str, ours: str) -> str | None:
         changes += [(one, two, side[three:four]) for what, one, two, three, four in opcodes if what != "equal"]
     changes.sort(key=lambda change: change[:2])
     merged: list[str] = []
-    end = -1  # of the last change: the next one must leave a line between
+    end = -1  # where the last change ended; the next must leave a line between
     for one, two, lines in changes:
         if one <= end:
             return None
@@ -62,8 +62,8 @@ def loses_changes(base: str, theirs: str, ours: str) -> bool:
 
 
 def omits_changes(base: str, theirs: str, ours: str) -> bool:
-    """Return whether ours has nothing of what theirs added to the base, not even in other words. What programs note
-    about a line does not count: whoever edits the line may take it away."""
+    """Return whether ours has nothing of what theirs added to the base, not even reworded. Annotations by programs do
+    not count: a person who edits the line may remove them."""
     base, theirs, ours = map(strip_own_annotations, (base, theirs, ours))
     added = _added_lines(base, theirs)
     if not added or added.keys() & set(ours.splitlines()):
@@ -73,7 +73,7 @@ def omits_changes(base: str, theirs: str, ours: str) -> bool:
 
 
 def _is_new_form(line: str, added: Sequence[str], gone: Sequence[str]) -> bool:
-    """Return whether a line is one of those that were added, changed, rather than one of those that are gone."""
+    """Return whether a line is a reworded form of an added line, rather than of a removed one."""
     if (len(added) + len(gone)) * _MAX_CHANGED_LINES > _MAX_PAIRS:
         return False
     ((*likeness,),) = _measure_likeness([line], [*added, *gone])
@@ -97,7 +97,7 @@ class Part(NamedTuple):
 
 
 def merge_parts(base: str, theirs: str, ours: str) -> list[Part]:
-    """Return two changes of a text side by side, stretch by stretch, for a person to decide where they conflict."""
+    """Return two changes of a text side by side, stretch by stretch, for a person to resolve conflicts."""
     start = base.splitlines(keepends=True)
     their_lines = theirs.splitlines(keepends=True)
     our_lines = ours.splitlines(keepends=True)
@@ -122,7 +122,7 @@ def merge_parts(base: str, theirs: str, ours: str) -> list[Part]:
 
 
 def _map_lines(start: list[str], side: list[str]) -> dict[int, int]:
-    """Return which line of a side each unchanged line of the start became."""
+    """Return the line of a side that each unchanged line of the base became."""
     return {one + step: two + step for one, two, size in matching_blocks(start, side) for step in range(size)}
 
 
@@ -209,7 +209,7 @@ def _find_anchors(old: Sequence[str], new: Sequence[str], head: int, tail: int) 
     new_positions = _unique_lines(new, head, len(new) - tail)
     pairs = [(at, new_positions[line]) for line, at in old_positions.items() if line in new_positions]
     ends: list[int] = []  # for each length, the smallest last position of a sequence that long
-    last_pairs: list[int] = []  # and the number of its last pair
+    last_pairs: list[int] = []  # and the index of that sequence's last pair
     previous: list[int] = []
     for number, (_, two) in enumerate(pairs):
         length = bisect_left(ends, two)
@@ -319,7 +319,7 @@ def _add_lines(edit: _Edit, number: int, lines: list[str]) -> None:
 
 
 def _pair(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """Return which new line each old line became, in order; the likest ones are paired."""
+    """Return which new line each old line became, in order; the most similar ones are paired."""
     if len(old) * len(new) > _MAX_PAIRS:
         return [(number, number) for number in range(min(len(old), len(new)))]
     likeness = _measure_likeness(old, new)
@@ -342,7 +342,7 @@ def _pair(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _measure_likeness(old: Sequence[str], new: Sequence[str]) -> list[list[float]]:
-    """Return how alike the lines are: the share of pairs of letters that two have in common, and a little for any."""
+    """Return the similarity of the lines: the share of letter pairs that two have in common, and a little for any."""
     old_pairs = [_letter_pairs(line) for line in old]
     new_pairs = [_letter_pairs(line) for line in new]
     return [
@@ -368,14 +368,14 @@ def _join_added(earlier: list[str], later: list[str]) -> list[str]:
 
 
 def _contains(whole: list[str], part: list[str]) -> bool:
-    """Return whether the lines of a part stand together in a whole."""
+    """Return whether the lines of a part occur consecutively in a whole."""
     return any(whole[at : at + len(part)] == part for at in range(len(whole) - len(part) + 1))
 
 
 def _count_common(one: list[str], other: list[str]) -> int:
     """Return how many lines two lists have in common at their start, up to the last of them that is not blank.
 
-    A blank line is no content: what one side wrote below it must not move to the other's.
+    A blank line is not content: what one side wrote below it must not move to the other's.
     """
     count = 0
     for number, (left, right) in enumerate(zip(one, other, strict=False), start=1):

@@ -1,6 +1,6 @@
 """Readable, collision-free file names for any key, channel, category, agent or skill; and path patterns.
 
-A name that every file system keeps apart from all others is its own file name. Any other becomes a readable slug, a
+A name that every file system distinguishes from all others is its own file name. Any other becomes a readable slug, a
 tilde and a hash of the exact name; names of the first kind have no tilde, so the two kinds never collide.
 """
 
@@ -19,10 +19,10 @@ _DEVICES = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0
 _LINE_BREAK = re.compile("[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]")
 _SKILL_CODED = re.compile(r".*x[a-z2-7]{16}")
 _CODE = re.compile(r".*~[a-z2-7]{16}", re.DOTALL)
-MAX_NAME_BYTES = 255  # of one part of a path, on common file systems
-MAX_PATH_BYTES = 1500  # of the path of a page: the index of a database takes no longer ones
-MAX_KEY_CHARACTERS = 2000  # of a key, a topic or a skill that is written: a text belongs into the content
-_MAX_PLAIN_NAME_BYTES = 100  # leaves room for a temporary file's name and for nested folders on every system
+MAX_NAME_BYTES = 255  # one path component on common file systems
+MAX_PATH_BYTES = 1500  # a page's path; longer ones do not fit a database index
+MAX_KEY_CHARACTERS = 2000  # a key, topic or skill name; anything longer belongs in the content
+_MAX_PLAIN_NAME_BYTES = 100  # leaves room for temporary names and nested folders on every system
 
 
 def require_valid_name(what: str, *names: str) -> None:
@@ -75,9 +75,9 @@ def encode_name(name: str) -> str:
 
 
 def decode_name(file: str, claimed: object) -> str:
-    """Return the name of a file: the one it claims if its file name encodes that, else the file name.
+    """Return the name behind a file name: the claimed one if the file name encodes it, else the file name itself.
 
-    So a page that a person renames has the new name, whatever it still claims inside.
+    So a page that a person renames has the new name, whatever its front matter still claims.
     """
     is_claimed = isinstance(claimed, str) and is_encoded(file) and file == encode_name(claimed)
     return str(claimed) if is_claimed else file
@@ -104,7 +104,7 @@ def is_plain(name: str) -> bool:
 
 
 def skill_folders(name: str) -> tuple[str, str]:
-    """Return the folder of a skill and, for where another skill has that one, a folder that no other can have.
+    """Return the folder of a skill and a unique one, in case another skill has that.
 
     Agent Skills allow lower-case letters, digits and single hyphens, at most 64. So `tree_removal` is in
     `tree-removal`, and the page says what the skill is called.
@@ -129,7 +129,7 @@ def topic_name(topic: str) -> str:
 
 
 def topic_file(topic: str) -> str:
-    """Return the file name of a topic: the topic itself unless a file system cannot take it."""
+    """Return the file name of a topic: the topic itself, if every file system accepts it."""
     return (
         topic if len(topic.encode()) <= _MAX_PLAIN_NAME_BYTES and not _DEVICES.fullmatch(topic) else encode_name(topic)
     )

@@ -25,7 +25,7 @@ INJECTED = ("agent", "preferences", "user_info")  # categories that are part of 
 
 
 def read_text(pages: Pages, path: str) -> tuple[str, list[str]]:
-    """Return a page's text and warnings, and mark it as read; a missing page is empty."""
+    """Return a page's text and warnings, and mark the page as read; a missing page is empty."""
     try:
         page = pages.read(path)
     except PageNotFound:
@@ -190,7 +190,7 @@ class RecordFolder(NamedTuple):
         place = self.layout.place(path)
         try:
             yield record_at(self.pages, path, place).key if place else name
-        except CommonplaceError:  # it exists, even if it cannot be read
+        except CommonplaceError:  # it exists, even if unreadable
             yield name
 
 
@@ -231,7 +231,7 @@ class Globals:
             return bool(old)
 
     def _find_all(self, key: str) -> list[Record]:
-        """Look under every category: the folders are few, and the storage's answer is never stale."""
+        """Look in every category: there are few folders, and the storage is never stale."""
         folders = (self._folder(name) for name in self.pages.list_folders(self.layout.globals))
         return [record for folder in folders if (record := folder.get(key))]
 
@@ -289,6 +289,6 @@ class Channels:
         for path in paths:
             try:
                 self.writer.remove(path)
-            except PageNotFound:  # somebody else was faster
+            except PageNotFound:  # another process removed it first
                 continue
         return len(paths)

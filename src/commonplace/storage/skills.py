@@ -117,7 +117,7 @@ class Skills:
             return new
 
     def _write(self, folder: str, old: Skill | None, new: Skill) -> None:
-        """Write the data, then the page that makes it count; if that fails, restore the data."""
+        """Write the data, then the page that makes it valid; if that fails, restore the data."""
         before = self._write_data(folder, new.data) if old is None or new.data != old.data else None
         try:
             self.writer.edit(self._path(folder), lambda text: page_of.render_skill(text, new, folder))
@@ -127,7 +127,7 @@ class Skills:
             raise
 
     def _write_data(self, folder: str, data: dict[str, Json]) -> str:
-        """Write the data over what a skill of that name left behind, and return the earlier text."""
+        """Write the data over what an earlier skill of that name left, and return the earlier text."""
         path = self._data_path(folder)
         try:
             before = self.pages.read(path).text
@@ -149,7 +149,7 @@ class Skills:
         return self.pages.lock(f"skill {skill_folders(name)[0]}")
 
     def find_folder(self, name: str) -> str:
-        """Return the folder that a skill has, or the one it gets: a person's of exactly that name, else ours."""
+        """Return the folder of a skill, or the one it will get: a person's of exactly that name, else ours."""
         if self.only_folder is not None:
             return self.only_folder
         plain, unique = skill_folders(name)

@@ -1,7 +1,7 @@
 """Access tokens: their values, creation and verification, and the entries of the audit log.
 
-A token is random and shown once. Stored are its hash, the agents it may speak for, its role and when it expires. A
-home that ever had a token admits nobody without one, even if all of them are revoked.
+A token is random and shown once. Its hash, the agents it may act for, its role and its expiry are stored. A home that
+ever had a token admits nobody without one, even if all of them are revoked.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _FIELDS = closed_object(
     days=integer(0, MAX_DAYS),
     note=plain_text("What the token is for.", max_length=MAX_NOTE_CHARACTERS),
 )
-_PLAIN_TENANT = re.compile(r"[A-Za-z0-9_-]{1,200}")  # any other is encoded
+_PLAIN_TENANT = re.compile(r"[A-Za-z0-9_-]{1,200}")  # others are encoded
 
 
 class Token(NamedTuple):
@@ -65,8 +65,8 @@ class Grant(NamedTuple):
     home: str | None = None
     agents: tuple[str, ...] | None = None
     role: Role = "admin"
-    is_read_only_server: bool = False  # the server allows nobody more than reading, whatever their token says
-    is_person: bool = False  # somebody who signed in to the web page
+    is_read_only_server: bool = False  # the server is read-only, whatever the token allows
+    is_person: bool = False  # a person who signed in to the web page
 
     @property
     def may_write(self) -> bool:
@@ -74,7 +74,7 @@ class Grant(NamedTuple):
 
     @property
     def origin(self) -> str:
-        """Return by which way the caller's writes come, as history records it."""
+        """Return the origin of the caller's writes, as history records it."""
         if self.is_person or not self.token:
             return "person" if self.is_person else ""
         return f"token:{self.token}" if self.agents is None else f"agent-token:{self.token}"

@@ -1,4 +1,4 @@
-"""A storage as a tree of files and folders, whatever they hold: for doctor, and for tools that work on files.
+"""A storage as a tree of files and folders, of any content: for doctor, and for tools that work on files.
 
 Pages go through `Pages`, which keeps history; the tree adds what pages do not know: folders, links, bytes that are not
 text, access rights, and files that an interrupted write left behind.
@@ -59,7 +59,7 @@ class FolderListing(NamedTuple):
 
 
 class Leftover(NamedTuple):
-    """What a file of an interrupted write holds, in words, and whether that is stored elsewhere as well."""
+    """A description of what an interrupted write's file holds, and whether that is stored elsewhere as well."""
 
     content: str
     is_safe: bool
@@ -83,7 +83,7 @@ class FileTree(Protocol):
         ...
 
     def folder_lister(self, below: str = "") -> ListFolder:
-        """Return a function that lists folders below a path; it returns None for a folder that is not there."""
+        """Return a function that lists folders below a path; it returns None for a missing folder."""
         ...
 
     def make_folder(self, path: str) -> None:
@@ -111,7 +111,7 @@ class FileTree(Protocol):
         ...
 
     def inspect_leftover(self, path: str, page: str) -> Leftover:
-        """Return what a leftover holds of the page it was made for."""
+        """Return what a leftover holds, compared with the page it was made for."""
         ...
 
     def remove_leftover(self, path: str, page: str, *, record: bool = True) -> Change | None:
@@ -136,12 +136,12 @@ def list_editor_copies(tree: FileTree) -> Iterator[tuple[FileEntry, str]]:
 
 
 def list_files(tree: FileTree) -> Iterator[FileEntry]:
-    """Yield every plain file below the home, also of folders that other programs hide, but none of ours nor of git."""
+    """Yield every regular file below the home, in hidden folders too, except git's and our own."""
     return (entry for entry in _walk(tree, (*INTERNAL_FOLDERS, ".git")) if entry.kind == "file")
 
 
 def _walk(tree: FileTree, hidden: Sequence[str] = ()) -> Iterator[FileEntry]:
-    """Yield every file below the home, without those of hidden folders: these, or all whose names begin with a dot."""
+    """Yield every file below the home, except in these hidden folders, or in all hidden ones."""
     list_folder = tree.folder_lister()
     folders = [""]
     while folders:
@@ -155,9 +155,9 @@ def _walk(tree: FileTree, hidden: Sequence[str] = ()) -> Iterator[FileEntry]:
 
 
 def move_page(pages: Pages, old: str, new: str) -> bool:
-    """Move a page; it is at the new path before it leaves the old one, and concurrent writes to it come along.
+    """Move a page; it exists at the new path before it leaves the old one, and concurrent writes come along.
 
-    Return False, with nothing done, when it is not text.
+    Return False, with nothing done, if it is not text.
     """
     try:
         page = pages.read(old)
@@ -170,7 +170,7 @@ def move_page(pages: Pages, old: str, new: str) -> bool:
         except StaleVersion:
             page = pages.read(old)
             version = pages.write(new, page.text, version)
-        except PageNotFound:  # whoever deleted it meant the moved page as well
+        except PageNotFound:  # its deletion also applies to the moved page
             pages.remove(new, version)
             raise
         else:
@@ -226,7 +226,7 @@ class PageTree:
         return None
 
     def folder_lister(self, below: str = "") -> ListFolder:
-        """List from one query: everything below a path as of now."""
+        """Return a lister from a single query for everything below a path."""
         folders: dict[str, dict[str, FileEntry]] = {"": {}, below: {}}
         for page in self._pages.list_sizes(below):
             _add_entry(folders, _file_entry(page))

@@ -1,4 +1,4 @@
-"""What every storage keeps to, as tests to subclass."""
+"""The contract of every storage backend, as tests to subclass."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..storage.tokens import Call, Token
 
 
 class PagesContract:
-    """What the pages of every storage keep to."""
+    """The contract of the pages of every storage."""
 
     def make_pages(self) -> Pages:
         raise NotImplementedError("say how pages are made")
@@ -141,7 +141,7 @@ class PagesContract:
 
 
 class StorageContract(PagesContract):
-    """What every storage keeps to."""
+    """The contract of every storage."""
 
     def make_storage(self) -> Storage:
         """Return an empty storage."""

@@ -1,4 +1,4 @@
-"""A third backend, kept in memory: it proves that the storage protocol is enough, and serves tests."""
+"""A third backend, kept in memory: for tests, and to prove that the storage protocol is complete."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class MemoryContents:
     """What one memory holds, shared by every storage that is open on it."""
 
     def __init__(self) -> None:
-        self.pages: dict[str, tuple[bytes, float]] = {}  # bytes, and when they were written
+        self.pages: dict[str, tuple[bytes, float]] = {}  # bytes and time of writing
         self.versions: Versions = []  # of all pages, oldest first
         self.tokens: dict[str, Token] = {}
         self.calls: list[Call] = []
@@ -401,7 +401,7 @@ class MemoryBulk:
 
     @contextmanager
     def import_run(self, name: str) -> Iterator[str]:
-        """Run an import under a new id: it is written at once, so none is ever continued."""
+        """Run an import under a new id: it is written at once, so none is ever resumed."""
         yield ""
 
 

@@ -68,13 +68,13 @@ class FolderStorage:
 
     def _note_write(self, path: str, size: int) -> None:
         self._on_write(path, size)
-        if self._is_first_write:  # which made the derived folders
+        if self._is_first_write:  # it made the derived folders
             self._is_first_write = False
             self._ignore_derived_folders()
             self._write_down_layout()
 
     def _write_down_layout(self) -> None:
-        """Write the layout into the settings, where the pages that were just written hide what it was guessed from."""
+        """Write the layout into the settings, since the pages just written hide what it was guessed from."""
         path = os.path.join(self.local_folder, settings_of.FILE)
         if self._is_layout_guess:
             with suppress(OSError), open(path, "x", encoding="utf-8") as file:
@@ -175,7 +175,7 @@ class FolderBackend:
         scheme, is_url, _ = address.partition("://")
         if is_url and scheme.isalnum():
             raise InvalidArgument(
-                f"{scheme}:// is no memory: name a folder, or a database as postgresql://user@host/name"
+                f"{scheme}:// is not a memory: name a folder, or a database as postgresql://user@host/name"
             )
         if os.path.lexists(address) and not os.path.isdir(address):
             raise StorageError(f"{address} is a file, not a folder: choose another --home")

@@ -50,7 +50,7 @@ from .history import FolderHistory
 from .tree import OpenEntry, RootFolder
 
 _NOT_WRITABLE = (errno.EROFS, errno.EACCES, errno.EPERM)
-_BATCH_FILES = 200  # each is open until all are on disk, and so are their folders
+_BATCH_FILES = 200  # per batch: files and folders stay open until all are on disk
 _MIN_FILES_TO_SYNC = 20  # from here on one sync of everything pays off
 _HASH_CHARACTERS = 32
 _IMPORT_LOG = f"{IMPORTS_FOLDER}/receipts"
@@ -72,7 +72,7 @@ class FolderBulk:
 
     @contextmanager
     def snapshot(self, roots: Sequence[Root], base: str, *, history: bool) -> Iterator[bulk.Snapshot]:
-        """Copy everything while writers go on; then hold them only to copy what changed in between."""
+        """Copy everything while others write; then pause them only to copy what changed meanwhile."""
         every = [*roots, Root(HISTORY_FOLDER, ".jsonl")] if history else [*roots]
         with bulk.Spool() as spool:
             copies: dict[str, _Copy] = {}
@@ -136,7 +136,7 @@ class FolderBulk:
     def _put_batch(
         self, pages: Sequence[bulk.IncomingPage], spool: bulk.Spool, *, is_recorded: bool, skip_failed: bool
     ) -> dict[str, CommonplaceError]:
-        """Put pages together; if that fails, one by one, so that a page that cannot be written stops no other."""
+        """Put pages in one batch; if that fails, one by one, so that one bad page does not stop the others."""
         try:
             self._put_together(pages, spool, is_recorded=is_recorded)
         except CommonplaceError:
@@ -172,7 +172,7 @@ class FolderBulk:
                 sync_folder("" if place.dir_fd is not None else os.path.dirname(place.name), dir_fd=place.dir_fd)
 
     def _open_place(self, page: bulk.IncomingPage, folders: dict[str, int], stack: ExitStack) -> OpenEntry | None:
-        """Open the folder of a page, which stays the one it is until the batch is done; None if there is none."""
+        """Open the folder of a page, and keep it open until the batch is done; None if there is none."""
         require_inside(page.path)
         self._root.refuse_links(page.path)  # before anything of the batch is written
         folder, _, name = page.path.rpartition("/")
@@ -213,7 +213,7 @@ class FolderBulk:
                         write_all(handle, chunk)
                     _set_mode_and_time(handle, temporaries[page.path], page.file, place)
             if len(handles) >= _MIN_FILES_TO_SYNC and hasattr(os, "sync"):
-                os.sync()  # only a hint: whether a file is on disk, its own fsync tells
+                os.sync()  # only a hint: each file's own fsync decides
             for path, handle in handles.items():
                 with storage_errors(path):
                     os.fsync(handle)
@@ -223,8 +223,8 @@ class FolderBulk:
     ) -> None:
         """Put a page and its history in place. The caller holds the page's lock.
 
-        `is_recorded`: history came along, and a page that it ends with is not recorded again. Archives are not trusted:
-        any other one is, or nothing would say where it came from.
+        `is_recorded`: the batch has history, so a page that its history ends with is not recorded again. Archives are
+        not trusted: any other page is recorded, or nothing would say where it came from.
         """
         is_recorded = is_recorded and (bulk.is_history_file(page.path) or self._ends_history(page))
         old = read_settled(place.name, page.path, dir_fd=place.dir_fd) if place else None
@@ -244,7 +244,7 @@ class FolderBulk:
         if data is None:
             _remove_file(place, page.path, old or b"")
             return
-        if page.history is None and not is_recorded:  # first: a rule whose history does not say where it came from
+        if page.history is None and not is_recorded:  # first: a rule without a recorded origin
             self._history.record_change(page.path, old, data, current_write().author)  # would be in force
         _move_into_place(temporary, place, page.path, old)
 
@@ -355,8 +355,8 @@ def _hold_writers(locks: str, warnings: Sentences) -> Iterator[None]:
                     raise
             # Nobody writes to a read-only disk. In a home of another user we can only read.
             if error.errno != errno.EROFS:
-                reason = "pages that others write in this moment may be incomplete in it"
-                warnings.append(f"writers could not be held ({error.strerror}): {reason}")
+                reason = "pages that others are writing may be incomplete"
+                warnings.append(f"writers could not be paused ({error.strerror}): {reason}")
         yield
 
 
@@ -389,7 +389,7 @@ def _copy_file(folder: RootFolder, path: str, spool: bulk.Spool) -> _Copy | None
 
 
 def _walk(top: str, roots: Iterable[Root], warnings: Sentences) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield every file of memory below a folder once. What is not a plain file with a usable name gets a warning."""
+    """Yield every file of memory below a folder once. Anything but a regular file with a usable name gets a warning."""
     seen: set[str] = set()
     for root in roots:
         for path, info in _walk_root(top, root, warnings):

@@ -50,7 +50,7 @@ def _folders(home: str) -> list[str]:
 
 
 def find_repository_root(folder: str) -> str | None:
-    """Return the working tree of a repository that a folder is or lies in; None if there is none."""
+    """Return the root of the git working tree that contains a folder; None if there is none."""
     while not _is_repository(folder):
         parent = os.path.dirname(folder)
         if parent == folder:
@@ -60,7 +60,7 @@ def find_repository_root(folder: str) -> str | None:
 
 
 def _is_repository(folder: str) -> bool:
-    """Return whether a folder is the working tree of a repository; one that was added to another has a file there."""
+    """Return whether a folder is the root of a working tree; submodules and worktrees have a `.git` file."""
     entry = os.path.join(folder, ".git")
     return os.path.isfile(entry) or os.path.isfile(os.path.join(entry, "HEAD"))
 
@@ -76,7 +76,7 @@ def write_git_files(home: str) -> None:
 
 
 def _write_unless_changed(path: str, text: str, made_before: str = "") -> None:
-    """Write a file that does not exist, or that is what an earlier version wrote."""
+    """Write a file that does not exist, or is unchanged since an earlier version wrote it."""
     if os.path.isfile(path) and not os.path.islink(path) and made_before:
         with open(path, encoding="utf-8", errors="replace") as file:
             if file.read() != made_before:

@@ -58,8 +58,8 @@ from ..history import (
 from ..merge import omits_changes
 
 SLOTS = 256  # files
-_TAIL_BYTES = 1 << 16  # of a file, where a page that was written recently is found
-_EDITOR_OPEN_TIME = timedelta(minutes=10)  # for which an editor may have had a page open before it saved
+_TAIL_BYTES = 1 << 16  # of a file are read first: recent writes are at its end
+_EDITOR_OPEN_TIME = timedelta(minutes=10)  # an editor may have had a page open this long before it saved
 _OUTSIDE = Author(tool="")
 # A line up to what was stored: its beginning, the time, the page, and the other fields of the change.
 _LINE_START = re.compile(rb'\n(\{"id":"[^"]*","at":"([^"]*)","path":("(?:[^"\\]|\\.)*"),.*?)"depth":')
@@ -74,7 +74,7 @@ class _SlotCache(NamedTuple):
 
 
 def slot_bytes(retention: Retention) -> int:
-    """Return how large one file may grow once all of them have reached their limit; it then loses its older half."""
+    """Return the size limit of one slot file; a full one loses its older half."""
     return max(1 << 18, retention.size // SLOTS)
 
 
@@ -88,7 +88,7 @@ class FolderHistory:
         self._retention = retention or Retention()
         self._slot_bytes = slot_bytes(self._retention)
         self._slot_caches: dict[str, _SlotCache] = {}
-        self._past_pages: tuple[object, dict[str, PastPage]] = (None, {})  # of one moment, and of which files
+        self._past_pages: tuple[object, dict[str, PastPage]] = (None, {})  # for one moment and state of the files
 
     def record_outside_edit(self, path: str, data: bytes | None, saved: float | None = None) -> Change | None:
         """Record what the page holds if it differs from the latest version: another program changed it."""
@@ -105,8 +105,8 @@ class FolderHistory:
         return self._add(path, None, data, author, moment, head)
 
     def _find_kept_author(self, path: str, data: bytes | None) -> Author | None:
-        """Return whose version a page still has, if its latest one was recorded and then not written: a process that
-        dies in between makes nobody else its author."""
+        """Return the author of the version that a page still has, if its latest one was recorded but never written,
+        because the process died in between."""
         before = [line.change for line in self._lines(path)][-2:-1]
         return before[0].author if before and data is not None and before[0].version == version_of(data) else None
 
@@ -125,7 +125,7 @@ class FolderHistory:
             self._append(slot, b"".join(map(format_line, lines)), path, head)
 
     def _describe_omission(self, path: str, data: bytes, now: datetime) -> str:
-        """Say so if a save drops what was written recently: its author may have opened the page before that."""
+        """Describe a save that drops recent writes: its author may have opened the page before them."""
         known = self.versions(path)[-2:]
         if len(known) < 2 or known[-1][0].at < format_timestamp(now - _EDITOR_OPEN_TIME):
             return ""
@@ -185,7 +185,7 @@ class FolderHistory:
         return newest_lines(self._lines(path), newest)
 
     def stamps(self, paths: Sequence[str]) -> dict[str, str]:
-        """Return what tells whether a page's slot has grown. The cache of heads is the writers': it is not touched."""
+        """Return the size of each page's slot as its stamp. The writers' cache of heads is not touched."""
         stamps: dict[str, str] = {}
         for path in paths:
             with suppress(OSError):
@@ -374,7 +374,7 @@ def _parse_start(start: bytes) -> Change | None:
 
 
 def _path_field(path: str) -> bytes:
-    """Return how a line names its page. Quotes inside of text are escaped, so nothing but the field looks like it."""
+    """Return a line's path field. Quotes inside text are escaped, so that only the field itself matches."""
     return f'"path":{json.dumps(path, ensure_ascii=False)},'.encode()
 
 

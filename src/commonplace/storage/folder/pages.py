@@ -2,7 +2,7 @@
 
 Every write of a page is a temporary file in the same folder, fsync, swap, fsync of the folder: a page is the old one or
 the new one, never a part of either. An append is written the same way, so it is whole or absent. A version is a hash of
-the bytes, so that an edit by a person is seen even when neither size nor time changed. Nothing outside the home is read
+the bytes, so that a manual edit is noticed even if neither size nor time changed. Nothing outside the home is read
 or written. A page that another program renamed is known by its bytes or, if it was edited as well, by its lines.
 
 Transcripts are files of JSON lines. Items are appended in place under the lock of the page, so that the thousandth
@@ -56,18 +56,18 @@ from ..names import require_inside
 from .tree import OpenEntry, RootFolder
 
 Files = list["os.DirEntry[str]"]
-_REPLACE_ATTEMPTS = 100  # to replace a page that others keep saving
-_UNHURRIED_ATTEMPTS = 4  # of them, which sync before the page is swapped in
-MAX_COMPARED_PAGES = 50  # on either side of a rename that are compared line by line
+_REPLACE_ATTEMPTS = 100  # if other programs keep saving the page
+_UNHURRIED_ATTEMPTS = 4  # the first ones, which sync before the page is swapped in
+MAX_COMPARED_PAGES = 50  # per side of a rename, compared line by line
 _MAX_COMPARED_BYTES = 1_000_000
-_MIN_COMMON_SHARE = 0.6  # of the lines of both pages
+_MIN_COMMON_SHARE = 0.6  # of the lines must be in both pages
 _MIN_COMMON_LINES = 2
-_MIN_LEAD = 0.2  # over the next page that may be meant
+_MIN_LEAD = 0.2  # over the second most similar page
 _FENCE = b"---"
 
 
 class Rename(NamedTuple):
-    """One side of a rename by another program: the versions of that page before and after, and how history says it.
+    """One side of a rename by another program: the page's versions before and after, and the reason for history.
 
     `data`: what the page had when it was renamed, before it was edited.
     """
@@ -116,14 +116,14 @@ class FolderPages(TextPages):
         try:
             with self._top.open_parent(path) as (name, dir_fd):
                 return read_settled(name, path, dir_fd=dir_fd)
-        except FileNotFoundError:  # not even its folder is there
+        except FileNotFoundError:  # even its folder is missing
             return None
 
     def _replace(
         self, path: str, old: bytes | None, new: bytes, change: ByteChange
     ) -> tuple[bytes | None, bytes | None]:
-        """Replace a page, record it, and return what was replaced by what. An editor takes no lock: what it saved
-        meanwhile is changed instead, and where it left nothing to write, what replaces it is None."""
+        """Replace a page, record it, and return the old and the new bytes. An editor takes no lock: what it saved
+        meanwhile is changed instead; the new bytes are None if that left nothing to write."""
         is_recorded = False
         for attempt in range(_REPLACE_ATTEMPTS):
             self._record_outside_edit(path, old)
@@ -148,7 +148,7 @@ class FolderPages(TextPages):
                 if not is_recorded:
                     self._conflicts.record_change(path, old, new)
                 return old, new
-        raise StorageError(f"{path} is saved again and again by another program: close it there, then try again")
+        raise StorageError(f"{path} keeps being saved by another program: close it there, then try again")
 
     def reaffirm(self, path: str, if_version: str | None = None) -> None:
         require_inside(path)
@@ -188,7 +188,7 @@ class FolderPages(TextPages):
                 self._top.remove_folder(folder)
 
     def record_outside_edits(self, paths: Iterable[str]) -> None:
-        """Record them, but leave a page that is locked or cannot be read for the next time."""
+        """Record outside edits; a page that is locked or unreadable is left for the next time."""
         every = [*dict.fromkeys(paths)]
         renames = self._find_renames(every)
         slots: dict[str, Paths] = {}
@@ -204,7 +204,7 @@ class FolderPages(TextPages):
                             self._record_outside_edit(path, data)
 
     def _find_renames(self, paths: Paths) -> dict[str, Rename]:
-        """Return which pages another program renamed: one is gone, and a new one has its bytes or its lines."""
+        """Find pages that another program renamed: one is gone, and a new one has its bytes or its lines."""
         renames: dict[str, Rename] = {}
         history = self._conflicts.history
         if not history or len(paths) < 2:
@@ -227,7 +227,7 @@ class FolderPages(TextPages):
         return renames
 
     def _record_rename(self, path: str, data: bytes | None, rename: Rename | None) -> bool:
-        """Record one side of a rename, unless the page has changed since it was found, and what was edited with it."""
+        """Record one side of a rename, and an edit made with it, unless the page has changed since."""
         history = self._conflicts.history
         if not history or not rename or version_of(data) != rename.after:
             return False
@@ -244,7 +244,7 @@ class FolderPages(TextPages):
             self._conflicts.record_outside_edit(path, data, None if data is None else self._stat(path).st_mtime)
 
     def _stat(self, path: str) -> os.stat_result:
-        """Return what the system says of a file or folder; OutsideHome if it is a link or lies behind one."""
+        """Return the status of a file or folder; OutsideHome if it is a link or is behind one."""
         require_inside(path)
         with self._top.open_parent(path) as place:
             info = place.stat()
@@ -356,7 +356,7 @@ class FolderPages(TextPages):
                 prefixes += (f"{prefix}{name}/" for name in folders if deep)
 
     def _warn_unreadable(self, folder: str, error: OSError, warnings: PathWarnings | None) -> None:
-        """Warn of a folder that cannot be read; one that is not there has no pages. Without `warnings`, raise."""
+        """Warn of a folder that cannot be read; a missing one has no pages. Without `warnings`, raise."""
         if isinstance(error, (FileNotFoundError, NotADirectoryError)):
             return
         if warnings is None and not isinstance(error, PermissionError):
@@ -425,13 +425,13 @@ def _match_lines(gone: Mapping[str, bytes], new: Mapping[str, bytes]) -> dict[st
 
 
 def _leads(shares: Mapping[tuple[str, str], float], old: str, new: str) -> bool:
-    """Return whether two pages are much more alike than either is like another."""
+    """Return whether two pages are clearly more alike than either is to any other."""
     rivals = [share for pair, share in shares.items() if (pair[0] == old) != (pair[1] == new)]
     return all(shares[old, new] - share >= _MIN_LEAD for share in rivals)
 
 
 def _count_lines(data: bytes) -> Counter[bytes]:
-    """Return the lines of a page that say something: no front matter, headings or comments, which many pages share."""
+    """Count the content lines of a page, without front matter, headings and comments, which many pages share."""
     lines = [line.strip() for line in data.splitlines()]
     if lines[:1] == [_FENCE] and _FENCE in lines[1:]:
         lines = lines[lines.index(_FENCE, 1) + 1 :]
@@ -444,7 +444,7 @@ def _compare(one: Counter[bytes], two: Counter[bytes]) -> float:
     return 2 * common / (one.total() + two.total()) if common >= _MIN_COMMON_LINES else 0.0
 
 
-_APPEND_ATTEMPTS = 100  # to append to a file that others keep replacing
+_APPEND_ATTEMPTS = 100  # if other programs keep replacing the file
 _CREATE = os.O_RDWR | os.O_CREAT
 _OPEN = os.O_CLOEXEC | NO_FOLLOW | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
@@ -475,10 +475,10 @@ class FolderTranscript:
             return
         with storage_errors(self.path), lock(self._locks, "page", self.path):
             if not any(self._append(data) for _ in range(_APPEND_ATTEMPTS)):
-                raise StorageError(f"{self.path} is replaced again and again: close it elsewhere, then try again")
+                raise StorageError(f"{self.path} keeps being replaced: close it elsewhere, then try again")
 
     def _append(self, data: bytes) -> bool:
-        """Return whether the data is in the file that is there now: an editor may have put another in its place."""
+        """Append the data; return False if an editor replaced the file meanwhile."""
         try:
             with self._top.open_parent(self.path, create=True) as place, self._open(place, _CREATE) as handle:
                 end, first = find_append_point(_make_reader(handle))

@@ -57,7 +57,7 @@ class FolderTokens:
         return [*tokens]
 
     def _stamp_tokens(self) -> FileStamp | None:
-        """Return what tells whether the file changed; None if a change right now could leave it the same."""
+        """Return a stamp of the tokens file; None if it changed so recently that another change could go unnoticed."""
         try:
             with self._open_folder() as dir_fd:
                 info = os.stat(self._name(TOKENS_FILE, dir_fd), dir_fd=dir_fd, follow_symlinks=False)
@@ -163,7 +163,7 @@ def _parse_tokens(data: bytes) -> list[Token]:
         return [_parse_token(each) for each in json.loads(data)["tokens"]]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise StorageError(
-            f"{TOKENS_FILE} is not as `commonplace token` writes it: repair it, or remove it and make new tokens"
+            f"{TOKENS_FILE} is not in the form that `commonplace token` writes: repair it, or remove it"
         ) from error
 
 

@@ -1,7 +1,7 @@
-"""The files of a home on disk. Links are never followed into; what is not text is moved byte for byte.
+"""The files of a home on disk. Links are never followed; files that are not text are moved byte for byte.
 
-Everything is reached from the home one folder at a time. Whoever checks a path and then opens it can be raced: a folder
-may become a link in between. A folder that is open stays the one it was.
+Every path is opened one folder at a time, starting from the home: checking a path and then opening it would be a race,
+since a folder may become a link in between. An open folder stays the same.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from ..files import (
 from ..history import Change, current_write, version_of
 from ..tree import FileEntry, FolderListing, Kind, Leftover, ListFolder, SymbolicLink, move_page
 
-MAX_SYSTEM_PATH_BYTES = 4096  # of a whole path, on Linux
+MAX_SYSTEM_PATH_BYTES = 4096  # a whole path on Linux
 FOLDER_FLAGS = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0)
 
 
 class OpenEntry(NamedTuple):
-    """A file, or what may become one: its name in an open folder. Where folders cannot be opened, its whole path, and
-    None."""
+    """A file that exists or may be created: its name and the open folder; where folders cannot be opened, its path
+    and None."""
 
     name: str
     dir_fd: int | None
@@ -54,7 +54,7 @@ class OpenEntry(NamedTuple):
 
 class RootFolder:
     def __init__(self, folder: str) -> None:
-        """Open a home, which itself may be a link or lie behind one."""
+        """Open a home, whose own path may contain links."""
         self.path = os.path.realpath(folder)
 
     def open(self, path: str, flags: int, mode: int = PRIVATE_FILE_MODE) -> int:
@@ -254,13 +254,13 @@ class FolderTree:
 
     def make_folder(self, path: str) -> None:
         with storage_errors(path):
-            if self._kind(path) != "link":  # a link in its place is for its users to refuse
+            if self._kind(path) != "link":  # whoever opens it refuses a link in its place
                 self._top.make_folder(path)
 
     def remove(self, path: str) -> None:
         with storage_errors(path):
             self._remove(path)
-            self._top.make_folder(os.path.dirname(path))  # it goes with its last page, and nobody asked for that
+            self._top.make_folder(os.path.dirname(path))  # its last page took it along
 
     def remove_folder(self, path: str) -> None:
         with storage_errors(path):
@@ -308,7 +308,7 @@ class FolderTree:
                 sync_folder(os.path.dirname(place.name), dir_fd=place.dir_fd)
 
     def _can_be_page(self, path: str) -> bool:
-        """Return whether `Pages` takes a path: no link, no device, and no name that is not text."""
+        """Return whether `Pages` accepts a path: a regular file, not a link, with a name that is text."""
         if "\\" in path or not is_unicode(path):
             return False
         return self._kind(path) in ("file", None)
@@ -370,7 +370,7 @@ class FolderTree:
             with lock_slot(self._locks, "page", slot, page):
                 self._top.unlink(path)
             return None
-        with lock(self._locks, "page", page):  # whoever writes the page would hold this
+        with lock(self._locks, "page", page):  # a writer of the page would hold this
             is_safe = not record or self.inspect_leftover(path, page).is_safe
             change = None if is_safe else self._record_leftover(path, page)
             self._top.unlink(path)
