@@ -114,7 +114,7 @@ def test_damaged_tokens_are_damage_like_any_other(desk: Desk, damage: str) -> No
     desk.embed(tiny)
     with sqlite3.connect(desk.file) as db:
         db.execute(f"UPDATE tokens SET tokens = {damage}")
-    with pytest.raises(sqlite3.DatabaseError, match="tokens of a passage are not there"):
+    with pytest.raises(sqlite3.DatabaseError, match="tokens of a passage are missing"):
         desk.index.token_vectors(tiny.space, numbers(desk.index, tiny))
 
 

@@ -1,4 +1,4 @@
-"""What an index is: `Index`, the protocol that every engine implements, the values it takes and gives, and rows.
+"""What an index is: `Index`, the protocol that every engine implements, its values, and rows of a database.
 
 An index holds the words and vectors of passages and the fields of records, read from the pages. Deleting it loses
 nothing. `sync.py` is its only writer.
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from ..embedding.base import Vectors
 
 
-NoteDays = Callable[[str, int | None, bool], str]  # of a text, its day, and whether it is a turn of a session
-UNKNOWN_DAYS = "?"  # which days a text names has to be read in it
-VALIDITY_MARK = "v"  # it may say until when it holds
+NoteDays = Callable[[str, int | None, bool], str]  # takes a text, its day, and whether it is a turn of a session
+UNKNOWN_DAYS = "?"  # the days are not noted: they have to be read in the text
+VALIDITY_MARK = "v"  # it may say until when it is valid
 UNREAD = f"{UNKNOWN_DAYS} {VALIDITY_MARK}"
 
 
@@ -55,11 +55,11 @@ ChoosePassages = Callable[[Mapping[int, frozenset[int]]], Sequence[int]]  # give
 
 BM25_K1 = 0.8  # how fast repeats of a word stop counting
 BM25_B = 0.55  # how much the length of a passage counts
-SHARED_LETTERS = 2  # at its beginning, of a word that may be another one misspelled
-CONTEXT_WEIGHT = 0.5  # of a word in the text around a passage, relative to one in it
+SHARED_LETTERS = 2  # a misspelled word begins with the same letters
+CONTEXT_WEIGHT = 0.5  # a word in the text around a passage, relative to one in it
 
 
-MAX_PASSAGES_PER_FACT_KEY = 20  # that share a key: a fact with more versions has one among the newest
+MAX_PASSAGES_PER_FACT_KEY = 20  # only the newest count; a fact with more versions has one among them
 
 
 def weighted_length(inside: int, around: int) -> int:
@@ -76,8 +76,8 @@ class Candidate(NamedTuple):
     terms: bytes
     length: int
     day: int | None
-    days: str = UNREAD  # that its text names, as `search/validity.py` notes them
-    fact_keys: frozenset[int] = frozenset()  # of those it was looked up by, which it may have
+    days: str = UNREAD  # the days its text names, encoded by `search/validity.py`
+    fact_keys: frozenset[int] = frozenset()  # the looked-up keys that it may have
 
 
 class CorpusStats(NamedTuple):
@@ -93,7 +93,7 @@ class PendingBatch(NamedTuple):
 
     after: int
     upto: int
-    texts: Mapping[tuple[int, bytes], str]  # without a vector yet, by owner and content hash
+    texts: Mapping[tuple[int, bytes], str]  # texts without a vector, by owner and content hash
     space: int = 0  # the id of the space, which may be dropped and created again meanwhile
 
 
@@ -179,8 +179,8 @@ _listener: ContextVar[Progress] = ContextVar("listener", default=ignore_progress
 
 @contextmanager
 def limit_catch_up(seconds: float) -> Iterator[None]:
-    """Let queries within this block wait no longer for the index to catch up with all pages. What it does not reach is
-    left to the next query, and the answer comes from what is indexed."""
+    """Limit how long queries within this block wait for the index to catch up. The rest is left to the next query, and
+    the answer comes from what is indexed."""
     token = _deadline.set(time.monotonic() + seconds)
     try:
         yield
@@ -189,7 +189,7 @@ def limit_catch_up(seconds: float) -> Iterator[None]:
 
 
 def seconds_to_catch_up() -> float:
-    """Return how long the index may still catch up; infinite where nobody limits it."""
+    """Return how long the index may still catch up; infinite without a limit."""
     return _deadline.get() - time.monotonic()
 
 
@@ -201,10 +201,10 @@ class BatchQuery(NamedTuple):
 
     words: tuple[str, ...]
     function_words: frozenset[str]
-    factors: tuple[float, ...]  # of each word's weight
+    factors: tuple[float, ...]  # multiplies each word's weight
     idf_prior_passages: int
     max_lookup_passages: int
-    query_vectors: tuple[tuple[str, Vectors], ...]  # by space
+    query_vectors: tuple[tuple[str, Vectors], ...]  # one per vector space
     viewer: Viewer
     filters: Filters
     limit: int
@@ -356,7 +356,7 @@ class Index(SearchIndex, Protocol):
     """An index of pages: what a search needs, and the pages that are in it."""
 
     def state(self) -> object:
-        """Return a value that changes whenever the index does, whoever changes it; None if telling takes as long as
+        """Return a value that changes whenever the index does, by any process; None if finding out costs as much as
         reading the index."""
         ...
 
@@ -365,7 +365,7 @@ class Index(SearchIndex, Protocol):
         ...
 
     def write_transaction(self) -> AbstractContextManager[None]:
-        """Lock out other writers, in every process, and commit everything or nothing."""
+        """Exclude other writers, in every process, and commit everything or nothing."""
         ...
 
     def versions(self, paths: Iterable[str] | None = None) -> dict[str, str]:

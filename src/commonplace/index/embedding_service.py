@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from ..embedding.base import Vectors
     from ..embedding.local import Reranker
 
-_RETRY_SECONDS = 30.0  # after which an embedder that failed is tried again
-_INTERACTIVE_PASSAGES = 16  # that even a slow embedder may embed while a search waits
-_MIN_COVERAGE = 0.95  # of the passages, from which a slow embedder answers
+_RETRY_SECONDS = 30.0  # until a failed embedder is tried again
+_INTERACTIVE_PASSAGES = 16  # even a slow embedder may embed this many while a search waits
+_MIN_COVERAGE = 0.95  # a slow embedder answers once it has embedded this share of the passages
 
 
 class QueryEmbedding(NamedTuple):
@@ -61,7 +61,7 @@ class EmbeddingService:
     """The embedders of one setting. Safe to share between threads."""
 
     def __init__(self, settings: SearchSettings, refusal: str = "") -> None:
-        """`refusal` says why the embedder that a memory asked for is not used; `settings` name the one in its place."""
+        """`refusal` says why the memory's own embedder is not used; `settings` then name its replacement."""
         self.settings = settings
         self._refusal = refusal
         self._opened: tuple[Embedder, ...] | None = None
@@ -76,9 +76,9 @@ class EmbeddingService:
         self._process = os.getpid()
 
     def acquire(self, index: VectorStore, viewer: Viewer | None = None) -> ActiveEmbedders:
-        """Let the embedders catch up as far as a search can wait, and return those that can answer.
+        """Let the embedders catch up for as long as a search can wait, and return those that can answer.
 
-        With a viewer, it counts how far they are with passages that the viewer may see.
+        With a viewer, their progress is measured on the passages that the viewer may see.
         """
         settings = self.settings
         try:
@@ -98,7 +98,7 @@ class EmbeddingService:
         return self._fall_back(index, embedders, viewer)
 
     def _answer_with_packaged_model(self, index: VectorStore, reason: str) -> ActiveEmbedders:
-        """Return the model in the package, which answers with the words when the configured one cannot serve."""
+        """Return the packaged model, which answers together with BM25 when the configured one cannot serve."""
         if self.settings.provider == SearchSettings().provider:  # it is the packaged model that failed
             return ActiveEmbedders((), None, self.settings.provider, self.settings.model, True, reason)
         return self.packaged_model().acquire(index)._replace(failed=True, reason=reason)
@@ -114,7 +114,7 @@ class EmbeddingService:
     def prefetch(self, text: str) -> None:
         """Embed a query with the slow embedders before the index is locked, so that nobody waits for them.
 
-        Only if they answered the last query: those that still catch up would be asked in vain.
+        Only if they answered the last query: those still catching up cannot answer this one.
         """
         if not self._is_ready:
             return
@@ -182,7 +182,7 @@ class EmbeddingService:
         seen = sum(index.coverage(embedder.space, viewer).seen for embedder in embedders) // len(embedders)
         total = index.coverage(embedders[0].space, viewer).passages
         reason = (
-            f"{self.settings.provider} has embedded {seen} of {total} passages and catches up: until then the static "
+            f"{self.settings.provider} has embedded {seen} of {total} passages so far: until then the static "
             "model answers (`commonplace index` waits for it)"
         )
         return self.packaged_model().acquire(index)._replace(reason=reason)
@@ -240,7 +240,7 @@ class EmbeddingService:
 
 
 def _has_few_of_many(own: int, every: int) -> bool:
-    """Return whether a viewer's own passages can be embedded at once, while those of others take longer."""
+    """Return whether the viewer's passages are few enough to embed at once, although others take longer."""
     return 0 < own <= _INTERACTIVE_PASSAGES and own < every
 
 

@@ -1,7 +1,7 @@
-"""What changed in the folders of a home since a sweep: one question to the system instead of a look at every page.
+"""Which files changed since a sweep, by file system events (inotify): searches need not stat every page.
 
-Linux answers through inotify, without a thread: events wait until somebody asks. On other systems, on file systems
-that other machines write to, and where the system has no watches left, every search sweeps.
+Only on Linux, and without a thread: the kernel queues events until somebody reads them. On other systems, on file
+systems that other machines write to, and where no watches are left, every search sweeps.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from weakref import WeakSet
 
 from ..storage.base import Root
 
-_SAFETY_SECONDS = 60.0  # after which a sweep looks for what no event tells, such as a write through another hard link
+_SAFETY_SECONDS = 60.0  # then a sweep finds what no event reports, such as writes through another hard link
 _MAX_CHANGED_FILES = 200  # more are found by a sweep
-_MAX_FOLDERS = 5_000  # watches are few on some systems, and other programs need some, too
+_MAX_FOLDERS = 5_000  # some systems have few watches, and other programs need some, too
 _READ_BYTES = 65_536
 _EVENT = struct.Struct("iIII")  # watch, mask, cookie, bytes of the name that follows
 # What changes pages: a write, other attributes, a move, a new or a deleted file, and the same of the folder itself.
 _CHANGES = 0x2 | 0x4 | 0x40 | 0x80 | 0x100 | 0x200 | 0x400 | 0x800
 _IS_OVER = 0x8000  # the folder is gone, and its watch with it
-_ONLY_FOLDERS = 0x1000000 | 0x2000000  # that are no links
+_ONLY_FOLDERS = 0x1000000 | 0x2000000  # IN_ONLYDIR | IN_DONT_FOLLOW: folders, but not links
 # A folder came, went or moved, the file system was unmounted, the watch is over, or events were lost.
 _OTHER_FOLDERS = 0x40000000 | 0x400 | 0x800 | 0x2000 | 0x4000 | _IS_OVER
 
@@ -42,14 +42,14 @@ class FolderEvents:
         self._inotify = inotify
         self._watches: dict[int, str] = {}  # the folder of each, from the home
         self._has_new_folders = True
-        self._has_events = False  # that concern more than single files
+        self._has_events = False  # some concern more than single files
         self._changed: set[str] = set()  # the paths of single files
         self._is_usable = True
         self._confirmed: tuple[float, os.stat_result] | None = None
 
     def take_changes(self) -> set[str] | None:
-        """Return the files that may have changed since a sweep was confirmed and since they were taken last; None if
-        it takes a sweep to find out. Hidden files are left out, as sweeps leave them out."""
+        """Return the files that may have changed since the confirmed sweep or the last call; None if only a sweep can
+        tell. Hidden files are left out, as sweeps leave them out."""
         if self._confirmed is None or not self._is_usable:
             return None
         at, home = self._confirmed
@@ -76,7 +76,7 @@ class FolderEvents:
             self._is_usable = False
 
     def confirm(self) -> None:
-        """Note that a sweep since `prepare` is done: the index has what it found."""
+        """Note that a sweep has finished since `prepare`, and is indexed."""
         with suppress(OSError):
             self._confirmed = time.monotonic(), os.stat(self._home)
 
@@ -85,7 +85,7 @@ class FolderEvents:
         self._confirmed = None
 
     def receive(self, watch: int, mask: int, name: str) -> None:
-        """Note an event in one of the folders: of a file there or, without a name, of the folder itself."""
+        """Note an event on a file in one of the folders or, without a name, on the folder itself."""
         if mask & _OTHER_FOLDERS:
             self._has_new_folders = True
         if mask & _OTHER_FOLDERS or not name or len(self._changed) >= _MAX_CHANGED_FILES:
@@ -109,7 +109,7 @@ class FolderEvents:
             if not self._watch(folder):
                 continue
             if len(self._watches) > _MAX_FOLDERS or os.stat(folder).st_dev != device:
-                raise OSError("events of these folders do not tell everything")
+                raise OSError("events of these folders are incomplete")
             if is_deep:  # listed after it is watched: what is created meanwhile is an event
                 waiting += [(path, True) for path in _list_folders(folder)]
 
@@ -134,7 +134,7 @@ class FolderEvents:
 
 
 def open_folder_events(home: str, roots: Iterable[Root]) -> FolderEvents | None:
-    """Return the events of a home; None where the system cannot tell all that changes."""
+    """Return the events of a home; None if the system cannot report every change."""
     from .watcher import read_mounts, remote_file_system
 
     if sys.platform != "linux" or remote_file_system(home, read_mounts()):
@@ -156,7 +156,7 @@ class _Inotify:
     """The inotify descriptor that all memories of a process share: a user has only a hundred or so."""
 
     def __init__(self) -> None:
-        import ctypes  # takes a millisecond or two, which a single search does not pay
+        import ctypes  # loading it takes a millisecond or two, which a single search does not pay
 
         library = ctypes.CDLL(None, use_errno=True)
         self._add_watch = library.inotify_add_watch
@@ -170,7 +170,7 @@ class _Inotify:
         self._lock = threading.Lock()
 
     def add(self, listener: FolderEvents, folder: str) -> int:
-        """Report what changes in a folder to a listener, and return the number of the watch."""
+        """Report changes in a folder to a listener, and return the watch descriptor."""
         with self._lock:
             watch: int = self._add_watch(self._descriptor, os.fsencode(folder), _CHANGES | _ONLY_FOLDERS)
             if watch < 0:
@@ -189,7 +189,7 @@ class _Inotify:
                         self._remove_watch(self._descriptor, watch)
 
     def dispatch(self) -> None:
-        """Report the events that came to their listeners."""
+        """Deliver the queued events to their listeners."""
         with self._lock:
             while True:
                 try:

@@ -36,14 +36,14 @@ if TYPE_CHECKING:
     OnStart = Callable[[WatchMode], None]
 
 Answer = TypeVar("Answer")
-_LONG_SWEEP_SECONDS = 0.02  # a sweep over the pages that takes longer is reused by the next queries
-_SWEEP_REUSE_FACTOR = 10  # for this many times its duration: at most a tenth of the time goes into sweeping
+_LONG_SWEEP_SECONDS = 0.02  # a sweep that takes longer is reused by the next queries …
+_SWEEP_REUSE_FACTOR = 10  # … for this many times its duration, so that sweeping takes a tenth of the time at most
 _MAX_SWEEP_REUSE_SECONDS = 1.0
-_BUILD_LOCK_TIMEOUT_SECONDS = 3600.0  # whoever asks for a build waits for another process that builds
-_REOPEN_SECONDS = 5.0  # after which an index that could not be opened is tried again
+_BUILD_LOCK_TIMEOUT_SECONDS = 3600.0  # a build waits this long for another process that is building
+_REOPEN_SECONDS = 5.0  # until an index that could not be opened is tried again
 _LEASE_SECONDS = 1.0
-_INSPECTION_TIMEOUT_SECONDS = 2.0  # for another process that writes
-_UNUSED_SECONDS = 30 * 86400  # an index that nobody opened for so long is removed
+_INSPECTION_TIMEOUT_SECONDS = 2.0  # wait for another process that writes
+_UNUSED_SECONDS = 30 * 86400  # an index that nobody has opened for this long is removed
 _creation_lock = Lock()
 # Errors that say nothing about the index file itself, only that something is in the way of using it.
 _OBSTACLES = frozenset(
@@ -99,7 +99,7 @@ class IndexView:
 
 
 class IndexHandle(Protocol):
-    """What the rest of the program asks of an index, whatever the backend."""
+    """What the rest of the program uses of an index, whatever the backend."""
 
     scope: IndexScope
 
@@ -128,7 +128,7 @@ class IndexHandle(Protocol):
         ...
 
     def watch(self, stop: Event, on_change: OnChange, embedding: EmbeddingService | None, on_start: OnStart) -> None:
-        """Follow the pages until `stop` is set. Report how they are watched, and what changed once it can be found."""
+        """Watch the pages until `stop` is set. Report how they are watched, and each change once search finds it."""
         ...
 
     def inspect(self) -> IndexInspection:
@@ -150,8 +150,8 @@ class SqliteIndexHandle:
     """An index in a folder. Safe to share between threads."""
 
     def __init__(self, folder: str, pages: Pages, scope: IndexScope, home: str = "") -> None:
-        """`home`: the folder that the pages are in, whose events say whether any changed; empty if they are elsewhere,
-        so that every search sweeps them."""
+        """`home`: the folder of the pages, whose events tell whether any changed; empty if they are elsewhere, so that
+        every search sweeps them."""
         self.folder = folder
         self._home = home
         self.scope = scope
@@ -301,7 +301,7 @@ class SqliteIndexHandle:
         self._retry_at = time.monotonic() + _REOPEN_SECONDS if warning and index.in_memory else float("inf")
 
     def _replace(self, error: sqlite3.DatabaseError) -> None:
-        """Go on without an index that cannot be read: a damaged file is removed, a busy one is left alone."""
+        """Continue without an index that cannot be read: a damaged file is removed, a busy one is left alone."""
         if self._index:
             self._index.close()
         if _is_obstacle(error):
@@ -358,7 +358,7 @@ class SqliteIndexHandle:
         exclusive = self._exclusive(index, lock_timeout)
         unreadable = catch_up(index, self._pages, self.scope, below, exclusive, count_changes)
         if below is None:
-            duration = time.thread_time() - cpu_started  # CPU time: a busy machine does not make a home large
+            duration = time.thread_time() - cpu_started  # CPU time, since a busy machine does not make a home large
             is_long = duration > _LONG_SWEEP_SECONDS and not any(changed)  # reading pages does not count
             reuse = min(_MAX_SWEEP_REUSE_SECONDS, (1 + _SWEEP_REUSE_FACTOR) * duration)
             self._next_sweep_at = started + reuse if is_long else 0.0
@@ -369,7 +369,7 @@ class SqliteIndexHandle:
         return unreadable
 
     def _catch_up_by_events(self, index: SqliteIndex) -> bool:
-        """Look at those files alone that events name; return False if it takes a sweep to find what changed."""
+        """Check only the files that events name; return False if only a sweep can find what changed."""
         changed = self._events.take_changes() if self._events else None
         if changed is None:
             return False
@@ -377,7 +377,7 @@ class SqliteIndexHandle:
             try:
                 catch_up_pages(index, self._pages, self.scope, changed)
             except BaseException:
-                self._events.invalidate()  # what was taken is not in the index: a sweep finds it
+                self._events.invalidate()  # these changes are not in the index: a sweep finds them
                 raise
         return True
 
@@ -399,7 +399,7 @@ class SqliteIndexHandle:
         return lease.unreadable if lease and lease.is_valid() else None
 
     def _exclusive(self, index: SqliteIndex, timeout: float) -> Callable[[], AbstractContextManager[None]]:
-        """Return a lock that keeps other processes from doing the same long work."""
+        """Return a lock that keeps other processes from doing the same long-running work."""
         if index.in_memory:
             return nullcontext
         return partial(lock, self.folder, "area", f"the index {self.scope.fingerprint}", timeout)
@@ -442,7 +442,7 @@ def _check_integrity(path: str) -> None:
 def open_index(folder: str, fingerprint: str, damaged: str = "") -> tuple[SqliteIndex, str]:
     """Open an index of a home. The second value says why it had to be rebuilt or kept in memory; empty if neither.
 
-    Callers over a network read it, too: it does not say where on this machine the home is.
+    Remote callers read it, too, so it does not say where on this machine the home is.
     """
     path = os.path.join(folder, f"{index_file_stem(fingerprint)}.sqlite")
     name = f"{os.path.basename(folder)}/{os.path.basename(path)}"
@@ -471,7 +471,7 @@ def _open_private(path: str) -> SqliteIndex:
     """Open an index in a file that only its owner can read: SQLite gives the files beside it the same mode."""
     if not os.path.exists(path):
         _remove_unused_indexes(os.path.dirname(path))
-    # Closing a file drops all locks that this process has on it: one that is there must not be opened here.
+    # Closing a file drops all locks of this process on it, so an existing one must not be opened here.
     with _creation_lock, suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
     if not os.access(path, os.W_OK):

@@ -1,12 +1,12 @@
-"""What was recalled: the pages that answered searches, and what each conversation was given. It may be lost.
+"""Logs of recalls: the pages that answered searches, and what each conversation was given. Losing them is harmless.
 
-The log of pages has one line for each search, beside the index. Each agent has a file of its own, so that what others
-recall removes nothing from it. Written without waiting for the disk, and never a reason to fail. A full file is
-rotated, and one earlier file is kept. Browsing (`without_recalls`) is not counted.
+The log of pages has one line for each search, in a file per agent beside the index. It is written without waiting for
+the disk, and failing to write it is not an error. A full file is rotated, and one earlier file is kept. Browsing
+(`without_recalls`) is not counted.
 
-Of what a conversation was given, hashes are kept in a small file, so that nothing of a memory can be read from it. A
-line counts as given if every three words in a row of it were, wherever: in a list, after a date, in quotes. A
-conversation without a name is known to this process alone.
+What a conversation was given is stored as hashes, so that the file reveals nothing of a memory. A line counts as
+given if every three consecutive words of it were, wherever: in a list, after a date, in quotes. A conversation
+without a name exists in this process only.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from ..storage.files import CREATE_FLAGS, append_to_log, make_folders
 
 _PREFIX = "conversation-"
 _RUN_WORDS = 3
-_MAX_HASHES = 20_000  # of one conversation: the oldest are dropped
+_MAX_HASHES = 20_000  # per conversation; the oldest are dropped
 _MAX_PENDING_TEXTS = 16
 _MAX_TEXT_CHARACTERS = 400_000
-_UNUSED_SECONDS = 7 * 86400  # a conversation that nobody went on with for so long is over
+_UNUSED_SECONDS = 7 * 86400  # an idle conversation counts as over after this
 _MAX_CONVERSATIONS = 500
 # Scripts that put no spaces between words: each character counts as one.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _WORD = lazy_pattern(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])[^\W_])+")
-_LOG_PREFIX = "recalled"  # of the names of all logs
+_LOG_PREFIX = "recalled"  # names of recall logs begin with this
 _MAX_LOG_BYTES = 2_000_000
-_MAX_PAGES = 100  # of one answer
+_MAX_PAGES = 100  # logged per answer
 _is_off: ContextVar[bool] = ContextVar("recalls_off", default=False)
 
 
@@ -47,10 +47,10 @@ class Conversation:
 
     def __init__(self, file: str = "") -> None:
         self.compacted_at = ""
-        self.needs_context = False  # whether the summary dropped the context, and nobody has given it again
+        self.needs_context = False  # whether the summary dropped the context, which was not given again yet
         self._file = file
-        self._hashes: dict[int, None] = {}  # in the order in which they came
-        self._pending: list[str] = []  # texts that are not hashed yet: not every conversation asks
+        self._hashes: dict[int, None] = {}  # in order of arrival
+        self._pending: list[str] = []  # texts not hashed yet: not every conversation needs the hashes
         self._lock = RLock()
         self._load()
 
@@ -62,7 +62,7 @@ class Conversation:
                 self._hash_pending()
 
     def give(self, context: str) -> None:
-        """Count a whole context as given, and keep that for the next process."""
+        """Count a whole context as given, and save that for the next process."""
         self.add(context)
         self.needs_context = False
         self.save()
@@ -74,7 +74,7 @@ class Conversation:
             return all(number in self._hashes for number in _hash_runs(_find_words(line)))
 
     def restart(self, compacted_at: str = "") -> None:
-        """Forget what was given: the conversation starts anew, or goes on from a summary of what was said."""
+        """Forget what was given: the conversation starts over, or continues from a summary."""
         with self._lock:
             self._pending.clear()
             self._hashes.clear()
@@ -82,7 +82,7 @@ class Conversation:
         self.needs_context = bool(compacted_at)
 
     def save(self) -> None:
-        """Keep this for the next process. Failing to is not an error: something may be given twice."""
+        """Save this for the next process. Failing to is not an error: something may be given twice."""
         if not self._file:
             return
         with self._lock:
@@ -229,7 +229,7 @@ def _lines(folder: str, agent: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def forget(folder: str) -> None:
-    """Remove all logs, and what is to be asked later, so that nothing tells of pages that were removed for good."""
+    """Remove all logs and postponed questions, so that nothing mentions pages that were removed for good."""
     with suppress(OSError):
         for name in os.listdir(folder):
             if name.startswith((_LOG_PREFIX, "review-")):

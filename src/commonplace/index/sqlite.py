@@ -56,9 +56,9 @@ from .visibility import (
     visible_owners,
 )
 
-SCHEMA_VERSION = 20  # of the tables, and of how `facts/` reads statements, which are stored as they were read
-_CACHE_KILOBYTES = 16_000  # for each connection: passages are scattered over the file, and read again
-_LOCK_TIMEOUT_SECONDS = 2.0  # for another process that writes; then the answer is marked stale instead
+SCHEMA_VERSION = 20  # covers the tables, and how `facts/` reads the statements that are stored
+_CACHE_KILOBYTES = 16_000  # page cache per connection: passages are scattered over the file
+_LOCK_TIMEOUT_SECONDS = 2.0  # wait for another writer; then the answer is marked stale
 _TABLES = """
 CREATE TABLE IF NOT EXISTS pages(
   path TEXT PRIMARY KEY, stamp INTEGER NOT NULL, version TEXT NOT NULL, warning TEXT NOT NULL) WITHOUT ROWID;
@@ -105,9 +105,9 @@ class SqliteIndex(VectorSpaces):
         super().__init__(db, None if self.in_memory else path.removesuffix(".sqlite"))
         self._closing = weakref.finalize(self, self._db.close)  # an index that is dropped closes its file, too
         self._place = None if self.in_memory else _identity(path)
-        self._frequency_changes: Counter[tuple[str, int]] = Counter()  # by word and owner, until they are written
-        self._opening = object()  # tells the states of this object from those of others
-        self._warnings: tuple[object, list[tuple[str, str]]] = (None, [])  # in which state they were read
+        self._frequency_changes: Counter[tuple[str, int]] = Counter()  # by word and owner, not yet written
+        self._opening = object()  # distinguishes states of this object from those of others
+        self._warnings: tuple[object, list[tuple[str, str]]] = (None, [])  # with the index state they were read in
         try:
             self._db.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF; PRAGMA temp_store=MEMORY;")
             self._db.execute(f"PRAGMA cache_size=-{_CACHE_KILOBYTES}")
@@ -125,7 +125,7 @@ class SqliteIndex(VectorSpaces):
 
     @property
     def file_id(self) -> FileId | None:
-        """Return which file this is, whatever its name; None for an index in memory."""
+        """Return the identity of the file (device and inode); None for an index in memory."""
         return self._place and self._place[1]
 
     def is_current_file(self) -> bool:
@@ -329,7 +329,7 @@ class SqliteIndex(VectorSpaces):
             row = self._db.execute(sql, (number,)).fetchone() or (0, 0, None, "", "", "")
             owner, length, lexemes, *about = row
             if not (isinstance(lexemes, str) and isinstance(length, int)):
-                raise sqlite3.DatabaseError("the words of a passage are not there")
+                raise sqlite3.DatabaseError("the words of a passage are missing")
             self._count(owner, length, words_of(lexemes), -1)
             self._db.execute(delete_sql, (number, lexemes))
             self._db.execute("DELETE FROM passages WHERE id = ?", (number,))
@@ -415,13 +415,13 @@ def _read_rows(read: Callable[[tuple[Any, ...]], Value], rows: list[tuple[Any, .
     try:
         return [read(row) for row in rows]
     except (ValueError, TypeError, AttributeError) as error:
-        raise sqlite3.DatabaseError(f"a row makes no sense ({error})") from error
+        raise sqlite3.DatabaseError(f"a row is malformed ({error})") from error
 
 
 def _match_sql(filters: Filters) -> tuple[str, Sequence[Any]]:
     """Return the statement for the passages with some lexemes that pass the filters, and their lengths.
 
-    The index has what most filters need: the rows of passages, with their texts, are far apart.
+    The SQL index covers what most filters need: the rows of passages, with their texts, are far apart.
     """
     condition = filter_condition(filters)
     passes, values = render_sqlite(condition) if condition else ("true", [])

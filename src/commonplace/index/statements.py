@@ -21,7 +21,7 @@ from ..facts.statements import Statement, lookup_keys, split_statements, stored_
 from ..formats.blocks import ANSWER_START
 
 _NUMBERS_OF_GLANCE = len(Glance._fields)
-_GROUPS = 3  # of numbers of a statement: the keys it is stored under, those it is looked up by, and its stems
+_GROUPS = 3  # per statement: the keys it is stored under, the keys it is looked up by, and its stems
 
 
 class StoredStatements(NamedTuple):
@@ -79,7 +79,7 @@ def read_facts(text: str, *, is_turn: bool = False) -> PassageFacts:
 
 
 def choose_stored(stored: StoredStatements, asked: frozenset[int]) -> list[int]:
-    """Return the places of the statements that have most stems of a query, given their hashes."""
+    """Return the indexes of the statements with the most stems of a query, given as hashes."""
     counts = [len(asked.intersection(stored.list_stems(place))) for place in stored.places]
     best = max(counts, default=0)
     return [place for place, count in enumerate(counts) if count == best]
@@ -89,7 +89,7 @@ def read_stored(stored: StoredStatements, place: int) -> Statement:
     """Return one of the statements as `split_statements` does. A row that cannot be read is damage like any other."""
     lines = stored.parsed.split("\n")
     if len(lines) != len(stored.places):
-        raise _damage("there are other keys than statements")
+        raise _damage("the numbers of keys and statements differ")
     try:
         return _parse(lines[place])
     except (ValueError, TypeError, AttributeError, IndexError) as error:
@@ -104,19 +104,19 @@ def list_keys(stored: StoredStatements) -> list[int]:
 def unpack_statements(keys: object, parsed: object) -> StoredStatements:
     """Return stored statements. Raises ValueError or TypeError for anything else: the index is damaged."""
     if not isinstance(keys, bytes) or not isinstance(parsed, str):
-        raise TypeError("the statements of a passage are not there")
+        raise TypeError("the statements of a passage are missing")
     numbers = array("I")
     numbers.frombytes(keys)
     statements = _swap_if_needed(numbers)[0] if numbers else 0
     counts = 1 + _GROUPS * statements
     starts = list(accumulate(numbers[1:counts], initial=counts))
     if not numbers or starts[-1] + _NUMBERS_OF_GLANCE * statements != len(numbers) or len(starts) != counts:
-        raise ValueError("the keys of the statements of a passage are not there")
+        raise ValueError("the keys of the statements of a passage are missing")
     return StoredStatements(numbers, starts, parsed)
 
 
 def _can_be_packed(statement: Statement) -> bool:
-    """Return whether words and stems are still the same after they were joined and split."""
+    """Return whether joining and splitting words and stems gives them back."""
     return "" not in statement.words and "" not in statement.stems and "" not in statement.taken_back
 
 
@@ -140,7 +140,7 @@ def _pack(statement: Statement) -> list[Any]:
 def _damage(why: str) -> Exception:
     import sqlite3
 
-    return sqlite3.DatabaseError(f"the statements of a passage make no sense ({why})")
+    return sqlite3.DatabaseError(f"the statements of a passage are malformed ({why})")
 
 
 @cache_within(4_000_000)

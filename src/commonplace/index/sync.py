@@ -32,9 +32,9 @@ from .base import Entry, Index, NoteDays, Progress, ignore_progress, note_no_day
 
 # Pages to read: the place and the stamp by path. The stamp is None for a page that the last listing did not have.
 Work = dict[str, tuple[Place, int | None]]
-_MANY_PAGES = 500  # to read: from here on one process does it, and the others answer from what is indexed
-_BATCH_PAGES = 200  # in one transaction: an interrupted sync keeps the batches before
-_CHARACTERS_PER_SECOND = 200_000  # that are surely indexed: where time is limited, a page that needs more is left
+_MANY_PAGES = 500  # from here on one process reads them; others answer from what is indexed
+_BATCH_PAGES = 200  # per transaction: an interrupted sync keeps earlier batches
+_CHARACTERS_PER_SECOND = 200_000  # a cautious estimate: where time is limited, a page that needs more is skipped
 # The entry of such a page depends on more than its text: on a file beside it, or on the time it was written.
 _ALWAYS_REREAD_KINDS = ("skill", "record")
 # What parsing a page can raise. The last two also come from a time of writing that no calendar has.
@@ -60,7 +60,7 @@ class IndexScope:
     extra: tuple[str, ...] = ()
     all_sessions: bool = False
     sessions: tuple[tuple[str, bool], ...] = ()
-    note_days: NoteDays = note_no_days  # what the index keeps of the days that a passage names
+    note_days: NoteDays = note_no_days  # encodes the days that a passage names, for the index
 
     def roots(self) -> list[Root]:
         return self.layout.roots(self.extra, sessions=self._any_sessions)
@@ -114,8 +114,8 @@ def catch_up(
 ) -> PathWarnings:
     """Bring the index up to date, for the whole home or for one folder, and return what could not be read.
 
-    Where there is much to do, only one process does it: `exclusive_lock` raises LockTimeout for the others. For the
-    whole home, CatchUpStopped is raised when the time that `limit_catch_up` gives is over.
+    If there is much to do, only one process does it: `exclusive_lock` raises LockTimeout for the others. For the whole
+    home, CatchUpStopped is raised when the time that `limit_catch_up` allows is over.
     """
     roots = scope.roots() if below is None else [Root(below)]
     changes = pages.changes(index.stamps(below), roots)
@@ -143,7 +143,7 @@ def _store_changes(
     *,
     may_stop: bool = False,
 ) -> None:
-    """Read what a look at the pages found to have changed, and store it."""
+    """Read the changed pages and store them."""
     work: Work = {path: (place, stamp) for path, stamp in changes.changed.items() if (place := scope.place(path))}
     removed = [path for path in changes.removed if not scope.place(path)]
     work |= {path: (place, None) for path in changes.removed if (place := scope.place(path))}
@@ -232,7 +232,7 @@ def _apply(
 
 
 def _is_listed(pages: Pages, path: str) -> bool:
-    """Return whether a listing has the page now: not a folder or a link of that name, nor a name in another case."""
+    """Return whether the page is listed now: not as a folder or a link, nor under a name in another case."""
     folder, _, name = path.rpartition("/")
     with suppress(CommonplaceError):  # a folder that cannot be read has no pages in a listing either
         exists = path in pages.changes({}, [Root(path, is_page=True)]).changed
@@ -295,7 +295,7 @@ def read_entry(pages: PageReader, place: Place, page: Page, stamp: int, is_liste
 
 
 def _limit_passages(entry: Entry, most: int) -> Entry:
-    """Return an entry without the passages that are too many: hundreds of thousands of headings on one page."""
+    """Return an entry with a limited number of passages: a page may have hundreds of thousands of headings."""
     if not entry.passages or len(entry.passages) <= most:
         return entry
     last = entry.passages[most - 1].end

@@ -38,7 +38,7 @@ def unpack_terms(packed: bytes) -> array[int]:
 def check_terms(packed: object) -> bytes:
     """Return packed terms. Raises TypeError for anything else: the index is damaged."""
     if not isinstance(packed, bytes) or not packed or len(packed) % TERM_BYTES:
-        raise TypeError("the words of a passage are not there")
+        raise TypeError("the words of a passage are missing")
     return packed
 
 

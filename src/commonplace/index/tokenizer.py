@@ -2,12 +2,12 @@
 
 Words are case-folded and stemmed; scripts without spaces are split into single characters and pairs of them.
 
-Which rules stem a word in Latin script depends on the language of the text, and that of a query of two words is
-anybody's guess. So a passage in another language than English is indexed under the English stems as well, and a query
-in another language is looked up under both.
+How a word in Latin script is stemmed depends on the language of the text, which cannot be told from a query of two
+words. So a passage in another language than English is indexed under English stems as well, and a query in another
+language is looked up under both.
 
-A script of its own names the language: Cyrillic is stemmed as Russian, Devanagari as Hindi. In Latin script the
-language of the whole text decides, which `detect_language` tells by its function words; English where none tells.
+Some scripts imply the language: Cyrillic is stemmed as Russian, Devanagari as Hindi. In Latin script `detect_language`
+decides by the function words of the whole text; English is the default.
 The Snowball algorithms are loaded when the first word of their language is met; English has fewer rules of ours.
 """
 
@@ -32,13 +32,13 @@ _UNSPACED = (
 _COMBINING_MARKS = "\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0dff\u0f00-\u0fff"
 _ASCII_WORD = re.compile("[a-z0-9]+")  # for folded text in ASCII, as most is
 _POSSESSIVE = re.compile(r"(?<=\w)['\u2019]s\b")
-_MAX_MARKS = 200  # of one text
+_MAX_MARKS = 200  # highlights in one text
 
 Span = tuple[int, int]
 _MIN_LETTERS = 4
-_MAX_LETTERS = 100  # what is longer is no word, and the rules take seconds for a million letters
-_MIN_FUNCTION_WORDS = 2  # that tell that a text is not in English
-_MANY_FUNCTION_WORDS = 3  # that tell, even if each of them is an English word as well
+_MAX_LETTERS = 100  # anything longer is not a word, and stemming a million letters takes seconds
+_MIN_FUNCTION_WORDS = 2  # enough to say that a text is not in English
+_MANY_FUNCTION_WORDS = 3  # enough even if each of them is also an English word
 _SCRIPTS = (  # first and last letter, language
     ("\u0370", "\u03ff", "greek"),
     ("\u0400", "\u052f", "russian"),
@@ -62,11 +62,11 @@ class PassageWords(NamedTuple):
 
 
 class QueryWord(NamedTuple):
-    """A word of a query: the forms under which passages may be indexed, and whether it says little by itself."""
+    """A word of a query: the forms under which passages may be indexed, and whether it is too common to count alone."""
 
     forms: tuple[str, ...]
     is_function_word: bool
-    is_corrected: bool = False  # it is not the word of the query, but one that the memory has
+    is_corrected: bool = False  # not the query's own word, but a similar one that the memory has
 
 
 def tokenize_passage(text: str, around: str) -> PassageWords:
@@ -120,7 +120,7 @@ def query_language(text: str) -> str:
 
 
 def _detect_query_language(runs: list[tuple[str, bool]]) -> str:
-    """A query is short: one function word has to do."""
+    """A query is short, so one function word must suffice."""
     return detect_language((run for run, unspaced in runs if not unspaced), 1)
 
 
@@ -255,7 +255,7 @@ def detect_language(words: Iterable[str], min_function_words: int = _MIN_FUNCTIO
 
 @cache
 def certain_function_words(language: str) -> frozenset[str]:
-    """Return the function words of a language that are no ordinary English words: `der`, but not `die`."""
+    """Return the function words of a language that are not ordinary English words: `der`, but not `die`."""
     return function_words(language).difference(ALSO_ENGLISH_WORDS.split())
 
 

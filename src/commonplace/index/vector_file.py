@@ -14,13 +14,13 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 _MAX_EXACT_ROWS = 8_000  # more are first filtered by the signs of their dimensions
-_ROWS_PER_HIT = 20  # that pass the filter, for each one asked for
+_ROWS_PER_HIT = 20  # rows that pass the filter for each hit requested
 _MIN_FILTERED_ROWS = 2_500
 _MAX_EXACT_SETS = 4  # one for each set of visible owners; the least recently used are dropped
-_MIN_FILTERS = 4  # likewise, however large they are
-_FILTER_BYTES = 16_000_000  # of all filters, if they are small
+_MIN_FILTERS = 4  # always kept, however large
+_FILTER_BYTES = 16_000_000  # limit for all filters beyond those
 _SAMPLE_ROWS = 2_000
-_BLOCK_ROWS = 512  # that are packed at a time: what is computed on the way stays in the processor's cache
+_BLOCK_ROWS = 512  # packed at a time, so that intermediate results stay in the processor's cache
 
 
 def row_type(dims: int) -> np.dtype[Any]:
@@ -54,9 +54,9 @@ class VectorFile:
         self._rows: Array = np.zeros(0, self._type)
         self.count = 0
         self._exact_rows: Array = np.zeros((0, dims), np.float32)
-        self._owners: Array = np.zeros(0, np.int32)  # of each row, in an array of their own that is fast to scan
+        self._owners: Array = np.zeros(0, np.int32)  # owner of each row, in a separate array that is fast to scan
         self._exact_sets: OrderedDict[bytes, Array] = OrderedDict()  # rows with floats, by their owners
-        self._filters: OrderedDict[bytes, _SignFilter] = OrderedDict()  # by the owners whose rows they hold
+        self._filters: OrderedDict[bytes, _SignFilter] = OrderedDict()  # keyed by the owners whose rows they hold
 
     def write(self, start: int, rows: Array) -> None:
         """Write rows after the first `start` rows. They are on disk before the database counts them."""

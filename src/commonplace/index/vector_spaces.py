@@ -40,8 +40,8 @@ _HAS_VECTOR = """EXISTS (SELECT 1 FROM vectors
   WHERE vectors.space = ? AND vectors.owner = passages.owner AND vectors.hash = passages.hash)"""
 SAMPLE_SIZE = 64  # vectors that the similarity statistics are taken from
 _MAX_COPIES = 3  # passages with the same text that are worth finding
-_MAX_SQL_VALUES = 400  # in one statement
-_UNUSED_ROWS = 1_000  # that are not worth compacting a file for
+_MAX_SQL_VALUES = 400  # per statement
+_UNUSED_ROWS = 1_000  # fewer are not worth compacting a file for
 
 
 class VectorSpaces:
@@ -120,7 +120,7 @@ class VectorSpaces:
             return Coverage(total - behind, total, row[1])
 
     def _coverage_for(self, space: str, viewer: Viewer) -> Coverage:
-        """Return what the space has passed, and what was embedded ahead for somebody who waited."""
+        """Return what the space has passed, plus what was embedded ahead of its turn for a waiting viewer."""
         with self._lock:
             condition, values = render_sqlite(passage_condition(viewer, EVERYTHING))
             total = self._db.execute(f"SELECT count(*) FROM passages WHERE {condition}", values).fetchone()[0]
@@ -276,7 +276,7 @@ class VectorSpaces:
             WHERE passages.id IN (%s) AND spaces.name = ?"""
         rows = _execute_in_batches(self._db, sql, numbers, (space,))
         if any(not isinstance(tokens, bytes) or not tokens or len(tokens) % TOKEN_BYTES for _, tokens in rows):
-            raise sqlite3.DatabaseError("the tokens of a passage are not there")
+            raise sqlite3.DatabaseError("the tokens of a passage are missing")
         return dict(rows)
 
     def _neighbour_turns(self, numbers: Sequence[int]) -> dict[int, list[int]]:
@@ -362,7 +362,7 @@ class VectorSpaces:
             return 0, None
         file = self._file(name)
         if not file.load(row[1]):
-            raise sqlite3.DatabaseError(f"the vectors of {name} are not there")
+            raise sqlite3.DatabaseError(f"the vectors of {name} are missing")
         return row[0], file
 
     def _file(self, name: str) -> VectorFile:

@@ -1,4 +1,4 @@
-"""Visibility and filters as conditions of a query: what a viewer may not see is never a row, so that it cannot be
+"""Visibility and filters as SQL conditions: a row that the viewer may not see is never selected, so that it cannot be
 found, counted or inferred.
 
 `owner_condition` and `passage_condition` return conditions as values. Each dialect of SQL has a renderer: SQLite's is
@@ -105,7 +105,7 @@ def passage_condition(viewer: Viewer, filters: Filters) -> Condition:
 
 
 def filter_condition(filters: Filters) -> Condition | None:
-    """Return the condition on passages of the owners that the filters name; None where any will do."""
+    """Return the condition on passages of the owners that the filters name; None if they name none."""
     conditions = tuple(_filter_conditions(filters))
     return AllOf(conditions) if conditions else None
 
@@ -122,8 +122,7 @@ def _filter_conditions(filters: Filters) -> list[Condition]:
 
 
 def _was_there(past: PastPages) -> Condition:
-    """Return the condition on passages that were there at the end of a day. Sessions have no history: their turns are
-    dated."""
+    """Return the condition on passages that existed at the end of a day. Turns of sessions are dated instead."""
     has_history = AllOf((SourceIsNot("session"), PathIsNoneOf(past.undetermined)))
     return AllOf((PathIsNoneOf(past.changed), AnyOf((DayIs("<=", past.day), has_history))))
 

@@ -23,20 +23,20 @@ from .embedding_service import EmbeddingService
 from .handle import FreshnessLease, IndexHandle, IndexView, SqliteIndexHandle
 from .sync import IndexScope
 
-_CHECK_SECONDS = 0.25  # between checks of what no event reports: the watched folders, single pages, the index file
+_CHECK_SECONDS = 0.25  # between checks of what no event reports: watched folders, single pages, the index file
 _POLL_SECONDS = 1.0  # between sweeps where there are no events
-_REST_FACTOR = 10  # rest this many times as long as a sweep took: see `SqliteIndexHandle`
+_REST_FACTOR = 10  # pause this many times as long as a sweep took: see `SqliteIndexHandle`
 _MAX_REST_SECONDS = 0.5
 _SAFETY_SWEEP_SECONDS = 60.0  # between sweeps without an event, which test whether events are missed
-_BURST_PATHS = 100  # changed paths at once that announce more
-_BURST_PAUSE_SECONDS = 1.0  # to let them come
-_LATE_EVENT_SECONDS = 1.0  # in which the event for a change that a safety sweep found must come, or events are broken
-_MANY_PAGES = 1_000  # changes after which events may have been dropped, so that another sweep follows
-_RETRY_SECONDS = 30.0  # after which events are tried again where there were none
-_PROBE_TIMEOUT_SECONDS = 2.0  # in which the event of a probe arrives, on a busy machine too
-_MIN_PROBE_CHECKS = 20  # before a probe is overdue: whoever slept for seconds has not looked for its event
-_QUIET_MILLISECONDS = 50  # without events after which those that came are delivered
-_MAX_DELAY_MILLISECONDS = 300  # and the longest wait for that
+_BURST_PATHS = 100  # this many changes at once announce more …
+_BURST_PAUSE_SECONDS = 1.0  # … so wait for them
+_LATE_EVENT_SECONDS = 1.0  # the event for a change that a sweep found must come by then, or events are broken
+_MANY_PAGES = 1_000  # after this many changes events may have been dropped, and another sweep follows
+_RETRY_SECONDS = 30.0  # until events are tried again where there were none
+_PROBE_TIMEOUT_SECONDS = 2.0  # the event of a probe arrives within this, even on a busy machine
+_MIN_PROBE_CHECKS = 20  # before a probe is overdue: a process that was suspended has not looked for its event
+_QUIET_MILLISECONDS = 50  # events are delivered after a pause this long …
+_MAX_DELAY_MILLISECONDS = 300  # … or after this wait at the latest
 # Other machines can write to these file systems, and no event reports it.
 _REMOTE_FILE_SYSTEMS = (
     "nfs",
@@ -85,10 +85,10 @@ def watch(
     embedding: EmbeddingService | None = None,
     on_start: OnStart = _ignore_mode,
 ) -> None:
-    """Follow the pages until `stop` is set, and report what changed once it can be found: by words and, with
-    `embedding`, by vectors. `on_start` is called when watching begins, and when it goes on in another mode.
+    """Watch the pages until `stop` is set, and report each change once search finds it: by words and, with `embedding`,
+    by vectors. `on_start` is called when watching begins, and when it continues in another mode.
 
-    Meanwhile searches in this process that use the same index need not look at the pages themselves.
+    Meanwhile, searches in this process on the same index need not sweep.
     """
     home = os.path.dirname(handle.folder)
     if not os.path.isdir(home):
@@ -154,19 +154,19 @@ class _Watcher:
         self._probe = EventProbe(os.path.join(home, index_folder, "watching"))
         self._mode: WatchMode | None = None
         self._lease: FreshnessLease | None = None
-        self._versions: dict[str, str] | None = None  # of all pages, at the last sweep
+        self._versions: dict[str, str] | None = None  # all pages as of the last sweep
         self._folders: FileIds = {}
         self._single_pages: FileIds = {}
         self._events_work = False  # a probe was reported
-        self._restart = False  # the watched folders are not what they were
+        self._restart = False  # the watched folders have changed
         self._sweep_again = False  # the last sweep may have missed something
         self._is_safety_sweep = False
         self._swept_at = 0.0
         self._sweep_seconds = 0.0
         self._rest_until = 0.0
         self._checked_at = 0.0
-        self._event_due_at = float("inf")  # by when the event for a change that a safety sweep found must come
-        self._broken = ""  # why events are not to be trusted
+        self._event_due_at = float("inf")  # deadline for the event of a change that a sweep found
+        self._broken = ""  # why events cannot be trusted
 
     def run(self) -> None:
         self._sweep()  # the state that later changes are compared with
@@ -210,7 +210,7 @@ class _Watcher:
             raise Unavailable(self._broken)
 
     def _handle_events(self, touched: Sequence[str]) -> None:
-        """Sweep, after a rest in proportion to the last sweep: constant writing must not cause constant sweeping."""
+        """Sweep, after a pause in proportion to the last sweep: constant writing must not cause constant sweeping."""
         if self._lease:
             self._lease.end()
         is_burst = len(touched) == _BURST_PATHS
@@ -218,7 +218,7 @@ class _Watcher:
         has_changes = self._sweep(touched)
         if touched:
             self._event_due_at = float("inf")
-        elif has_changes and self._is_safety_sweep:  # its event is on the way, or events are broken
+        elif has_changes and self._is_safety_sweep:  # its event will follow, or events are broken
             self._event_due_at = time.monotonic() + _LATE_EVENT_SECONDS
         self._is_safety_sweep = False
 
@@ -268,7 +268,7 @@ class _Watcher:
         self._handle.invalidate()
         if self._lease:
             self._lease.end()
-            self._lease.revoked = False  # what others revoke from now on comes after this sweep
+            self._lease.revoked = False  # a later revocation is about changes after this sweep
         started = time.monotonic()
         versions, is_stale = self._handle.query(self._read_versions)
         self._lease = self._handle.freshness_lease()
@@ -288,7 +288,7 @@ class _Watcher:
         return count > 0
 
     def _renew_lease(self) -> None:
-        """Let searches rely on this watcher while events arrive and nothing is left to do."""
+        """Renew the lease while events arrive and nothing is left to do, so that searches rely on this watcher."""
         if self._lease and self._events_work and not self._sweep_again and not self._restart:
             self._lease.renew()
 
@@ -303,7 +303,7 @@ class EventProbe:
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
-        self._file = ""  # whose event is awaited
+        self._file = ""  # the probe file whose event is awaited
         self._sent_at = 0.0
         self._checks = 0  # since it was sent
         self._count = 0
@@ -402,7 +402,7 @@ def _read_events(
         for batch in batches:
             paths = {path for _, path in batch}
             yield paths, probe.receive(paths)
-    except (OSError, RuntimeError) as error:  # too much to watch, a folder that has just gone, a name that is no text
+    except (OSError, RuntimeError) as error:  # too many folders, one just removed, a name that is not text
         raise Unavailable(f"the file system does not report changes ({error})") from error
     if probe.is_overdue():
         raise Unavailable("the file system does not report changes")
@@ -440,7 +440,7 @@ class _WatchedTree:
         )  # a folder, or something gone
 
     def find_gone(self, paths: Iterable[str]) -> Iterator[str]:
-        """Yield those of some paths at which a page would be, but nothing is, as the index names them."""
+        """Yield those paths of pages at which nothing exists, as the index names them."""
         for path in paths:
             inside = self._inside(path)
             if self._scope.place(inside) is not None and not os.path.lexists(path):
@@ -450,7 +450,7 @@ class _WatchedTree:
         return path.replace(os.sep, "/")[len(self._home) + 1 :]
 
     def require_local(self) -> None:
-        """Raise Unavailable where changes are known to come without events."""
+        """Raise Unavailable if changes may come without events."""
         if not os.path.isdir(self._home):
             raise Unavailable(f"{self._home} no longer exists")
         if kind := remote_file_system(self._home, read_mounts()):
