@@ -104,7 +104,7 @@ def test_names_with_null_or_without_utf8_are_refused(home: Path) -> None:
     ids=lambda member: repr(member.type),
 )
 def test_links_and_devices_are_refused(home: Path, member: tarfile.TarInfo) -> None:
-    refused(home, tar_of("memory/good.md", member), "link or no plain file", Refused)
+    refused(home, tar_of("memory/good.md", member), "link or a special file", Refused)
 
 
 def test_folders_that_lead_out_are_refused(home: Path) -> None:
@@ -242,8 +242,8 @@ def test_many_names_cost_no_more_than_they_weigh(home: Path) -> None:
     """Without care, each of these takes gigabytes or minutes."""
     deep = "memory/" + "a/" * 2000
     archive = lines_of(FIRST, *(PAGE | {"path": f"{deep}{number}.md"} for number in range(2000)))
-    refused(home, archive, "longer than any path", Refused)
-    refused(home, tar_of("memory/" + "a" * 5000), "longer than any path", Refused)
+    refused(home, archive, "too long for a path", Refused)
+    refused(home, tar_of("memory/" + "a" * 5000), "too long for a path", Refused)
     records = b"6 a=b\n" * 150_000
     extra = header(size=len(records), kind=tarfile.XHDTYPE) + records + bytes(-len(records) % 512)
     imported(home, extra + header() + bytes(1024))
@@ -252,7 +252,7 @@ def test_many_names_cost_no_more_than_they_weigh(home: Path) -> None:
 def test_a_sparse_file_in_a_newer_form_is_refused(home: Path) -> None:
     info = tarfile.TarInfo("memory/a.md")
     info.pax_headers = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0"}
-    refused(home, tar_of(info), "no plain file", Refused)
+    refused(home, tar_of(info), "special file", Refused)
 
 
 def test_settings_in_an_archive_have_to_make_sense(home: Path) -> None:
@@ -261,9 +261,9 @@ def test_settings_in_an_archive_have_to_make_sense(home: Path) -> None:
 
     refused(home, with_settings("layout: nothing\n", "memory/a.md"), r"archive's commonplace\.yaml:1", StorageError)
     refused(home, with_settings("workspace: /elsewhere\n", "memory/a.md"), "outside the home", StorageError)
-    refused(home, with_settings("layout: agentool\n", "memory/a.md"), "no place for memory", Refused)
+    refused(home, with_settings("layout: agentool\n", "memory/a.md"), "not a place for memory", Refused)
     hooks = "world_memory:\n  path: .git/hooks\n"
-    refused(home, with_settings(hooks, ".git/hooks/pre-commit"), "no place for memory", Refused)
+    refused(home, with_settings(hooks, ".git/hooks/pre-commit"), "not a place for memory", Refused)
 
 
 def test_rights_beyond_reading_and_writing_are_not_given(home: Path) -> None:

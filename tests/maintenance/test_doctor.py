@@ -466,7 +466,7 @@ def test_an_index_that_says_something_else_and_does_not_know_it_is_rebuilt(
     with closing(sqlite3.connect(index_of(sick), isolation_level=None)) as db:
         db.execute("UPDATE pages SET version = 'of another text' WHERE path = 'memory/a.md'")
     finding = only(sick, clock, "index")
-    assert "says something else than 1 page (memory/a.md)" in finding.what
+    assert "differs from 1 page (memory/a.md)" in finding.what
     assert mended(sick, clock, "index").fixed
     assert look(sick, clock).findings == ()
 

@@ -176,7 +176,7 @@ def test_what_somebody_else_changed_meanwhile_is_not_touched(memory: Memory, clo
     remember(memory, clock, "Ada leads.")
     before = memory.home.storage.pages.read(DAY).text
     for decide in (keep_sentence, forget_sentence):
-        with pytest.raises(Conflict, match="does not say that any more"):
+        with pytest.raises(Conflict, match="no longer says that"):
             decide(memory.home, DAY, "Grace leads.", 5)
     with pytest.raises(InvalidArgument):
         fix_sentence(memory.home, DAY, "Ada leads.", 5, "  ")

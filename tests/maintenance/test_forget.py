@@ -290,7 +290,7 @@ def test_what_files_and_names_still_say_is_listed_and_stays(home: Path) -> None:
         put(home, "memory/other.txt", "Nothing of it.")
         report = forget(memory.home, Selection(text=said))
         named = {trace.path: trace.what for trace in report.mentions}
-        is_file = "is no page, and says some of it: remove it yourself"
+        is_file = "is not a page, and contains some of it: remove it yourself"
         assert {path: what for path, what in named.items() if what == is_file} == {
             "memory/gate.bak7": is_file,
             "notes.txt": is_file,

@@ -153,7 +153,7 @@ def test_a_page_that_is_gone_is_not_changed_and_the_way_out_is_named(opened: Hom
     change = last_change(opened)
     opened.writer.remove("a.md")
     (undone,) = undo(opened, change)
-    assert "not there any more" in undone.problem
+    assert "is gone" in undone.problem
     assert "restore" in undone.problem
 
 

@@ -104,7 +104,7 @@ def test_an_index_that_says_something_else_than_the_pages_is_rebuilt(home: Datab
     with home._pages._database.transaction() as connection:
         connection.execute("UPDATE commonplace.index_pages SET version = 'other' WHERE path LIKE 'memory/world/%'")
     (finding,) = examine(str(home), clock=clock).findings
-    assert "says something else than 1 page" in finding.what
+    assert "differs from 1 page" in finding.what
     (mended,) = examine(str(home), clock=clock, fix=True).findings
     assert mended.fixed
     assert mended.advice == "rebuilt from the pages"

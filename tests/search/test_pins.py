@@ -183,7 +183,7 @@ def test_a_memory_that_is_in_no_repository_looks_at_no_file(tmp_path: Path, cloc
     with Memory(tmp_path / "home", clock=clock) as memory:
         content = "Login takes one user. <!-- pinned: absent.txt --> See [notes](../../../absent.md.txt)."
         memory.call("update_world", {"topic": "auth", "content": content})
-        with pytest.raises(NotAvailable, match="in no git repository"):
+        with pytest.raises(NotAvailable, match="not in a git repository"):
             pin_page(memory.home, PAGE, "notes.txt")
         assert stale(memory) == ""
         assert "no longer exists" not in memory.context().text

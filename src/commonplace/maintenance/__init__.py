@@ -1,1 +1,1 @@
-"""Looking after a memory: backup, doctor, forget, timeline and evaluation."""
+"""Maintenance of a memory: backup, doctor, forget, review, timeline and evaluation."""

@@ -1,8 +1,8 @@
-"""Doubts: facts that may not hold, for a person to decide on: replaced by a newer one, over, or their file changed.
+"""Doubts: facts that may be outdated, for a person to decide on: replaced, expired, or pinned to a changed file.
 
-Everything is found by the rules of search, among what the agent may see. Answers are kept in pages (`supersede`
-and pins) and never asked again; only what is to be asked later is kept beside the index, and losing that
-loses nothing. A pin binds lines of a page, or a whole page, to a file of the repository that the memory lies in.
+Everything is found by the rules of search, among what the agent may see. Answers are stored in pages (`supersede`
+and pins), so nothing is asked twice; postponed questions are kept beside the index, and losing those is harmless. A
+pin binds lines of a page, or a whole page, to a file of the repository that contains the memory.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ Kind = Literal["replaced", "over", "stale"]
 Answer = Literal["new", "old", "both", "later"]
 ANSWERS: tuple[Answer, ...] = get_args(Answer)
 LATER_DAYS = 7
-_MAX_PAGES = 400  # the newest, which are looked at
-_MAX_PAGE_CHARACTERS = 50_000  # of one of them, so that a long page does not hide the others
-_MAX_STATEMENTS = 4_000  # of all of them, about; each is compared with several others
-_MAX_REPLACED = 500  # that are listed: whoever decides on them sees the rest afterwards
+_MAX_PAGES = 400  # the newest ones
+_MAX_PAGE_CHARACTERS = 50_000  # of each, so that a long page does not hide the others
+_MAX_STATEMENTS = 4_000  # on all of them, roughly; each is compared with several others
+_MAX_REPLACED = 500  # listed at once; the rest is listed once these are decided
 _PAGES_AT_ONCE = 40
 _STATEMENT_END = re.compile(r"[.!?;]\s|[。！？]|\S\n")
 _WORDS: dict[Kind, tuple[str, str]] = {
@@ -63,12 +63,12 @@ class Side(NamedTuple):
 
     citation: str
     text: str
-    at: str  # its day or time; empty where nothing tells
+    at: str  # its day or time; empty if unknown
     author: str
 
 
 class Doubt(NamedTuple):
-    """A fact that may not hold, why, and how it can be answered. `id` stays the same while both sides do."""
+    """A fact that may be outdated, why, and how it can be answered. `id` stays the same while both sides do."""
 
     id: str
     kind: Kind
@@ -83,7 +83,7 @@ class Doubt(NamedTuple):
 
 
 def list_doubts(home: Home) -> list[Doubt]:
-    """Return the facts of the newest pages that may not hold, without those that are to be asked later."""
+    """Return the facts of the newest pages that may be outdated, without postponed ones."""
     texts = [*_read_texts(home)]
     hidden = _read_later(home)
     doubts = [*_find_replaced(home, texts), *_find_over(home, texts), *_find_stale(home, texts)]
@@ -91,7 +91,7 @@ def list_doubts(home: Home) -> list[Doubt]:
 
 
 def answer_doubt(home: Home, name: str, answer: str) -> Doubt:
-    """Keep what a person says of a doubt: `new` or `old` holds, `both` do, or it is asked again `later`."""
+    """Store a person's answer to a doubt: `new` or `old` is true, `both` are, or it is asked again `later`."""
     if answer not in ANSWERS:
         raise InvalidChoice("answer", ANSWERS, answer)
     doubt = next((each for each in list_doubts(home) if each.id == name), None)
@@ -214,7 +214,7 @@ def _find_stale(home: Home, texts: Sequence[ShownText]) -> Iterator[Doubt]:
                 yield Doubt(f"{'f' * 8}{name}", "stale", change, side, target=pin.target)
 
 
-# What is asked later.
+# Postponed doubts.
 
 
 def _later_path(home: Home) -> str:
@@ -224,7 +224,7 @@ def _later_path(home: Home) -> str:
 
 
 def _read_later(home: Home) -> dict[str, str]:
-    """Return the doubts that are hidden, each with the moment until which it is."""
+    """Return the postponed doubts, each with the moment it is asked again."""
     path = _later_path(home)
     now = format_timestamp(home.clock())
     with suppress(OSError, ValueError, AttributeError), open(path, encoding="utf-8") as file:
@@ -235,13 +235,13 @@ def _read_later(home: Home) -> dict[str, str]:
 def _keep_later(home: Home, doubt: Doubt) -> None:
     path = _later_path(home)
     if not path:
-        return  # in a database: it is asked again
+        return  # a database has no such file: it is asked again
     until = format_timestamp(home.clock().astimezone(UTC) + timedelta(days=LATER_DAYS))
     write_file(path, json.dumps(_read_later(home) | {doubt.id: until}).encode())
 
 
 class Answered(NamedTuple):
-    """What was said to replace what, or not to. `path`: the page on which that is kept."""
+    """Which statement replaces which, or does not. `path`: the page with the answer."""
 
     old: str
     new: str
@@ -257,10 +257,10 @@ class _Cited(NamedTuple):
 
 
 def supersede(home: Home, old: str, new: str, *, reject: bool = False) -> Answered:
-    """Note that the statement at the citation `new` replaces that at `old`; with `reject`, that it does not.
+    """Record that the statement at the citation `new` replaces that at `old`; with `reject`, that it does not.
 
-    The answer is a comment at the end of the newer statement. Where that is not on a page of text, a rejection is put
-    at the end of the older one.
+    The answer is a comment at the end of the newer statement. If that is not on a page of text, a rejection goes to the
+    end of the older one.
     """
     if not may_answer(current_origin()):
         advice = "ask a person, or use a token for all agents"
@@ -288,7 +288,7 @@ def supersede(home: Home, old: str, new: str, *, reject: bool = False) -> Answer
         return add_answer(text, find_line(text), names, is_rejection=reject)
 
     def remove_unless_new(text: str) -> str:
-        """Take away an answer that the text brought with it: history must show that it was given now."""
+        """Remove an answer that came with the text: history must show that it was given now."""
         return remove_answers(text, find_line(text), names) if add(text) == text else text
 
     with home.writer.call(SUPERSEDE, why=" ".join(names)):
@@ -332,7 +332,7 @@ def _find_cited(home: Home, text: str) -> _Cited:
 
 
 def _read_page(home: Home, path: str, as_of: str) -> Page:
-    """Return a page as it is, or as it was at the end of a day, where search found it so."""
+    """Return a page as it is now, or at the end of the day of an `as of` citation."""
     if not as_of:
         return home.storage.pages.read(path)
     data = read_as_of(home.storage.history, path, parse_moment(home, as_of, last=True))
@@ -374,7 +374,7 @@ def _quote(cited: _Cited) -> str:
 
 
 _COMMENT = "<!-- pinned: {} -->"
-IsMeant = Callable[[int | None], bool]  # of the line that a pin is about, counted from 0; None: the whole page
+IsMeant = Callable[[int | None], bool]  # takes the line a pin is about, from 0; None is the whole page
 
 
 class PinnedPlace(NamedTuple):
@@ -393,7 +393,7 @@ def pin_page(home: Home, place: str, target: str) -> PinnedPlace:
     """
     if home.repository is None:
         raise NotAvailable(
-            "this memory is in no git repository: only files of the repository that a memory is in can be pinned"
+            "this memory is not in a git repository: a note can only be pinned to files of the repository it is in"
         )
     pin = parse_target(target)
     pin = pin._replace(fingerprint=home.repository.fingerprint(pin.path, pin.symbol))
@@ -434,7 +434,7 @@ def unpin_page(home: Home, place: str, target: str) -> PinnedPlace:
 
 
 def describe_stale_pins(home: Home, path: str, text: str) -> list[str]:
-    """Return what happened to the files that a page is pinned to: `src/auth.py changed since`."""
+    """Return what happened to the files that a page is pinned to, such as `src/auth.py changed since`."""
     repository = home.repository
     if repository is None:
         return []
@@ -457,7 +457,7 @@ def _find_citation(home: Home, place: str) -> Citation:
 
 
 def _takes_comments(home: Home, path: str) -> bool:
-    """Return whether lines of a page can have comments: the body of a record is its value, and stays that."""
+    """Return whether lines of a page can have comments: the body of a record is its value alone."""
     place = home.layout.place(path)
     return place is not None and place.kind not in ("record", "skill")
 
@@ -499,7 +499,7 @@ def _add_field(text: str, pin: Pin) -> str:
 
 
 def _remove_pin(text: str, target: str, is_meant: IsMeant) -> str:
-    """Return a page without its pins to a file or symbol, of the lines that are meant."""
+    """Return a page without the pins of certain lines to a file or symbol."""
     head, body = frontmatter.split(text)
     pinned = read_pinned(head) if is_meant(None) else []
     others = [item for item in pinned if item.partition(" ")[0] != target]
@@ -518,6 +518,6 @@ def _remove_pin(text: str, target: str, is_meant: IsMeant) -> str:
 
 
 def _drop_blank_end(text: str, before: str) -> str:
-    """Return a page without the empty line before a comment that was its last line, and is gone."""
+    """Return a page without the empty line before a removed comment that was its last line."""
     ends = (is_annotation_line(each.rstrip("\n").rpartition("\n")[2]) for each in (text, before))
     return f"{text.rstrip()}\n" if [*ends] == [False, True] else text

@@ -27,8 +27,8 @@ from ..settings import FILE, PROVIDERS, SearchSettings
 from ..storage.base import backend_of
 
 TurnLine = tuple[str, int]  # a session file, and the line of one turn in it
-Figures = dict[str, float]  # of one question: each metric, from 0 to 1
-FigurePair = tuple[Figures, Figures]  # of one question: by hybrid search, and by keyword search
+Figures = dict[str, float]  # the metrics of one question, from 0 to 1
+FigurePair = tuple[Figures, Figures]  # the same question by hybrid and by keyword search
 RESAMPLES = 1000
 _SEED = 1  # the same questions give the same intervals
 _CONFIDENCE = 0.95
@@ -99,7 +99,7 @@ class Comparison(NamedTuple):
     difference: Estimate
 
 
-Comparisons = dict[str, Comparison]  # by the name of the metric
+Comparisons = dict[str, Comparison]  # keyed by metric
 Metric = Callable[[Sequence[Lines], Sequence[Hit]], Figures]
 
 
@@ -281,7 +281,7 @@ def _run_questions(
 def _run_queries(
     index: Index, queries: list[Query], embedding: EmbeddingService, name: str, progress: Progress
 ) -> list[SearchResult]:
-    """Return the results, once all passages are embedded: half an index would be measured as half a search."""
+    """Return the results, once all passages are embedded: an incomplete index would lower the figures."""
     try:
         embedding.build(index, progress)
     except Unavailable:
@@ -368,7 +368,7 @@ def _find_rank(lines: Lines, places: Sequence[Lines]) -> int:
 def discounted_gain(ranks: Iterable[int]) -> float:
     """Return the discounted cumulative gain.
 
-    Evidence that shares a hit takes the ranks after it, or one hit with all of it would beat the ideal order.
+    Evidence that shares a hit takes the ranks after it; otherwise one hit with all of it would beat the ideal order.
     """
     gain = 0.0
     next_free = 0

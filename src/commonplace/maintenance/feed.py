@@ -1,8 +1,8 @@
-"""What a memory learned, sentence by sentence, newest first; and what a person says to each: keep, fix or forget.
+"""The feed of what a memory learned, sentence by sentence, newest first, for a person to keep, fix or forget.
 Also what a change added and removed, as sentences.
 
-A sentence that is kept counts as approved by a person. One that is forgotten is removed from its page, and can be put
-back from history; `forget.py` removes things for good.
+Keeping a sentence approves it. Forgetting one removes it from its page, and history can restore it; `forget.py`
+removes things for good.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from ..storage.layout import Place
 from . import timeline
 
 _BATCH_PAGES = 20
-_MAX_CHANGED_SENTENCES = 3  # that are shown of what a change added, and of what it removed
+_MAX_CHANGED_SENTENCES = 3  # shown of what a change added, and of what it removed
 _MAX_SENTENCE_CHARACTERS = 300
-_MAX_COMPARED_CHARACTERS = 200_000  # of a version; of a longer one, no sentences are shown
+_MAX_COMPARED_CHARACTERS = 200_000  # of a longer version, no sentences are shown
 _KINDS = frozenset({"page", "record"})  # an activity log, a transcript and a skill say what was done, or how to
 
 
@@ -55,7 +55,7 @@ def _age(at: str) -> float:
 
 
 class Learned(NamedTuple):
-    """A sentence of the feed, and all that its lines say. `is_approved`: a person wrote it, or kept it."""
+    """A sentence of the feed, and the full text of its lines. `is_approved`: a person wrote it, or kept it."""
 
     sentence: Sentence
     lines: str
@@ -97,7 +97,7 @@ def list_learned(
 
 
 def _iterate_newest(home: Home) -> Iterator[Learned]:
-    """Yield the sentences of all pages. A page is read once everything newer than its latest change is given."""
+    """Yield the sentences of all pages. A page is read only when its latest change is the newest that remains."""
     heap: list[tuple[SortKey, Learned]] = []
     changes = _list_latest_changes(home)
     for start in range(0, len(changes), _BATCH_PAGES):
@@ -112,7 +112,7 @@ def _iterate_newest(home: Home) -> Iterator[Learned]:
 
 
 def _list_latest_changes(home: Home) -> list[Change]:
-    """Return the latest change of every page that is there, newest first."""
+    """Return the latest change of every existing page, newest first."""
     timeline.record_outside_edits(home)
     latest = {change.path: change for change in home.storage.history.changes()}
 
@@ -159,7 +159,7 @@ def _read_texts(home: Home, pages: Sequence[tuple[str, Place]]) -> Iterator[tupl
 
 
 def keep_sentence(home: Home, path: str, lines: str, line: int, session: str = "") -> Outcome:
-    """Note in history that a person stands behind lines as they are, given all that they say, comments as well."""
+    """Record in history that a person approves lines as they are, given their full text, comments included."""
     page = home.storage.pages.read(path)
     sentence = _find_shown(home, path, page.text, lines, line)
     first = _find_time_above(page.text, sentence.first)
@@ -172,7 +172,7 @@ def keep_sentence(home: Home, path: str, lines: str, line: int, session: str = "
 
 
 def _find_time_above(text: str, line: int) -> int:
-    """Return the line of the time right above a line, which says nothing else and is kept with it; or the line."""
+    """Return the line right above if it is only a time, which is approved with the line; or the line itself."""
     lines = text.split("\n")
     above = line - 1
     while above > 1 and not lines[above - 1].strip():
@@ -181,7 +181,7 @@ def _find_time_above(text: str, line: int) -> int:
 
 
 def _find_shown(home: Home, path: str, text: str, lines: str, line: int) -> Sentence:
-    """Return a sentence whose lines say exactly what a person saw, the nearest to a line."""
+    """Return the sentence nearest to a line whose lines have exactly the text that a person saw."""
     wording = " ".join(lines.split())
     matches = [each for each, said in _find_with_lines(home, path, text) if said == wording]
     if not matches:
@@ -197,7 +197,7 @@ def fix_sentence(home: Home, path: str, sentence: str, line: int, text: str, ses
 
 
 def forget_sentence(home: Home, path: str, sentence: str, line: int, session: str = "") -> Outcome:
-    """Remove a sentence from its page; the page goes with its last one, unless people gave it a heading of its own."""
+    """Remove a sentence from its page, and the page with its last one, unless people gave it a heading."""
     return _replace(home, path, sentence, line, "", tool="forget", session=session)
 
 
@@ -218,7 +218,7 @@ def _replace(home: Home, path: str, sentence: str, line: int, text: str, *, tool
 
 
 def _is_left_empty(home: Home, path: str) -> bool:
-    """Return whether a page has nothing left that anybody wrote: a record without a value, a day without entries."""
+    """Return whether nothing is left on a page: a record without a value, a day without entries."""
     _, body = frontmatter.split(home.storage.pages.read(path).text)
     day = home.layout.day_of(home.agent, path)
     return body.strip() in ("", f"# {day}" if day else "")
@@ -235,7 +235,7 @@ def _is_record(home: Home, path: str) -> bool:
 
 
 def _make_conflict(path: str) -> Conflict:
-    return Conflict(f"{path} does not say that any more: look at it again")
+    return Conflict(f"{path} no longer says that: look at it again")
 
 
 def compare_sentences(home: Home, changes: Sequence[Change]) -> list[SentenceChange]:
@@ -251,7 +251,7 @@ def compare_sentences(home: Home, changes: Sequence[Change]) -> list[SentenceCha
 
 
 def _read_sentences(home: Home, path: str, version: str) -> list[str]:
-    """Return the sentences of a version of a page, in order; none of one that is long, or that history has dropped."""
+    """Return the sentences of a version of a page, in order; none if it is long, or history has dropped it."""
     try:
         text = as_text(home.storage.history.read_version(path, version)) if version != ABSENT else ""
     except CommonplaceError:
@@ -272,7 +272,7 @@ def _compare(before: list[str], after: list[str]) -> SentenceChange:
 
 
 def _subtract(sentences: list[str], others: list[str]) -> list[str]:
-    """Return the sentences that are not among the others, in order; of one that is there again, the later."""
+    """Return the sentences that are not among the others, in order; of a repeated one, the later."""
     left = Counter(others)
     rest: list[str] = []
     for sentence in sentences:

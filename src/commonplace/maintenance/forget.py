@@ -1,8 +1,8 @@
-"""Remove something for good: what a key, a page, some lines, a tag, a scope, a session or a source left anywhere.
+"""Remove something for good, wherever it left traces: a key, a page, some lines, a tag, a scope, a session or a source.
 
-Traces are found first and removed after: on pages, in history, in the index, and in files that killed processes left
-behind. Afterwards nothing in the storage holds them. Lines are those at a citation, in every version of their page, or
-all that say some words.
+Traces are found first, then removed: on pages, in history, in the index, and in temporary files of killed processes.
+Afterwards nothing in the storage holds them. Lines are those at a citation, in every version of their page, or all
+that contain some words.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from ..storage.tree import list_editor_copies, list_files, list_leftovers
 from .timeline import parse_moment, read_as_of
 
 _WHOLE_RECORD_KINDS = ("record", "skill", "data")
-Spans = list[tuple[int, int]]  # of a text, in order: where each begins and ends
+Spans = list[tuple[int, int]]  # start and end offsets in a text, in order
 MIN_LINE_CHARACTERS = 12  # a shorter line may occur elsewhere by chance
-_MIN_LIKENESS = 0.6  # of two lines, if one is an earlier wording of the other
+_MIN_LIKENESS = 0.6  # between a line and its earlier wording
 _RECORD_KINDS = ("record", "skill")
-_MAX_FILE_BYTES = 1 << 26  # of a file that is no page
-_MIN_NAME_CHARACTERS = 8  # of what goes, if a name that has it is no chance
+_MAX_FILE_BYTES = 1 << 26  # larger files that are not pages are not searched
+_MIN_NAME_CHARACTERS = 8  # a file name that contains a shorter text may do so by chance
 _ANY_PAGE = "page.md"
 _NAME_WORD = re.compile(r"[^\W_]+")
 
@@ -51,7 +51,7 @@ class Selection(NamedTuple):
     scope: str = ""
     session: str = ""
     source: str = ""
-    text: str = ""  # words, which go with the lines that say them
+    text: str = ""  # words; the lines that contain them are removed
 
 
 class Trace(NamedTuple):
@@ -64,7 +64,7 @@ class Trace(NamedTuple):
 
 
 class ForgetReport(NamedTuple):
-    """`mentions` are pages that say the same words, and are not removed."""
+    """`mentions` are pages with the same words, which are not removed."""
 
     traces: tuple[Trace, ...]
     mentions: tuple[Trace, ...]
@@ -125,7 +125,7 @@ def _report(finder: _Finder) -> ForgetReport:
 
 
 class _Split(NamedTuple):
-    """A version of a page, split into what stays and what goes."""
+    """A version of a page, split into what stays and what is removed."""
 
     stays: bytes
     goes: bytes
@@ -144,10 +144,10 @@ class _Finder:
         self._lines: CitedLines | Words | None = None
         self._selection = self._resolve_lines(selection)
         self._within_pages = bool(self._selection.key or self._selection.tag or self._lines)
-        self._spans: dict[str, Spans | None] = {}  # by version: each is needed several times, and slow to parse
+        self._spans: dict[str, Spans | None] = {}  # by version: parsed once
 
     def _resolve_lines(self, selection: Selection) -> Selection:
-        """Note which lines are meant. Those that are a whole page or note stand for its earlier versions, too."""
+        """Find the lines to remove. If they are a whole page or note, its earlier versions are removed, too."""
         citation = parse_citation(selection.page)
         if (citation or selection.text) and (selection.key or selection.tag):
             raise InvalidArgument("choose lines, or choose by key and tag: not both at once")
@@ -181,7 +181,7 @@ class _Finder:
         return split.stays if split else None
 
     def _split(self, path: str, data: bytes) -> _Split | None:
-        """Split a version of a page; None if all of it goes."""
+        """Split a version of a page; None if all of it is removed."""
         place = self._place(path)
         untouched = _Split(data, b"")
         if place is None or not self._is_selected(path, place):
@@ -202,7 +202,7 @@ class _Finder:
         return _split_text(text, spans) if spans else untouched
 
     def _find_spans(self, text: str, kind: str) -> Spans | None:
-        """Return what goes from a page of text; None if all of it does."""
+        """Return the spans to remove from a page of text; None for all of it."""
         if self._lines:
             return find_spans(text, kind, self._lines)
         return self._find_activity(text) if kind == "activity" else self._find_blocks(text)
@@ -248,7 +248,7 @@ class _Finder:
                 yield leftover.path
 
     def list_editor_copies(self, lines: set[str]) -> Iterator[str]:
-        """Yield the files of editors beside selected pages that have anything of what goes; swap files are binary."""
+        """Yield editors' files beside selected pages that contain removed text; swap files are binary."""
         needles = [line.encode() for line in lines]
         for entry, page in list_editor_copies(self.home.storage.tree):
             place = self._place(page)
@@ -259,7 +259,7 @@ class _Finder:
                 yield entry.path
 
     def list_removed_lines(self, path: str, data: bytes) -> Iterator[str]:
-        """Yield the distinctive lines that go from a page and do not occur in what stays."""
+        """Yield the distinctive lines that are removed from a page and do not occur in the rest of it."""
         stays, goes = self._split(path, data) or (b"", data)
         remaining = stays.decode("utf-8", "replace")
         return (line for line in _distinctive_lines(goes) if not _has_line(remaining, line))
@@ -277,21 +277,21 @@ class _Finder:
                 yield Trace("mention", path, f"says {len(same)} of the same lines")
 
     def find_files(self, lines: set[str], gone: Iterable[str]) -> Iterator[Trace]:
-        """Yield files that are no pages, such as those of editors, and have some of what goes: they stay."""
+        """Yield files that are not pages, such as editors' files, and contain removed text: they stay."""
         words = [self._selection.text.strip()] if self._selection.text else []
         needles = [needle.encode() for needle in (*words, *lines)]
         for entry in list_files(self.home.storage.tree) if needles else ():
             if entry.path in gone or not self._may_see_file(entry.path) or self._place(entry.path):
                 continue
             if entry.size > _MAX_FILE_BYTES:
-                yield Trace("mention", entry.path, "is no page, and too large to look into")
+                yield Trace("mention", entry.path, "is not a page, and too large to search")
                 continue
             data = self.home.storage.read_bytes(entry.path) or b""
             if any(needle in data for needle in needles):
-                yield Trace("mention", entry.path, "is no page, and says some of it: remove it yourself")
+                yield Trace("mention", entry.path, "is not a page, and contains some of it: remove it yourself")
 
     def find_names(self, lines: set[str], gone: Iterable[str]) -> Iterator[Trace]:
-        """Yield the pages and files that stay and have what goes in their names."""
+        """Yield the remaining pages and files whose names contain removed text."""
         names = {_spell(text) for text in (self._selection.text, self._selection.key, *lines)}
         names = {name for name in names if len(name) >= _MIN_NAME_CHARACTERS}
         for entry in list_files(self.home.storage.tree) if names else ():
@@ -301,7 +301,7 @@ class _Finder:
                 yield Trace("mention", entry.path, "has it in its name")
 
     def _may_see_file(self, path: str) -> bool:
-        """Return whether this agent may see a file: by the page that it is, or is beside; and none of other agents."""
+        """Return whether this agent may see a file, by the page that it is or is a copy of."""
         layout = self.home.layout
         own = f"{layout.agents}/{layout.agent_name(self.home.agent)}/"
         place = self._place(path) or self._place(f"{path.rpartition('/')[0]}/{_ANY_PAGE}".lstrip("/"))
@@ -351,7 +351,7 @@ class _Finder:
         return place.name in (self._selection.key, file_name(self._selection.key))
 
     def _is_removed_entirely(self, path: str) -> bool:
-        """Return whether nothing stays of a page's history, whatever it said: its name alone would tell of it."""
+        """Return whether all of a page's history goes, whatever it says, since its name alone would reveal it."""
         place = self._place(path)
         if place is None or not self._is_selected(path, place):
             return False
@@ -374,7 +374,7 @@ class _Finder:
         return [(end - len(line), end) for line, end in zip(lines, ends, strict=True) if field in line]
 
     def _clear_mentions(self, change: Change) -> Change:
-        """Remove what a change that stays says about what goes."""
+        """Clear the parts of a remaining change that mention removed text."""
         selection = self._selection
         if selection.session and change.session == selection.session:
             return change._replace(why="", session="")
@@ -410,12 +410,12 @@ def _distinctive_lines(data: bytes) -> Iterator[str]:
 
 
 def _spell(text: str) -> str:
-    """Return a text as names of files spell it, in words and hyphens."""
+    """Return a text in the form of file names: words and hyphens."""
     return "-".join(_NAME_WORD.findall(text.casefold()))
 
 
 def _has_line(text: str, line: str) -> bool:
-    """Return whether a text has a line. It is searched for, so that a long page is not split up for a few lines."""
+    """Return whether a text has a line, without splitting a long page."""
     at = text.find(line)
     while at >= 0:
         start = text.rfind("\n", 0, at) + 1
@@ -427,12 +427,12 @@ def _has_line(text: str, line: str) -> bool:
 
 
 class CitedLines(NamedTuple):
-    """The lines to remove from a page, and what they are all of: a whole page, or the note of a key."""
+    """The lines to remove from a page, and whether they make up the whole page or the note of a key."""
 
     path: str
     sequence: tuple[str, ...]  # the cited lines that are not blank
-    wordings: frozenset[str]  # those that are long enough to be known anywhere on the page, and their earlier wordings
-    above: str = ""  # the line before the first, by which short ones are known
+    wordings: frozenset[str]  # those long enough to be recognised anywhere on the page, and their earlier wordings
+    above: str = ""  # the line before the first, by which short lines are recognised
     is_whole_page: bool = False
     key: str = ""
 
@@ -454,7 +454,7 @@ class CitedLines(NamedTuple):
 
 
 class Words(NamedTuple):
-    """Words to remove with the lines that say them, on any page."""
+    """Words whose lines are removed from any page."""
 
     text: str
 
@@ -467,11 +467,11 @@ class Words(NamedTuple):
 
 
 def make_words(text: str) -> Words:
-    """Return the words to look for; InvalidArgument for so few letters that lines would have them by chance."""
+    """Return the words to look for; InvalidArgument if they are so short that lines contain them by chance."""
     words = text.strip()
     if len(words) < MIN_LINE_CHARACTERS or "\n" in words:
         raise InvalidArgument(
-            f"{text!r} is no page, and too little to find one statement by",
+            f"{text!r} is not a page, and too short to identify a statement",
             advice="cite its lines as `commonplace search` prints them, PAGE#L5, or give the whole line; "
             "a note or a record goes by --key",
         )
@@ -508,12 +508,12 @@ def _read_text(home: Home, path: str, as_of: str) -> str:
 
 
 def _choose_long_lines(lines: Iterable[str]) -> frozenset[str]:
-    """Return the lines that are known by themselves: long enough, and no headings."""
+    """Return the lines that can be recognised by themselves: long enough, and not headings."""
     return frozenset(line for line in lines if len(line) >= MIN_LINE_CHARACTERS and not line.startswith("#"))
 
 
 def _add_earlier_wordings(versions: Versions, wordings: frozenset[str]) -> frozenset[str]:
-    """Return the wordings with those that they took the place of, back to the first version of the page."""
+    """Return the wordings with the earlier ones that they replaced, back to the first version of the page."""
     texts = [as_text(data).split("\n") for _, data in versions if data is not None]
     for older, newer in zip(texts[-2::-1], texts[:0:-1], strict=True):
         if wordings.intersection(map(str.strip, newer)).difference(map(str.strip, older)):
@@ -532,7 +532,7 @@ def _list_earlier_wordings(older: list[str], newer: list[str], wordings: frozens
 
 
 def _find_whole_note(text: str, citation: Citation) -> str:
-    """Return the key of the note that the cited lines are all of; empty if there is none."""
+    """Return the key of the note that the cited lines make up entirely; empty if there is none."""
     lines = text.split("\n")
     cited = {*range(citation.first, citation.last + 1)}
     for note in blocks.parse(text):
@@ -547,7 +547,7 @@ def _find_whole_note(text: str, citation: Citation) -> str:
 
 
 def find_spans(text: str, kind: str, selection: CitedLines | Words) -> Spans | None:
-    """Return what goes from a version of a page; None if all of it does."""
+    """Return the spans to remove from a version of a page; None for all of it."""
     lines = text.split("\n")
     numbers = selection.find(lines)
     if not numbers:
@@ -563,7 +563,7 @@ def find_spans(text: str, kind: str, selection: CitedLines | Words) -> Spans | N
 
 
 def _is_removed_whole(text: str, numbers: set[int]) -> bool:
-    """Tell whether nothing of a record would be left, or nothing that can be read: JSON less a line is no JSON."""
+    """Tell whether nothing readable of a record would be left: JSON without one of its lines is not JSON."""
     first = find_value_line(text) - 1
     body = {number for number, line in enumerate(text.split("\n")) if number >= first and line.strip()}
     head = frontmatter.split(text)[0]
@@ -578,7 +578,7 @@ def _add_whole_entries(text: str, lines: list[str], starts: list[int], numbers: 
     marks = [mark for mark in find_marks(text) if not mark.fenced and mark.level <= BLOCK_LEVEL]
     heads = [(mark, line_at.get(mark.start, 0)) for mark in marks]
     ends = [*(number for _, number in heads[1:]), len(lines)]
-    for (mark, first), after in zip(heads, ends, strict=False):  # a page without headings has an end, too
+    for (mark, first), after in zip(heads, ends, strict=False):  # the end of the page counts as a heading
         is_entry = mark.level == ENTRY_LEVEL and is_day_or_time(mark.title)
         if not is_entry and mark.level != BLOCK_LEVEL:
             continue
@@ -589,7 +589,7 @@ def _add_whole_entries(text: str, lines: list[str], starts: list[int], numbers: 
 
 
 def _add_blank_lines(lines: list[str], numbers: set[int]) -> None:
-    """Add the blank lines below what goes, where there is one above it, too."""
+    """Add the blank lines below removed lines that also have one above."""
     for number in sorted(numbers):
         above = number - 1
         while above in numbers:

@@ -1,4 +1,4 @@
-"""The history of a home as far as an agent may see it: who changed what, blame, a page as of a time, undo, restore."""
+"""The history that an agent may see: who changed what, blame, a page as of a time, undo, restore."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ..storage.history import Change, as_text, require_one
 from ..storage.merge import diff_lines, merge
 from ..storage.names import file_name
 
-_UNDO_ADVICE = "take the later changes back first, or `commonplace restore` the page as it was at a time"
+_UNDO_ADVICE = "undo the later changes first, or use `commonplace restore` to put back the page as of a time"
 _BLAME_BOUNDS = Bounds(versions=5000, size=100_000_000)
 
 
@@ -105,7 +105,7 @@ def read_as_of(history: HistoryStore, path: str, moment: str) -> bytes | None:
     before = [change for change in changes if change.at <= moment]
     if before:
         return history.read_version(path, before[-1].version)
-    if changes and changes[0].tool:  # the first thing known of it is that a tool made it
+    if changes and changes[0].tool:  # history begins with its creation by a tool
         return history.read_version(path, changes[0].before)
     raise NotFound(f"history does not know what {path} was at {moment}: `commonplace log {path}` shows what there is")
 
@@ -155,7 +155,7 @@ def _find_runs(changes: list[Change], every: list[Change]) -> list[tuple[str, st
 
 
 def _undo_run(home: Home, path: str, before: str, after: str) -> None:
-    """Take a page from the version after some changes back to the one before, or merge that into later changes."""
+    """Take a page back from the version after some changes to the one before, or merge that into later changes."""
     old = home.storage.history.read_version(path, before)
     new = home.storage.history.read_version(path, after)
     try:
@@ -165,13 +165,13 @@ def _undo_run(home: Home, path: str, before: str, after: str) -> None:
     if current == after:
         _write_version(home, path, old)
     elif current == ABSENT or new is None:
-        raise Conflict(f"{path} is {'not there any more' if current == ABSENT else 'there again'}: {_UNDO_ADVICE}")
+        raise Conflict(f"{path} is {'gone' if current == ABSENT else 'back'}: {_UNDO_ADVICE}")
     else:
         _merge_back(home, path, "" if old is None else _decode_version(old, path), _decode_version(new, path))
 
 
 def _merge_back(home: Home, path: str, old: str, new: str) -> None:
-    """Merge the undo into a page that others changed since. A daily page on which nothing is left goes with it."""
+    """Merge the undo into a page that others changed since. A daily page that becomes empty is removed."""
 
     def change(text: str) -> str:
         merged = merge(new, text, old)
@@ -189,9 +189,9 @@ def _merge_back(home: Home, path: str, old: str, new: str) -> None:
 
 
 def _remove_addition(text: str, old: str, new: str) -> str | None:
-    """Return a page without what a change added at its end, as an entry of a day; None if it added nothing there, or if
-    that is no longer there as it was. What others added after it touches it, so a merge cannot tell them apart. The
-    heading of a day stays, though it came with the first entry."""
+    """Return a page without what a change appended, such as an entry of a day; None if it appended nothing, or that has
+    changed since. Later additions touch it, so a merge cannot tell them apart. The heading of a day stays, although it
+    came with the first entry."""
     old = blocks.add_heading_of(old, new)
     if not new.startswith(old) or not new.endswith("\n"):
         return None
@@ -372,8 +372,8 @@ def _make_line(number: int, text: str, origin: LineOrigin, was: str) -> BlameLin
     return BlameLine(number, text, change.by, change.at, change.id, change.session, change.why, was)
 
 
-_MAX_CHANGES = 40  # of a page, the newest ones, whose lines are compared
-_MAX_BLOCK_LINES = 30  # that one change replaced at once: a page that was written anew says little of single lines
+_MAX_CHANGES = 40  # the newest changes of a page, whose lines are compared
+_MAX_BLOCK_LINES = 30  # replaced at once; of a page that was rewritten, single lines tell little
 
 
 def _find_earlier_lines(

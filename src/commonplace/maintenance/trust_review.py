@@ -1,6 +1,6 @@
-"""What of a memory needs the user's trust: settings that open connections, rules, and access tokens.
+"""What in a memory needs the user's trust: settings that open connections, rules, and access tokens.
 
-`commonplace trust` shows it and approves it; until then a memory that was only found goes without.
+`commonplace trust` shows and approves it; until then it is not in force in a memory that was only found.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _PLAIN_VALUE = re.compile(r"[\w/][\w./:@%+~-]*")
 
 
 class Review(NamedTuple):
-    """What a memory brings that counts only once it is trusted, and is not yet."""
+    """The parts of a memory that count only once they are trusted, and are not yet."""
 
     settings_file: bytes  # empty when there is none, or when it asks for nothing
     rules: dict[str, bytes]
@@ -36,7 +36,7 @@ class Review(NamedTuple):
 
 
 def review_home(home: Home) -> Review:
-    """Return what waits for the user's trust; nothing, of the user's own memory."""
+    """Return what waits for the user's trust: nothing in the user's own memory."""
     if home.trust.is_own:
         return Review(b"", {}, ())
     data = home.storage.read_bytes(settings.FILE) or b""
@@ -61,7 +61,7 @@ def _waiting_rule(home: Home, path: str) -> bytes | None:
 
 
 def hash_review(review: Review) -> str:
-    """Return a hash of all that was reviewed: another one says that something changed since."""
+    """Return a hash of everything reviewed, which tells whether anything changed since."""
     rules = {path: hash_file(data) for path, data in review.rules.items()}
     everything = json.dumps([hash_file(review.settings_file), rules, review.tokens], sort_keys=True)
     return hash_file(everything.encode())
@@ -83,7 +83,7 @@ def describe_untrusted(home: Home) -> str:
 
 
 def trust_home(home: Home, review: Review | None = None) -> Review:
-    """Approve what was reviewed, and nothing that changed since; or else all that waits now. Return it."""
+    """Approve what was reviewed, unless it has changed since, or else all that waits now; return it."""
     review = review or review_home(home)
     files = dict(review.rules)
     if review.settings_file:
@@ -93,7 +93,7 @@ def trust_home(home: Home, review: Review | None = None) -> Review:
 
 
 def untrust(folder: str) -> bool:
-    """Forget what the user approved of a folder; False when there was nothing."""
+    """Forget what the user approved in a folder; False if there was nothing."""
     had_record = has_record(folder)
     update_record(folder, _remove)
     return had_record
@@ -106,7 +106,7 @@ def _remove(_record: HomeRecord) -> None:
 def migrate_endpoints(home: Home, confirm: Callable[[str], None]) -> tuple[str, list[str]]:
     """Move the servers and model folders that a memory's settings name to the user's own configuration.
 
-    Return the path of that file, and what was moved. Conflict when it already says something else. `confirm` is called
+    Return the path of that file, and what was moved. Conflict if it already has other entries. `confirm` is called
     with the lines before they are added; nothing happens if it raises an error.
     """
     path = user_config.config_path()

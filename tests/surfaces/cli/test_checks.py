@@ -69,7 +69,7 @@ def test_what_is_mended_can_be_taken_back(used: Shell) -> None:
     done = used.run("doctor", "--fix")
     assert done.returncode == 0
     assert "    → fixed: removed; `commonplace undo " in done.stdout
-    assert done.stdout.endswith("is in history: `commonplace undo` takes it back.\n")
+    assert done.stdout.endswith("is in history: `commonplace undo` brings it back.\n")
     assert page.read_text() == ""
     change = done.stdout.split("`commonplace undo ")[1].split("`")[0]
     used.ok("undo", change)

@@ -71,8 +71,8 @@ def load_archived(data: bytes) -> Settings:
 
 
 def leave_out_connections(home: Home, file: SpooledFile, spool: Spool) -> tuple[SpooledFile, str]:
-    """Return the settings file of an archive without what opens connections that this memory does not open itself, and
-    a warning that says so; the file as it is, and none, where there is nothing of the kind."""
+    """Return the settings file of an archive without the connections that this memory does not have itself, and a
+    warning that says so; the file unchanged and no warning if there are none."""
     data = spool.read(file)
     if data == home.storage.read_bytes(FILE):
         return file, ""
@@ -85,7 +85,7 @@ def leave_out_connections(home: Home, file: SpooledFile, spool: Spool) -> tuple[
     except StorageError:
         is_without = False
     if not is_without:
-        problem = f"the archive's {FILE} names a provider in a way that cannot be left out: nothing was imported"
+        problem = f"the archive's {FILE} names a provider in a form that cannot be left out: nothing was imported"
         raise Refused(problem, advice="look at it, then give --settings to take it over")
     names = " and ".join(sorted({search.provider for search in new}))
     warning = f"the provider {names} of the archive's {FILE} is not taken over: --settings does so, if you want it used"
@@ -93,7 +93,7 @@ def leave_out_connections(home: Home, file: SpooledFile, spool: Spool) -> tuple[
 
 
 def _find_connections(loaded: Settings) -> set[SearchSettings]:
-    """Return what has passages sent to a server or opens a model folder, whatever else it says."""
+    """Return the settings that send passages to a server or open a model folder."""
     return {
         SearchSettings(provider=each.provider, model=each.model, base_url=each.base_url, api_key_env=each.api_key_env)
         for each in (loaded.search, *dict(loaded.agents).values())
@@ -109,7 +109,7 @@ def _comment_out(text: str) -> str:
 
 
 def _connection_lines(node: Node, *, is_inside: bool) -> Iterator[int]:
-    """Yield the numbers of the lines, from 0, that hold nothing but a provider, or what belongs to one."""
+    """Yield the numbers of the lines, from 0, with nothing but a provider or one of its settings."""
     if getattr(node, "id", "") != "mapping":
         return
     for key, value in node.value:
@@ -138,7 +138,7 @@ _COPY_ORIGIN = "import:copy"
 _MAX_PAGES_NAMED = 10
 Files = Mapping[str, SpooledFile]
 _MAX_BATCH_PAGES = 50
-_MAX_BATCH_BYTES = 8_000_000  # of all versions together
+_MAX_BATCH_BYTES = 8_000_000  # all versions in a batch together
 _BY_HAND = Author(tool="")
 _KEEP_MODE = 0  # a page that is replaced keeps its access rights
 
@@ -182,7 +182,7 @@ def export_to(
 
 
 def _add_settings(home: Home, snapshot: Snapshot) -> Snapshot:
-    """Return the snapshot of another system's home with settings: what it is recognised by is no part of a backup."""
+    """Return the snapshot of another system's home with settings, since a backup lacks what it is recognised by."""
     if home.settings.layout == "native" or FILE in snapshot.files:
         return snapshot
     file = snapshot.spool.add(PRIVATE_FILE_MODE, 0, [render_settings(home.settings, home.root)])
@@ -190,7 +190,7 @@ def _add_settings(home: Home, snapshot: Snapshot) -> Snapshot:
 
 
 def _warn_of_untracked(names: Sequence[str]) -> Sentences:
-    """Return a warning that names what lies beside memory and is not backed up, if there is any."""
+    """Return a warning that names files beside the memory that are not backed up, if there are any."""
     if not names:
         return []
     listing = ", ".join(f"{name!a}" for name in names[:_MAX_NAMES_SHOWN])
@@ -252,8 +252,7 @@ def import_from(
     """Import an archive of either format. Raise Conflict and write nothing if a page differs from one here.
 
     With `overwrite` the archive's pages win, and history keeps what they replaced. A provider that its settings name is
-    used only with `take_settings`. Open the home anew afterwards if the
-    archive may have brought settings.
+    used only with `take_settings`. Reopen the home afterwards if the archive may have brought settings.
     """
     home.storage.check()
     with Spool() as spool:
@@ -305,7 +304,7 @@ def _mark_line(home: Home, text: bytes) -> bytes:
 
 
 def _claims_trust(home: Home, change: Change) -> bool:
-    """Return whether a change is of a rule, or says that a person made or approved it: nobody here knows that."""
+    """Return whether a change is to a rule, or claims that a person made or approved it, which cannot be verified."""
     is_by_person = change.tool in ("", APPROVE, KEEP, SUPERSEDE) or kind_of_origin(change.origin) == "person"
     return is_by_person or home.layout.is_instruction(change.path)
 
@@ -338,7 +337,7 @@ def compare(home: Home, files: Files, spool: Spool) -> RestorePlan:
 
 
 def _is_continued(home: Home, path: str, file: SpooledFile, spool: Spool) -> bool:
-    """Return whether a file of history is here already, with changes that came after it, as those of this import."""
+    """Return whether a history file is here already, with later changes, such as those of this import."""
     here = home.storage.bulk.read(path)[0] if is_history_file(path) else None
     return here is not None and here.startswith(spool.read(file))
 
@@ -357,7 +356,7 @@ def _check_scope(home: Home, files: Files, spool: Spool, warnings: Sentences) ->
         roots = _scope_of_settings(archived_settings, warnings)
     for path in files:
         if not any_covers((*roots, HISTORY_ROOT), path):
-            raise Refused(f"{path!a} is no place for memory under these settings: nothing was imported")
+            raise Refused(f"{path!a} is not a place for memory under these settings: nothing was imported")
 
 
 def _scope_of_settings(archived_settings: bytes, warnings: Sentences) -> list[Root]:
@@ -460,7 +459,7 @@ def copy(
 
 
 def _refuse_untrusted_settings(source: Home) -> None:
-    """Refuse a memory that is only found if its settings open connections: in the copy they would count."""
+    """Refuse an untrusted memory if its settings open connections: in the copy they would count."""
     data = source.storage.read_bytes(FILE) or b""
     if not source.trust.allows_file(FILE, data) and (connections := _find_connections(source.settings)):
         names = " and ".join(sorted({search.provider for search in connections}))
@@ -516,7 +515,7 @@ def _compare(source: Home, target: Home) -> _CopyPlan:
             (plan.lacking_history if lacks else plan.same).append(path)
         elif seen == ABSENT or is_untouched_directive(target, path, seen):
             plan.new.append(path)
-        elif version or seen in history[path]:  # it differs; or it came from the source, and was removed there since
+        elif version or seen in history[path]:  # it differs, or it came from the source and was removed there since
             plan.different.append(path)
     return plan
 
@@ -574,7 +573,7 @@ def _read_page(source: Home, path: str, seen: str, spool: Spool) -> IncomingPage
 
 
 def _mark_untrusted(source: Home, change: Change, data: bytes | None) -> Change:
-    """Return a change of a memory that is only found as that of an import, unless the user trusts what it says."""
+    """Return a change from a found memory, marked as imported unless the user trusts it."""
     is_trusted = (
         data is None or change.version in directive.DEFAULT_VERSIONS or source.trust.allows_file(change.path, data)
     )

@@ -57,7 +57,7 @@ _USED_PAX_FIELDS = (b"path", b"size", b"mtime")
 _SPARSE_PREFIX = b"GNU.sparse"
 _MAX_LENGTH_DIGITS = 20
 _MAX_HEADER_BYTES = 1 << 20  # a path has a few hundred
-_LINE_OVERHEAD_BYTES = 1 << 16  # of a JSON line besides the text: path, mode, time
+_LINE_OVERHEAD_BYTES = 1 << 16  # a JSON line has besides the text: path, mode, time
 _MODE = re.compile("[0-7]{1,4}")
 
 
@@ -101,7 +101,7 @@ def write_archive(snapshot: Snapshot, stream: BinaryIO, format: Format, *, compr
     """Write all files of a snapshot to a stream."""
     target: Any = nullcontext(stream)
     if compress:
-        target = gzip.GzipFile("", "wb", 6, stream, mtime=0)  # without time and name, which would differ each time
+        target = gzip.GzipFile("", "wb", 6, stream, mtime=0)  # no time, no name: same bytes each time
     with target as file:
         FORMATS[format](snapshot, file)
 
@@ -249,7 +249,7 @@ class _LimitedStream(io.RawIOBase):
         self._count += got
         if self._count > self._max_bytes:
             limit = _format_size(self._max_bytes)
-            raise Refused(f"the archive unpacks to more than {limit}: if it should, raise --max-size")
+            raise Refused(f"the archive unpacks to more than {limit}: if that is intended, raise --max-size")
         return got
 
     def _read(self, count: int) -> bytes:
@@ -265,7 +265,7 @@ def _format_size(count: int) -> str:
 
 def _check_size(path: str, size: int, max_bytes: int) -> None:
     if size > max_bytes:
-        raise Refused(f"{path!a} has more than {max_bytes:,} bytes: if it should, raise --max-size")
+        raise Refused(f"{path!a} has more than {max_bytes:,} bytes: if that is intended, raise --max-size")
 
 
 def _parse_seconds(text: str) -> int:
@@ -280,7 +280,7 @@ def _parse_seconds(text: str) -> int:
 
 def read_tar(source: io.BufferedIOBase, max_file_bytes: int) -> Iterator[Member]:
     """Yield plain files, complete; refuse everything else, and anything after the end."""
-    fields: dict[str, str] = {}  # from extra headers, for the member after them
+    fields: dict[str, str] = {}  # from pax headers, for the next member
     while (block := _read_exactly(source, _BLOCK_BYTES)) != bytes(_BLOCK_BYTES):
         info = _parse_header(block)
         if info.type in _EXTRA_HEADERS:
@@ -305,7 +305,7 @@ def _read_member(
             raise Refused(f"{path!a} is not a path inside a home: nothing was imported")
         return
     if info.type not in _REGULAR_FILE or _SPARSE_PREFIX.decode() in fields:
-        raise Refused(f"{path!a} is a link or no plain file, which no memory has: nothing was imported")
+        raise Refused(f"{path!a} is a link or a special file, which no memory has: nothing was imported")
     _check_size(path, size, max_file_bytes)
     modified = _parse_seconds(fields["mtime"]) if "mtime" in fields else int(info.mtime) * 10**9
     yield Member(path, info.mode, modified, _read_chunks(source, size))
@@ -456,7 +456,7 @@ _DESCRIPTORS = "/proc/self/fd"
 
 @contextmanager
 def open_atomic(path: str, *, replace: bool) -> Iterator[BinaryIO]:
-    """Open a private file for writing that gets its name once it is whole; who is killed before leaves nothing.
+    """Open a private file for writing that gets its name once it is complete; a killed writer leaves nothing.
 
     FileExistsError, after all is written, if the name is taken and `replace` is false. Where the system has no
     nameless files, and where another file is replaced, a temporary name is used until the end.
@@ -489,7 +489,7 @@ def open_atomic(path: str, *, replace: bool) -> Iterator[BinaryIO]:
 def _lock_until_closed(handle: int, stack: ExitStack) -> None:
     """Lock a file until the stack closes, which is after the file has its name. The death of the process unlocks."""
     if fcntl:
-        with suppress(OSError):  # on a file system without locks nobody removes leftovers
+        with suppress(OSError):  # without file locks nobody removes leftovers
             fcntl.flock(handle, fcntl.LOCK_EX)
             stack.callback(os.close, os.dup(handle))
 
@@ -504,7 +504,7 @@ def _open_nameless(folder: str) -> int | None:
 
 
 def _link_nameless(handle: int, temporary: str, file_path: str, *, replace: bool) -> bool:
-    """Give a nameless file its name, or the temporary one if the name is taken; return whether it is in place."""
+    """Name a nameless file, with the temporary name if its own is taken; return whether it is in place."""
     above = os.open(os.path.dirname(file_path), os.O_RDONLY | os.O_CLOEXEC)
     nameless = f"{_DESCRIPTORS}/{handle}"
     try:

@@ -25,7 +25,7 @@ __all__ = ["CHECKS", "Check", "Finding", "Report", "examine"]
 class Check(NamedTuple):
     """A check: its title, how it finds problems in a memory or in each of its pages, and how it fixes one.
 
-    A fix returns what it did and how to take that back.
+    A fix returns what it did and how to undo it.
     """
 
     title: str
@@ -87,8 +87,8 @@ def examine(
 ) -> Report:
     """Examine a whole memory, all agents; with `fix`, fix what needs no guessing.
 
-    `now` is the system's time, which file times are compared with; `agent` signs the fixes. With `is_for_agent`, only
-    what this agent may know is examined; without `may_check_pins`, no file that notes are pinned to is looked at.
+    `now` is the system's time, which file times are compared with; `agent` is the author of fixes. With `is_for_agent`,
+    only what this agent may know is examined; without `may_check_pins`, pinned files are not looked at.
     """
     backend = backend_of(address)
     setup_problems = backend.diagnose(address)
@@ -121,7 +121,7 @@ def _display_order(finding: Finding) -> tuple[int, str, int]:
 
 
 def _find_all(survey: Survey) -> Iterator[Finding]:
-    """Pages are read first: duplicates and the index are compared with what was read."""
+    """Run all checks. Pages come first: duplicates and the index are compared with what was read."""
     for finding in _find_in_pages(survey):
         survey.paths_with_findings.add(finding.path)
         yield finding
@@ -141,7 +141,7 @@ def _find_in_pages(survey: Survey) -> Iterator[Finding]:
         except CommonplaceError as error:
             if place:
                 survey.versions[entry.path] = ""
-            advice = error.advice or "put a text file in its place"
+            advice = error.advice or "replace it with a text file"
             what = error.problem
             yield Finding("unreadable", entry.path, what, f"{advice}; until then it cannot be found")
             continue

@@ -103,14 +103,14 @@ class Claim(NamedTuple):
     path: str
     line: int
     rank: tuple[Any, ...]
-    digest: str  # of the content without its time
+    digest: str  # hash of the content without its time
     at: str
     by_hand: bool = False
 
 
 @dataclass
 class Survey:
-    """A memory as it was found. The first part is there at once, the second grows while pages are read.
+    """A memory as it was found. The first fields are set at once, the others grow while pages are read.
 
     `is_for_agent`: of the home's agent alone, without what others keep and without internal folders.
     """
@@ -119,7 +119,7 @@ class Survey:
     now: float  # the system's clock, which file times are compared with
     folders: list[SurveyedFolder]
     is_for_agent: bool = False
-    versions: dict[str, str] = field(default_factory=dict)  # of pages that search may return; "": unreadable
+    versions: dict[str, str] = field(default_factory=dict)  # of pages that search may return; "" if unreadable
     notes: list[Claim] = field(default_factory=list)
     records: list[Claim] = field(default_factory=list)
     paths_with_findings: set[str] = field(default_factory=set)
@@ -232,8 +232,8 @@ def _enters(folder: FileEntry, starts: set[str]) -> bool:
     return is_unicode(folder.name) and (leads_there or is_inside)
 
 
-_MIN_LEFTOVER_SECONDS = 60.0  # a younger temporary file may belong to a write that is under way
-_UNUSED_INDEX_SECONDS = 86400.0  # somebody may still use an index that was opened later
+_MIN_LEFTOVER_SECONDS = 60.0  # a younger temporary file may belong to a write in progress
+_UNUSED_INDEX_SECONDS = 86400.0  # an index opened since then may still be in use
 _PAGE_SUFFIXES = (".md", ".markdown")
 _OTHERS_MODE = 0o077
 _INDEX_STEM = re.compile(r"words-\d+(?:-[0-9a-f]{8})?(?=[.-])")
@@ -262,7 +262,7 @@ def find_unreadable_folders(survey: Survey) -> Iterator[DoctorProblem]:
 
 
 def find_confusable_names(survey: Survey) -> Iterator[DoctorProblem]:
-    """Find names that are one name on another system, or not text at all."""
+    """Find names that are the same name on another system, or not text at all."""
     for folder in survey.folders:
         by_folded_name: dict[str, list[FileEntry]] = {}
         for entry in folder.entries:
@@ -276,7 +276,7 @@ def find_confusable_names(survey: Survey) -> Iterator[DoctorProblem]:
 
 
 def _fold(name: str) -> str:
-    """Return a name as a file system sees it that ignores case and how accents are encoded."""
+    """Return a name as seen by a file system that ignores case and the encoding of accents."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFD", name).casefold())
 
 
@@ -296,7 +296,7 @@ def find_unread_pages(survey: Survey) -> Iterator[DoctorProblem]:
         if not is_unicode(entry.path) or survey.scope.place(entry.path) or survey.is_directive(entry.path):
             continue
         if entry.path.startswith(skills) and _skill_folder(entry.path, skills) in skill_folders:
-            continue  # whoever follows a skill reads what it brings along
+            continue  # a skill's instructions may refer to files beside it
         loose = survey.home.layout.path(survey.home.layout.loose)
         yield DoctorProblem(entry.path, "is in a place where no tool and no search looks", _advise_place(entry, loose))
 
@@ -312,10 +312,10 @@ def _advise_place(entry: FileEntry, loose: str) -> str:
 
 
 def find_open_permissions(survey: Survey) -> Iterator[DoctorProblem]:
-    """Find what people other than the owner can read or write. Nothing below a closed folder is."""
+    """Find what people other than the owner can read or write. Nothing below a closed folder is exposed."""
     if os.name == "nt":  # access rights work differently there
         return
-    searchable = {"": _OTHERS_MODE}  # by folder: who can look up a name in it
+    searchable = {"": _OTHERS_MODE}  # folder to the permission bits of those who can enter it
     for folder in survey.folders:
         above = searchable[folder.path.rpartition("/")[0]] if folder.path else _OTHERS_MODE
         searchable[folder.path] = above & _find_searchers(folder.mode)
@@ -342,7 +342,7 @@ def _open_problem(folder: SurveyedFolder, pages: list[FileEntry], *, is_exposed:
     paths = [*([folder.path or "."] if is_exposed else []), *(page.path for page in pages)]
     mode = folder.mode if is_exposed else pages[0].mode
     expected = "0700" if is_exposed else "0600"
-    what = f"others than its owner can get at it (mode {mode:04o}; commonplace makes {expected})"
+    what = f"users other than its owner have access to it (mode {mode:04o}; commonplace makes {expected})"
     more = len(paths) - 1
     if more:
         what += f", and at {more} {'page' if more == 1 else 'pages'} {'in' if is_exposed else 'beside'} it"
@@ -359,13 +359,13 @@ def find_leftovers(survey: Survey) -> Iterator[DoctorProblem]:
     """Find temporary files of processes that were killed while they wrote."""
     for entry in survey.entries():
         page = entry.leftover_of
-        age = survey.now - max(entry.modified_at, entry.changed_at)  # one that was swapped in has an old mtime
+        age = survey.now - max(entry.modified_at, entry.changed_at)  # a file that was swapped in has an old mtime
         if not page or age <= _MIN_LEFTOVER_SECONDS:
             continue
         if survey.scope.place(page) or survey.is_directive(page) or page.startswith(f"{HISTORY_FOLDER}/"):
             yield _leftover_problem(survey.home, entry.path, page)
         else:
-            what = f"is left by a killed process, and was to become {page}, which is no page of memory"
+            what = f"was left by a killed process for {page}, which is not a page of memory"
             yield DoctorProblem(entry.path, what, "look at it by hand, then remove it")
 
 
@@ -374,11 +374,11 @@ def _leftover_problem(home: Home, path: str, page: str) -> DoctorProblem:
         leftover = home.storage.tree.inspect_leftover(path, page)
     except (OSError, CommonplaceError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        what = f"is left by a killed process, and cannot be compared with {page} and its history ({reason})"
+        what = f"was left by a killed process, and cannot be compared with {page} and its history ({reason})"
         return DoctorProblem(path, what, "look at it by hand, then remove it")
-    what = f"is left by a process that was killed while it wrote {page}; it holds {leftover.content}"
+    what = f"was left by a process that was killed while it wrote {page}; it holds {leftover.content}"
     if page.startswith(f"{HISTORY_FOLDER}/") and not leftover.is_safe:
-        return DoctorProblem(path, what, f"{page} is not there: rename this file to it, then look at the log")
+        return DoctorProblem(path, what, f"{page} is missing: rename this file to it, then look at the log")
     precaution = "" if leftover.is_safe else f", after putting what it holds into the history of {page}"
     return DoctorProblem(path, what, f"--fix removes it{precaution}", fix_data=(page,))
 
@@ -388,7 +388,7 @@ def remove_leftover(home: Home, finding: Finding) -> str:
     change = home.storage.tree.remove_leftover(finding.path, page)
     if change is None:
         return "removed"
-    return f"removed; {restore_command(home, page, change)} puts what it held in the place of that page"
+    return f"removed; {restore_command(home, page, change)} restores that page from what it held"
 
 
 def restore_command(home: Home, path: str, change: Change) -> str:
@@ -396,13 +396,13 @@ def restore_command(home: Home, path: str, change: Change) -> str:
 
 
 def format_everyone_option(home: Home, path: str) -> str:
-    """Return the option without which commands for history do not show a page; empty for one the agent may see."""
+    """Return the option that history commands need to show a page; empty for one the agent may see."""
     place = home.layout.place(path)
     return "" if place is None or home.visibility.may_see(place) else " --everyone"
 
 
 def find_broken_agent_settings(survey: Survey) -> Iterator[DoctorProblem]:
-    """Read the settings files of all agents: the home was opened for one of them."""
+    """Check the settings files of all agents: the home was opened for only one of them."""
     home = survey.home
     for agent in survey.agents:
         file = home.layout.agent_file(agent)
@@ -430,7 +430,7 @@ def settings_problem(root: str, error: SettingsError) -> DoctorProblem:
 
 
 def find_index_problems(survey: Survey) -> Iterator[DoctorProblem]:
-    """Compare the index with the pages as they were just read. Looking does not make it catch up."""
+    """Compare the index, without letting it catch up, with the pages as they were just read."""
     inspection = survey.home.index.inspect()
     location = inspection.location
     if inspection.state == "missing" and survey.versions:
@@ -471,7 +471,7 @@ def _compare_index(survey: Survey, inspection: IndexInspection) -> Iterator[Doct
         advice = "the next search catches up by itself; --fix does it now"
         yield DoctorProblem(inspection.location, what, advice, fix_data=("behind",))
     if wrong:
-        what = f"the index says something else than {_name_some(wrong)}, and would not notice"
+        what = f"the index differs from {_name_some(wrong)}, and would not notice"
         yield DoctorProblem(inspection.location, what, "--fix rebuilds it from the pages", fix_data=("wrong",))
     for page in sorted(warnings.keys() - behind):
         what = warnings[page].removeprefix(page).lstrip(": ")
@@ -479,9 +479,9 @@ def _compare_index(survey: Survey, inspection: IndexInspection) -> Iterator[Doct
 
 
 def _find_wrong(survey: Survey, suspects: set[str], inspection: IndexInspection) -> set[str]:
-    """Return the pages that the index has otherwise than they are, and would not notice.
+    """Return the pages that differ from the index without it noticing.
 
-    Others may write meanwhile. A page counts if it is the same before and after a look at what the index would notice.
+    Others may write meanwhile: a page counts only if it did not change during the comparison.
     """
     versions = {page: _current_version(survey, page) for page in suspects}
     wrong = {page for page, version in versions.items() if version not in (None, inspection.versions.get(page))}
@@ -491,7 +491,7 @@ def _find_wrong(survey: Survey, suspects: set[str], inspection: IndexInspection)
 
 
 def _current_version(survey: Survey, page: str) -> str | None:
-    """Return the version of a page as it is now: empty if it cannot be read, None if it is not there."""
+    """Return the current version of a page: empty if it cannot be read, None if it does not exist."""
     try:
         return survey.home.storage.pages.read(page).version
     except PageNotFound:

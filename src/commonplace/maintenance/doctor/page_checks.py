@@ -28,7 +28,7 @@ _UNCLOSED_FRONT_MATTER = re.compile(r"\ufeff?---[ \t]*\r?\n[A-Za-z_][\w-]*:[ \t\
 _DAY_PAGE = re.compile(r"([0-9]{4})[-/]([0-9]{2})[-/]([0-9]{2})\.md$")
 _CONFLICT_MARKERS = tuple(re.compile(line, re.MULTILINE) for line in (r"^<{7} ", r"^={7}\r?$", r"^>{7} "))  # git's
 _LOCATION_FIELDS = ("key", "category", "channel", "created_at", "updated_at")
-_APPEND_ONLY_KINDS = ("session", "data")  # no tool rewrites a part of these: their size is no burden
+_APPEND_ONLY_KINDS = ("session", "data")  # tools do not rewrite these in part, so their size does not matter
 _FIX_BY_HAND = "fix the lines between the two `---` by hand"
 _CHANGED_MEANWHILE = "it has changed in the meantime: run doctor again"
 
@@ -45,7 +45,7 @@ def check_front_matter(_survey: Survey, page: ScannedPage) -> Iterator[DoctorPro
         advice = "put a line `---` after the last field; until then its fields are read as a part of its text"
         yield DoctorProblem(page.path, "the front matter is opened and never closed", advice, 1)
     if kind == "record" and not page.record.problem:
-        return  # text between two rules is no front matter of a record
+        return  # text between two horizontal rules is not a record's front matter
     error = _front_matter_error(page.text)
     if error:
         yield DoctorProblem(
@@ -62,7 +62,7 @@ def check_pins(survey: Survey, page: ScannedPage) -> Iterator[DoctorProblem]:
 
 
 def check_conflict_markers(_survey: Survey, page: ScannedPage) -> Iterator[DoctorProblem]:
-    """Find what a merge of two people's changes left for a person to decide."""
+    """Find conflict markers that a merge left for a person to resolve."""
     first = at = -1
     for marker in _CONFLICT_MARKERS:
         match = marker.search(page.text, at + 1)
@@ -116,8 +116,8 @@ def check_size(_survey: Survey, page: ScannedPage) -> Iterator[DoctorProblem]:
         what = f"has {length} characters: only {MAX_PAGE_CHARACTERS} are searched, of its longest parts the beginning"
         yield DoctorProblem(page.path, what, "split it up")
     elif page.size > MAX_INDEXED_BYTES and _kind(page) not in _APPEND_ONLY_KINDS:
-        what = f"is large ({page.size // 1000} KB): each write copies all of it, and is found from the next search on"
-        advice = f"split it up if it is written often; {MAX_INDEXED_BYTES // 1000} KB are no burden"
+        what = f"is large ({page.size // 1000} KB): each write copies all of it, and only the next search indexes it"
+        advice = f"split it up if it is written often; {MAX_INDEXED_BYTES // 1000} KB are fine"
         yield DoctorProblem(page.path, what, advice)
 
 
@@ -136,7 +136,7 @@ def check_future_dates(survey: Survey, page: ScannedPage) -> Iterator[DoctorProb
 def _check_file_time(survey: Survey, page: ScannedPage) -> Iterator[DoctorProblem]:
     if page.modified_at > survey.now + _FILE_TIME_TOLERANCE_SECONDS:
         when = datetime.fromtimestamp(page.calendar_time, UTC)
-        what = f"the file says that it was written in the future ({when:%Y-%m-%d})"
+        what = f"the file has a modification time in the future ({when:%Y-%m-%d})"
         advice = (
             "check the clock of this machine; `touch` gives it the present time; until then every search reads it again"
         )
@@ -234,7 +234,7 @@ def digest_text(*parts: str) -> str:
 
 
 def digest_record(text: str, record: Record) -> str:
-    """Return a digest of the value and of every field but those that say where and when it is kept."""
+    """Return a digest of the value and of every field except those about its place and time."""
     try:
         fields = parse_fields(text)
     except BrokenFrontMatter:
@@ -244,7 +244,7 @@ def digest_record(text: str, record: Record) -> str:
 
 
 def _record_claim(page: ScannedPage, record: Record) -> Claim:
-    """Within a folder, the page with the name that tools give it counts."""
+    """Return the claim of a record: within a folder, the page with the name that tools give it counts."""
     folder = page.path.rpartition("/")[0]
     name = stem(page.path)
     reserved = FIXED_NAMES if record.scope.kind == "agent" else frozenset[str]()
@@ -255,7 +255,7 @@ def _record_claim(page: ScannedPage, record: Record) -> Claim:
 def find_duplicate_notes(survey: Survey) -> Iterator[DoctorProblem]:
     for hidden, counting in _hidden_claims(survey.notes):
         is_prose = hidden.by_hand and counting.by_hand and hidden.path == counting.path
-        if is_prose:  # two headings of one page, both by hand, are how people write, and no keys
+        if is_prose:  # two equal headings written by hand on one page are not keys
             continue
         is_same = hidden.digest == counting.digest
         what = f"the note {hidden.key!r} is stored twice: {counting.path}#L{counting.line} counts, this one is not read"
@@ -332,13 +332,13 @@ def _digest_page(home: Home, path: str) -> str:
 
 
 def _require_in_history(home: Home, path: str) -> str:
-    """Return the version of a page once history has it: nothing is changed that could not be taken back."""
+    """Return the version of a page once history has it: nothing is changed that could not be undone."""
     version = home.storage.pages.read(path).version
     home.storage.pages.record_outside_edits([path])
     try:
         home.storage.history.read_version(path, version)
     except (NotFound, OSError) as error:
-        raise StorageError(f"history does not have what {path} is, so it could not be undone") from error
+        raise StorageError(f"history lacks the current version of {path}, so the fix could not be undone") from error
     return version
 
 
