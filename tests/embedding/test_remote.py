@@ -387,7 +387,7 @@ def test_neither_key_nor_texts_follow_a_redirect_to_another_host(bench: Bench, s
     other = bench.start()
     for place in (other.url, f"http://localhost:{bench.server.server_port}", f"https://{KEY}@elsewhere.example/?{KEY}"):
         bench.server.script = [fail(status, Location=f"{place}/v1/embeddings")]
-        assert "set baseUrl in your config.yaml to where it really is" in refusal(bench.openai())
+        assert "set baseUrl in your config.yaml to its new address" in refusal(bench.openai())
     assert other.seen == []
     assert len(bench.server.seen) == 3
 

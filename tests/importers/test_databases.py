@@ -92,7 +92,7 @@ def test_a_row_that_is_not_text_costs_only_itself(home: Path, tmp_path: Path) ->
     connection.close()
     done = brought(home, database)
     assert len(done.added) == 1
-    assert sorted(whys(done).values()) == ["has no key", "is not UTF-8 text", "is not one that is understood"]
+    assert sorted(whys(done).values()) == ["has an unknown structure", "has no key", "is not UTF-8 text"]
 
 
 def test_a_record_in_another_category_is_left_alone(home: Path, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ def test_a_folder_that_holds_the_home_is_brought_without_it(tmp_path: Path) -> N
     put(tmp_path, "notes/tea.md", "Green.")
     done = brought(home, tmp_path / "notes", "markdown")
     assert done.added == ("memory/notes/tea.md",)
-    assert whys(done) == {"memory-of-mine": "is the memory that is imported into, and is left out"}
+    assert whys(done) == {"memory-of-mine": "is the target memory itself, and is left out"}
     assert brought(home, tmp_path / "notes", "markdown").added == ()
 
 
@@ -27,7 +27,7 @@ def test_a_folder_that_holds_the_home_is_brought_without_it(tmp_path: Path) -> N
 def test_no_part_of_a_home_is_brought_into_itself(home: Path, below: str) -> None:
     Memory(home).call("remember", {"content": "Only mine."})
     put(home, "memory/tea.md", "Green.")
-    with pytest.raises(InvalidArgument, match="part of the memory that is imported into: name a folder"):
+    with pytest.raises(InvalidArgument, match="part of the target memory: name a folder"):
         brought(home, home / below, "markdown")
 
 

@@ -1,6 +1,6 @@
 """Adapters for agent frameworks, one file or folder each, imported only on use.
 
-Here is what frameworks that take plain functions share: the tools of a memory, each ready to be called.
+What adapters for plain-function frameworks share: the tools of a memory as callables.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..tools.define import Tool
 
 
 class Function(NamedTuple):
-    """A tool of one memory, under the name it has among the tools offered together."""
+    """A tool of one memory, under the name by which it is offered."""
 
     name: str
     description: str
@@ -28,7 +28,7 @@ class Function(NamedTuple):
         return self.tool.schema()
 
     def __call__(self, arguments: Mapping[str, Any] | str | None) -> str:
-        """Return the answer as JSON. A mistake of the model is answered, never raised."""
+        """Return the answer as JSON. A mistake by the model is reported in the answer, never raised."""
         reply = self.memory.call(self.name, arguments, self.toolsets)
         return to_json(reply)
 

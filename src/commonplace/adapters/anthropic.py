@@ -62,7 +62,7 @@ _MAX_LINES = 999_999
 _SNIPPET_LINES = 2  # shown before and after a change
 _LISTING_LEVELS = 2
 _LINE_NUMBER_WIDTH = 6
-_MAX_DECODINGS = 5  # nobody who means a name encodes it more often
+_MAX_DECODINGS = 5  # no honest name is percent-encoded more often
 _EDITED = "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n"
 
 
@@ -232,7 +232,7 @@ class FilePath(NamedTuple):
 
 
 class MemoryFiles:
-    """A model's input is not to be relied on: arguments are taken as they come, and checked here."""
+    """Arguments come from a model and may be anything: they are checked here."""
 
     def __init__(self, home: Home, folder: str, *, overwrite: bool = False) -> None:
         self.home = home
@@ -240,7 +240,7 @@ class MemoryFiles:
         self.overwrite = overwrite
         self._pages = home.storage.pages
         self._tree = home.storage.tree
-        self.warnings: tuple[str, ...] = ()  # of the last call, for which its answer has no place
+        self.warnings: tuple[str, ...] = ()  # about the last call, which its answer has no place for
 
     def ensure(self) -> None:
         """Make the folder: Claude expects it to be there from the start."""
@@ -308,7 +308,7 @@ class MemoryFiles:
             file = self.parse_path("path", path)
             if file.resolved == self.folder:
                 raise InvalidArgument("Cannot delete the /memories directory itself")
-            target = self._tree.resolve(file.unresolved, follow_last=False)  # of a link, the link
+            target = self._tree.resolve(file.unresolved, follow_last=False)  # a link is removed itself, not its target
             with _sdk_error_if_missing(file):
                 kind = self._kind(target)
                 if not kind:
@@ -420,11 +420,11 @@ class MemoryFiles:
         return before, after
 
     def _apply_secret_policy(self, field: str, value: object) -> str:
-        """Return a text as the settings let it be written; HoldsSecret where they do not."""
+        """Return a text with the secret policy applied; HoldsSecret if the policy is to refuse."""
         return str(self.home.writer.screen({field: require_text(field, value)})[field])
 
     def _check_new_name(self, file: FilePath) -> None:
-        """Accept only names that memory searches, backs up and can forget."""
+        """Accept only names that search, backup and forget cover."""
         if obstacle := self._file_above(file.resolved):
             raise Conflict(f"The path {file.given} leads through {obstacle}, which is not a directory.")
         if any(part.startswith(".") for part in file.resolved.removeprefix(self.folder).split("/")):
@@ -490,7 +490,7 @@ def require_text(field: str, value: object) -> str:
 
 
 def climbs_up(path: str) -> bool:
-    """Return whether a path would lead upwards once somebody decodes it or takes a backslash for a slash."""
+    """Return whether a path would lead upwards if it were decoded, or a backslash read as a slash."""
     decoded = path
     for _ in range(_MAX_DECODINGS):
         decoded = unquote(decoded)
@@ -503,7 +503,7 @@ def number_lines(lines: Sequence[str], first: int, last: int) -> str:
 
 
 def parse_view_range(view_range: Any, count: int) -> tuple[int, int]:
-    """Return the first and the last line to show; InvalidArgument when that would be none."""
+    """Return the first and last line to show; InvalidArgument for an empty range."""
     if not view_range:
         return 1, count
     if not isinstance(view_range, list) or len(view_range) != 2 or not all(_is_integer(each) for each in view_range):
@@ -517,7 +517,7 @@ def parse_view_range(view_range: Any, count: int) -> tuple[int, int]:
 
 
 def as_stored(text: str, old: str, new: str) -> tuple[str, str]:
-    """Return what to replace and by what: hidden characters that `view` showed as escapes are meant as such again."""
+    """Return old and new text with the escapes that `view` showed turned back into hidden characters."""
     unescaped = unescape_hidden(old)
     return (unescaped, unescape_hidden(new)) if old not in text and unescaped in text else (old, new)
 

@@ -24,7 +24,7 @@ except ImportError as error:
 
 
 class MemoryTool(BaseTool):
-    """A tool of a memory. What a model does wrong is answered as text, in a message whose status is `error`."""
+    """A tool of a memory. A mistake by the model is answered as text, in a message with the status `error`."""
 
     function: Function = Field(exclude=True)
     handle_tool_error: Any = True

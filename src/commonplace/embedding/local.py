@@ -41,16 +41,16 @@ from .model_files import (
 if TYPE_CHECKING:
     from .base import Vectors
 
-_MAX_PAIR_TOKENS = 192  # of query and passage: more cost time, and the answer is mostly at the start of a passage
-_MIN_QUERY_WORDS = 4  # to rerank for
+_MAX_PAIR_TOKENS = 192  # query and passage together; more costs time, and answers tend to come early
+_MIN_QUERY_WORDS = 4  # shorter queries are not reranked
 _REQUIRED_PACKAGES = ("numpy", "onnxruntime", "tokenizers")
 _MAX_TOKENS = 512
-_MAX_CHARACTERS = 16_000  # far more than 512 tokens have: the rest of a long text would be tokenized in vain
+_MAX_CHARACTERS = 16_000  # far more than 512 tokens; tokenizing the rest of a long text would be wasted
 _PARALLEL_TEXTS = min(2, os.cpu_count() or 1)
 _HAN = re.compile(r"[\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _KANA_AND_HANGUL = re.compile(r"[\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\uac00-\ud7af]")
 _LETTER = re.compile(r"[^\W\d_]")
-_LETTERS_PER_CHARACTER = 3  # so many letters carry about as much meaning as one Chinese character
+_LETTERS_PER_CHARACTER = 3  # about as much meaning as one Chinese character
 
 
 class Recipe(NamedTuple):
@@ -252,7 +252,7 @@ def require_packages(packages: Sequence[str] = _REQUIRED_PACKAGES) -> None:
 
 
 def open_embedders(settings: SearchSettings) -> tuple[Embedder, ...]:
-    """Return the English and the Chinese embedder, as far as their files are here; or the one model of a folder."""
+    """Return the English and the Chinese embedder, if their files are here; or the one model of a folder."""
     require_packages()
     if settings.model in ("", *_RECIPES):
         return _open_known_models(settings.model, "")
@@ -296,14 +296,14 @@ def _find_model_file(folder: str) -> str:
 
 
 def _open_custom_model(folder: str, model: str) -> Embedder:
-    """Open a model of the user's own, in the layout of sentence-transformers. A known model is used by our recipe."""
+    """Open a user's model in the layout of sentence-transformers. A known model uses our recipe."""
     paths = [os.path.join(folder, name) for name in (TOKENIZER_FILE, "vocab.txt")]
     tokenizer = next((path for path in paths if os.path.isfile(path)), "")
     if not tokenizer:
         raise Unavailable(f"{folder} has neither tokenizer.json nor vocab.txt: put the one of the model there")
     sha256 = checksum(model)
     known = next((name for name in _RECIPES if _is_conversion(KNOWN_MODELS[name], sha256)), "")
-    if known:  # in a space of its own, since here it embeds texts of all scripts
+    if known:  # a separate vector space, since here it embeds every script
         return _make_embedder(ModelFiles(f"{known}-alone", model, tokenizer, sha256), known)
     files = ModelFiles(os.path.basename(os.path.abspath(folder)), model, tokenizer, sha256)
     return LocalEmbedder(files, _read_recipe(folder))

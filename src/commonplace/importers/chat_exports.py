@@ -245,7 +245,7 @@ def _page(name: str, into: Destination, path: str, text: str) -> PageItem:
     )
 
 
-_SUBAGENT_PREFIX = "agent-"  # of the transcripts of subagents
+_SUBAGENT_PREFIX = "agent-"  # names of subagents' transcripts begin with this
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _RESERVED_FOLDERS = ("daily/", "working/", "activity/")  # they have a meaning in an agent's memory
 
@@ -261,7 +261,7 @@ _COMMAND_OUTPUT = (
 
 class _Project(NamedTuple):
     slug: str
-    folder: str  # of the transcripts
+    folder: str  # where the transcripts are
     memory: str | None  # the folder of notes; "" is the source itself
 
 

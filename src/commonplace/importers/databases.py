@@ -70,7 +70,7 @@ def _read_tables(connection: Connection, location: str, into: Destination) -> It
         if convert:
             yield from _read_rows(connection, table, convert)
         elif not table.startswith("sqlite_"):
-            yield Skipped(f"table {table}", "is not one that is understood")
+            yield Skipped(f"table {table}", "has an unknown structure")
 
 
 def _converter_of(table: str, location: str, into: Destination) -> Convert | None:

@@ -1,4 +1,4 @@
-"""Put what readers found into a home: new files in bulk, nothing over anything else, and no item twice.
+"""Write what readers found into a home: new files in bulk, nothing is overwritten, and no item comes twice.
 
 Records and skills are rendered by the code that stores them, so an imported record looks exactly as if a tool had
 written it, with the times it had. Secrets are reported, redacted or refused here, as the settings say.
@@ -264,13 +264,13 @@ class _PagesInMemory:
 
 
 def second_fallback_path(file: File) -> str:
-    """Return where a file goes if its fallback path is taken as well: a name that no other item has."""
+    """Return where a file goes if its fallback path is taken as well: a unique name."""
     stem, dot, suffix = file.fallback_path.rpartition(".")
     return f"{stem}-{hashlib.blake2b(file.id.encode(), digest_size=3).hexdigest()}{dot}{suffix}"
 
 
 def list_other_pages(layout: Layout, file: File, categories: list[str]) -> list[str]:
-    """Return where a record of the same key could be, in other categories or as a person named it; or the session."""
+    """Return where a record of the same key, or the same session, could be under another path."""
     folder = file.path.rpartition("/")[0]
     if file.kind == "session":
         return [f"{folder}/{file_name(file.key)}.jsonl"]
@@ -322,7 +322,7 @@ class Plan:
         return self.new.get(path) or self.updates.get(path) or self.same.get(path)
 
     def leave_unchanged(self, path: str, why: str) -> None:
-        """Leave the page at a path as it is after all."""
+        """Reclassify a planned page as left unchanged."""
         self.left_unchanged.append(Skipped(path, why))
         self.new.pop(path, None)
         self.updates.pop(path, None)
@@ -397,7 +397,7 @@ def _write(
     if not steps and not plan.same:
         return []
     if steps and f"{home.layout.directives}/memory.md" not in plan.new:
-        # Before the import, so that the last change is the import's, and `undo` takes that back.
+        # Written before the import, so that the last change is the import's, which `undo` takes back.
         home.write_default_directive()
     pages = [
         IncomingPage(step.path, step.version, step.seen, step.spooled, import_key=_new_key(log, step)) for step in steps
@@ -438,11 +438,11 @@ def _leave_pages_without_text(plan: Plan, spool: Spool) -> None:
         try:
             (spool.read(step.spooled) if step.spooled else b"").decode()
         except UnicodeDecodeError:
-            plan.leave_unchanged(path, f"{path} is no text, and stays as it is here; its source has another one now")
+            plan.leave_unchanged(path, f"{path} is not text, and stays as it is here; its source has changed")
 
 
 def _refuse_total_failure(failures: dict[str, CommonplaceError], pages: Sequence[IncomingPage]) -> None:
-    """Raise the first error if nothing at all could be written, and not only because others were faster."""
+    """Raise the first error if nothing at all could be written, unless others merely wrote first."""
     if failures and len(failures) == len(pages):
         for error in failures.values():
             if not isinstance(error, StaleVersion):
@@ -495,7 +495,7 @@ class _Comparison:
             self._other_skills.add(file.path.removesuffix(SKILL_PAGE))
 
     def _find_topic(self, path: str) -> str:
-        """Return the path of a topic as it is here: its page may be there under another spelling."""
+        """Return the path of a topic in this home: its page may have another spelling."""
         folder, _, name = path.rpartition("/")
         if folder != self._home.layout.world or path in self._topics or not name.strip("-_. "):
             return path

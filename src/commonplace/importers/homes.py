@@ -97,7 +97,7 @@ class _HomeReader(NamedTuple):
 
 
 def _with_rest(items: Iterator[Item], source: Source, folder: str) -> Iterator[Item]:
-    """Yield items, then every file below a folder that none of them accounts for."""
+    """Yield items, then every remaining file below a folder."""
     names: set[str] = set()
     for item in items:
         names.add(item.what if isinstance(item, Skipped) else item.id.removeprefix(f"{source.location}/"))
@@ -409,7 +409,7 @@ def _write_new_file(path: str, text: str) -> None:
         raise StorageError(f"{path}: {error.strerror}") from error
 
 
-_MAX_PAGES_PEEKED = 50  # to recognise a format by front matter
+_MAX_PAGES_PEEKED = 50  # enough to recognise a format by its front matter
 _RESERVED_FOLDERS = frozenset({"world", "global", "channels"})  # they have a meaning in a home
 _SKIP_REASONS = {
     ".canvas": "is an Obsidian canvas: a drawing, not text",

@@ -38,10 +38,10 @@ _LINK = "is a link, and links are not followed"
 JsonObjects = Iterator[tuple[int, dict[str, Any]]]
 _DECODER = json.JSONDecoder(strict=False)
 _SEPARATORS = re.compile(r"[\s,]*")
-_PART_START = re.compile(r'[,\[]\s*(?=\{\s*")')  # in a string such a quote would have a backslash before it
+_PART_START = re.compile(r'[,\[]\s*(?=\{\s*")')  # inside a string the quote would be escaped
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
-_MAX_SCAN_FACTOR = 16  # times the length of a text that may be read to find the next whole part
-_MIN_SCAN_CHARACTERS = 1 << 28  # which take a second or two
+_MAX_SCAN_FACTOR = 16  # the search for the next whole part reads at most this many times the text
+_MIN_SCAN_CHARACTERS = 1 << 28  # scanning this much takes a second or two
 _LINE_COUNT_SPEED = 16  # how much faster the decoder counts the lines before an error than it reads JSON
 
 
@@ -53,8 +53,8 @@ class Source:
         self.limits = limits
         self.name = os.path.basename(location)
         self.skipped: list[Skipped] = []
-        self.home_folder = ""  # of the home that is imported into, if that is a folder
-        self.excluded_folder = ""  # not read: the same, where it lies in this source
+        self.home_folder = ""  # the folder of the target home; empty for a database
+        self.excluded_folder = ""  # the same folder within this source; it is not read
         self._bytes_read = 0
 
     @property
@@ -94,13 +94,13 @@ class Source:
             self.skipped.append(Skipped(path, f"could not be read ({reason})"))
             return None
         except _TooLarge:
-            why = f"is larger than {self.limits.file_bytes:,} bytes: if it should be, raise --max-size"
+            why = f"is larger than {self.limits.file_bytes:,} bytes: if that is intended, raise --max-size"
             self.skipped.append(Skipped(path, why))
             return None
         self._bytes_read += len(data)
         if self._bytes_read > self.limits.total_bytes:
             limit = f"{self.limits.total_bytes:,} bytes"
-            raise Refused(f"{self.location} holds more than {limit}: if it should, raise --max-size")
+            raise Refused(f"{self.location} holds more than {limit}: if that is intended, raise --max-size")
         return data
 
     def read_config(self, path: str) -> str | None:
@@ -111,7 +111,7 @@ class Source:
             return None
 
     def open_folder(self, path: str) -> tuple[Source, str]:
-        """Return the source that holds a folder which a configuration here names, and the folder's path in it."""
+        """Return the source that contains a folder named by a configuration, and the folder's path in it."""
         folder = os.path.normpath(path).replace(os.sep, "/")
         return self, "" if folder == "." else folder
 
@@ -151,7 +151,7 @@ class Folder(Source):
         return sorted(paths)
 
     def _is_readable(self, path: str, entry: os.DirEntry[str]) -> bool:
-        # On disk no name leads elsewhere, whatever it begins with; hence the folder before it.
+        # The folder is prepended, so that no name on disk leads elsewhere, whatever it begins with.
         reason = _LINK if entry.is_symlink() else path_problem(f"folder/{path}")
         if not reason and not entry.is_file(follow_symlinks=False):
             reason = "is not a regular file"
@@ -188,7 +188,7 @@ class Folder(Source):
         other.skipped = self.skipped
         other.home_folder = self.home_folder
         if self.home_folder and is_within(full_path, self.home_folder):
-            self.skipped.append(Skipped(full_path, "is part of the memory that is imported into, and is left out"))
+            self.skipped.append(Skipped(full_path, "is part of the target memory, and is left out"))
             other.excluded_folder = full_path
         elif self.home_folder and is_within(self.home_folder, full_path):
             other.excluded_folder = self.home_folder
@@ -196,7 +196,7 @@ class Folder(Source):
 
     def peek(self, path: str) -> bytes:
         try:
-            # neither through a link, nor waiting for whoever is at the other end of a pipe
+            # follow no link, and do not block on a pipe
             handle = os.open(os.path.join(self.location, path), READ_FLAGS | NO_FOLLOW)
         except OSError:
             return b""

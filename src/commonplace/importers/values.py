@@ -13,7 +13,7 @@ from ..model import Json, Record, Scope, Skill
 from ..storage.layout import Layout
 
 _EVENT_ROLES = {**ROLES, "user_message": "user", "assistant_message": "assistant"}
-_SPOKEN_PARTS = ("text", "input_text", "output_text")  # others are thoughts, calls of tools and their results
+_SPOKEN_PARTS = ("text", "input_text", "output_text")  # other types are thoughts, tool calls and their results
 CLAUDE_CODE = "claude-code"  # a hook may have stored its sessions already
 _MIN_MILLISECOND_TIMESTAMP = 10**11  # as seconds, a number this large would be in the year 5138
 
@@ -30,12 +30,12 @@ class Destination(NamedTuple):
         return f"{self.layout.agent_folder(agent or self.agent)}/memory/{path}"
 
     def curated_page(self, agent: str) -> str:
-        """Return the path of an agent's curated page. What was another agent's own is not shared with all agents."""
+        """Return the path of an agent's curated page. Another agent's page is not shared with all agents."""
         is_own = not self.layout.is_diary_shared or agent == self.agent
         return self.layout.curated_page(agent) if is_own else self.agent_page("MEMORY.md", agent)
 
     def days_folder(self, agent: str) -> str:
-        """Return the folder of an agent's daily pages; those of another agent are not shared, either."""
+        """Return the folder of an agent's daily pages. Another agent's are not shared, either."""
         is_own = not self.layout.is_diary_shared or agent == self.agent
         return self.layout.days_folder(agent) if is_own else f"{self.layout.agent_folder(agent)}/memory"
 
@@ -104,7 +104,7 @@ Item = PageItem | RecordItem | SkillItem | SessionItem | Skipped
 
 
 def read_timestamp(value: Any) -> str:
-    """Convert a time as other programs write it (text, seconds, milliseconds) to a timestamp; empty if it is none."""
+    """Convert a time as other programs write it (text, seconds, milliseconds) to a timestamp; "" if it cannot."""
     if isinstance(value, str):
         moment = parse_timestamp(value)
     elif isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -121,7 +121,7 @@ def read_timestamp(value: Any) -> str:
 
 
 def read_text(value: Any) -> str:
-    """Return a JSON string without half characters; empty for any other type."""
+    """Return a JSON string with lone surrogates replaced; empty for any other type."""
     return replace_surrogates(value) if isinstance(value, str) else ""
 
 

@@ -153,7 +153,7 @@ class CommonplaceStore(BaseStore):
             return sum(self._items.expire(path) for path in sorted(expired))
 
     def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> Future[None]:
-        """Sweep in a thread, with so many minutes in between, until `stop_ttl_sweeper` or the future is cancelled."""
+        """Sweep in a thread every few minutes until `stop_ttl_sweeper` is called or the future is cancelled."""
         finished: Future[None] = Future()
         finished.add_done_callback(self._stop_if_cancelled)
         if not self.ttl_config:
@@ -224,7 +224,7 @@ class CommonplaceStore(BaseStore):
         records = [record for record in listing.records if record.path not in expired and _matches_filter(record, op)]
         records.sort(key=lambda record: (sort_key(record.updated_at), record.path), reverse=True)
         scores = self._scores(op.query, listing, embedder) if records and op.query and op.query.strip() else {}
-        if scores:  # what has no score comes last, in its order
+        if scores:  # items without a score come last, in their order
             records.sort(key=lambda record: scores.get(record.path, -2.0), reverse=True)
         page = records[max(op.offset, 0) :][: max(op.limit, 0)]
         read.update(record.path for record in page)
@@ -261,7 +261,7 @@ class CommonplaceStore(BaseStore):
         return sorted(namespaces)[max(op.offset, 0) :][: max(op.limit, 0)]
 
     def _prepare_put(self, op: PutOp) -> _PreparedPut:
-        """Return a put as it will be written; ValueError for a value that is not JSON, HoldsSecret by policy."""
+        """Return a put ready to write; ValueError for a value that is not JSON, HoldsSecret by policy."""
         namespace = tuple(op.namespace)
         if op.value is None:
             return _PreparedPut(namespace, op.key, None, ItemOptions())
@@ -325,7 +325,7 @@ class CommonplaceStore(BaseStore):
         return [text for path in paths for text in get_text_at_path(item.value, path)]
 
     def _fingerprint(self) -> str:
-        """Return a hash of what embeds which fields: vectors of two embedders cannot be compared."""
+        """Return a hash of the embedder and the fields it embeds: vectors of two embedders cannot be compared."""
         if not self.index_config:
             return "plain"
         embed: Any = self.embeddings
@@ -382,7 +382,7 @@ def _check(op: Op) -> None:
 
 
 def _check_lists(op: Op) -> None:
-    """Raise ValueError for a text where a tuple or a list is meant: it would be taken for its letters."""
+    """Raise ValueError for a string in place of a tuple or list: it would be read as its letters."""
     namespace: Any = getattr(op, "namespace", getattr(op, "namespace_prefix", ()))
     if isinstance(namespace, str):
         raise ValueError(f"a namespace is a tuple of labels, not text: write ({namespace!r},)")  # noqa: TRY004

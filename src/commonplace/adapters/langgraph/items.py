@@ -53,7 +53,7 @@ CREATE TABLE IF NOT EXISTS vectors(
 _BELOW = "path >= ? AND path < ?"
 _ENCODED_LABEL = re.compile(r".*~[a-z2-7]{16}", re.DOTALL)
 _NOT_INDEXED = frozenset({"none", "false", "no", "off"})  # values of `index:` that say that nothing is embedded
-_MIN_REFRESH_FRACTION = 0.01  # of the time to live: a read that extends it by less does not write the page
+_MIN_REFRESH_FRACTION = 0.01  # of the time to live; a read that would extend it by less does not write the page
 
 
 class ItemOptions(NamedTuple):
@@ -79,7 +79,7 @@ class StoredItem(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """What the index knows of a folder. `stale`: another process is indexing, and pages may be missing."""
+    """The indexed items below a folder. `stale`: another process is indexing, and pages may be missing."""
 
     folder: str
     records: list[Record]
@@ -93,7 +93,7 @@ class ItemStore:
 
     def __init__(self, home: Home) -> None:
         self._home = home
-        self._labels: dict[str, str] = {}  # encoded labels by what they stand for, which never changes
+        self._labels: dict[str, str] = {}  # encoded folder name to label: this never changes
 
     @property
     def folder(self) -> str:
@@ -198,18 +198,18 @@ class ItemStore:
         return tuple(self._labels.get(part, part) for part in parts)
 
     def folder_of(self, namespace: Namespace) -> str:
-        """Return the folder of a namespace: ours, or else one that a person gave exactly this name."""
+        """Return the folder of a namespace: ours, or else one that a person named exactly so."""
         folder = self.folder
         self._remember_labels([label for label in namespace if not is_plain(label)])
         for label in namespace:
             name = file_name(label)
-            if name != label and not _ENCODED_LABEL.fullmatch(label):  # what looks encoded may stand for another label
+            if name != label and not _ENCODED_LABEL.fullmatch(label):  # it may be the encoded form of another label
                 name = self._home.layout.named(folder, label)
             folder = f"{folder}/{name}"
         return folder
 
     def path(self, namespace: Namespace, key: str) -> str:
-        """Return the page of a key: ours, or else one that a person gave exactly this name."""
+        """Return the page of a key: ours, or else one that a person named exactly so."""
         folder = self.folder_of(namespace)
         ours = f"{folder}/{file_name(key)}.md"
         theirs = f"{folder}/{key}.md"
@@ -338,7 +338,7 @@ class ItemCache:
         return self._run(work).intersection(listing.stamps) if listing.stamps else set()
 
     def embed_listing(self, listing: Listing, read: ReadItem, embedder: ItemEmbedder) -> None:
-        """Make sure that every text of every item of a listing has a vector."""
+        """Embed every text of a listing that has no vector yet."""
         if listing.stamps:
             changed = self._run(lambda db: _find_changed(db, "embedded", listing))
             self.embed_pages({path: listing.stamps[path] for path in changed}, read, embedder)
@@ -408,7 +408,7 @@ class ItemCache:
                 return work(self._open())
             except sqlite3.OperationalError as error:
                 if getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-                    raise LockTimeout("another process writes to what a store keeps: try again") from error
+                    raise LockTimeout("another process is writing to this store's cache: try again") from error
                 self._connect(":memory:")
             except sqlite3.DatabaseError:
                 self.close()

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 Array = np.ndarray[Any, Any]
-TOKEN_BYTES = 12  # of a packed token
+TOKEN_BYTES = 12  # size of a packed token
 _BLOCK_VALUES = 60_000  # added up at a time: they fit the processor's cache
 _NO_NEIGHBOURS: Mapping[int, Sequence[int]] = {}
-_CONTEXT_BIAS = 0.03  # by which a turn with its neighbours is more similar to any query than alone
+_CONTEXT_BIAS = 0.03  # a turn with its neighbours is this much more similar to any query
 
 
 @cache

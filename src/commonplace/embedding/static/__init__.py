@@ -113,7 +113,7 @@ class Tokenizer:
         return words, [*map(self._ids.get, words)]
 
     def join_pieces(self, split: AsciiWords, *, is_english: bool = False) -> list[int]:
-        """Return the ids of words, and of the pieces of those that are not known."""
+        """Return the ids of words, and of the pieces of unknown ones."""
         ids: list[int] = []
         pieces = self._english_pieces if is_english else self._pieces
         for word, token in zip(*split, strict=True):
@@ -137,7 +137,7 @@ class Tokenizer:
         return covered_chars / total if total else 1.0
 
     def _knows(self, run: re.Match[str]) -> bool:
-        """Return whether any part of a run is known: nothing is of a script that the model lacks."""
+        """Return whether any part of a run is known: nothing in a script that the model lacks is."""
         if run[1]:
             return any(character in self._ids for character in run[0])
         return run[0] in self._ids or bool(self._pieces(run[0]))
@@ -238,13 +238,13 @@ def fold_semitic(word: str) -> str:
 
 WEIGHTS = Path(__file__).with_name("static-2.bin")
 MAGIC = b"commonplace-static-4-bit\n"
-ALTERNATE_MARK = "~"  # before a word that is listed a second time, as a word of other languages
+ALTERNATE_MARK = "~"  # prefix of a word's second entry, for its meaning in other languages
 
-_LENGTH_EXPONENT = 1.5  # of the weight of a token: the rarer it is, the longer its vector
+_LENGTH_EXPONENT = 1.5  # token weight = vector length to this power; rare tokens have long vectors
 _MIN_KNOWN_SHARE = 0.5
-_TOKEN_CACHE_BYTES = 6_000_000  # of texts and their tokens
+_TOKEN_CACHE_BYTES = 6_000_000  # cached texts with their tokens
 _SAMPLE_CHARACTERS = 400  # enough to judge a text by
-_FOREIGN_LEAN = -6  # of two words at least: one alone is taken as English
+_FOREIGN_LEAN = -6  # sum over at least two words; a single word is taken as English
 _UPPER_LEVELS = (0.1284, 0.3881, 0.6568, 0.9424, 1.256, 1.618, 2.069, 2.733)
 # What the sixteen values of four bits stand for: they lose least for numbers of a normal distribution (Lloyd and Max).
 LEVELS = np.array([-level for level in reversed(_UPPER_LEVELS)] + list(_UPPER_LEVELS), np.float32)
@@ -365,7 +365,7 @@ class StaticModel:
             starts = np.cumsum([0, *(len(ids_by_text[row]) for row in non_empty[:-1])])
             weights = lengths**_LENGTH_EXPONENT
             best = np.maximum.reduceat(similarities[places], starts, axis=0)
-            with np.errstate(invalid="ignore"):  # of lanes that BLAS computes with and leaves out of the result
+            with np.errstate(invalid="ignore"):  # BLAS computes padding lanes that are not part of the result
                 scores[non_empty] = best @ (weights / weights.sum())
         clipped: list[float] = np.clip(scores, 0.0, 1.0).tolist()
         return clipped
