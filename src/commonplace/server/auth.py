@@ -36,7 +36,7 @@ UNRESTRICTED = Grant()  # for callers that need no token, such as a client over 
 
 
 class Caller(NamedTuple):
-    """Who asks, and of which memory. `fixed`: the names that are the same for every request to this server."""
+    """The sender of a request, and which memory it is for. `fixed`: names that are the same for every request."""
 
     home: str
     agent: str = MAIN
@@ -52,10 +52,10 @@ class Caller(NamedTuple):
 
 
 class ServerOptions(NamedTuple):
-    """What a server was started with. `flags` hold for every request, `defaults` for requests that say nothing.
+    """What a server was started with. `flags` apply to every request, `defaults` to requests that say nothing.
 
     `homes`: a folder of memories, of which a request may choose one by name. `tenants`: `home` is a database, and the
-    token of a request says which tenant is meant. `answers`: a tool's answer is text with the same as structured
+    token of a request names the tenant. `answers`: a tool's answer is text with the same as structured
     content beside it, which `auto` leaves out for clients of an old protocol and `text` always; with `short`, the text
     is a summary. `is_found`: the user did not name `home`. `requests_per_minute`: of one token; 0 for no limit.
     `writes_per_day` and `bytes_per_day`: the quotas of one token; 0 for none.
@@ -81,7 +81,7 @@ class ServerOptions(NamedTuple):
     elapsed: Callable[[], float] = time.monotonic
 
     def open_memory(self, home: str, agent: str) -> Memory:
-        """Open a memory as far as it is trusted: one of many may use only the providers that this server offers."""
+        """Open a memory as far as it is trusted. One of many may use only the server's own providers."""
         is_own = home == self.home and not self.tenants
         memory = Memory(
             home,
@@ -95,7 +95,7 @@ class ServerOptions(NamedTuple):
         return memory
 
     def hide_location(self, text: str) -> str:
-        """Return a text for callers over a network, with paths as they are in a memory, not on this machine."""
+        """Return a text for remote callers, with paths relative to the memory instead of this machine's."""
         for folder in (self.home, self.homes):
             text = text.replace(f"{folder}{os.sep}", "") if folder else text
         return text
@@ -103,7 +103,7 @@ class ServerOptions(NamedTuple):
     def identify(
         self, meta: Mapping[str, Any] | None, headers: Mapping[str, str] | None, grant: Grant = UNRESTRICTED
     ) -> Caller:
-        """Return the caller of a request; InvalidArgument or Refused if it names what it may not."""
+        """Return the caller of a request; InvalidArgument or Refused if it names something it may not."""
         meta = meta or {}
         headers = headers or {}
         session = self._choose("session", _read_name("session", meta, headers))
@@ -135,7 +135,7 @@ class ServerOptions(NamedTuple):
         if not self.tenants:
             return self.find_home(meta, headers)
         if not grant.home or _read_name("home", meta, headers):
-            raise Refused("the token says which memory is meant: send one that `commonplace token create` made, alone")
+            raise Refused("the token names the memory: send one that `commonplace token create` made, and nothing else")
         return grant.home
 
     def find_home(self, meta: Mapping[str, Any], headers: Mapping[str, str]) -> str:
@@ -191,7 +191,7 @@ class TokenStores:
             return self._open[home]
 
     def is_immediate(self, home: str) -> bool:
-        """Return whether the tokens of a home can be read without waiting: they are open, and no server has them."""
+        """Return whether the tokens of a home can be read without blocking: they are open, and not in a database."""
         store = self._open.get(home)
         return store is not None and store.is_immediate
 
@@ -220,11 +220,11 @@ class Authenticator:
         return Grant(token.id, home, token.agents, token.role) if token else None
 
     def is_immediate(self, headers: Mapping[str, str], secret: str) -> bool:
-        """Return whether `authenticate` waits for nobody, so that it needs no thread."""
+        """Return whether `authenticate` does not block, so that it needs no thread."""
         return self._stores.is_immediate(self._find(headers, secret))
 
     def _find(self, headers: Mapping[str, str], secret: str) -> str:
-        """Return the home that a request is for, as far as its token or its headers say."""
+        """Return the home that a request is for, by its token or its headers."""
         return self._find_tenant(secret) if self._options.tenants else self._find_home(headers)
 
     def _find_tenant(self, secret: str) -> str:
@@ -241,7 +241,7 @@ class Authenticator:
             return self._options.home
 
     def require_home(self, caller: Caller, grant: Grant) -> None:
-        """Refuse a request that was authenticated for one home and means another that has tokens of its own."""
+        """Refuse a request that was authenticated for one home but is for another with its own tokens."""
         if grant.home in (None, caller.home):
             return
         if grant.token or self._stores.get(caller.home).list_tokens():

@@ -1,6 +1,6 @@
-"""How a server is doing, in numbers: requests by operation and outcome, how long they took, and one log line for each.
+"""Metrics for Prometheus: requests by operation and outcome, and their durations; and a request log in JSON.
 
-Operations have names of a fixed set (endpoints and tools). Nothing that anybody remembers, asks or is told is in here.
+Operations have names from a fixed set (endpoints and tools). Nothing here contains memory, queries or answers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class Request(NamedTuple):
-    """A request that is done. `token` is the name of the token, never its secret."""
+    """A completed request. `token` is the name of the token, never its secret."""
 
     operation: str
     outcome: Outcome
@@ -32,7 +32,7 @@ class Request(NamedTuple):
 
 
 class _Durations:
-    """A histogram: how many requests took as long as each bucket says, and how long all took together."""
+    """A histogram: how many requests fall into each bucket, and their total duration."""
 
     def __init__(self, buckets: Sequence[int] = (), total_seconds: float = 0.0) -> None:
         self.buckets = [*buckets] or [0] * (len(BUCKET_SECONDS) + 1)

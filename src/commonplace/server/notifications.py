@@ -30,15 +30,15 @@ MAX_FEEDS = 1000  # one for each agent that listens; the least recently used are
 
 class ChangeListener(Protocol):
     def list_homes(self) -> set[str]:
-        """Return the homes whose changes somebody wants to hear of."""
+        """Return the homes whose changes are of interest."""
         ...
 
     async def notify(self, home: str, changes: PageChanges, added: frozenset[str]) -> None:
-        """Tell of the changes in a home; `added` are those changed pages that are new."""
+        """Report the changes in a home; `added` are those changed pages that are new."""
         ...
 
     def close(self) -> None:
-        """End what clients have open, since the server ends."""
+        """Close the clients' open streams, since the server ends."""
         ...
 
 
@@ -48,8 +48,8 @@ class _Watch:
 
     stop: threading.Event = field(default_factory=threading.Event)
     pages: set[str] = field(default_factory=set)
-    started: asyncio.Event = field(default_factory=asyncio.Event)  # from then on no change is missed
-    on_late_start: list[Callable[[], None]] = field(default_factory=list)  # of those who no longer wait for that
+    started: asyncio.Event = field(default_factory=asyncio.Event)  # set once no change is missed any more
+    on_late_start: list[Callable[[], None]] = field(default_factory=list)  # called then, for those who stopped waiting
 
 
 class HomeWatchers:
@@ -78,7 +78,7 @@ class HomeWatchers:
         return True
 
     def _run(self, loop: asyncio.AbstractEventLoop, home: Home, watch: _Watch) -> None:
-        """Watch until told to stop, in a thread of its own; everything is reported to the event loop."""
+        """Watch until stopped, in a separate thread, and report to the event loop."""
 
         def report(callback: Callable[..., object], *arguments: object) -> None:
             with suppress(RuntimeError):  # the server has ended meanwhile
@@ -105,7 +105,7 @@ class HomeWatchers:
         added = frozenset(changes.changed) - watch.pages
         watch.pages.update(changes.changed)
         watch.pages.difference_update(changes.removed)
-        for listener in self._listeners:  # each in a task of its own: one that waits holds up no other
+        for listener in self._listeners:  # a task each, so that one that waits delays no other
             task = asyncio.get_running_loop().create_task(listener.notify(root, changes, added))
             self._notifying.add(task)
             task.add_done_callback(self._notifying.discard)
@@ -117,7 +117,7 @@ class HomeWatchers:
             del self._watches[root]
 
     async def wait_until_started(self, root: str, on_late_start: Callable[[], None]) -> None:
-        """Wait until no change in a home is missed, but not for ever: if it takes longer, a call says when it is so."""
+        """Wait, for a limited time, until no change in a home is missed; if that takes longer, `on_late_start` is called."""
         if watch := self._watches.get(root):
             try:
                 async with asyncio.timeout(WATCH_START_TIMEOUT_SECONDS):
@@ -146,7 +146,7 @@ class NumberedChange(NamedTuple):
 
 
 class ChangeFeed:
-    """The latest changes that one agent may see, numbered. `run` tells these numbers from those before a gap or a
+    """The latest changes that one agent may see, numbered. `run` distinguishes these numbers from those before a gap or
     restart."""
 
     def __init__(self, memory: Memory) -> None:
@@ -173,7 +173,7 @@ class ChangeFeed:
         self._changes.append(NumberedChange(self.last, path, kind))
 
     def restart(self) -> None:
-        """Begin a new run, since changes may have been missed: readers from before must read everything again."""
+        """Begin a new run, since changes may have been missed: existing readers must read everything again."""
         self.run = secrets.token_hex(4)
         self._changes.clear()
         self._wake()
@@ -207,7 +207,7 @@ class ChangeFeed:
 
 
 class ChangeFeeds:
-    """The change feeds of the agents that were asked for, by home and agent: those homes stay watched."""
+    """The change feeds in use, by home and agent: their homes stay watched."""
 
     def __init__(self, watchers: HomeWatchers) -> None:
         self._watchers = watchers
@@ -230,11 +230,11 @@ class ChangeFeeds:
     def get(self, memory: Memory) -> ChangeFeed:
         """Return the feed of an agent, and keep its home watched."""
         root = memory.home.root
-        if self._watchers.watch(memory):  # nobody watched for a while
+        if self._watchers.watch(memory):  # the home was not watched for a while
             self._restart(root)
         key = (root, memory.home.agent)
         feed = self._feeds.setdefault(key, ChangeFeed(memory))
-        feed.memory = memory  # with the settings that are current
+        feed.memory = memory  # it may have been reopened with new settings
         self._feeds.move_to_end(key)
         if len(self._feeds) > MAX_FEEDS:
             self._feeds.popitem(last=False)

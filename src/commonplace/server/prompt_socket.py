@@ -1,8 +1,8 @@
-"""Recall before a prompt by a process that runs anyway: a Unix socket in a folder of the user alone.
+"""Recall before a prompt by a process that is already running, over a Unix socket that only the user can reach.
 
 A command that clients run before each prompt would load the model and its libraries every time. Where a watcher or a
-server has a memory open, the command asks it instead; if anything goes wrong, it searches by itself. The socket is in
-no memory: a folder that came from somebody else could name one of theirs, which would read prompts and answer them.
+server has a memory open, the command asks it instead; if anything goes wrong, it searches by itself. The socket is not
+in the memory: a folder that came from somebody else could contain one of theirs, which would read and answer prompts.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from ..user_config import socket_folder
 if TYPE_CHECKING:
     from ..home import Home
 
-_MAX_PATH_BYTES = 100  # of a Unix socket, on every system
+_MAX_PATH_BYTES = 100  # longest path of a Unix socket that every system accepts
 _ANSWER_TIMEOUT_SECONDS = 2.0
-_CATCH_UP_SECONDS = 1.5  # for the index, as long as a command that recalls by itself waits
+_CATCH_UP_SECONDS = 1.5  # how long the index may catch up, as in a command that recalls by itself
 _MAX_REQUEST_BYTES = 2_000_000
 _OWNER_ONLY = 0o600
 _OWNER_FOLDER = 0o700
@@ -50,7 +50,7 @@ def ask_running(folder: str, request: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _connect(connection: socket.socket, address: str) -> None:
-    """Connect to a socket of this user; OSError if it is of another one, or none."""
+    """Connect to a socket of this user; OSError if it belongs to another, or does not exist."""
     info = os.lstat(address)
     if not stat.S_ISSOCK(info.st_mode) or info.st_uid != os.getuid():
         raise PermissionError("not a socket of this user")
@@ -63,10 +63,10 @@ def _connect(connection: socket.socket, address: str) -> None:
 
 
 class PromptSocket:
-    """Answers prompts for the agent of a home, one after the other, in a thread."""
+    """Answers prompts for the agent of a home, one at a time, in a thread."""
 
     def __init__(self, home: Home, find_home: Callable[[], Home] | None = None) -> None:
-        """`find_home`: returns the home with the settings it has now, where a process outlives them."""
+        """`find_home`: returns the home with its current settings, which may change while a process runs."""
         self._home = home
         self._find_home = find_home
         self._folder = home.storage.cache_folder
@@ -74,7 +74,7 @@ class PromptSocket:
         self._inode = 0
 
     def start(self) -> bool:
-        """Listen from now on; return False if another process does already, or if it is not possible here."""
+        """Start to listen; return False if another process does already, or if it is not possible here."""
         if not hasattr(socket, "AF_UNIX") or not os.path.isdir(self._folder):
             return False
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -85,7 +85,7 @@ class PromptSocket:
                     listener.close()
                     return False
                 with suppress(FileNotFoundError):
-                    os.unlink(address)  # of a process that was killed
+                    os.unlink(address)  # left by a process that was killed
                 listener.bind(address)
                 os.chmod(address, _OWNER_ONLY)
                 self._inode = os.lstat(address).st_ino
@@ -105,7 +105,7 @@ class PromptSocket:
         self._listener.close()
         self._listener = None
         with suppress(OSError), open_address(self._folder) as address:
-            if os.lstat(address).st_ino == self._inode:  # and not that of a process that came after
+            if os.lstat(address).st_ino == self._inode:  # not the socket of a later process
                 os.unlink(address)
 
     def _run(self, listener: socket.socket) -> None:
@@ -136,9 +136,9 @@ class PromptSocket:
 
 @contextmanager
 def open_address(folder: str) -> Iterator[str]:
-    """Yield the address of the socket for a memory, by the folder of its index; OSError where others could put one.
+    """Yield the address of the socket for a memory, by the folder of its index; OSError if others could create it.
 
-    A path that is too long for a socket goes through the open folder.
+    A path that is too long for a socket is reached through the open folder.
     """
     if os.path.islink(folder):
         raise PermissionError("the index is a link")
@@ -168,7 +168,7 @@ def _answers(address: str) -> bool:
 
 
 def _read_line(connection: socket.socket) -> bytes:
-    """Return a line, within the time of an answer, however slowly it comes."""
+    """Return a line; TimeoutError if it does not arrive within the time for an answer."""
     data = bytearray()
     ends_at = time.monotonic() + _ANSWER_TIMEOUT_SECONDS
     while not data.endswith(b"\n") and len(data) < _MAX_REQUEST_BYTES:

@@ -1,9 +1,9 @@
-"""Limits, in buckets that refill all the time: requests and writes by token, and failed sign-ins by address.
+"""Rate limits as token buckets that refill continuously: requests and writes per token, failed sign-ins per address.
 
-Whoever guesses at tokens or sign-in codes has to wait. A secret that let somebody in before is always checked, so that
-callers who share an address with someone who guesses (behind one proxy, on one machine) go on.
+Addresses that guess at tokens or sign-in codes have to wait. A secret that was valid before is always checked, so that
+callers who share an address with a guesser (behind one proxy, on one machine) are not held up.
 
-Quotas are how many writes a token may make in a day, and how many bytes it may add; off unless a server is started so.
+Quotas limit how many writes a token may make in a day, and how many bytes it may add; by default there are none.
 Writes are counted where they are made (`writing.py`), so every tool and endpoint of every surface counts, whatever the
 backend.
 """
@@ -26,21 +26,21 @@ from ..writing import limit_writes
 
 MAX_BUCKETS = 10_000
 FAILURES_PER_MINUTE = 60
-LOOKUPS_PER_MINUTE = 30  # of secrets that a database is asked about, for an address that guesses
-UNGUESSABLE_CHARACTERS = 32  # whoever tries so long secrets finds none, so that the right one need not wait
+LOOKUPS_PER_MINUTE = 30  # database lookups of secrets from an address that guesses
+UNGUESSABLE_CHARACTERS = 32  # a secret this long cannot be guessed, so a valid one need not wait
 DAY_SECONDS = 86_400.0
-_IPV6_HOST_BITS = 64  # that one customer of a provider chooses freely
+_IPV6_HOST_BITS = 64  # a provider usually assigns a /64 to one customer
 
 
 class Bucket(NamedTuple):
-    """How many requests a token, an address or whatever else is counted had left at a time."""
+    """How many requests a key (a token, an address) had left at a time."""
 
     left: float
     at: float
 
 
 class Buckets(Protocol):
-    """Where buckets are, by what is counted. All of them may be shared with others who hold the same lock."""
+    """Storage of buckets by key. Processes that share them hold the same lock."""
 
     def lock(self) -> AbstractContextManager[object]: ...
 
@@ -50,7 +50,7 @@ class Buckets(Protocol):
 
 
 class ServerBuckets(NamedTuple):
-    """Where the buckets of each limit of a server are; None for those of one process."""
+    """The bucket storage of each limit of a server; None keeps them in this process."""
 
     requests: Buckets | None = None
     writes: Buckets | None = None
@@ -59,7 +59,7 @@ class ServerBuckets(NamedTuple):
 
 
 class LocalBuckets:
-    """The buckets of one process; of many, those that were used last."""
+    """The buckets of one process; the least recently used are dropped."""
 
     def __init__(self) -> None:
         self._buckets: OrderedDict[str, Bucket] = OrderedDict()
@@ -79,8 +79,8 @@ class LocalBuckets:
 
 
 class RateLimiter:
-    """Lets each key, such as a token, do so much in a period, such as requests in a minute: a bucket that refills all
-    the time, and holds one period."""
+    """Limits what each key (such as a token) may do in a period (such as requests per minute): a token bucket that
+    holds one period's worth."""
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class RateLimiter:
         self._period_seconds = period_seconds
 
     def seconds_to_wait(self, key: str, amount: float = 1) -> float:
-        """Count a request of a key and return 0, or return how long to wait if it has not enough left."""
+        """Count a request of a key and return 0, or return how long it must wait."""
         if not self._limit:
             return 0.0
         with self._buckets.lock():
@@ -113,7 +113,7 @@ class RateLimiter:
         return 0.0 if bucket.left >= 1 else self._seconds_until(bucket)
 
     def count(self, key: str) -> None:
-        """Count a request that was made already, even if none is left: a key owes those of one period at most."""
+        """Count a request that was already made, even if none is left: a key owes at most one period's worth."""
         with self._buckets.lock():
             bucket = self._refill(key)
             self._buckets.put(key, bucket._replace(left=max(bucket.left - 1, -float(self._limit))))
@@ -136,13 +136,13 @@ class SignInLimiter:
         self._limiter = RateLimiter(FAILURES_PER_MINUTE, self._buckets, now)
         self._lookups = RateLimiter(LOOKUPS_PER_MINUTE, self._buckets, now)
         self._now = now
-        self._valid: set[str] = set()  # names of secrets that let somebody in here
+        self._valid: set[str] = set()  # names of secrets that were valid here
 
     def seconds_to_wait(self, address: str, secret: str, *, is_costly: bool = False) -> float:
         """Return how long an address must wait before a secret from it is checked; 0 if it need not.
 
-        Where others at an address guess, a secret that nobody guesses is checked all the same. If that `is_costly`, as
-        where a database is asked, only so many are.
+        While an address is guessing, a secret too long to be guessed is still checked. If checking `is_costly`, as in
+        a database, only a limited number are.
         """
         network = _name_network(address)
         if not secret or _name_secret(network, secret) in self._valid:
@@ -155,8 +155,8 @@ class SignInLimiter:
         return self._lookups.seconds_to_wait(f"look-ups {network}") if is_costly else 0.0
 
     def count_failure(self, address: str, secret: str) -> float:
-        """Count a secret that let nobody in, and return how long its address must wait for having guessed too often
-        before; 0 if it has not. A request without a secret guesses at nothing."""
+        """Count an invalid secret, and return how long its address must wait for having guessed too often before; 0 if
+        it has not. A request without a secret is not a guess."""
         if not secret:
             return 0.0
         network = _name_network(address)
@@ -165,7 +165,7 @@ class SignInLimiter:
         return seconds
 
     def count_success(self, address: str, secret: str) -> None:
-        """Remember a secret that let somebody in."""
+        """Remember a valid secret."""
         name = _name_secret(_name_network(address), secret)
         if name in self._valid:
             return
@@ -176,20 +176,20 @@ class SignInLimiter:
             self._buckets.put(name, Bucket(0.0, self._now()))
 
     def _is_valid_elsewhere(self, network: str, secret: str) -> bool:
-        """Return whether a secret let somebody into another worker."""
+        """Return whether another worker has seen that a secret is valid."""
         with self._buckets.lock():
             return self._buckets.get(_name_secret(network, secret)) is not None
 
 
 def _name_secret(network: str, secret: str) -> str:
-    """Return by what a secret that let somebody in is known again. One that could be guessed is known only where it
-    came from: anybody else who tries it waits like whoever guesses."""
+    """Return the name under which a valid secret is remembered. One that could be guessed is remembered only for its
+    network: anybody else who tries it waits like any guesser."""
     return f"secret {hash_secret(secret if len(secret) >= UNGUESSABLE_CHARACTERS else f'{network} {secret}')}"
 
 
 @cache_within(250_000)
 def _name_network(address: str) -> str:
-    """Return what failures are counted for: an address of IPv4, or the network that an address of IPv6 is in."""
+    """Return what failures are counted by: an IPv4 address, or the network of an IPv6 address."""
     try:
         ip = ip_address(address)
     except ValueError:  # such as a socket of this machine
@@ -238,7 +238,7 @@ class Quotas:
 
 
 class _TokenQuota:
-    """The quotas of one token, as a writer counts against them."""
+    """The quotas of one token, which its writes count against."""
 
     def __init__(self, quotas: Quotas, token: str) -> None:
         self._quotas = quotas

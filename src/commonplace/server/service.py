@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 
 
 MAX_OPEN_MEMORIES = 64  # one that was closed is opened again when it is needed
-MAX_KEPT_READINGS = 256  # of memories and agents, open or closed
+MAX_KEPT_READINGS = 256  # pairs of memory and agent whose readings are remembered, open or closed
 
 
 class _OpenMemory(NamedTuple):
-    """An open memory, and until when its settings need no check."""
+    """An open memory, and until when its settings need not be checked."""
 
     memory: Memory
     fresh_until: float
@@ -59,7 +59,7 @@ class MemoryPool:
         self._lock = Lock()
 
     def find_open(self, caller: Caller) -> Memory | None:
-        """Return an open memory whose settings are current; None if that takes waiting, which `open` does."""
+        """Return an open memory with current settings; None if that would block, as `open` may."""
         key = (caller.home, caller.agent)
         with self._lock:
             entry = self._open.get(key)
@@ -74,7 +74,7 @@ class MemoryPool:
         return entry.memory if storage.current_settings_version() == storage.settings_version else None
 
     def open(self, caller: Caller) -> Memory:
-        """Return the caller's memory, opened if need be: that may wait for others who are writing."""
+        """Return the caller's memory, and open it if necessary, which may block while others write."""
         key = (caller.home, caller.agent)
         with self._lock:
             before = self._open.get(key)
@@ -104,10 +104,10 @@ class MemoryPool:
         memory.close()
 
     def _open_anew(self, key: tuple[str, str]) -> Memory:
-        """Open a memory. Conversations go on with what they were given before it was closed."""
+        """Open a memory. Conversations continue with what they were given before it was closed."""
         memory = self._options.open_memory(*key)
         with self._lock:
-            if memory.home.storage.cache_folder:  # else every index is a connection of its own
+            if memory.home.storage.cache_folder:  # otherwise every agent's index would be a separate connection
                 self._share_index(key[0], memory)
                 memory.home.share_authors(self._authors.setdefault(key[0], memory.home.authors))
             memory.home.readings = self._readings.setdefault(key, memory.home.readings)
@@ -129,7 +129,7 @@ class MemoryPool:
 
 
 def _has_current_settings(memory: Memory) -> bool:
-    """Return whether the settings are as they were read; True if that cannot be told, since the next call will fail."""
+    """Return whether the settings are as they were read; True if that cannot be checked, as the next call will fail."""
     storage = memory.home.storage
     try:
         return storage.current_settings_version() == storage.settings_version
@@ -203,7 +203,7 @@ class MemoryService:
         self._stores.get(self.options.home).list_tokens()
 
     async def open_memory(self, caller: Caller, grant: Grant) -> Memory:
-        """Return the memory that a caller means; Refused if its grant is for another."""
+        """Return the memory a caller is for; Refused if its grant is for another."""
         if grant.home not in (None, caller.home):
             await anyio.to_thread.run_sync(self.authenticator.require_home, caller, grant)
         memory = self.memories.find_open(caller)
@@ -227,7 +227,7 @@ class MemoryService:
         outcome: Outcome,
         remote: str,
     ) -> None:
-        """Log a call if a token allowed it, even when the caller has gone away."""
+        """Log a call that a token allowed, even if the caller has disconnected."""
         if not grant.token:
             return
 
@@ -250,8 +250,8 @@ class MemoryService:
         return caller
 
     async def answer_prompts(self) -> None:
-        """Answer the hooks of this user before each prompt, too, unless another process does."""
-        with suppress(CommonplaceError):  # the first request says what is wrong
+        """Also answer this user's prompt hooks, unless another process does."""
+        with suppress(CommonplaceError):  # the first request will report what is wrong
             caller = self.options.identify({}, {})
             memory = await self.open_memory(caller, UNRESTRICTED)
             self._prompts = PromptSocket(memory.home, lambda: self.memories.open(caller).home)
@@ -278,7 +278,7 @@ def _share_metrics(metrics: Metrics, folder: str) -> SharedMetrics | None:
 
 
 def _open_buckets(folder: str) -> ServerBuckets:
-    """Return where the limits are counted: together with the other workers of this server, which share a folder."""
+    """Return the bucket storage, which the workers of this server share in a folder."""
     if not folder:
         return ServerBuckets()
     from .workers import open_buckets
@@ -287,7 +287,7 @@ def _open_buckets(folder: str) -> ServerBuckets:
 
 
 def _do_nothing() -> None:
-    """Do nothing: for a server that sends no spans."""
+    """Do nothing, for a server that sends no spans."""
 
 
 def may_call(grant: Grant, tool: str, toolsets: Sequence[str], home: Home) -> bool:

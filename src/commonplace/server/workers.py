@@ -36,11 +36,11 @@ except ImportError:  # Windows, which cannot fork either
 MAX_WORKERS = 64
 CAN_FORK = hasattr(os, "fork")
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
-_MIN_LIFE_SECONDS = 5.0  # a worker that ends sooner did not get to work
-_MAX_FAILED_STARTS = 5  # in a row
+_MIN_LIFE_SECONDS = 5.0  # a worker that ends sooner counts as a failed start
+_MAX_FAILED_STARTS = 5  # consecutive ones, before the server gives up
 _RETRY_SECONDS = 0.5
 
-Work = Callable[[int], None]  # what a worker does until a signal ends it, given its number from 0 on
+Work = Callable[[int], None]  # runs in a worker until a signal ends it; takes the worker's number, from 0
 Report = Callable[[str], None]
 
 
@@ -59,10 +59,10 @@ class _Supervisor:
         self._work = work
         self._report = report
         self._workers: dict[int, int] = {}  # the number of a worker by its process
-        self._started_at: dict[int, float] = {}  # by the number of a worker
+        self._started_at: dict[int, float] = {}  # keyed by the worker's number
         self._failed_starts = 0
         self._signal = 0  # the one that ends all of them
-        self._is_parent_gone, self._parent_lives = os.pipe()  # nobody ever writes: the end of the parent closes it
+        self._is_parent_gone, self._parent_lives = os.pipe()  # never written to: it closes when the parent exits
 
     def run(self, count: int) -> int:
         handlers = {number: signal.signal(number, self._end) for number in _SIGNALS}
@@ -79,13 +79,13 @@ class _Supervisor:
         return self._signal
 
     def _end(self, number: int, _frame: FrameType | None) -> None:
-        """Pass the end on to all workers: each finishes what it has begun."""
+        """Pass the signal on to all workers: each finishes what it has begun."""
         self._signal = number
         for process in self._workers:
             os.kill(process, signal.SIGTERM)
 
     def _start(self, number: int) -> None:
-        signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # until it is clear whom a signal is for
+        signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # until parent and child know which of them a signal is for
         try:
             process = os.fork()
             if process == 0:
@@ -100,7 +100,7 @@ class _Supervisor:
         status = 1
         try:
             os.close(self._parent_lives)
-            os.setpgid(0, 0)  # an interrupt from the keyboard reaches the parent, which passes it on
+            os.setpgid(0, 0)  # Ctrl-C reaches the parent, which passes it on
             for each in _SIGNALS:
                 signal.signal(each, signal.SIG_DFL)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
@@ -171,9 +171,9 @@ def open_worker_state() -> Iterator[str]:
 
 
 def _make_folder() -> tuple[str, int]:
-    """Return a new folder with a lock on it, which the server and its workers hold as long as they live."""
+    """Return a new folder with a lock that the server and its workers hold until they end."""
     while True:
-        folder = tempfile.mkdtemp(prefix=_FOLDER_PREFIX)  # of mode 0700
+        folder = tempfile.mkdtemp(prefix=_FOLDER_PREFIX)  # created with mode 0700
         with suppress(FileNotFoundError):  # another server found it before it was locked
             lock = os.open(folder, _OPEN_FOLDER)
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -186,7 +186,7 @@ def _remove_abandoned() -> None:
     """Remove the folders of this user that no server holds."""
     for name in os.listdir(tempfile.gettempdir()):
         if name.startswith(_FOLDER_PREFIX):
-            with suppress(OSError):  # of another user, or in use
+            with suppress(OSError):  # belongs to another user, or is in use
                 _remove_unless_locked(os.path.join(tempfile.gettempdir(), name))
 
 
@@ -232,7 +232,7 @@ class SharedMetrics:
             self.write()
 
     def write(self) -> None:
-        """Write what this worker counted for the others, unless nothing is new."""
+        """Publish this worker's counts for the others, unless nothing is new."""
         data = self._metrics.read().to_json()
         if data == self._written:
             return
@@ -259,7 +259,7 @@ def open_buckets(folder: str) -> ServerBuckets:
 
 
 class SharedBuckets:
-    """Rate limits in a file that all workers map: whichever of them is asked, a request counts once."""
+    """Rate limits in a file that all workers map, so that a request counts once, whichever worker gets it."""
 
     def __init__(self, folder: str, name: str) -> None:
         self._file = os.open(os.path.join(folder, name), os.O_RDWR | os.O_CLOEXEC)
@@ -283,7 +283,7 @@ class SharedBuckets:
         _SLOT.pack_into(self._map, self._find(digest), digest, bucket.left, bucket.at)
 
     def _find(self, digest: bytes) -> int:
-        """Return the place of a key: its own, or else a free one, or that of the key used longest ago."""
+        """Return the slot of a key: its own, or else a free one, or the least recently used one."""
         start = int.from_bytes(digest[:4], "little")
         places = [(start + step) % _SLOTS * _SLOT.size for step in range(_PROBES)]
         slots = [_SLOT.unpack_from(self._map, place) for place in places]
