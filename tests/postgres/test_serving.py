@@ -88,10 +88,10 @@ def test_a_token_that_says_another_tenant_than_its_own_opens_nothing(served: Web
 def test_a_request_does_not_choose_a_memory_beside_its_token(served: Web, keys: dict[str, str], url: str) -> None:
     for said in ("them", with_tenant(url, "them")):
         asked = served.as_(keys["acme"], home=said)
-        assert "the token says which memory is meant" in str(asked.call("recall"))
+        assert "the token names the memory" in str(asked.call("recall"))
         meta = {"commonplace/home": said}
         refused = served.as_(keys["acme"]).ask("tools/call", name="recall", arguments={}, _meta=meta)
-        assert "the token says which memory is meant" in str(refused)
+        assert "the token names the memory" in str(refused)
 
 
 def test_a_tenant_without_tokens_is_open_to_nobody(served: Web, url: str) -> None:
@@ -124,7 +124,7 @@ def test_the_token_of_a_tenant_serves_where_that_tenant_alone_is_served(url: str
 def test_what_lets_in_without_a_tenant_does_not_go_with_many(url: str, more: list[str]) -> None:
     done = run("--home", url, "serve", "--tenants", "--port", "0", *more)
     assert done.returncode == 2
-    assert "with --tenants only tokens of tenants let in" in done.stderr
+    assert "with --tenants only tenants' tokens are accepted" in done.stderr
 
 
 def test_tenants_are_of_a_database(tmp_path: Any) -> None:

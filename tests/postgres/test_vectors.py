@@ -133,7 +133,7 @@ def test_a_build_makes_the_index_by_itself(url: str, monkeypatch: pytest.MonkeyP
 
 
 def test_the_command_says_when_there_is_nothing_to_do(shell: Shell, url: str) -> None:
-    assert "no space has more than 10,000 vectors" in shell.ok("db", "quicken", url)
+    assert "no vector space has more than 10,000 vectors" in shell.ok("db", "quicken", url)
     assert json.loads(shell.ok("db", "quicken", url, "--json"))["made"] == []
     assert json.loads(shell.ok("db", "status", url, "--json"))["vectors"] == []
     assert shell.run("db", "quicken", "not-a-database").returncode

@@ -1,1 +1,1 @@
-"""How memory is reached. Only surfaces read arguments, the environment and sockets."""
+"""The ways to reach a memory. Only surfaces read arguments, the environment and sockets."""

@@ -1,4 +1,4 @@
-"""The HTTP server as a whole: MCP at `/mcp`, the interface for programs at `/v1`, the web page at `/`.
+"""The whole HTTP server: MCP at `/mcp`, the API at `/v1`, the web page at `/`.
 
 This is the one place where the surfaces meet; `commonplace serve` and `commonplace web` start it.
 """
@@ -47,7 +47,7 @@ BACKLOG = 2048  # connections that wait to be accepted
 HEADER_TIMEOUT_SECONDS = 20.0
 _M_ARENA_MAX = -8  # the name of the setting for `mallopt`
 _MALLOC_ARENAS = 2
-SHUTDOWN_SECONDS = 2  # for open requests to end
+SHUTDOWN_SECONDS = 2  # grace for open requests
 
 
 class Certificate(NamedTuple):
@@ -77,7 +77,7 @@ def _build(service: MemoryService, rules: AccessRules, keys: SignInKeys, *, answ
 
 
 def _add_lifespan(app: Starlette, service: MemoryService, *, answers_prompts: bool) -> None:
-    """Close the service when the application ends, after what the MCP transport does at its end."""
+    """Close the service when the application ends, after the MCP transport has shut down."""
     inner = app.router.lifespan_context
 
     @asynccontextmanager
@@ -105,7 +105,7 @@ def serve_http(
 ) -> None:
     """Serve until stopped. Open streams do not delay the end.
 
-    `proxies`: the addresses whose X-Forwarded headers say who asks; from everybody else they are ignored.
+    `proxies`: the addresses whose X-Forwarded headers are trusted; from all others they are ignored.
     """
 
     def serve(options: ServerOptions, worker: int = 0) -> None:
@@ -120,7 +120,7 @@ def serve_http(
         keys.claim = partial(claim, folder)
         shared = options._replace(worker_state=folder)
         number = run_workers(workers, partial(serve, shared), _report_worker)
-    signal.raise_signal(number)  # ends as a server without workers does
+    signal.raise_signal(number)  # ends like a server without workers
 
 
 def _report_worker(sentence: str) -> None:
@@ -159,7 +159,7 @@ def _serve_in_process(
 
 
 def _limit_malloc_arenas() -> None:
-    """Keep the C library from giving each of forty threads an arena of its own, which it never gives back."""
+    """Keep the C library from giving each of forty threads its own arena, which it never returns."""
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):  # another C library than glibc
             ctypes.CDLL(None).mallopt(_M_ARENA_MAX, _MALLOC_ARENAS)
@@ -173,8 +173,9 @@ class _Server(uvicorn.Server):
         self._service = service
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to serve. A worker accepts one connection at a time (`backlog` 1), so that others get theirs; as many
-        as ever may wait for it."""
+        """Begin to serve. A worker accepts one connection at a time (`backlog` 1), so that the others get their share;
+        the listen queue stays as long as before.
+        """
         await super().startup(sockets)
         for each in sockets or []:
             each.listen(BACKLOG)
@@ -185,7 +186,7 @@ class _Server(uvicorn.Server):
 
 
 class HeaderTimeoutProtocol(H11Protocol):
-    """Closes connections whose request head does not arrive in time, so that idle ones do not use up all slots."""
+    """Closes connections whose request header does not arrive in time, so that idle ones do not use up all slots."""
 
     _timer: TimerHandle | None = None
 
@@ -206,7 +207,7 @@ class HeaderTimeoutProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def _restart_timer(self) -> None:
-        """Time the head of the next request; once a head is complete, `read_body` times the body."""
+        """Start the timeout for the next request header; once it is complete, `read_body` times the body."""
         if self.conn.their_state is not h11.IDLE:
             self._stop_timer()
         elif self._timer is None:

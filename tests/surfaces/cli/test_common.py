@@ -77,7 +77,7 @@ def test_a_misspelled_parameter_of_a_url_is_reported_without_the_password(shell:
 def test_a_url_of_another_kind_is_not_taken_for_a_folder(shell: Shell) -> None:
     done = shell.run("--home", "mysql://ann:sesame@host/db", "remember", "tea")
     assert done.returncode == 2
-    assert "mysql:// is no memory" in done.stderr
+    assert "mysql:// is not a memory" in done.stderr
     assert "sesame" not in done.stderr
     assert [*shell.folder.iterdir()] == []
 

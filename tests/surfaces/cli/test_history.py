@@ -158,7 +158,7 @@ def test_a_page_is_shown_and_restored_as_it_was(shell: Shell) -> None:
         (["diff", "nothing"], 3, "no page and no key"),
         (["undo", "0000000000"], 3, "commonplace log"),
         (["undo", "--since", "now"], 2, "say whose"),
-        (["undo", "--since", "now", "--agent", "nobody"], 3, "nothing to take back"),
+        (["undo", "--since", "now", "--agent", "nobody"], 3, "nothing to undo"),
         (["undo", "abcd", "--since", "now"], 2, "either"),
         (["restore", PAGE], 2, "--as-of"),
         (["restore", PAGE, "--as-of", "2026-13-45T99:00"], 2, "is not a"),

@@ -29,7 +29,7 @@ def test_a_command_finds_the_home_of_another_system_above_it(shell: Shell) -> No
 
 def test_init_starts_no_second_memory_beside_another_one(shell: Shell) -> None:
     agentool(shell.folder)
-    assert "a home of agentool, and it is used where it is" in shell.ok("init")
+    assert "a home of agentool, which is used in place" in shell.ok("init")
     assert not (shell.folder / ".commonplace").exists()
     assert not (shell.folder / ".gitignore").exists()
     assert "Made a memory" in shell.ok("init", ".commonplace")

@@ -317,7 +317,7 @@ def test_a_token_for_one_agent_learns_that_a_filter_hides_another(asked: Api, fu
     found = asked.as_(secret).get("search", q="quokka", agent_filter="bob")
     assert (found["results"], found["warnings"]) == (
         [],
-        ["nothing of bob is shown: you may not act for that agent here"],
+        ["you may not act for the agent bob here, so nothing of it is shown"],
     )
 
 

@@ -44,16 +44,16 @@ def test_there_is_nothing_to_merge_into_a_session(asked: Api) -> None:
     for base in ("", asked.tag(SESSION).strip('"')):
         answer = asked.send("POST", "merge", json={"path": SESSION, "base": base, "text": "x"})
         assert answer.status_code == 403
-        assert "read, not written" in answer.json()["detail"]
+        assert "transcripts are read-only" in answer.json()["detail"]
         assert KEY not in answer.text
 
 
 def test_a_session_is_neither_undone_nor_restored(asked: Api, change: str, full: Path) -> None:
     before = (full / SESSION).read_bytes()
     undone = asked.send("POST", "undo", json={"changes": [change]})
-    assert (undone.status_code, "read, not written" in undone.text) == (403, True)
+    assert (undone.status_code, "transcripts are read-only" in undone.text) == (403, True)
     restored = asked.send("POST", "restore", json={"path": SESSION, "when": change})
-    assert (restored.status_code, "read, not written" in restored.text) == (403, True)
+    assert (restored.status_code, "transcripts are read-only" in restored.text) == (403, True)
     assert (full / SESSION).read_bytes() == before
 
 

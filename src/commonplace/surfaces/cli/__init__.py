@@ -128,7 +128,7 @@ def main() -> None:
         with cli.make_context(name, sys.argv[1:]) as context:
             cli.invoke(context)
         sys.stdout.flush()
-        gc.freeze()  # do not search what is left at exit
+        gc.freeze()  # skip the garbage collection at exit
     except click.exceptions.Exit as done:
         _exit(done.exit_code)
     except click.ClickException as error:

@@ -59,7 +59,7 @@ def doctor_command(fix: bool) -> None:
 
 
 def _summarize_doubts() -> str:
-    """Return how many facts may not hold, for this agent; empty if none, or if the memory cannot be opened."""
+    """Return how many facts may be outdated, for this agent; empty if none, or if the memory cannot be opened."""
     from ...maintenance.doubts import list_doubts, summarize_doubts
 
     with suppress(CommonplaceError):
@@ -125,7 +125,7 @@ def _summarize(report: DoctorReport, *, fix: bool) -> str:
     }
     parts = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
     rewritten = any(finding.fixed and finding.check.startswith("duplicate") for finding in report.findings)
-    undo = " What was taken out of memory is in history: `commonplace undo` takes it back." if rewritten else ""
+    undo = " What was removed is in history: `commonplace undo` brings it back." if rewritten else ""
     return f"{_count(len(report.findings), 'problem')} in {pages} of {agents}: {parts}.{undo}"
 
 
@@ -156,7 +156,7 @@ def eval_command(file: str, limit: int | None, provider: str | None) -> None:
 
 
 def _print_progress(what: str, done: int, total: int) -> None:
-    """Overwrite one line on a terminal; an empty `what` clears it."""
+    """Overwrite one line on a terminal; an empty `what` clears the line."""
     if sys.stderr.isatty():
         click.echo(f"\r\x1b[K{what} {done} of {total}" if what else "\r\x1b[K", nl=False, err=True)
 

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 FOLDER = ".commonplace"
-_TEXT_MARK = "\0"  # which no argument of a program has
+_TEXT_MARK = "\0"  # cannot occur in a command-line argument
 _LIST_ITEM = re.compile(r"-\s")
 _BREAKS = re.compile(r"[\t\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")  # a name with one would forge another row
-_MIN_COLUMN_WIDTH = 8  # of a table, in characters
+_MIN_COLUMN_WIDTH = 8  # characters per table column
 
 everyone_option = click.option("--everyone", is_flag=True, help="Include other agents' own pages.")
 
@@ -59,8 +59,8 @@ def _remove_text_mark(value: Any) -> Any:
 def find_home(start: str) -> str:
     """Return the nearest memory at or above `start`, or the one in the user's folder.
 
-    A memory is a .commonplace, or else a folder that is one itself, such as the home of another system. One that lies
-    in the user's own folder beside everything else must be named.
+    A memory is a .commonplace, or else a folder that is one itself, such as the home of another system. One directly in
+    the user's home directory must be named.
     """
     folder = os.path.abspath(start)
     while True:
@@ -76,8 +76,9 @@ def find_home(start: str) -> str:
 
 
 def require_no_way_out(home: str) -> str:
-    """Return a memory that was found; Refused if it is a link that leads to a folder elsewhere: whoever made the link
-    could let agents read and write any folder of this user as a memory."""
+    """Return a memory that was found; Refused if it is a link to a folder elsewhere: whoever made the link could let
+    agents read and write any folder of this user as a memory.
+    """
     if not os.path.islink(home) or not is_found(home):
         return home
     from ...trust import has_record
@@ -129,19 +130,19 @@ def home_path() -> str:
 
 
 def is_found_home() -> bool:
-    """Return whether the home was found on the way up, and neither named nor the user's own."""
+    """Return whether the home was found in a parent folder, and neither named nor the user's own."""
     if get_options().get("home") or os.environ.get("COMMONPLACE_HOME"):
         return False
     return is_found(home_path())
 
 
 def is_found(home: str) -> bool:
-    """Return whether a home that nobody named is another than the one in the user's folder."""
+    """Return whether a home that was not named is not the one in the user's home directory."""
     return os.path.abspath(home) != os.path.join(os.path.expanduser("~"), FOLDER)
 
 
 def record_as_made(folder: str) -> None:
-    """Record that the user made this memory. If that cannot be written, it is asked about later."""
+    """Record that the user made this memory. If that cannot be written, the user is asked later."""
     from ...trust import record_made
 
     try:
@@ -161,12 +162,12 @@ def current_folder() -> str:
 
 
 def absolute_home(home: str) -> str:
-    """Return a home that means the same in any working directory: an absolute path, or a URL as it is."""
+    """Return a home as an absolute path, or a URL as it is."""
     return backend_of(home).absolute_address(home)
 
 
 def home_exists(home: str) -> bool:
-    """Return False for a folder that does not exist. A database is not asked."""
+    """Return False for a folder that does not exist. Databases are not checked."""
     return backend_of(home).may_exist(home)
 
 
@@ -206,7 +207,7 @@ def open_existing_home(toolsets: Sequence[str] = EVERYDAY) -> Home:
 
 
 def _prepare(home: Home) -> None:
-    """Say what there is to say of a memory that was opened, and close its index when the command ends."""
+    """Print the warnings of an opened memory, and close its index when the command ends."""
     click.get_current_context().call_on_close(home.close_index)
     note_new_agent(home)
     keep_readings(home)
@@ -225,18 +226,18 @@ def open_home() -> Home:
 
 
 def warn_about_settings(home: Home) -> None:
-    """Say what was read otherwise than it is written in the settings, or in the files of another system."""
+    """Print the warnings of the settings, or of another system's configuration."""
     for warning in home.settings.warnings:
         warn(warning)
 
 
 def keep_readings(home: Home, session: str = "") -> None:
-    """Let the agent's next commands know what this one shows. Those of one conversation have the same parent."""
+    """Store what this command shows for the agent's next ones. Those of one conversation have the same parent."""
     home.keep_readings(session or os.environ.get("COMMONPLACE_SESSION") or f"process {os.getppid()}")
 
 
 def note_new_agent(home: Home) -> None:
-    """Point out an agent that was named and that nobody used before: the name may be mistyped."""
+    """Point out a named agent that nobody has used before: the name may be mistyped."""
     if home.agent == MAIN or not home.is_new_agent():
         return
     from difflib import get_close_matches
@@ -248,7 +249,7 @@ def note_new_agent(home: Home) -> None:
 
 
 def warn_untrusted(home: Home) -> None:
-    """Say in one sentence what of a memory that was only found does not count until the user trusts it."""
+    """Say in one sentence which parts of a found memory do not count until the user trusts it."""
     if home.trust.is_own:
         return
     from ...maintenance.trust_review import describe_untrusted
@@ -274,7 +275,7 @@ def call_tool(
 ) -> dict[str, Any]:
     """Call a tool and return its reply. A failure is reported and ends the program with the error's exit status.
 
-    `advice` says what to do about an error in the words of commands, where the tool's own advice names tools.
+    `advice` says what to do about an error in terms of commands, since the tool's own advice names tools.
     """
     outcome = memory.attempt(tool, arguments, toolset)
     if outcome.error:
@@ -293,7 +294,7 @@ def call_tool(
 
 
 def _print_notices(reply: Mapping[str, Any]) -> None:
-    """Say which earlier statements a write replaces, and which it contradicts, beside the answer."""
+    """Print which earlier statements a write replaces, and which it contradicts."""
     for notice in reply.get("supersedes", ()):
         note(f'replaces "{notice["text"]}" ({notice["citation"]})')
     for notice in reply.get("contradicts", ()):
@@ -301,7 +302,7 @@ def _print_notices(reply: Mapping[str, Any]) -> None:
 
 
 def print_reply(reply: Any, for_people: str | Callable[[], None]) -> None:
-    """Print the reply as JSON if --json was given, else the text for people, or whatever that function prints."""
+    """Print the reply as JSON if --json was given, else as text, or by calling that function."""
     if get_options().get("json"):
         print_json(reply)
     elif isinstance(for_people, str):
@@ -327,7 +328,7 @@ def warn(text: str) -> None:
 
 
 def note(text: str) -> None:
-    """Print on standard error what a user should know and that is no problem."""
+    """Print information, not a problem, on standard error."""
     _print_aside(f"note: {text}", dim=True)
 
 

@@ -72,9 +72,9 @@ def _build_vector_indexes(url: str) -> None:
     if names:
         sentence = f"Made an index of {', '.join(names)}."
     elif spaces:
-        sentence = "There is nothing to do: every large space has its index."
+        sentence = "There is nothing to do: every large vector space has its index."
     else:
-        sentence = f"There is nothing to do: no space has more than {EXACT_SEARCH_LIMIT:,} vectors."
+        sentence = f"There is nothing to do: no vector space has more than {EXACT_SEARCH_LIMIT:,} vectors."
     print_reply({"home": display_name(url), "tenant": database.tenant, "made": names}, sentence)
 
 

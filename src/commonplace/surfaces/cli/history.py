@@ -113,7 +113,7 @@ def _compare(home: Home, what: str, since: str | None, *, everyone: bool) -> _Co
     if since:
         path = timeline.list_changes(home, what, everyone=everyone)[-1].path
         now = timeline.readable_text(home, path, read_text(home.storage.pages, path)[0])
-        before = ""  # of a page that was made since
+        before = ""  # the page was created since
         timeline.parse_moment(home, since)
         with suppress(NotFound):
             before = timeline.read_page_as_of(home, path, since, everyone=everyone)
@@ -187,10 +187,10 @@ def _choose_changes(home: Home, names: tuple[str, ...], since: str | None, *, ev
     agent = home.agent if since else ""
     own_changes = timeline.list_changes(home, agent=agent, since=since or "", everyone=everyone or bool(since))
     if not own_changes:
-        raise NotFound("there is nothing to take back: `commonplace log` shows what history knows")
+        raise NotFound("there is nothing to undo: `commonplace log` shows the history")
     if since:
         return own_changes
-    # The default directive is written when a home is first opened: nobody means that by the last change.
+    # The default directive is written when a home is first opened; it is not the `last change` to undo.
     return ([change for change in own_changes if change.tool != "init"] or own_changes)[-1:]
 
 
@@ -283,7 +283,7 @@ def forget_command(what: str, everyone: bool, yes: bool, **wanted: str) -> None:
     report = act(home, _select(home, what, wanted), everyone=everyone)
     if not report.traces:
         raise NotFound(
-            "nothing of it was found, and nothing was removed",
+            "nothing was found, and nothing was removed",
             advice="`commonplace search` and `commonplace log` print what there is; cite lines as PAGE#L5, name a note "
             "or a record with --key, and add --everyone for pages of other agents",
         )
@@ -314,7 +314,7 @@ def _print_traces(report: ForgetReport, *, yes: bool) -> None:
         "\nForgotten." if yes else "\nNothing was removed yet: add --yes to forget it for good. It cannot be undone."
     )
     if report.mentions:
-        print_text("\nThese say some of the same, and stay:")
+        print_text("\nThese contain some of the same, and stay:")
         print_table(["", "path", "what"], [list(trace) for trace in report.mentions])
 
 

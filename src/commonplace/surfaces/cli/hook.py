@@ -1,7 +1,7 @@
 """The hook command, which clients run around a session and before each prompt. It always ends soon, with status 0.
 
 A client waits for its hooks, and some stop if one fails. Problems are reported on standard error. What a session was
-given is remembered by its name (`index/conversations.py`), so that no prompt repeats it.
+given is remembered by its name (`index/recalls.py`), so that no prompt repeats it.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ PROMPT_BUDGET_TOKENS = 300
 _INPUT_TIMEOUT_SECONDS = 2.0
 MAX_HOOK_SECONDS = 8.0  # clients wait for ten
 _PROMPT_TIMEOUT_SECONDS = 4.0  # somebody waits for the answer
-_CATCH_UP_SECONDS = 3.0  # of a hook: what the index does not reach then is left to a search, and to the next hooks
+_CATCH_UP_SECONDS = 3.0  # catching up may take; the rest is left to a search and to later hooks
 _PROMPT_CATCH_UP_SECONDS = 1.5
 _MAX_INPUT_BYTES = 1_000_000
-_COMPACTION_EVENTS = ("PreCompact", "PreCompress", "preCompact")  # as clients call it
+_COMPACTION_EVENTS = ("PreCompact", "PreCompress", "preCompact")  # the names clients use
 _INVALID_EVENT = "standard input is not a JSON object of 1 MB at most: nothing was done"
 
 
@@ -94,7 +94,7 @@ def _run(moment: str, client: str, budget: int | None) -> None:
 
 
 def _start_session(event: dict[str, Any], client: str, budget: int) -> None:
-    """Print the context. After a compaction or a fresh start, nothing counts as given before it."""
+    """Print the context. After a compaction or a fresh start, nothing counts as given before."""
     home = _open_home(event)
     if not home_exists(home.root):
         warn(f"there is no memory at {home.root} yet: run `commonplace init`, or remember something")
@@ -112,7 +112,7 @@ def _start_session(event: dict[str, Any], client: str, budget: int) -> None:
 
 
 def _recall_for_prompt(event: dict[str, Any], client: str, budget: int) -> None:
-    """Print what memory holds on a prompt; after a compaction that nobody restored, the context before it."""
+    """Print what memory holds on a prompt, preceded by the context if a compaction dropped it."""
     from ...server.prompt_socket import ask_running
 
     prompt = event.get("prompt")
@@ -134,7 +134,7 @@ def _recall_for_prompt(event: dict[str, Any], client: str, budget: int) -> None:
 def _recall_here(
     home: Home, prompt: str, budget: int, conversation: Conversation, event: dict[str, Any]
 ) -> dict[str, Any]:
-    """Recall in this process: nobody else has the memory open, or the context has to be restored first."""
+    """Recall in this process: no other has the memory open, or the context must be restored first."""
     from ...context.prompt_recall import recall_for
     from ...index.base import limit_catch_up
 
@@ -145,7 +145,7 @@ def _recall_here(
 
 
 def _prepare_compaction(event: dict[str, Any], client: str) -> None:
-    """Store the transcript before the client replaces it by a summary. What was given is then no longer there."""
+    """Store the transcript before the client replaces it by a summary, which drops what was given."""
     home = _open_home(event)
     if home_exists(home.root):
         conversation = _open_given(home, event)
@@ -155,7 +155,7 @@ def _prepare_compaction(event: dict[str, Any], client: str) -> None:
 
 
 def _store_session(home: Home, event: dict[str, Any], client: str) -> None:
-    """Store the transcript. In a memory without settings, the first one turns on that sessions are searched."""
+    """Store the transcript. In a memory without settings, the first one turns on search in sessions."""
     from ..install.capture import store_session
 
     if store_session(home, event, client) and not home.storage.exists(SETTINGS_FILE):
@@ -206,7 +206,7 @@ def format_context(text: str, client: str, hook: str) -> str:
 
 
 def _open_home(event: dict[str, Any], *, may_warn: bool = True) -> Home:
-    """Open the home, searched for from the folder in which the client works."""
+    """Open the home, looked for from the client's working directory."""
     roots = event.get("workspace_roots")
     start = event.get("cwd") or (roots[0] if isinstance(roots, list) and roots else "")
     if not isinstance(start, str) or not start:

@@ -94,7 +94,7 @@ def read_command(key: str) -> None:
 
 
 def _note_newer_values(home: Home, key: str, data: dict[str, str]) -> None:
-    """Say which newer values other toolsets keep under the same key, and where."""
+    """Point out newer values that other toolsets have under the same key."""
     for store, record in (("working memory", home.working.get(key)), ("global memory", home.globals.get(key))):
         is_newer = record and sort_key(record.updated_at) > sort_key(data["updated_at"])
         if record and is_newer and record.text.strip() != data["content"].strip():
@@ -196,7 +196,7 @@ def pin_command(place: str, file: str, remove: bool) -> None:
 
 
 def _from_root(file: str, root: str) -> str:
-    """Return a file as it is named from the root, if it is there as it was given: from the present folder."""
+    """Return a file's path from the repository root, if it exists relative to the working directory."""
     path, separator, symbol = file.partition("::")
     whole = os.path.abspath(path)
     if not os.path.lexists(whole):

@@ -91,7 +91,7 @@ def _answer_all(home: Home, answers: Sequence[str]) -> None:
 
 
 def _ask(home: Home, doubts: Sequence[Doubt]) -> None:
-    """Show one doubt after another, and keep what a key says."""
+    """Show one doubt after another, and store the answer that a key gives."""
     for number, doubt in enumerate(doubts, start=1):
         _print_doubt(doubt, f"{number} of {len(doubts)}: ")
         answer = _read_key(doubt)
@@ -105,7 +105,7 @@ def _ask(home: Home, doubts: Sequence[Doubt]) -> None:
 
 
 def _read_key(doubt: Doubt) -> str:
-    """Return the answer that a key is for; empty to stop."""
+    """Return the answer of a key press; empty to stop."""
     choices = ", ".join(_WORDS[answer] for answer in doubt.answers)
     click.echo(f"  {choices}, [q]uit: ", nl=False)
     while True:
@@ -147,7 +147,7 @@ def _print_side(name: str, side: Side) -> None:
 
 
 _FOUND = "found"  # the author of a rule that came with a memory and is not in its history
-_SHOWN_LINES = 12  # of a rule, before it is approved
+_SHOWN_LINES = 12  # shown of a rule before it is approved
 
 
 @click.command("trust")
@@ -193,7 +193,7 @@ def _record_as_json(record: HomeRecord) -> dict[str, Any]:
 def _trust(path: str, *, yes: bool) -> None:
     owner = _other_owner(path)
     if owner is not None and read_record(path).owner != owner:
-        _confirm(f"{path} belongs to another user ({owner}). Open it all the same?", yes=yes)
+        _confirm(f"{path} belongs to another user ({owner}). Open it anyway?", yes=yes)
         update_record(path, lambda record: record._replace(owner=owner))
     home = Home(path, agent_name(), is_found=True)
     review = review_home(home)
@@ -209,7 +209,7 @@ def _trust(path: str, *, yes: bool) -> None:
         return
     if not yes:
         _print_review(home, review)
-        _confirm("Let all of this count?", yes=yes)
+        _confirm("Approve all of this?", yes=yes)
     trust_home(home, review)
     print_reply(
         {**reply, "trusted": True}, f"{path} is trusted as it is now. You will be asked again about what changes later."
@@ -252,8 +252,9 @@ def _migrate(path: str, *, is_found: bool, yes: bool) -> None:
     home = Home(path, agent_name(), is_found=is_found)
 
     def confirm(lines: str) -> None:
-        """Show what all memories will use from now on, and ask. A memory of the user's own needs no answer where
-        nobody can give one; any other does, since whoever made it would choose where passages and keys are sent."""
+        """Show what all memories will use from now on, and ask. For the user's own memory no answer is needed if there
+        is no terminal; for any other it is, since its maker would choose where passages and keys are sent.
+        """
         click.echo(escape_for(sys.stderr, lines), err=True)
         is_own = home.trust.is_own and not sys.stdin.isatty()
         _confirm("Add this to your own configuration, for all your memories?", yes=yes or is_own)

@@ -55,8 +55,8 @@ from .common import (
 if TYPE_CHECKING:
     from ..http.auth import SignInKeys
 
-_ALL_CALLS = 1_000_000  # more than the audit log ever has
-_PORTS_TO_TRY = 20  # by `web`, if others are in use
+_ALL_CALLS = 1_000_000  # more entries than the audit log ever has
+_PORTS_TO_TRY = 20  # `web` tries the next ones if a port is in use
 _FIRST_START_NOTE = "first start"
 _IDENTITY = ("agent", "user", "channel", "session")
 _SERVICE_OPTIONS = ("requests_per_minute", "writes_per_day", "bytes_per_day", "logs_requests", "traces")
@@ -64,7 +64,7 @@ _SERVICE_OPTIONS = ("requests_per_minute", "writes_per_day", "bytes_per_day", "l
 
 def _add_serving_options(command: Any) -> Any:
     options = (
-        click.option("--user", metavar="NAME", help="The user who asks (or COMMONPLACE_USER)."),
+        click.option("--user", metavar="NAME", help="The user of the conversation (or COMMONPLACE_USER)."),
         click.option("--channel", metavar="NAME", help="The channel of the conversation (or COMMONPLACE_CHANNEL)."),
         click.option("--homes", metavar="FOLDER", help="A folder of memories; each request names one."),
         click.option(
@@ -117,12 +117,12 @@ def _add_http_options(command: Any) -> Any:
         click.option("--open", "is_open", is_flag=True, help="Let any program on this machine in without a token."),
         click.option("--tenants", is_flag=True, help="Serve all tenants of a database: the token names the tenant."),
         click.option("--read-only", is_flag=True, help="Refuse every change."),
-        click.option("--allow-host", multiple=True, metavar="NAME", help="Another name of this server; repeatable."),
+        click.option("--allow-host", multiple=True, metavar="NAME", help="Another host name to serve; repeatable."),
         click.option(
             "--trust-proxy",
             multiple=True,
             metavar="ADDRESS",
-            help="A proxy whose X-Forwarded-For says who asks, for the audit log; repeatable.",
+            help="A proxy whose X-Forwarded-For is trusted, for the audit log; repeatable.",
         ),
         click.option("--tls-cert", metavar="FILE", help="Serve HTTPS with this certificate, in PEM, with its chain."),
         click.option("--tls-key", metavar="FILE", help="The private key of --tls-cert, in PEM."),
@@ -210,7 +210,7 @@ class _HttpOptions(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return the names under which the server may be asked."""
+        """Return the host names under which the server accepts requests."""
         return tuple(sorted({*LOOPBACK, self.host.lower(), *(name.lower() for name in self.allow_host)}))
 
     def make_url(self, port: int) -> str:
@@ -259,7 +259,7 @@ def _serve_tenants(options: ServerOptions, *, is_open: bool, secret: str) -> Ser
         raise InvalidArgument("--tenants is for a database: name one with --home, as postgresql://user@host/name")
     if is_open or secret or options.homes:
         raise InvalidArgument(
-            "with --tenants only tokens of tenants let in (`commonplace token create` makes one): leave out --open, "
+            "with --tenants only tenants' tokens are accepted (see `commonplace token create`): leave out --open,  "
             "--token, COMMONPLACE_TOKEN, --homes, and use serve"
         )
     return options._replace(tenants=True)
@@ -279,7 +279,7 @@ def _require_token_if_public(home: str, host: str, secret: str, *, is_open: bool
 
 
 def _announce_token(home: str) -> None:
-    """Make a token for a memory that has none, and print the file it is in; never the token itself."""
+    """Create a token for a memory that has none, and print the file with it; never the token itself."""
     if file := first_token_file(home):
         click.echo(f"the token for it is in {file}, which only you can read", err=True)
 
@@ -294,12 +294,12 @@ def _check_certificate(file: str | None, key_file: str | None) -> None:
 
     try:
         ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(file, key_file)
-    except OSError as error:  # which errors of ssl are, too
+    except OSError as error:  # ssl errors are among them
         raise InvalidArgument(f"--tls-cert {file} with --tls-key {key_file} cannot be used: {error}") from error
 
 
 def _check_proxies(addresses: tuple[str, ...]) -> None:
-    """Raise InvalidArgument for what is neither an IP address nor a network: everybody would be trusted, or nobody."""
+    """Raise InvalidArgument for anything but an IP address or network: everybody would be trusted, or nobody."""
     from ipaddress import ip_network
 
     for address in addresses:
@@ -318,10 +318,10 @@ def _check_token(token: str) -> str:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Listen on a port; StorageError if that cannot be."""
+    """Listen on a port; StorageError if that is not possible."""
     try:
         listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
-        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else the end of a response waits for 40 ms
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # or the end of a response waits 40 ms
         return listener
     except OSError as error:
         raise StorageError(
@@ -510,10 +510,10 @@ _PAGE = """<!doctype html>
 
 @contextmanager
 def open_browser(url: str, keys: SignInKeys) -> Iterator[None]:
-    """Open the page of a server at a URL, for as long as the server runs within this block."""
+    """Open the web page of the server that runs within this block."""
     from ..http.auth import CODE_LIFETIME_SECONDS
 
-    folder = tempfile.mkdtemp(prefix="commonplace-")  # of mode 0700
+    folder = tempfile.mkdtemp(prefix="commonplace-")  # created with mode 0700
 
     def remove_page() -> None:
         shutil.rmtree(folder, ignore_errors=True)
@@ -533,7 +533,7 @@ def open_browser(url: str, keys: SignInKeys) -> Iterator[None]:
 
 
 def _run_before_signals_end(run: Callable[[], None]) -> None:
-    """Call a function before a signal ends this process: that runs no `finally`."""
+    """Call a function before a signal ends this process, which would skip `finally`."""
 
     def end(number: int, _frame: object) -> None:
         run()

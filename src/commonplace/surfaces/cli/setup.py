@@ -70,16 +70,18 @@ def init_command(folder: str | None) -> None:
 
 
 def _is_begun(memory: Home) -> bool:
-    """Return whether there is a memory already: pages, or else what only a memory has, such as tokens. A folder that
-    came with a repository must not become the user's own, with the tokens in it, because it has no page."""
+    """Return whether there is a memory already: pages, or other files of a memory, such as tokens. A folder that came
+    with a repository must not become the user's own, with its tokens, just because it has no pages.
+    """
     folder = memory.storage.local_folder
     has_internals = folder and any(os.path.lexists(os.path.join(folder, name)) for name in INTERNAL_FOLDERS)
     return bool(has_internals or memory.storage.pages.list("", "", deep=True))
 
 
 def _default_folder() -> str:
-    """Return where a memory is made that nobody names: not inside a folder that is one itself, which is used. Refused
-    where a link leads to another folder."""
+    """Return where to make a memory by default; a folder that is itself a memory is used as it is. Refused if it is a
+    link to another folder.
+    """
     folder = os.getcwd()
     own = os.path.join(folder, FOLDER)
     return folder if foreign.is_memory(folder) and not os.path.isdir(own) else require_no_way_out(own)
@@ -87,7 +89,7 @@ def _default_folder() -> str:
 
 def _print_other_home(memory: Home) -> None:
     layout = memory.settings.layout
-    text = f"There is a memory in {memory.root}, a home of {layout}, and it is used where it is."
+    text = f"There is a memory in {memory.root}, a home of {layout}, which is used in place."
     hint = f"For another one beside it, run `commonplace init {FOLDER}`."
     print_reply({"home": memory.root, "created": False, "layout": layout}, f"{text} {hint}")
 
@@ -170,7 +172,7 @@ def install_command(client: str | None, scope: str | None, file: str | None, **c
 
 
 def _index_sessions(home: str) -> None:
-    """Let search find the transcripts that the hooks store, in a memory that is there already."""
+    """Let search find the transcripts that the hooks store, in an existing memory."""
     from ..install.capture import index_sessions
 
     if not home_exists(home):
@@ -259,7 +261,7 @@ def _choose_scope(client: Client, scope: str | None, home: str, where: Where) ->
 
 
 def _request(client: Client, scope: str, home: str, where: Where, options: dict[str, Any]) -> plan.InstallRequest:
-    """Collect what to install. A project's file names no home if the client finds it: others check out elsewhere."""
+    """Collect what to install. A project's file names no home if the client finds it: checkouts differ in paths."""
     finds_home = scope == "project" and client.starts_in_project and home == os.path.join(where.project, FOLDER)
     agent = agent_name()
     program = plan.find_program(sys.executable, sys.argv[0])

@@ -113,7 +113,7 @@ def _print_warnings(result: ExportResult | ImportResult | ImportReport | CopyRes
 @click.option("--from", "kind", metavar="KIND", help="What SOURCE is, if that cannot be detected.")
 @click.option("--as", "agent", metavar="AGENT", help="The agent whose memory it becomes; the same as --agent.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
-@click.option("--in-place", is_flag=True, help="Copy nothing: let a home of another system open where it is.")
+@click.option("--in-place", is_flag=True, help="Copy nothing: let a home of another system open in place.")
 @click.option("--again", is_flag=True, help="Also import what was removed here after an earlier import.")
 @click.option("--overwrite", is_flag=True, help="For an archive: replace pages that differ; history keeps them.")
 @click.option("--settings", "take_settings", is_flag=True, help="For an archive: use the provider its settings name.")
@@ -159,7 +159,7 @@ def import_command(
 
 
 def _warn_of_proposals(home: Home) -> None:
-    """Say how many rules of a memory wait for approval: those that an import brought do."""
+    """Print how many rules wait for approval, as imported ones do."""
     if count := len(list_proposals(home)):
         waiting = "1 rule is" if count == 1 else f"{count} rules are"
         warn(f"{waiting} in no prompt until you approve: `commonplace proposals` lists what waits")
@@ -253,11 +253,11 @@ def _import_other(source: str, kind: str, max_bytes: int | None, *, dry_run: boo
 
 
 def _update_index(home: Home, bar: ProgressBar) -> None:
-    """Index what was imported. The pages are written already, so a failure is only a warning."""
+    """Index what was imported. The pages are already written, so a failure is only a warning."""
     try:
         home.build_index(bar.update)
     except CommonplaceError as error:
-        warn(f"the index is not up to date, the next search brings it there: {error}")
+        warn(f"the index is not up to date; the next search updates it: {error}")
 
 
 def _print_import(kind: Kind, report: ImportReport, dry_run: bool, home: Home) -> None:

@@ -53,13 +53,13 @@ def _require_words(_context: click.Context, _option: click.Parameter, value: str
 
 _LEAST_LIKELY_SCORE = 0.1  # hits that score less are counted, not shown, if a better one was found
 _NEAREST_HITS = 3  # shown if nothing fits well
-_MAX_LEAST_BUDGET_TOKENS = 2048  # of a context in which anything fits, whatever the memory holds
+_MAX_LEAST_BUDGET_TOKENS = 2048  # anything fits into a context this large
 
 
 @click.command("search", cls=TextCommand)
 @click.argument("query", nargs=-1, required=True)
 @click.option("-n", "--limit", type=int, callback=_require_at_least_one, help="How many hits at most, 1 or more.")
-@click.option("--all", "shows_all", is_flag=True, help="Show unlikely hits, too, instead of only counting them.")
+@click.option("--all", "shows_all", is_flag=True, help="Also show unlikely hits, instead of only counting them.")
 @click.option("--min-score", type=click.FloatRange(0, 1), help="Leave out hits below this score, from 0 to 1.")
 @click.option("--scope", help="Only shared, world, global, channel, skill, agent or extra; or one, like channel:NAME.")
 @click.option("--channel", help="Only the records of this channel.")
@@ -125,7 +125,7 @@ def _search(
 
 
 def _say_beginning(home: Home, as_of: str | None) -> str:
-    """Say so if memory begins only after the day as of which it was searched."""
+    """Point out that memory begins only after the day as of which it was searched."""
     changes = home.storage.history.changes() if as_of else []
     first = next((change.at[:10] for change in changes if home.visibility.may_know(change.path)), "")
     day = home.parse_filters(as_of=as_of).as_of if first else None
@@ -152,7 +152,7 @@ def _print_hits(home: Home, reply: dict[str, Any], say_beginning: Callable[[], s
 
 
 def _replaces(hit: dict[str, Any], older: dict[str, Any]) -> bool:
-    """Return whether a hit holds the newer version of what another one says."""
+    """Return whether a hit has the newer version of another hit's fact."""
     newer = older.get("superseded_by") or {"path": "", "from": 0}
     is_in_hit: bool = newer["path"] == hit["path"] and hit["from"] <= newer["from"] <= hit["to"]
     return is_in_hit and not newer.get("partial")
@@ -194,7 +194,7 @@ def _describe_version(text: str, place: dict[str, Any]) -> str:
 
 
 def _session_hint(home: Home) -> str:
-    """Say so if there are sessions that search does not cover."""
+    """Point out sessions that search does not cover."""
     folder = f"{home.layout.agent_folder(home.agent)}/sessions"
     if home.search_settings.index_sessions or not home.storage.pages.list(folder, ".jsonl"):
         return ""
@@ -257,8 +257,9 @@ def show_command(path: str, first: int | None, lines: int | None, when: str | No
 
 
 def _read_unsearched_page(home: Home, path: str, *, everyone: bool) -> Page | None:
-    """Return a page that search does not return, but that other commands name: a rule, a session, or another agent's
-    page for `everyone`. None for any other."""
+    """Return a page that search does not cover, but other commands name: a rule, a session, or another agent's page
+    with `everyone`. None for any other.
+    """
     from ...maintenance.timeline import may_see
 
     path = path.removeprefix("./")
@@ -379,7 +380,7 @@ def context_command(
 
 
 def _refuse_budget(home: Home, budget: int, **request: Any) -> None:
-    """Raise InvalidArgument that names the least budget in which anything fits, if there is anything at all."""
+    """Raise InvalidArgument that names the smallest budget in which anything fits, if there is anything at all."""
     from bisect import bisect_left
 
     from ...context.assembly import assemble
@@ -428,7 +429,7 @@ def status_command() -> None:
     def print_status() -> None:
         print_table(["", ""], rows)
         for warning in status["warnings"]:
-            if warning not in memory.home.settings.warnings:  # which were reported when it was opened
+            if warning not in memory.home.settings.warnings:  # those were reported when it was opened
                 warn(warning)
 
     print_reply(status, print_status)

@@ -1,4 +1,4 @@
-"""Memory over HTTP: the interface for programs under `/v1`, and the middleware in front of the whole application."""
+"""Memory over HTTP: the API under `/v1`, and the middleware in front of the whole application."""
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")  # the addresses that only this machine reaches
 MCP_PATH = "/mcp"
@@ -10,5 +10,5 @@ METRICS_PATH = "/metrics"
 
 
 def is_probe(path: str) -> bool:
-    """Return whether a path only says whether the server runs: everybody may ask that, under any host name."""
+    """Return whether a path is a health probe, which needs no token and no particular host name."""
     return path in (HEALTH_PATH, READY_PATH)

@@ -1,4 +1,4 @@
-"""The interface under `/v1`: all endpoints as one application, and their description as an OpenAPI 3.1 document."""
+"""The API under `/v1`: all endpoints as one application, and their description as an OpenAPI 3.1 document."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _PROBLEM = object_of(
 _CALLER_HEADERS = [
     Parameter(f"Commonplace-{name}", {"type": "string", "maxLength": 500}, description, "header")
     for name, description in (
-        ("Agent", "Who asks; default: main."),
+        ("Agent", "The agent to act for; default: main."),
         ("User", "For which user."),
         ("Channel", "In which channel."),
-        ("Session", "For history: which conversation."),
+        ("Session", "The conversation, for history."),
     )
 ]
 _ALWAYS = (400, 401, 403, 408, 413, 414, 421, 429, 503)
 _DESCRIPTIONS = {
-    400: "Not understood; `detail` says what is expected.",
+    400: "Invalid request; `detail` says what is expected.",
     401: "No token, or not a valid one.",
     403: "Not allowed with this token, or from this page.",
     404: "Not there.",
@@ -38,13 +38,13 @@ _DESCRIPTIONS = {
     409: "The memory is not as the caller expected.",
     412: "The page has changed since it was read.",
     413: "Too large.",
-    414: "Too long an address.",
+    414: "The URL is too long.",
     415: "Send another media type.",
-    421: "Not a name of this server.",
+    421: "Not a host name of this server.",
     422: "Not text, or it contains a secret.",
     428: "If-Match or If-None-Match is missing.",
     429: "Too many requests with this token; Retry-After says how long to wait.",
-    503: "Not now: busy, or too slow.",
+    503: "Temporarily unavailable, or too slow.",
 }
 
 
@@ -147,7 +147,7 @@ def _describe_tool(offer: catalog.Offer) -> dict[str, Any]:
 
 
 def _describe_argument(argument: ToolParameter) -> Schema:
-    """Return an argument as it is accepted: null counts as left out, a number out of range as the nearest one in it."""
+    """Return an argument as it is accepted: null counts as left out, and numbers are clamped."""
     schema = argument.schema()
     if argument.clamp:
         del schema["minimum"]

@@ -1,7 +1,7 @@
-"""Middleware that authenticates every request: by the names this server has, by origin, and by token.
+"""Middleware that authenticates every request: by host name, by origin, and by token.
 
 A page of another site can send requests to this machine, but its Host or Origin header shows that. What a token
-allows travels with the request as a `Grant`. Only the files of the web page, which hold nothing of anybody's memory,
+allows is attached to the request as a `Grant`. Only the files of the web page, which hold nothing of anybody's memory,
 and the exchange of a sign-in code need no token. The list of memories authenticates for each of them itself.
 
 The browser signs in with a one-time code in the address, which it exchanges for a session key. `commonplace web` opens
@@ -45,12 +45,12 @@ from .endpoints import ApiRequest, Endpoint, Problem, Reply, ResponseSpec, parse
 MAX_ADDRESS_BYTES = 64 * 1024  # path and query together
 TOKEN_CHECK_SECONDS = 2.0  # between checks of the token while a stream is open
 MISSING_TOKEN_STATUS = 401
-AUTHENTICATE = "authenticate"  # the operation of a request that gets no further
+AUTHENTICATE = "authenticate"  # how the log names a request that is refused here
 FLAG_GRANT = Grant("--token")
 METRICS_GRANT = Grant("metrics", role="admin")
 ANONYMOUS_GRANT = Grant(role="read")
-# The cause is for the operator alone: `commonplace token list` shows it.
-TOKENS_UNREADABLE = "the tokens of this memory cannot be read: look at the server"
+# The cause is only for the operator: `commonplace token list` shows it.
+TOKENS_UNREADABLE = "the tokens of this memory cannot be read: check the server"
 _SAME_SITE = ("same-origin", "none")  # values of Sec-Fetch-Site that our own page, or no page, sends
 _SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -66,7 +66,7 @@ CODE_LIFETIME_SECONDS = 60.0
 
 
 class AccessRules(NamedTuple):
-    """`hosts`: the names this server has. `token`: one that allows everything. `is_open`: whether a memory without
+    """`hosts`: the host names of this server. `token`: one that allows everything. `is_open`: whether a memory without
     tokens is open to everybody who can reach the server, unless `token` is set. `read_only`: nobody may change
     anything, whatever their token allows. `metrics_token`: one that shows the server's figures and nothing else."""
 
@@ -106,7 +106,7 @@ class RequestAuthenticator:
         return path == METRICS_PATH and bool(expected) and hmac.compare_digest(secret.encode(), expected.encode())
 
     def _is_known_here(self, secret: str) -> bool:
-        """Return whether the server knows a secret without asking for the tokens of a memory."""
+        """Return whether the server can check a secret without the tokens of a memory."""
         chosen = [text for text in (self._rules.token, self._rules.metrics_token) if text]
         is_chosen = any(hmac.compare_digest(secret.encode(), text.encode()) for text in chosen)
         return is_chosen or self._keys.find_grant(secret) is not None
@@ -147,7 +147,7 @@ def address_of(scope: Scope) -> str:
 
 
 def limit_sign_ins(limiter: SignInLimiter, address: str, secret: str, *, is_costly: bool = False) -> None:
-    """Raise Problem if too many secrets from an address were wrong, so that this one is not even looked at."""
+    """Raise Problem if too many secrets from an address were wrong, so that this one is not even checked."""
     _refuse_for(limiter.seconds_to_wait(address, secret, is_costly=is_costly))
 
 
@@ -226,22 +226,22 @@ class AuthMiddleware:
         CURRENT_GRANT.set(grant)
         if grant.token and scope["path"].startswith(
             MCP_PATH
-        ):  # so that an MCP session can be used only with the token that began it
+        ):  # an MCP session can be used only with the token that began it
             scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=grant.bucket, scopes=[]))
         return None
 
     def _check_form(self, scope: Scope, headers: Headers) -> Response | None:
-        """Return why a request is refused before anybody looks at its token."""
+        """Return why a request is refused before its token is checked."""
         is_own_host = self._is_own_host(_parse_host_header(headers.get("host", "")))
         if not is_own_host and not is_probe(scope["path"]):
-            return problem_response(421, "this server does not have that name: see --allow-host")
+            return problem_response(421, "this is not a host name of this server: see --allow-host")
         if not self._is_own_origin(scope, headers):
             return problem_response(403, "requests from pages of other sites are refused", title="Wrong origin")
-        if "transfer-encoding" in headers and "content-length" in headers:  # a proxy may see two requests in it
-            detail = "say how long the body is once: Content-Length, or Transfer-Encoding"
+        if "transfer-encoding" in headers and "content-length" in headers:  # a proxy might read it as two requests
+            detail = "give the length of the body once: Content-Length or Transfer-Encoding"
             return problem_response(400, detail, headers={"Connection": "close"})
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > MAX_ADDRESS_BYTES:
-            return problem_response(414, "the address is too long: send less in it")
+            return problem_response(414, "the URL is too long: shorten it")
         return None
 
     def _needs_no_token(self, scope: Scope) -> bool:
@@ -257,7 +257,7 @@ class AuthMiddleware:
         return host.lower() in self._rules.hosts
 
     def _is_own_origin(self, scope: Scope, headers: Headers) -> bool:
-        """Return whether no page of another site sent this. Where memory is, even the port must be our own."""
+        """Return whether the request is not from a page of another site. For the API, even the port must be our own."""
         origins = [origin for origin in headers.getlist("origin") if origin]
         if not all(self._is_own_host(_parse_host(origin)) for origin in origins):
             return False
@@ -271,7 +271,7 @@ class AuthMiddleware:
 async def run_while_valid(
     app: ASGIApp, scope: Scope, receive: Receive, send: Send, is_valid: Callable[[], Awaitable[bool]]
 ) -> None:
-    """Answer a request, but end a stream whose token is revoked or expires: `is_valid` says so."""
+    """Answer a request, but end a stream once `is_valid` says that its token was revoked or has expired."""
     has_begun = False
     is_complete = False
     failure: Exception | None = None
@@ -320,7 +320,7 @@ def _with_security_headers(send: Send) -> Send:
 
 @cache_within(100_000)
 def _parse_host_header(host: str) -> str:
-    """Return the name in the header Host; empty if the header holds more than a name and a port."""
+    """Return the name in the Host header; empty if the header has more than a name and a port."""
     return "" if set(host) & set("@/\\?#") else _parse_host(f"//{host}")
 
 
@@ -333,11 +333,11 @@ def _parse_host(address: str) -> str:
 
 
 def _do_nothing() -> None:
-    """Do nothing: for whoever does not need to know that a code was used."""
+    """Do nothing, for callers who need not know that a code was used."""
 
 
 def _is_first(_digest: str) -> bool:
-    """Return that nobody else used a code: there is nobody else."""
+    """Return True: without other workers, nobody else can have used a code."""
     return True
 
 
@@ -348,15 +348,15 @@ class _Code(NamedTuple):
 
 
 class SignInKeys:
-    """Codes, and the keys they are exchanged for. A key is signed, so every worker of a server knows it for its own.
+    """Sign-in codes, and the keys they are exchanged for. Keys are signed, so every worker of a server recognises them.
 
-    `on_exchange` is called when a code was used. `claim` says whether nobody else used a code: for workers, which
-    all know the codes that were made before they were.
+    `on_exchange` is called when a code was used. `claim` tells whether a code was used by no other worker: all of them
+    know the codes made before they were forked.
     """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
-        self._codes: dict[str, _Code] = {}  # by their hashes
+        self._codes: dict[str, _Code] = {}  # keyed by hash
         self._secret = secrets.token_bytes(32)
         self._lock = Lock()
         self.on_exchange: Callable[[], None] = _do_nothing
@@ -428,7 +428,7 @@ _HEADER = b"x-forwarded-for"
 
 
 class ForwardedAddresses:
-    """Middleware that sets who asks, by the forwarding headers of trusted proxies."""
+    """Middleware that sets the client address from the forwarding headers of trusted proxies."""
 
     def __init__(self, app: ASGIApp, proxies: Sequence[str]) -> None:
         inner: Any = app  # uvicorn has types of its own for the same thing
@@ -441,9 +441,9 @@ class ForwardedAddresses:
 
 
 def _check_header(headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """Return the headers, with forwarded addresses only as far as all of them, from the last one backwards, are valid.
+    """Return the headers with the forwarded addresses after the last invalid one.
 
-    A proxy adds its own at the end: who wrote something before an invalid one is not known.
+    A proxy appends its own: who wrote anything before an invalid one is unknown.
     """
     values = [value for name, value in headers if name == _HEADER]
     if not values:

@@ -24,10 +24,10 @@ from .endpoints import MAX_PATH_CHARACTERS, ApiRequest, Endpoint, Parameter, Res
 from .pages import LinkResolver, list_known_pages, read_page, record_folders, resolve_page
 
 Row = dict[str, Any]
-MAX_OPENED_PAGES = 400  # of the newest days and sessions, opened to count their entries
-MAX_VALUE_CHARACTERS = 300  # of a record or a page in the outline
+MAX_OPENED_PAGES = 400  # only the newest days and sessions are opened to count their entries
+MAX_VALUE_CHARACTERS = 300  # shown of a record or page in the outline
 MAX_TITLE_CHARACTERS = 120
-MAX_COUNTED_CHARACTERS = 2_000_000  # of a session: further turns are not counted
+MAX_COUNTED_CHARACTERS = 2_000_000  # read of a session; later turns are not counted
 MAX_TURNS = 2000
 _NOTE = re.compile(r"^### \S", re.MULTILINE)
 _LIST_MARKER = re.compile(r"^([-*+>]|\d+[.)])\s+")
@@ -56,8 +56,8 @@ def get_status(request: ApiRequest) -> dict[str, Any]:
 
 
 def limit_counts(request: ApiRequest, counts: dict[str, Any]) -> dict[str, Any]:
-    """Return counts without what other agents' pages add to them, if the caller may be only some agents. Where the home
-    is on this machine is not for such callers either: they get its name."""
+    """Return counts without other agents' pages, if the caller may act only for some agents. Such callers do not learn
+    where on this machine the home is, either: they get its name."""
     if request.grant.agents is None:
         return counts
     of_all = ("passages", "spaces", "pages_of_all_agents", "passages_of_all_agents")
@@ -130,7 +130,7 @@ def _list_topics(home: Home) -> list[Row]:
 
 
 def _add_beginnings(home: Home, rows: list[Row]) -> list[Row]:
-    """Add to the first rows what their pages begin with, headings aside."""
+    """Add the beginnings of the pages to the first rows, without headings."""
     for row in rows[:MAX_OPENED_PAGES]:
         _, body = frontmatter.split(read_text(home.storage.pages, row["path"])[0])
         lines = (_LIST_MARKER.sub("", line.strip()) for line in body.splitlines())
@@ -233,7 +233,7 @@ def _list_summaries(home: Home) -> list[Row]:
 
 
 def _list_others(home: Home) -> list[Row]:
-    """Return the pages that people put beside all of these."""
+    """Return the other pages, which people put there."""
     layout = home.layout
     folders = (layout.world, layout.days_folder(home.agent), *record_folders(home))
     prefixes = tuple(f"{folder}/" for folder in folders)
@@ -253,7 +253,7 @@ def _list_others(home: Home) -> list[Row]:
 def _list(home: Home, folder: str, suffix: str = ".md", *, deep: bool = False) -> list[str]:
     try:
         return home.storage.pages.list(folder, suffix, deep=deep)
-    except CommonplaceError:  # status and doctor say what is wrong with it
+    except CommonplaceError:  # status and doctor report what is wrong with it
         return []
 
 

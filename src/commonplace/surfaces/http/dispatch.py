@@ -46,12 +46,12 @@ from .endpoints import (
 Result = TypeVar("Result")
 MAX_BODY_BYTES = 8 * 1024 * 1024
 BODY_TIMEOUT_SECONDS = 20.0
-UNKNOWN = "unknown"  # the operation of a request for what is not there
-READ_TIMEOUT_SECONDS = 60.0  # for an answer that changes nothing
+UNKNOWN = "unknown"  # how the log names a request for an unknown path or method
+READ_TIMEOUT_SECONDS = 60.0  # for requests that change nothing
 
 
 class Dispatcher:
-    """Answers requests to endpoints out of one `MemoryService`.
+    """Answers requests to endpoints from one `MemoryService`.
 
     `authenticate` returns what the sender of some headers may do; `exchange_code` the key for a sign-in code.
     """
@@ -98,7 +98,7 @@ class Dispatcher:
             raise Problem(429, f"too many requests with this token: wait {wait} s", {"Retry-After": str(wait)})
 
     async def answer_unknown(self, request: Request, error: Exception) -> Response:
-        """Return the answer to a request for what is not there, which is counted, too."""
+        """Return the answer to a request for an unknown path or method; it is counted, too."""
         remote = request.client.host if request.client else ""
         self.service.count_request(CountedRequest(UNKNOWN, "refused", 0.0, grant_of(request).token, remote))
         return await handle_http_error(request, error)
@@ -120,7 +120,7 @@ class Dispatcher:
         raise Problem(503, f"this took longer than {READ_TIMEOUT_SECONDS:g} seconds: ask for less, or try again")
 
     async def _read_request(self, endpoint: Endpoint, request: Request) -> ApiRequest:
-        """Return a request as its endpoint declares it, from a caller who may send it."""
+        """Return a request validated against its endpoint's declaration, from a caller who may send it."""
         grant = grant_of(request)
         _require_role(grant, endpoint)
         parameters = parse_parameters(endpoint, request.query_params.multi_items(), request.path_params)
@@ -132,7 +132,7 @@ class Dispatcher:
 
 
 def _index_headers(request: Request) -> dict[str, str]:
-    """Return the first header of each name: a dictionary, since a dozen of them are asked for."""
+    """Return the first header of each name as a dictionary, since a dozen are looked up."""
     return {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(request.headers.raw)}
 
 
@@ -141,7 +141,7 @@ class _Call:
 
     def __init__(self, service: MemoryService, endpoint: Endpoint, request: Request) -> None:
         self.grant = grant_of(request)
-        self.caller: Caller | None = None  # once it is known, and may use the memory that it means
+        self.caller: Caller | None = None  # set once the caller is known and may use the memory
         self._service = service
         self._headers = request.headers
         self.operation = _operation_name(endpoint, request)
@@ -151,8 +151,8 @@ class _Call:
         self._lock = Lock()
 
     def run(self, run: Callable[[ApiRequest], Any], request: ApiRequest) -> Response:
-        """Return the response of an endpoint, in a thread in which the call is recorded, too: every other thread
-        that a request has to wait for costs it a tenth of a millisecond."""
+        """Return the response of an endpoint. The call is recorded in the same thread: another thread to wait for would
+        cost a tenth of a millisecond."""
         try:
             response = make_response(run(request))
         except (Problem, CommonplaceError) as error:
@@ -176,7 +176,7 @@ class _Call:
             self._service.audit.record(self.caller, self.grant, self.operation, outcome, self._remote)
 
     def _claim(self) -> bool:
-        """Return whether nobody has recorded the call; from now on somebody has."""
+        """Return True the first time only: the call is recorded once."""
         with self._lock:
             was_recorded = self._is_recorded
             self._is_recorded = True
@@ -192,8 +192,9 @@ def _outcome_of(problem: Problem) -> Outcome:
 
 
 def _operation_name(endpoint: Endpoint, request: Request) -> str:
-    """Return what the audit log calls a request: a tool by its name. An unknown name may be any text, and is not
-    repeated."""
+    """Return the name of a request in the audit log: that of the tool, if it is one. An unknown name may be any text,
+    and is not repeated.
+    """
     name = request.path_params.get("name", "")
     return name if name and name in _tool_names() else endpoint.name
 
@@ -250,7 +251,7 @@ def _body_too_large() -> Problem:
 
 
 async def parse_body(endpoint: Endpoint, request: Request) -> Any:
-    """Return the body of a request as its endpoint declares it; Problem or InvalidArgument if it is not that."""
+    """Return the body of a request as its endpoint declares it; Problem or InvalidArgument if it differs."""
     if endpoint.body is None:
         await read_body(request)  # a body that is not expected is read and ignored
         return None
@@ -309,7 +310,7 @@ def build_router(dispatcher: Dispatcher, endpoints: Sequence[Endpoint]) -> Starl
 
 
 class EndpointTable:
-    """Answers requests to endpoints by a look into a table; everything else is for the application behind it.
+    """Looks up endpoints in a table; everything else goes to the application behind it.
 
     Starlette's router would try one pattern after another, twice, below two layers of error handling.
     """
@@ -357,7 +358,7 @@ def _route_handler(dispatcher: Dispatcher, methods: dict[str, Endpoint]) -> Call
     async def handle(request: Request) -> Response:
         method = "GET" if request.method == "HEAD" else request.method
         endpoint = methods[method]
-        if request.method == "HEAD" and endpoint.is_stream:  # it would stream to nobody
+        if request.method == "HEAD" and endpoint.is_stream:  # nobody would read the stream
             return problem_response(
                 405, "ask with GET: this is a stream", headers={"Allow": ", ".join(sorted(methods))}
             )

@@ -1,7 +1,7 @@
 """How an endpoint is declared: method, path, parameters and responses; and problems, if it cannot answer.
 
-Requests are validated by that declaration, and the published schema is derived from it. What went wrong is said as
-problem details (RFC 9457): a title, a status, and a sentence that says what to do next.
+Requests are validated against that declaration, and the published schema is derived from it. Errors are problem
+details (RFC 9457): a title, a status, and a sentence that says what to do next.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ _TITLES = {
     500: "Something went wrong",
     503: "Not now",
 }
-# For what is refused before an endpoint runs; an error that has a code of its own keeps it.
+# For requests refused before an endpoint runs; an error with its own code keeps that.
 _CODES = {
     400: InvalidArgument.code,
     401: "NO_TOKEN",
@@ -183,7 +183,7 @@ class ApiRequest(NamedTuple):
     grant: Grant
     parameters: Mapping[str, Any]
     body: Any
-    headers: Mapping[str, str]  # by their names in small letters
+    headers: Mapping[str, str]  # keyed by lower-case name
 
     @property
     def home(self) -> Home:
@@ -206,7 +206,7 @@ class ResponseSpec(NamedTuple):
     schema: Schema | None = None
     media: str = JSON
     headers: Sequence[str] = ()
-    other_media: Sequence[str] = ()  # other types it may have, as text
+    other_media: Sequence[str] = ()  # further media types of the same text
 
     @property
     def all_media(self) -> tuple[str, ...]:
@@ -217,8 +217,8 @@ class ResponseSpec(NamedTuple):
 class Endpoint:
     """`run` is called in a thread and may block. `needs`: the least role that may call it.
 
-    `respond` makes a response of its own instead, such as a stream, from the dispatcher, the HTTP request and the
-    validated one.
+    `respond` makes its own response instead, such as a stream, from the dispatcher, the HTTP request and the validated
+    one.
     """
 
     method: str
@@ -233,9 +233,9 @@ class Endpoint:
     tag: str = "memory"
     problems: Sequence[int] = ()
     respond: Callable[[Any, Request, ApiRequest | None], Awaitable[Response]] | None = None
-    is_public: bool = False  # needs no token, and opens no memory
+    is_public: bool = False  # needs no token and opens no memory
     opens_no_memory: bool = False  # authenticates by itself
-    has_no_timeout: bool = False  # for reads that may turn out to write
+    has_no_timeout: bool = False  # for requests that may turn out to write
 
     @property
     def name(self) -> str:
@@ -244,7 +244,7 @@ class Endpoint:
 
     @property
     def is_stream(self) -> bool:
-        """Return whether it answers piece by piece, which nobody waits for who asks with HEAD."""
+        """Return whether the answer is a stream, which a HEAD request must not wait for."""
         return self.respond is not None and not self.is_public and not self.opens_no_memory
 
     @property
@@ -258,7 +258,7 @@ class Endpoint:
 
 
 def parse_parameters(endpoint: Endpoint, query: Sequence[tuple[str, str]], path: Mapping[str, str]) -> dict[str, Any]:
-    """Return what the address gives, as the endpoint declares it; raise InvalidArgument for anything else."""
+    """Return the parameters in the URL as the endpoint declares them; raise InvalidArgument for anything else."""
     known = {each.name: each for each in endpoint.parameters if each.where == "query"}
     for name, _ in query:
         if name not in known:
@@ -299,7 +299,7 @@ def _from_text(parameter: Parameter, text: str) -> Any:
 
 
 def _require_digits(text: str) -> str:
-    """Return the text; ValueError for what only Python takes for a number: 1_000, and digits of other scripts."""
+    """Return the text; ValueError for numbers that only Python accepts: 1_000, and digits of other scripts."""
     if not _DIGITS.fullmatch(text):
         raise ValueError(text)
     return text

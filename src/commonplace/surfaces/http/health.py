@@ -1,8 +1,8 @@
-"""How memory is doing: what doctor finds, the index, sizes and growth, what is recalled often and what never.
+"""The health of a memory: doctor's findings, the index, sizes and growth, what is recalled often and what never.
 
-For whoever operates a server, `/healthz` says that it runs, `/readyz` that it can serve, `/metrics` how it is doing.
-The first two need no token and say nothing else. The figures are of all agents together, so they need a token for all
-agents with the role admin.
+For operators, `/healthz` says that the server runs, `/readyz` that it can serve, and `/metrics` has its figures.
+The first two need no token and say nothing else. The figures cover all agents, so they need a token for all agents with
+the role admin.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MAX_RECALLED = 50
 
 
 class Day(NamedTuple):
-    """How much there was at the end of a day. `changes`: how many were made on it."""
+    """The size of memory at the end of a day. `changes`: how many were made on that day."""
 
     day: str
     pages: int
@@ -66,8 +66,9 @@ def get_health(request: ApiRequest) -> dict[str, Any]:
 
 
 def get_findings(request: ApiRequest) -> dict[str, Any]:
-    """Return what doctor finds, as far as this agent may know of it. A caller for single agents learns
-    nothing of files that hold other agents' pages, too."""
+    """Return doctor's findings that this agent may know. A caller for single agents learns nothing of files that also
+    hold other agents' pages.
+    """
     home = request.home
     try:
         report = examine(
@@ -122,7 +123,7 @@ def measure_sizes(home: Home, growth: list[Day]) -> Sizes:
 
 
 def _limit_sizes(request: ApiRequest, sizes: Sizes) -> Sizes:
-    """Return sizes without history and index, which hold other agents' pages too, if the caller may be only some
+    """Return sizes without history and index, which also hold other agents' pages, if the caller may act only for some
     agents."""
     return sizes if request.grant.agents is None else sizes._replace(history_bytes=None, index_bytes=None)
 

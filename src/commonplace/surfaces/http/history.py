@@ -1,7 +1,7 @@
-"""History: changes newest first, one change with its difference, undo and restore; and changes as they happen.
+"""History: changes newest first, one change with its diff, undo and restore; and changes as they happen.
 
-Those are server-sent events, of pages that the caller's agent may see, whoever changes them. An event's id counts the
-events of this agent alone: it does not tell how much others write.
+The latter are server-sent events about pages that the caller's agent may see, whoever changes them. An event's id
+counts the events of this agent only: it does not reveal how much others write.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from .pages import is_session, refuse_session, require_writable, resolve_page
 
 DEFAULT_LIMIT = 100
 CONTEXT_LINES = 3  # shown before and after a change
-MAX_COMPARED_LINES = 100_000  # of either side
+MAX_COMPARED_LINES = 100_000  # per side
 Hunks = list[dict[str, str]]
 MEDIA_TYPE = "text/event-stream"
-HEARTBEAT_SECONDS = 15.0  # after which a quiet stream sends a comment
+HEARTBEAT_SECONDS = 15.0  # a quiet stream then sends a comment
 TOKEN_CHECK_SECONDS = 2.0
 MAX_NUMBER_DIGITS = 18
 _RETRY = "retry: 2000\n\n"
@@ -57,7 +57,7 @@ def list_changes(request: ApiRequest) -> dict[str, Any]:
             agent=parameters.get("agent", ""),
             since=parameters.get("since", ""),
         )
-    except NotFound:  # what has no history has no changes
+    except NotFound:  # a page without history has no changes
         changes = []
     newest = [change for change in reversed(changes) if _may_see_file(request, change.path)]
     if "before" in parameters:
@@ -178,7 +178,7 @@ def undo_changes(request: ApiRequest) -> dict[str, Any]:
     rows = [_describe_undo(page.path, page.changes, page.problem) for page in results]
     for path in sorted(sessions):
         changes = [change for change in selected if change.path == path]
-        rows.append(_describe_undo(path, changes, f"{path} is what was said in a session: it stays"))
+        rows.append(_describe_undo(path, changes, f"{path} is a session: transcripts are not changed"))
     return {"undone": rows}
 
 
@@ -268,7 +268,7 @@ async def stream_changes(dispatcher: Dispatcher, request: Request, api_request: 
 async def _stream_events(
     dispatcher: Dispatcher, request: Request, memory: Memory, feed: ChangeFeed
 ) -> AsyncIterator[str]:
-    """Send what a returning client missed, or a reset if that is not known any more; then every change."""
+    """Send what a returning client missed, or a reset if that is no longer known; then every change."""
     feeds = dispatcher.service.feeds
     feeds.readers += 1
     try:

@@ -1,7 +1,6 @@
-"""Whole memories: which of them a caller may use, where a server has several, and all of one in one file.
+"""Whole memories: the list of those that a caller may use on a server of several, and the export of one.
 
-No answer names a memory that the caller may not use. A file is streamed, as the memory is at one moment, while others
-write.
+No answer names a memory that the caller may not use. An export is a consistent snapshot, streamed while others write.
 """
 
 from __future__ import annotations
@@ -41,11 +40,11 @@ from .endpoints import ApiRequest, Endpoint, Parameter, Problem, ResponseSpec, p
 
 MAX_HOMES = 1000
 _HEADER = b"commonplace-home"
-MAX_EXPORTS = 2  # at once
+MAX_EXPORTS = 2  # concurrent ones
 MAX_QUEUED_CHUNKS = 16
 CHUNK_BYTES = 64 * 1024
 POLL_SECONDS = 0.5
-READER_TIMEOUT_SECONDS = 60.0  # for a client to take a chunk
+READER_TIMEOUT_SECONDS = 60.0  # time a client has to take a chunk
 _MEDIA_TYPES = {"tar": "application/x-tar", "jsonl": "application/x-ndjson"}
 _slots = threading.BoundedSemaphore(MAX_EXPORTS)
 
@@ -59,7 +58,7 @@ class NamedHome(NamedTuple):
 
 
 async def list_homes(dispatcher: Dispatcher, request: Request, _: ApiRequest | None) -> Response:
-    """Answer everybody who may use one of the memories, even if it is not the one that the request means."""
+    """Answer everybody who may use one of the memories, even if it is not the one the request is for."""
     endpoint = ENDPOINTS[0]
     parse_parameters(endpoint, request.query_params.multi_items(), request.path_params)
     await parse_body(endpoint, request)
@@ -86,7 +85,7 @@ async def _sign_in(dispatcher: Dispatcher, request: Request) -> dict[NamedHome, 
 
 
 async def _find_grants(dispatcher: Dispatcher, headers: Headers) -> dict[NamedHome, Grant]:
-    """Return what the caller may do in each memory, as for any request that means it; Problem if that is nothing."""
+    """Return what the caller may do in each memory, as for a request to it; Problem if that is nothing."""
     grants: dict[NamedHome, Grant] = {}
     refusal = missing_token()
     for home in await run_in_thread(lambda: list(_served_homes(dispatcher.service.options))):
@@ -103,7 +102,7 @@ async def _find_grants(dispatcher: Dispatcher, headers: Headers) -> dict[NamedHo
 
 
 def _headers_for(home: NamedHome, headers: Headers) -> Headers:
-    """Return the headers of a request that means this memory."""
+    """Return the headers of a request for this memory."""
     raw = [(name, value) for name, value in headers.raw if name != _HEADER]
     if not home.default:
         raw.append((_HEADER, quote(home.name).encode()))
@@ -183,7 +182,7 @@ async def stream_export(dispatcher: Dispatcher, request: Request, api_request: A
     assert api_request
     if api_request.grant.agents is not None:
         raise Refused(
-            "an export contains the memory of all agents, and this token is for some: use one for all of them"
+            "an export contains the memory of all agents, and this token is only for some: use one for all agents"
         )
     format_: Format = api_request.parameters.get("format", "tar")
     if not _slots.acquire(blocking=False):
@@ -191,7 +190,7 @@ async def stream_export(dispatcher: Dispatcher, request: Request, api_request: A
     pipe = ChunkPipe()
     threading.Thread(target=run_export, args=(api_request.home, pipe, format_), name="export", daemon=True).start()
     first = await run_in_thread(pipe.take)
-    if isinstance(first, Exception):  # nothing was sent yet: it can still be reported
+    if isinstance(first, Exception):  # nothing was sent yet, so the error can still be reported
         raise first
     headers = {"Content-Disposition": f'attachment; filename="memory.{format_}"'}
     return StreamingResponse(_stream_chunks(pipe, first), media_type=_MEDIA_TYPES[format_], headers=headers)

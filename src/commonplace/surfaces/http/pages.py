@@ -1,6 +1,6 @@
 """Pages as resources: listed, read, written, removed and merged by their path, each with its version as ETag.
 
-Which page a path means to an agent, and whether it may be written over HTTP, is decided here too.
+This module also decides which page a path is for an agent, and whether it may be written over HTTP.
 """
 
 from __future__ import annotations
@@ -61,7 +61,9 @@ class ResolvedPage(NamedTuple):
 
 
 def resolve_page(home: Home, path: str) -> ResolvedPage:
-    """Return what a path means; PageNotFound if it cannot be a page, Refused if it is another agent's."""
+    """Return the page at a path as this agent sees it; PageNotFound if it cannot be one, Refused if it is another
+    agent's.
+    """
     if _is_impossible(path):
         raise PageNotFound(path)
     place = home.layout.place(path, home.search_settings.extra_paths)
@@ -76,7 +78,7 @@ def resolve_page(home: Home, path: str) -> ResolvedPage:
 
 
 def require_writable(home: Home, path: str) -> ResolvedPage:
-    """Return what a path means, for a write; Refused for sessions and for pages that belong to other programs."""
+    """Return the page at a path, for a write; Refused for sessions and for pages that belong to other programs."""
     page = resolve_page(home, path)
     refuse_session(home, path)
     if page.scope.kind == "extra":
@@ -85,9 +87,9 @@ def require_writable(home: Home, path: str) -> ResolvedPage:
 
 
 def refuse_session(home: Home, path: str) -> None:
-    """Raise Refused for the path of a session: over HTTP a transcript is read, whatever would change it."""
+    """Raise Refused for the path of a session: over HTTP, transcripts are read-only."""
     if is_session(home, path):
-        raise Refused(f"{path} is what was said in a session: it is read, not written")
+        raise Refused(f"{path} is a session: transcripts are read-only")
 
 
 def is_session(home: Home, path: str) -> bool:
@@ -124,7 +126,7 @@ def _directive_scope(home: Home, path: str) -> Scope | None:
 
 
 def page_title(home: Home, path: str, place: Place) -> str:
-    """Return what a page is called, by its path alone."""
+    """Return the title of a page, by its path alone."""
     if place.kind == "skill":
         return place.name
     if place.kind in ("record", "session"):
@@ -141,13 +143,14 @@ def page_title(home: Home, path: str, place: Place) -> str:
 
 
 def list_known_pages(home: Home) -> list[str]:
-    """Return the indexed pages this agent may see. Pages that others write right now may be missing."""
+    """Return the indexed pages this agent may see. Pages that others are writing may be missing."""
     return home.visibility.filter_paths(home.index.query(lambda view: view.index.stamps()))
 
 
 def index_link_names(paths: Iterable[str]) -> dict[str, str]:
-    """Return pages by the names that a wikilink may use: their path, or their file name if no page nearer to the
-    home has the same."""
+    """Return pages by the names that a wikilink may use: their path, or their file name unless a page closer to the
+    home has the same.
+    """
 
     def by_depth(path: str) -> tuple[int, str]:
         return path.count("/"), path
@@ -206,7 +209,7 @@ class SavedPage(NamedTuple):
 
 
 class MergedPage(NamedTuple):
-    """`text`: both changes in one, with markers around conflicts. `current`: the version of `theirs`."""
+    """`text`: both changes merged, with markers around conflicts. `current`: the version of `theirs`."""
 
     text: str
     conflicts: int
@@ -269,7 +272,7 @@ def get_page(request: ApiRequest) -> Reply:
     if "at" in request.parameters:
         return _get_page_as_of(request, resolved)
     page = read_page(request.home, path)
-    if not request.grant.is_person:  # who looks at pages in the browser is not in an agent's conversation
+    if not request.grant.is_person:  # a person browsing is not part of an agent's conversation
         request.home.note_given(path, read_lines(page.text, page.version), request.caller.session)
     headers = {"ETag": f'"{page.version}"', "Vary": "Accept"}
     if _matches_etag(page.version, request.headers.get("if-none-match", "")):
@@ -364,7 +367,7 @@ def save_page(home: Home, path: str, text: str, version: str, session: str = "")
     settings say."""
     require_writable(home, path)
     if len(text) > MAX_PAGE_CHARACTERS:
-        raise Refused(f"a page has at most {MAX_PAGE_CHARACTERS:,} characters: write two of them")
+        raise Refused(f"a page has at most {MAX_PAGE_CHARACTERS:,} characters: split it in two")
     with home.writer.call("edit", session=session) as outcome:
         screened = home.writer.screen({"text": text})
         new_version = home.writer.write(path, screened["text"], if_version=version)
@@ -392,14 +395,12 @@ def _expected_version(request: ApiRequest) -> str:
     match = request.headers.get("if-match")
     none_match = request.headers.get("if-none-match")
     if (match is None) == (none_match is None):
-        raise Problem(
-            428, 'say which version you mean: If-Match: "VERSION" as you read it, or If-None-Match: * for a new page'
-        )
+        raise Problem(428, 'name the version: If-Match: "VERSION" as you read it, or If-None-Match: * for a new page')
     path = request.parameters["path"]
     current = _current_version(request, path)
     if none_match is not None:
         if none_match.strip() != "*":
-            raise Problem(400, "If-None-Match is * when a page is written: it must not be there yet")
+            raise Problem(400, "If-None-Match must be * when a page is written: the page must not exist yet")
         if current != ABSENT:
             raise _make_exists_problem(path, current)
         return ABSENT
@@ -425,7 +426,7 @@ def _matches_etag(version: str, header: str, *, strong: bool = False) -> bool:
 
 def _make_stale_problem(path: str, current: str) -> Problem:
     if current:
-        detail = f"{path} is not as you read it: read it again, or POST /v1/merge, then write"
+        detail = f"{path} has changed since you read it: read it again, or POST /v1/merge, then write"
     else:
         detail = f"{path} was removed: read it again, then write"
     return _make_precondition_problem(path, current, detail)
@@ -448,9 +449,9 @@ def merge_page(request: ApiRequest) -> dict[str, Any]:
 
 def merge_texts(home: Home, path: str, base_version: str, text: str) -> MergedPage:
     """Merge a text with the page as it is now, where both were made from one version of it."""
-    require_writable(home, path)  # there is nothing to merge into what is only read
+    require_writable(home, path)  # read-only pages cannot be merged into
     base = as_text(home.storage.history.read_version(path, base_version)) if base_version != ABSENT else ""
-    home.storage.pages.record_outside_edits([path])  # what is returned here is the base of the next merge
+    home.storage.pages.record_outside_edits([path])  # the text returned here is the base of the next merge
     try:
         page = read_page(home, path)
     except PageNotFound:

@@ -1,7 +1,7 @@
-"""Which pages belong together: what is related to one page, and the map of memory as a graph.
+"""Related pages: those related to one page, and the map of memory as a graph.
 
-Related to a page are pages about the same, pages that mention it, and the days before and after it. On the map, names
-that many pages mention are hubs; pages that link to each other, and records that share a key or tags, are tied.
+Related to a page are similar pages, pages that mention it, and the days before and after it. On the map, names that
+many pages mention are hubs; pages that link to each other, and records that share a key or tags, are connected.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ Row = dict[str, Any]
 MAX_RELATED = 6
 MAX_MENTIONS = 20
 MAX_EXCERPT_CHARACTERS = 200
-_SEARCHED_CHARACTERS = 600  # of a page, to find others like it
+_SEARCHED_CHARACTERS = 600  # of a page, searched for to find similar ones
 _SEARCHED_HITS = 30
-_MENTION_CANDIDATES = 400  # passages with words of a name that are read
+_MENTION_CANDIDATES = 400  # candidate passages read per name
 _MIN_NAME_CHARACTERS = 3
-_MAX_SHORT_WORDS = 3  # of a sentence that says nothing without the one before it
+_MAX_SHORT_WORDS = 3  # a sentence this short is shown with the one before it
 _KINDS = frozenset({"page", "record", "skill"})
 _HEADING = re.compile(r"^#{1,6}\s+(.*)$", re.MULTILINE)
 
@@ -53,7 +53,7 @@ def get_related(request: ApiRequest) -> Row:
 
 
 def _find_names(path: str, title: str, body: str) -> list[str]:
-    """Return what others may call a page: by its file, by its title, by its first heading."""
+    """Return the names of a page: by its file, its title and its first heading."""
     heading = _HEADING.search(body)
     names = dict.fromkeys((stem(path), title, heading[1].strip() if heading and heading[0].startswith("# ") else ""))
     return [name for name in names if len(name) >= _MIN_NAME_CHARACTERS]
@@ -182,8 +182,8 @@ MAX_EDGES = 10_000
 MAX_TAG_PAGES = 6  # a tag on more pages becomes a node, instead of an edge between each two of them
 MAX_HUBS = 60
 HUB_RESERVE = 20  # one node in twenty is left to hubs and tags, where there are more pages than nodes
-MIN_HUB_PAGES = 3  # that mention a name
-MAX_HUBS_OF_PAGE = 3  # to which a page is drawn, the rarest first: a page that names everybody is nobody's
+MIN_HUB_PAGES = 3  # a name that fewer pages mention is no hub
+MAX_HUBS_OF_PAGE = 3  # edges from a page to hubs, rarest first: a page that names everybody says little
 MAX_LABEL_CHARACTERS = 100
 _LINK_MARKER = "["  # a page without it has no links
 _TAG_MARKER = "tags="  # a page without it has no notes with tags
@@ -340,7 +340,7 @@ def _text_folders(home: Home) -> tuple[str, ...]:
 
 
 def _collect_tags(records: Iterable[Record], note_tags: PathsByTag) -> dict[str, list[str]]:
-    """Return the pages of each tag that is on more than one: records first, then pages of notes."""
+    """Return the pages of each tag that is on more than one page: records first, then pages of notes."""
     tags: PathsByTag = {}
     for record in records:
         for tag in record.tags:

@@ -1,6 +1,6 @@
-"""What a person decides on: facts that may not hold, sentences that memory learned, and rules that wait for approval.
+"""Decisions for a person: facts that may be outdated, sentences that memory learned, and rules that wait for approval.
 
-Whoever may read lists the first two, and whoever may write decides on them; rules are for who speaks for all agents.
+Listing the first two takes the role to read, deciding on them the role to write; rules need a token for all agents.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _parse_position(cursor: str) -> feed.Position | None:
         number, _, path = place[1].partition(" ")
         return feed.Position(place[0], path, int(number))
     except (InvalidArgument, ValueError) as error:  # well-formed, but no listing gave it
-        raise NotFound("after: this is not where a list ended: begin from the top") from error
+        raise NotFound("after: this is not the end of a list: begin from the top") from error
 
 
 def decide_statement(request: ApiRequest) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def decide_statement(request: ApiRequest) -> dict[str, Any]:
     session = request.caller.session
     if body["decision"] == "keep":
         if not request.grant.is_person:
-            raise Problem(403, "only a person who signed in to the web page keeps what was learned")
+            raise Problem(403, "only a person who signed in to the web page can approve what was learned")
         outcome = feed.keep_sentence(*statement, session=session)
     elif body["decision"] == "fix":
         outcome = feed.fix_sentence(*statement, body.get("text", ""), session=session)
@@ -166,13 +166,13 @@ def get_proposals(request: ApiRequest) -> dict[str, Any]:
 
 
 def _is_shown(review: Review, rules: Sequence[Rule]) -> bool:
-    """Return whether the rules that are shown say what was reviewed; not while somebody is changing them."""
+    """Return whether the rules shown are those that were reviewed, and nobody is changing them."""
     versions = {path: version_of(data) for path, data in review.rules.items()}
     return all(versions.get(rule.path, rule.version) == rule.version for rule in rules)
 
 
 def trust_memory(request: ApiRequest) -> dict[str, Any]:
-    """Let everything count that a found memory brings, as a person read it."""
+    """Approve everything that a found memory brings, as a person read it."""
     _require_owner(request)
     review = review_home(request.home)
     if not hmac.compare_digest(hash_review(review).encode(), request.body["review"].encode()):
@@ -195,7 +195,7 @@ def decide_proposal(request: ApiRequest) -> dict[str, Any]:
 
 def _require_owner(request: ApiRequest) -> None:
     if request.grant.agents is not None:
-        raise Refused("rules bind all agents, and this token is for some of them: use one for all of them")
+        raise Refused("rules bind all agents, and this token is only for some: use one for all agents")
 
 
 _PROPOSAL = object_of({"path": TEXT, "version": TEXT, "text": TEXT, "in_force": TEXT, "by": TEXT, "at": TEXT})

@@ -138,7 +138,7 @@ def search_pages(request: ApiRequest) -> dict[str, Any]:
         as_of=parameters.get("as_of"),
     )
     viewer = _view_as(request, parameters.get("agent_filter"))
-    with without_recalls():  # looking around does not count as recalling
+    with without_recalls():  # browsing does not count as recalling
         result = request.home.search(
             parameters["q"],
             parameters.get("limit"),
@@ -157,13 +157,13 @@ def search_pages(request: ApiRequest) -> dict[str, Any]:
         "stale": result.stale,
         "warnings": [*result.warnings, *_warn_of_filter(parameters.get("agent_filter"), request, viewer)],
     }
-    if request.grant.agents is None:  # the time grows with what other agents keep
+    if request.grant.agents is None:  # the time would reveal how much other agents store
         reply["took_ms"] = round((time.perf_counter() - started) * 1000, 1)
     return reply
 
 
 def _view_as(request: ApiRequest, agent: str | None) -> Viewer | None:
-    """Return the agent to whom a search is restricted as its viewer, if the caller may act for it."""
+    """Return the agent that a search is restricted to, as its viewer, if the caller may act for it."""
     fixed = request.caller.fixed.get("agent")
     if not agent or not request.grant.may_be(agent) or fixed not in (None, "", agent):
         return None
@@ -173,7 +173,7 @@ def _view_as(request: ApiRequest, agent: str | None) -> Viewer | None:
 def _warn_of_filter(agent: str | None, request: ApiRequest, viewer: Viewer | None) -> list[str]:
     if not agent or viewer or agent == request.home.agent:
         return []
-    return [f"nothing of {agent} is shown: you may not act for that agent here"]
+    return [f"you may not act for the agent {agent} here, so nothing of it is shown"]
 
 
 def _describe_hits(request: ApiRequest, result: SearchResult) -> list[dict[str, Any]]:
@@ -206,7 +206,7 @@ def get_context(request: ApiRequest) -> dict[str, Any]:
 
 
 def recall_for_prompt(request: ApiRequest) -> dict[str, Any]:
-    """Return what a prompt needs. Without a session, nothing is known of what its conversation was given."""
+    """Return what a prompt needs. Without a session, it is unknown what the conversation was given."""
     session = request.caller.session
     recall = recall_for(
         request.home,
@@ -239,7 +239,7 @@ def call_tool(request: ApiRequest) -> Reply:
     if not service.may_call(request.grant, name, toolsets, request.home):
         raise Problem(403, f"this token only reads, and {name} may write: use one that writes")
     outcome = request.memory.attempt(name, request.body, toolsets, session=request.caller.session)
-    if isinstance(outcome.error, QuotaExceeded):  # of the server, not of the tool
+    if isinstance(outcome.error, QuotaExceeded):  # an error of the server, not of the tool
         raise outcome.error
     return Reply(outcome.reply, status_of(outcome.error) if outcome.error else 200)
 

@@ -34,7 +34,7 @@ MAX_TRANSCRIPT_BYTES = 200_000_000
 _SPEAKERS = {**ROLES, "gemini": "assistant"}
 # Claude Code marks notes to itself, conversations of subagents and summaries.
 _INTERNAL_FLAGS = ("isMeta", "isSidechain", "isCompactSummary")
-# What clients send to the model in the user's name.
+# What clients send to the model on the user's behalf.
 _CLIENT_PREFIXES = (
     "<command-name>",
     "<command-message>",
@@ -177,7 +177,7 @@ def _parse_turn(entry: dict[str, Any]) -> dict[str, str] | None:
 
 
 def index_sessions(home: Home, *, only_if_new: bool = False) -> str:
-    """Write the setting where none decides it, and return a sentence on what a person has to do; empty for nothing.
+    """Write the setting unless one exists, and return what a person has to do, if anything.
 
     With `only_if_new`, a memory that has settings stays as it is.
     """
@@ -187,7 +187,7 @@ def index_sessions(home: Home, *, only_if_new: bool = False) -> str:
     try:
         if value_at(yaml_edit.parse(text or ""), _SETTING) is not None:
             return ""
-        if text is not None and not home.trust.is_own:  # a change would take back what the user approved of it
+        if text is not None and not home.trust.is_own:  # a change would revoke the user's approval of it
             return _BY_HAND
         with home.writer.call("install", defer_index=True):
             home.writer.edit(settings.FILE, _turn_on)

@@ -10,9 +10,9 @@ import posixpath
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-NAME = "commonplace"  # of our server in every client
-HOOK_TIMEOUT_SECONDS = 10  # after which a client may stop a hook; ours take a fraction of a second
-# Finds every hook of ours by its command, wherever the program was installed then, and no other hook.
+NAME = "commonplace"  # what our server is called in every client
+HOOK_TIMEOUT_SECONDS = 10  # a client may then stop a hook; ours take a fraction of a second
+# Finds every hook of ours by its command, wherever the program was installed, and no other hook.
 OUR_HOOK = r"""(?:^|[\s/\\"'])(?:commonplace|cpl)(?:\.exe)?["']?\s+hook\s+(?:session-|prompt|pre-compact)"""
 SESSION_START = "session-start"
 PROMPT = "prompt"
@@ -162,7 +162,7 @@ class Client(NamedTuple):
     hooks: HookFile | None = None
     starts_in_project: bool = False  # servers run in the project's folder, so its memory is found without --home
     after: str = "restart it"  # what a person does next
-    # Whether its model reads structured answers. To most only the text is passed on, and it is all they are sent.
+    # Whether its model gets structured answers. Most clients pass on only the text, so that is all they are sent.
     structured: bool = False
 
     @property

@@ -86,7 +86,7 @@ def write(path: str, before: bytes | None, after: bytes | None, stale_backups: S
             return backup
         os.makedirs(os.path.dirname(real), exist_ok=True)
         replace_file(real, after, before)
-        if before is None:  # as readable for others as its folder
+        if before is None:  # a new file is as readable for others as its folder
             with suppress(OSError):
                 os.chmod(real, os.stat(os.path.dirname(real)).st_mode & 0o644)
         return backup

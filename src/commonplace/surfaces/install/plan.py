@@ -32,8 +32,8 @@ from .clients import (
 )
 from .files import CannotEdit, Unreadable, value_at
 
-Position = tuple[str | int, ...]  # of a hook in a list: its index, and perhaps its place in a group
-EditsByFile = dict[str, tuple[str, list[Edit]]]  # by path: the form of the file, and its edits
+Position = tuple[str | int, ...]  # where a hook is in a list: its index, and perhaps its place in a group
+EditsByFile = dict[str, tuple[str, list[Edit]]]  # path to the format of the file and its edits
 
 
 class InstallRequest(NamedTuple):
@@ -70,7 +70,7 @@ class FileChange(NamedTuple):
 
 
 def plan_edits(client: Client, scope: str, where: Where, request: InstallRequest, file: str = "") -> EditsByFile:
-    """Return what should be in which file."""
+    """Return the edits for each file."""
     command, *rest = (request.shared_program if scope == "project" else ()) or request.program
     tools = ["--tools", request.tools] if request.tools else []
     answers = [] if client.structured else ["--answers", "text"]
@@ -101,7 +101,7 @@ def hook_command(request: InstallRequest, hook: str, client: str, platform: str)
 
 
 def find_program(executable: str, argv0: str) -> list[str]:
-    """Return the command that starts this program from anywhere: a script beside the interpreter, or `python -m`."""
+    """Return a command that starts this program from any folder: a script beside the interpreter, or `python -m`."""
     folder = os.path.dirname(executable)
     for name in ("commonplace", "commonplace.exe"):
         script = os.path.join(folder, name)
@@ -180,7 +180,7 @@ def revert_edits(form: str, text: str, edits: Sequence[Edit], backups: Sequence[
 
 
 def _has_only_ours(form: str, text: str, edits: Sequence[Edit]) -> bool:
-    """Return whether a file has nothing but what we wrote: not even something that people added to our entry."""
+    """Return whether a file has only what we wrote, without anything that people added to our entry."""
     with suppress(CannotEdit, Unreadable):
         ours = {edit.path: {*_field_names(edit)} for edit in edits}
         present = _present_edits(form, text, edits)
@@ -212,7 +212,7 @@ def _editor(form: str) -> Any:
 
 
 def _present_edits(form: str, text: str, edits: Iterable[Edit]) -> list[Edit]:
-    """Return the edits as they are in a file now, with whatever options they were made; none if no entry is ours."""
+    """Return our edits as they are in a file now, whatever options they were made with; none if no entry is ours."""
     document = parse(form, text)
     present: list[Edit] = []
     for edit in edits:

@@ -44,7 +44,7 @@ CONTEXT = f"{SCHEME}://context"
 RECEIPT = f"{SCHEME}://receipt"
 RESOURCES_PER_PAGE = 500
 MAX_CLIENTS = 1000
-MAX_SUBSCRIPTIONS = 1000  # of one client
+MAX_SUBSCRIPTIONS = 1000  # per client
 SEND_TIMEOUT_SECONDS = 5.0  # a client that does not read must not hold up the others
 MAX_COMPLETIONS = 100  # set by the protocol
 RequestContext = ServerRequestContext[Any, Any]
@@ -199,8 +199,8 @@ def get_prompt(
 
 
 def complete_argument(memory: Memory, argument: str, prefix: str) -> types.Completion:
-    """Return what an argument may be, where that can be listed: values with the prefix first, then others with it
-    inside."""
+    """Return the possible values of an argument, if they can be listed: those with the prefix first, then others that
+    contain it."""
     if argument == "path":
         values = [path for path, _ in memory.home.visibility.list_pages()]
     elif argument == "channel":
@@ -237,7 +237,7 @@ class _AgentStreams:
 
 
 class Subscriptions:
-    """MCP clients that want to hear of changed pages.
+    """MCP clients that subscribe to changed pages.
 
     Up to revision 2025-11-25 a client subscribes to addresses and is notified in its session; since 2026-07-28 it
     opens a stream on which the notifications it asked for arrive.
@@ -330,7 +330,7 @@ def _client_key(context: RequestContext, memory: Memory) -> ClientKey:
 
 
 def can_see(memory: Memory, uri: str) -> bool:
-    """Return whether an agent may know that a resource changed, even if it does not exist yet."""
+    """Return whether an agent may learn that a resource changed, even one that does not exist yet."""
     path = parse_page_uri(uri)
     if path is None:
         return uri.partition("?")[0] in (CONTEXT, RECEIPT)

@@ -69,7 +69,7 @@ _ROW_NAMES = ("citation", "key", "name")
 
 
 class _Server(Server[Any]):
-    """Tells clients that initialize a session which tools are for what, and that the list of resources changes."""
+    """Gives clients that initialize a session the instructions, and announces that the list of resources may change."""
 
     def __init__(
         self, *arguments: Any, introduce: Callable[[Grant], str], has_sessions: bool = True, **more: Any
@@ -98,7 +98,7 @@ class _Server(Server[Any]):
 
 
 class McpServer:
-    """Answers requests of MCP clients out of one `MemoryService`; `server` is what the SDK runs."""
+    """Answers requests of MCP clients from one `MemoryService`; `server` is what the SDK runs."""
 
     def __init__(self, service: MemoryService) -> None:
         self.service = service
@@ -127,7 +127,7 @@ class McpServer:
         self.server.add_request_handler("server/discover", types.RequestParams, self._discover)
 
     def _introduce(self, grant: Grant) -> str:
-        """Return what a client reads first: what each of the tools that it may call is for."""
+        """Return the instructions for a client: what each of the tools that it may call is for."""
         tools = name_tools(self.service.options.toolsets, self.service.unavailable_toolsets())
         served = [tool for tool in tools if tool.reads_only or grant.may_write]
         return introduce_server(served, reads_only=not grant.may_write)
@@ -242,7 +242,7 @@ class McpServer:
         self, context: Context, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
         memory = await self._open_memory(context)
-        await self._record_call(context, "subscriptions/listen", "ok")  # before: the stream may stay open for days
+        await self._record_call(context, "subscriptions/listen", "ok")  # the stream may stay open for days
         return await self.subscriptions.listen(context, memory, params)
 
     async def _list_prompts(self, _context: Context, _: Any) -> types.ListPromptsResult:
@@ -327,8 +327,9 @@ async def _run_in_thread(run: Callable[..., Result], *arguments: Any) -> Result:
 
 @contextmanager
 def _protocol_errors(hide: Callable[[str], str] = str) -> Iterator[None]:
-    """Turn errors into those of the protocol: what the client can correct, and what is the server's fault. `hide` takes
-    out of their sentences what is not for callers."""
+    """Turn errors into those of the protocol: what the client can correct, and what is the server's fault. `hide`
+    removes from their sentences what is not for callers.
+    """
     try:
         yield
     except (InvalidArgument, NotFound, Refused) as error:
@@ -338,8 +339,9 @@ def _protocol_errors(hide: Callable[[str], str] = str) -> Iterator[None]:
 
 
 class RepairingStream:
-    """Incoming messages, around the stream of the transport. One with a lone surrogate is repaired: the SDK cannot
-    parse it, and it would never be answered. Clients with UTF-16 text cut some in the middle of a character."""
+    """Wraps the incoming stream of the transport, and repairs messages with a lone surrogate: the SDK cannot parse
+    them, and they would never be answered. Clients with UTF-16 text cut some in the middle of a character.
+    """
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -398,7 +400,7 @@ def list_tools(options: ServerOptions, memory: Memory, protocol: str, grant: Gra
 def require_tool(options: ServerOptions, memory: Memory, grant: Grant, name: str) -> None:
     """Raise MCPError for a tool that is not served, or that this caller may not call.
 
-    What the everyday selection leaves out of the list can be called: a client may know it from before.
+    Tools that the everyday selection does not list can be called: a client may know them from before.
     """
     names = [offer.name for offer in catalog.offers(options.toolsets, memory.home)]
     if name not in names and name not in {
@@ -445,7 +447,7 @@ def _text_content(text: str) -> list[types.ContentBlock]:
 
 
 def describe_error(outcome: catalog.Outcome) -> str:
-    """Return what went wrong, in the toolset's own words; of a missing page they do not say which one it is."""
+    """Return what went wrong, in the toolset's own words, which do not name a missing page."""
     if isinstance(outcome.error, PageNotFound):
         return framing.quote_line(str(outcome.error))
     error = outcome.reply.get("error", "")
@@ -453,7 +455,7 @@ def describe_error(outcome: catalog.Outcome) -> str:
 
 
 def summarize(reply: dict[str, Any]) -> str:
-    """Return an answer in a line, and one for each note, beside its structured content: what it is, not all of it."""
+    """Return a one-line summary of an answer, and a line per note, to go with its structured content."""
     data = reply["data"] if isinstance(reply.get("data"), dict) else reply
     summary = _summarize_list(data) or _summarize_text(data) or _summarize_write(data) or "Done."
     notes = [reply.get(name, "") for name in EXTRAS.fields]

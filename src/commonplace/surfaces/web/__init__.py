@@ -1,4 +1,4 @@
-"""The web page to look at memory with: static files under a policy that loads nothing from elsewhere.
+"""The web page: static files, with a content security policy that loads nothing from elsewhere.
 
 There is no build step: a browser loads the files in `assets` as they are. They use `/v1` like any other client.
 """
