@@ -1,9 +1,9 @@
-"""Caches that are bounded by bytes: what a process keeps to save time does not grow with what it is given.
+"""Caches bounded by bytes, so that a process does not grow with the size of its input.
 
     @cache_within(1_000_000)
     def read_claims(text: str) -> ...
 
-An entry counts with its key and its value. Entries are in two generations: as soon as the younger one has half of the
+An entry counts with its key and its value. Entries are in two generations: once the younger one has half of the
 bytes, the older one is dropped, and what is used again moves into the younger. That takes no lock, and a hit costs one
 look into a dictionary.
 """
@@ -20,13 +20,13 @@ from weakref import WeakSet
 Parameters = ParamSpec("Parameters")
 Key = TypeVar("Key")
 Value = TypeVar("Value")
-_ENTRY_BYTES = 60  # of an entry of a dictionary, whatever is in it
-_MAX_PART_OF_LIMIT = 4  # one entry has at most a quarter of all bytes
-_LONG_CHARACTERS = 2_000  # of a text, from which on its entry is always measured
+_ENTRY_BYTES = 60  # overhead of one dictionary entry
+_MAX_PART_OF_LIMIT = 4  # one entry may take at most a quarter of the cache
+_LONG_CHARACTERS = 2_000  # the entry of a longer text is always measured
 _MEASURED_PART = 8
 _ABSENT: Final = object()
-_PLAIN_TYPES = frozenset((str, bytes, int, float, bool, type(None)))  # with nothing in them
-_PROGRAM_TYPES = (type, FunctionType, MethodType)  # what is there anyway
+_PLAIN_TYPES = frozenset((str, bytes, int, float, bool, type(None)))  # contain no other objects
+_PROGRAM_TYPES = (type, FunctionType, MethodType)  # exist anyway, so they cost the cache nothing
 _caches: WeakSet[ByteCache[Any, Any]] = WeakSet()
 
 
@@ -41,7 +41,7 @@ class ByteCache(Generic[Key, Value]):
         self._recent_bytes = 0
         self._earlier_bytes = 0
         self._additions = 0
-        self._usual_bytes = 0  # of an entry
+        self._usual_bytes = 0  # measured size of a typical entry
         _caches.add(self)
 
     def __len__(self) -> int:
@@ -64,12 +64,12 @@ class ByteCache(Generic[Key, Value]):
         return value
 
     def put(self, key: Key, value: Value) -> None:
-        """Keep a value, which must not change while it is here; not one that would take the place of many."""
+        """Store a value, which must not change while it is cached; one that is too large is not stored."""
         self.pop(key)
         self._add(key, value, _measure_entry(key, value))
 
     def add_new(self, key: tuple[Any, ...], value: Value) -> None:
-        """Keep the value of a key that is not here. Of short texts every eighth is measured, and counts for all."""
+        """Store the value of a new key. Of short texts, every eighth is measured and stands for the others."""
         self._additions += 1
         is_long = isinstance(key[0], str) and len(key[0]) > _LONG_CHARACTERS
         if is_long or self._additions % _MEASURED_PART == 1:
@@ -142,7 +142,7 @@ def _get_name(cache: ByteCache[Any, Any]) -> str:
 
 
 def measure_bytes(*values: Any) -> int:
-    """Return about how many bytes values take with all that is in them, whoever else has a part of it."""
+    """Return roughly how many bytes values take with everything they contain, shared or not."""
     total = 0
     seen: set[int] = set()
     pending: list[Any] = [values]

@@ -12,20 +12,20 @@ from typing import NamedTuple
 from .storage.history import version_of
 from .toolsets import EVERYDAY, ToolName, name_tools
 
-_OR_STORE = " or store"  # not said to who only reads
-_NOT_SHOWN = " what this prompt lacks"  # said where a prompt has more of memory than directives
+_OR_STORE = " or store"  # left out for callers who only read
+_NOT_SHOWN = " what this prompt lacks"  # only where the prompt has more than directives
 _OPENING = "Your memory outlives this conversation; people edit it."
 
 
 class _Purpose(NamedTuple):
-    """What some tools are for; `{}` stands for the names under which they are offered."""
+    """A purpose and the tools that serve it; `{}` is replaced by the names under which they are offered."""
 
     words: str
     tools: tuple[tuple[str, str], ...]  # toolset and plain name
 
 
 _START = "At the start"
-_TO_LOOK_UP = "To look up"  # what a prompt with more of memory than directives has no room for
+_TO_LOOK_UP = "To look up"  # only where the prompt has nothing but directives
 _MOMENTS = {
     _START: (
         _Purpose("{}" + _NOT_SHOWN, (("journal", "recall"),)),
@@ -96,7 +96,7 @@ answer your user in `final_answer`, with `continue` false.
 """,
 }
 _WRITING_BLOCKS = ("categories", "storage")
-# The versions of every text that was once the default, beside the present one.
+# Hashes of earlier default texts.
 _EARLIER_VERSIONS = frozenset(
     {"b44bde286c394bfd57e83cce0bea9891", "bf11c681762cd1f2b7acce4e922a40bc", "96a6ca395e599dd2f0cf8b2daf0d2a7d"}
 )
@@ -122,7 +122,7 @@ def _render_block(name: str, tools: Sequence[ToolName]) -> str:
 
 
 def render_brief(tools: Sequence[ToolName], *, reads_only: bool = False, is_alone: bool = False) -> str:
-    """Return the default directive where there is little room: which tools to use when, and what needs permission."""
+    """Return the short default directive: which tools to use when, and what needs permission."""
     is_reader = reads_only or _only_read(tools)
     names = {(each.toolset, each.plain): each.name for each in tools}
     listed = {moment: _list_tools(purposes, names) for moment, purposes in _MOMENTS.items()}
@@ -135,7 +135,7 @@ def render_brief(tools: Sequence[ToolName], *, reads_only: bool = False, is_alon
 
 
 def introduce_server(tools: Sequence[ToolName], *, reads_only: bool = False) -> str:
-    """Return what a client is told about a server with some tools, before it has read the directive."""
+    """Return the instructions that a server gives a client before it reads the directive."""
     is_reader = reads_only or _only_read(tools)
     parts = [
         "Long-term memory, kept in Markdown pages that people read and edit, too.",
@@ -185,5 +185,5 @@ DEFAULT_VERSIONS = _EARLIER_VERSIONS | {version_of(TEXT.encode())}
 
 
 def is_default(text: str) -> bool:
-    """Return whether a page says what we once wrote into new homes, and nobody edited since."""
+    """Return whether a page is a default directive of this or an earlier version, unedited."""
     return version_of(text.encode()) in DEFAULT_VERSIONS

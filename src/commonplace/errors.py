@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-_MIN_NAME_LIKENESS = 0.6  # of a name that was given and the one that was probably meant, from 0 to 1
-_MAX_NAME_CHARACTERS = 60  # of a name that are compared
+_MIN_NAME_LIKENESS = 0.6  # between an unknown name and a suggestion, from 0 to 1
+_MAX_NAME_CHARACTERS = 60  # longer names are cut before they are compared
 
 
 class CommonplaceError(Exception):
@@ -50,7 +50,7 @@ class MissingArgument(InvalidArgument):
 
 
 class UnknownArgument(InvalidArgument):
-    """An argument has a name that is not taken here."""
+    """An argument has a name that is not accepted here."""
 
     code = "UNKNOWN_ARGUMENT"
 
@@ -62,7 +62,7 @@ class UnknownArgument(InvalidArgument):
 
 
 class WrongType(InvalidArgument):
-    """An argument has a value of another type than the one that is taken."""
+    """An argument has a value of the wrong type."""
 
     code = "WRONG_TYPE"
 
@@ -100,7 +100,7 @@ class OutOfRange(InvalidArgument):
 
 
 class MalformedArgument(InvalidArgument):
-    """A text or a list is not written as it has to be. `expected` says how it should look."""
+    """A text or a list has the wrong form. `expected` says how it should look."""
 
     code = "MALFORMED_ARGUMENT"
 
@@ -130,8 +130,7 @@ def range_words(low: float | None, high: float | None) -> str:
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
-    """Return the start of an advice that names the known name that was probably meant: `did you mean limit? `. Empty
-    where none is like it."""
+    """Return the start of an advice that suggests the most similar known name: `did you mean limit? `; or ""."""
     from difflib import get_close_matches
 
     plain = {_simplify(each): each for each in known}
@@ -172,7 +171,7 @@ class UnknownTool(InvalidArgument):
 
 
 class NotFound(CommonplaceError):
-    """What was asked for is not there."""
+    """What was requested does not exist."""
 
     code = "NOT_FOUND"
     exit_status = 3
@@ -195,7 +194,7 @@ class PageNotFound(NotFound):
 
 
 class Conflict(CommonplaceError):
-    """The memory is not as the caller believed it to be."""
+    """The memory is not in the state that the caller assumed."""
 
     code = "CONFLICT"
     exit_status = 4
@@ -218,7 +217,7 @@ class StaleVersion(Conflict):
 
 
 class Refused(CommonplaceError):
-    """Understood, possible, and not allowed."""
+    """The request is understood, but not allowed."""
 
     code = "REFUSED"
     exit_status = 5
@@ -242,7 +241,7 @@ class OutsideHome(Refused):
 
 
 class OtherAgentsPage(Refused):
-    """A page belongs to another agent than the one that asks."""
+    """A page belongs to another agent than the caller's."""
 
     code = "OTHER_AGENTS_PAGE"
 
@@ -305,7 +304,7 @@ class BrokenFrontMatter(StorageError):
 
 
 class NotAMapping(BrokenFrontMatter):
-    """The text between the two `---` is no mapping, so it is not front matter at all."""
+    """The text between the two `---` is not a mapping, so it is not front matter at all."""
 
     code = "NOT_A_MAPPING"
 
@@ -347,7 +346,7 @@ class NotInstalled(CommonplaceError, ImportError):  # type: ignore[misc]  # both
 
 
 class SettingsError(CommonplaceError):
-    """A settings file says something that is not understood."""
+    """A settings file is not valid."""
 
     code = "SETTINGS_ERROR"
     exit_status = 7

@@ -1,6 +1,6 @@
 """Homes of other systems: how one is recognised, where its pages are, and what its configuration says.
 
-The configuration of another system is read with a parser, and keys that are not ours are left alone. It says where
+Another system's configuration is parsed, and keys that we do not know are ignored. It says where
 memory is and how it is searched; it chooses neither servers nor keys.
 """
 
@@ -20,11 +20,11 @@ DURAGENT_FILE = "duragent.yaml"
 OPENCLAW_FILES = ("openclaw.json", "clawdbot.json", "moltbot.json", "moltbot.yaml")
 OPENCLAW_FOLDERS = (".openclaw", ".clawdbot", ".moltbot")
 OPENCLAW_PAGES = frozenset({"AGENTS.md", "SOUL.md", "IDENTITY.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md"})
-WORKSPACE_PREFIX = "workspace-"  # and the agent's name, where an OpenClaw home has several
+WORKSPACE_PREFIX = "workspace-"  # followed by the agent's name, where an OpenClaw home has several
 DURAGENT_WORKSPACE = ".duragent"
 OPENCLAW_WORKSPACE = "workspace"
 MAIN_AGENT = "main"
-_OPENCLAW_SIGNS = OPENCLAW_PAGES - {"AGENTS.md", "TOOLS.md"}  # which are found in many folders of code
+_OPENCLAW_SIGNS = OPENCLAW_PAGES - {"AGENTS.md", "TOOLS.md"}  # these two occur in many code repositories
 _OPENCLAW_MEMORY = frozenset({"MEMORY.md", "memory.md", "memory/"})
 _SEARCH_KEYS = ("enabled", "provider", "model", "extraPaths", "indexSessions", "maxResults", "minScore", "sessionKey")
 _NUMBER_KEYS = ("maxResults", "minScore")
@@ -116,7 +116,7 @@ def is_memory(folder: str) -> bool:
 
 
 def _looks_like_openclaw(tree: Tree, names: frozenset[str]) -> bool:
-    """Return whether a folder without a configuration has the pages or the sessions of OpenClaw, and none of ours."""
+    """Return whether a folder without a configuration has pages or sessions of OpenClaw, and none of ours."""
     if "directives/" in names or tree.has_folder(".history"):
         return False
     has_memory = not names.isdisjoint(_OPENCLAW_MEMORY)
@@ -171,7 +171,7 @@ def _read_values(file: str, values: dict[str, Any]) -> Config:
     listed = [each for each in _list(agents.get("list")) if isinstance(each, dict) and _text(each.get("id"))]
     by_name = {name: _mapping(each) for name, each in agents.items() if name not in ("defaults", "list")}
     own = {**by_name, **{_text(each["id"]): each for each in listed}}
-    # In the order in which a later one counts more.
+    # Later ones take precedence.
     workspaces = [_mapping(values.get("agent")), defaults, own.get(MAIN_AGENT, {}), values]
     search = {**_search(defaults), **_search(values)}
     return Config(
@@ -240,7 +240,7 @@ def locate(folder: str) -> Located:
 
 
 def _is_plainly_ours(folder: str) -> bool:
-    """Return whether a folder is a memory of ours without settings, which is what most are; a single look tells."""
+    """Return whether a folder is a memory of ours without settings, as most are: a quick test."""
     try:
         names = frozenset(os.listdir(folder))
     except OSError:
@@ -255,7 +255,7 @@ def _second_home_warning(folder: str, layout: str) -> str:
 
 
 def _outer_folder(folder: str) -> str:
-    """Return the folder of the whole home, where only a part of it was named that is not a memory of its own."""
+    """Return the folder of the whole home, if the given folder is only a part of it."""
     above, name = os.path.split(folder)
     if not os.path.isdir(folder) or _is_opened(folder):
         return folder
@@ -300,7 +300,7 @@ def _relative(path: str, folder: str) -> str | None:
 
 
 def _find_place(folder: str, layout: str, config: Config, *, is_named: bool) -> Located:
-    """Return which folder holds everything, and the settings that say where things are in it."""
+    """Return the folder that holds everything, and settings that say where things are in it."""
     if layout == "duragent":
         return _find_duragent(folder, config)
     if layout == "openclaw" and not is_named:
@@ -326,7 +326,7 @@ def _find_duragent(folder: str, config: Config) -> Located:
             raise SettingsError(problem, path=os.path.join(folder, config.file), advice=advice)
     warnings: tuple[str, ...] = ()
     if config.workspace and not os.path.isdir(workspace):
-        warnings = (f"{config.file} names the workspace {workspace}, which is not there: it is made now",)
+        warnings = (f"{config.file} names the workspace {workspace}, which does not exist: it is created now",)
     return Located(
         root,
         Settings(layout="duragent", workspace=inside or ".", world_path=world, config=config.file, warnings=warnings),
@@ -409,7 +409,7 @@ def _read_search(
     if provider in PROVIDERS:
         fields |= {"search.provider": provider, "search.foreign_provider": ""}
     else:
-        fields.pop("search.model", None)  # which is of a provider that we do not know
+        fields.pop("search.model", None)  # a model of a provider we do not know
         if provider not in ("", "auto"):
             fields["search.foreign_provider"] = provider
     return {field.removeprefix("search."): value for field, value in fields.items()}

@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 
 __all__ = ["HISTORY_FOLDER", "INDEX_FOLDER", "LOCKS_FOLDER", "Home", "utc_now"]
 
-_OWNER_ORIGINS = ("", "person", "token")  # and not, for example, a token for single agents
-_MAX_LISTED_PAGES = 2000  # of which a conversation is known to have been told that there are no others
+_OWNER_ORIGINS = ("", "person", "token")  # a token for single agents, for example, is not among them
+_MAX_LISTED_PAGES = 2000  # a longer list is not recorded as complete
 
 
 def utc_now() -> datetime:
@@ -63,9 +63,9 @@ class Home:
         is_shared: bool = False,
         toolsets: Sequence[str] = EVERYDAY,
     ) -> None:
-        """Open a memory. One that `is_found` was not named by the user, and counts as far as they trust it; one that
-        `is_shared` is one of many on a server, and uses only the providers that the server offers. `toolsets` are
-        those that its agent is given.
+        """Open a memory. `is_found`: the user did not name it, so it counts only as far as they trust it. `is_shared`:
+        it is one of many on a server, and uses only the providers that the server offers. `toolsets`: those that
+        its agent is given.
         """
         require_valid_name("home", root)
         require_valid_name("agent", agent)
@@ -81,14 +81,14 @@ class Home:
         self.root = self.storage.name
         require_owner(self.storage.local_folder)
         self.trust = Trust(self.storage.local_folder, is_found=is_found, is_shared=is_shared)
-        self.may_check_pins = not is_shared  # no memory on a server of many: files are not for its callers
+        self.may_check_pins = not is_shared  # not on a server of many memories: its callers must not learn of files
         self.settings = self.storage.settings
         self.layout: Layout = replace(layout_of(self.settings), has_folder=self.storage.has_folder)
         own = self._read_agent_memory(self.layout.agent_file(agent))
         self.has_memory = own.exists
         self.context_kind = own.context or self.settings.context_for(agent)
         self.readings = Readings()
-        self._page_count: tuple[object, int] = (None, 0)  # in which state of the index they were counted
+        self._page_count: tuple[object, int] = (None, 0)  # with the index state it was counted in
         self.session = session or self.settings.search_for(agent).session_key
 
     @cached_property
@@ -106,13 +106,13 @@ class Home:
         return IndexScope(self.layout, extra, self.settings.search.index_sessions, sessions, note_days)
 
     def share_index(self, index: IndexHandle) -> None:
-        """Use the index that another agent of the same memory has open, if it is the same: one connection and one look
-        for changes serve both."""
+        """Use the index that another agent of the same memory has open, if it is the same one: both then share a
+        connection and its sweeps."""
         if index.scope.fingerprint == self._index_scope().fingerprint:
             self.__dict__["index"] = index
 
     def leave_index(self) -> None:
-        """Let go of the index without closing it, since others use it."""
+        """Drop the index without closing it, since others use it."""
         self.__dict__.pop("index", None)
 
     @property
@@ -137,7 +137,7 @@ class Home:
 
     @cached_property
     def provider_choice(self) -> ProviderChoice:
-        """Return the agent's search settings, as far as the user's own configuration lets the memory decide."""
+        """Return the agent's search settings, restricted by the user's own configuration."""
         search = self.settings.search_for(self.agent)
         if search.foreign_provider:
             refusal = (
@@ -148,7 +148,7 @@ class Home:
             return ProviderChoice(search._replace(base_url="", api_key_env=""))
         settings_file = self.storage.read_bytes(settings_of.FILE) or b""
         is_trusted = self.trust.allows_file(settings_of.FILE, settings_file)
-        if self.settings.config:  # of another system: only its owner's word makes it count
+        if self.settings.config:  # another system's configuration counts only if its owner trusts it
             is_trusted = self.trust.is_own
         return choose_provider(search, load_config(), is_trusted=is_trusted, is_shared=self.trust.is_shared)
 
@@ -181,20 +181,20 @@ class Home:
         return Authors(self.storage.pages, self.storage.history, knows_approval=self.trust.is_own)
 
     def share_authors(self, authors: Authors) -> None:
-        """Use what another agent of the same memory found out about who wrote what."""
+        """Share the authorship cache of another agent of the same memory."""
         self.__dict__["authors"] = authors
 
     @cached_property
     def overlays(self) -> Overlays:
-        """Return what searches as of an earlier day are made from."""
+        """Return the data that searches as of an earlier day are made from."""
         from .search.as_of import Overlays
 
         return Overlays(self.storage)
 
     @property
     def repository(self) -> Repository | None:
-        """Return the repository that the memory lies in, whose files notes are pinned to; None for one elsewhere, and
-        for callers who are not the owner: whoever can write a pin would learn of files by it."""
+        """Return the repository that contains the memory, to whose files notes are pinned; None if there is none, and
+        for callers who are not the owner: by writing a pin they would learn of files."""
         is_owner = kind_of_origin(current_origin()) in _OWNER_ORIGINS
         return self._repository if is_owner and self.may_check_pins else None
 
@@ -256,7 +256,7 @@ class Home:
     def write_default_directive(self) -> None:
         """Write the default directive into a new home, where it can be written, if any agent has memory.
 
-        Once: a person who deleted it does not get it again.
+        It is written once: a person who deletes it does not get it again.
         """
         path = f"{self.layout.directives}/memory.md"
         if self.storage.exists(path):
@@ -267,7 +267,7 @@ class Home:
                 self.writer.write(path, directive.TEXT, if_version=ABSENT)
 
     def _has_any_memory(self) -> bool:
-        """Return whether this agent has memory, or another one whose own file says so."""
+        """Return whether this agent has memory, or any other whose own file says so."""
         if self.has_memory:
             return True
         agents = self.layout.agents
@@ -286,7 +286,7 @@ class Home:
         return settings_of.read_agent_memory(path, lambda _: self.storage.read_settings_text(file))
 
     def _gives_memory(self, file: str) -> bool:
-        """Return whether the file of an agent gives it memory, also because there is none."""
+        """Return whether an agent's file gives it memory; an agent without a file has it."""
         return self._read_agent_memory(file).exists
 
     def search(
@@ -323,19 +323,19 @@ class Home:
         log_recall(self.storage.cache_folder, self.agent, paths, format_timestamp(self.clock()))
 
     def note_given(self, path: str, reading: Reading, session: str = "") -> None:
-        """Note what the conversation was given of a page, or wrote there, if it is one that tools rewrite whole."""
+        """Note what the conversation has seen or written of a page, if tools rewrite such pages as a whole."""
         if self.layout.is_rewritten(path, self.agent):
             self.readings.note(self._conversation(session), path, reading)
 
     def note_listed(self, paths: Sequence[str]) -> None:
-        """Note that the conversation was told which topics and curated page there are: any other was absent."""
+        """Note that the conversation has seen the list of topics and curated pages: any other was absent."""
         if len(paths) <= _MAX_LISTED_PAGES:
             self.readings.note(self._conversation(), "", list_paths(paths))
 
     def find_given(self, path: str) -> Reading | None:
-        """Return what the conversation was last given of a page: the base of a merge. None: nothing of it.
+        """Return what the conversation last saw of a page, the base of a merge; None if it saw nothing.
 
-        A conversation of commands that was given nothing continues with what the agent was given.
+        A conversation of commands that has seen nothing continues with what the agent has seen.
         """
         conversation = self._conversation()
         for find in (self.readings.find, self.readings.find_latest):
@@ -350,11 +350,11 @@ class Home:
         return session or current_write().author.session or self.session
 
     def keep_readings(self, conversation: str) -> None:
-        """Keep what is given to this agent for its next commands, each of which is a process of its own."""
+        """Store this agent's readings for its next commands, each of which is a separate process."""
         self.readings.keep_in(ReadingLog(self._readings_folder(), self.agent, conversation))
 
     def forget_readings(self) -> None:
-        """Remove what commands keep of pages that were given."""
+        """Remove the readings that commands have stored."""
         forget_readings(self._readings_folder())
 
     def _readings_folder(self) -> str:
@@ -371,18 +371,18 @@ class Home:
         return sorted({self.agent, *(name for name in folders if name != own_folder)})
 
     def is_new_agent(self) -> bool:
-        """Return whether nobody used this agent's name before: no folder, no setting and no change has it."""
+        """Return whether this agent's name is new: it has no folder, no setting and no change."""
         folders = self.storage.pages.list_folders(self.layout.agents)
         if self.layout.agent_name(self.agent) in folders or self.agent in dict(self.settings.agents):
             return False
         return all(change.agent != self.agent for change in self.storage.history.changes())
 
     def find_topic_page(self, topic: str) -> str:
-        """Return the page of a topic: one that is there, also under another spelling, or else the one to create."""
+        """Return the page of a topic: an existing one, in whatever spelling, or else the one to create."""
         return self.layout.find_topic_page(topic, self.storage.pages.list(self.layout.world))
 
     def describe_link(self, folder: str) -> str:
-        """Return a sentence if a folder is a link, or lies behind one, so that nothing in it is read; else nothing."""
+        """Return a warning if a folder is a link, or is behind one, so that nothing in it is read; else ""."""
         for path in (folder, *folders_above(folder)):
             entry = self.storage.tree.entry(path)
             if entry and entry.kind == "link":
@@ -390,7 +390,7 @@ class Home:
         return ""
 
     def find_page(self, path: str) -> str:
-        """Return a path as it is stored: a topic's page may be there under another spelling."""
+        """Return a path as it is stored: a topic's page may have another spelling."""
         folder, _, name = path.rpartition("/")
         if folder != self.layout.world or not name.strip("-_. "):
             return path
@@ -398,7 +398,7 @@ class Home:
         return path if path in pages else self.layout.find_topic_page(name.removesuffix(".md"), pages)
 
     def open_conversation(self, session: str = "") -> Conversation:
-        """Return what a conversation was given already: the one of this name, or the home's own."""
+        """Return the record of what a conversation has been given: the named one, or the home's own."""
         from .index.recalls import open_conversation
 
         return open_conversation(self._readings_folder(), self.storage.name, self.agent, session or self.session)
@@ -429,15 +429,15 @@ class Home:
         }
 
     def _count_visible(self, index: Index) -> tuple[int, int]:
-        """Return how many pages and passages of the index this agent may see. Pages are counted again once the index
-        has changed."""
+        """Return how many pages and passages of the index this agent may see. The page count is cached until the
+        index changes."""
         state = index.state()
         if state is None or state != self._page_count[0]:
             self._page_count = (state, len(self.visibility.filter_paths(index.stamps())))
         return self._page_count[1], index.corpus_stats((), self.visibility.viewer()).passages
 
     def build_index(self, progress: Progress, *, anew: bool = False) -> None:
-        """Bring the index up to date with words and meaning, or make it anew, and wait for it."""
+        """Bring the index and its embeddings up to date, or rebuild them, and wait until that is done."""
         self.storage.check()
         self.embedding.build(self.index.build(progress, anew=anew), progress, anew=anew)
 
@@ -488,7 +488,7 @@ def modified_timestamp(home: Home, path: str) -> str | None:
 
 
 def layout_of(settings: Settings) -> Layout:
-    """Return how a home with these settings is arranged."""
+    """Return the layout of a home with these settings."""
     layout = LAYOUTS[settings.layout]
     folder = "" if settings.workspace == "." else settings.workspace
     if settings.workspace:
@@ -503,7 +503,7 @@ def layout_of(settings: Settings) -> Layout:
 
 
 def _own_diary(layout: str, workspace: str, root: str) -> Diary:
-    """Return the diary of an agent that has a memory root, or in OpenClaw a workspace, of its own."""
+    """Return the diary of an agent with its own memory root or, in OpenClaw, its own workspace."""
     if layout == "openclaw":
         return Diary(f"{root}/MEMORY.md", f"{root}/memory", f"{root}/memory")
     folder = _join(workspace, root)

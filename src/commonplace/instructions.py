@@ -1,8 +1,8 @@
 """Rules that a model must follow (directives, and the instructions of skills), and which of them are in force.
 
-A rule counts once its owner stands behind it. What an import brought, or a caller whose token is for single agents
-wrote, is a proposal: it stays out of every prompt until a person approves it, and the version approved last stays in
-force meanwhile. In a memory that was only found, a rule is in force as far as the user trusts it (`trust.py`).
+A rule that came with an import, or from a caller whose token is for single agents, is a proposal: it stays out of
+every prompt until a person approves it, and the version approved last stays in force meanwhile. In a memory that was
+only found, a rule is in force as far as the user trusts it (`trust.py`).
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from .storage.skills import PAGE as SKILL_PAGE
 
 
 class Rule(NamedTuple):
-    """A page of rules. `text` is what is in force, empty for nothing; `proposal` what waits for a person, or empty, and
-    `version` that of the page which says it."""
+    """A page of rules. `text`: what is in force, if anything. `proposal`: what waits for approval, if anything.
+    `version`: that of the page."""
 
     path: str
     text: str
@@ -41,9 +41,9 @@ def list_instructions(home: Home) -> list[str]:
 
 
 def read_rule(home: Home, path: str, text: str) -> Rule:
-    """Return what is in force of a page of rules that says `text` now."""
+    """Return the rule of a page whose text is now `text`."""
     data = text.encode()
-    if directive.is_default(text):  # ours, wherever it came from
+    if directive.is_default(text):  # our own text, wherever it came from
         return Rule(path, text)
     if not home.trust.is_own:
         return Rule(path, text) if home.trust.allows_file(path, data) else Rule(path, "", text)
@@ -83,7 +83,7 @@ def _read_version(home: Home, path: str, version: str) -> str:
 
 
 def list_proposals(home: Home) -> list[Rule]:
-    """Return the rules of which something waits for a person."""
+    """Return the rules that wait for approval."""
     rules: list[Rule] = []
     for path in list_instructions(home):
         with suppress(CommonplaceError):
@@ -109,7 +109,7 @@ def find_proposal(home: Home, path: str) -> Rule:
 
 
 def describe_proposal(rule: Rule, unknown_author: str = "") -> dict[str, str]:
-    """Return a proposal as JSON: what it says, what is in force now, and who wrote it when, if history knows."""
+    """Return a proposal as JSON: its text, what is in force now, and who wrote it when, if history knows."""
     change = rule.change
     return {
         "path": rule.path,
@@ -153,7 +153,7 @@ def _find_as_read(home: Home, path: str, version: str | None) -> Rule:
 
 @contextmanager
 def _stale_for_person(path: str) -> Iterator[None]:
-    """Say to a person who decides what to do when a page is not what they read."""
+    """Tell the person who decides what to do if the page has changed since they read it."""
     try:
         yield
     except StaleVersion as error:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Reader(NamedTuple):
-    """Whom a conversation is with, and in which channel."""
+    """The user and the channel of a conversation."""
 
     user: str | None = None
     channel: str | None = None

@@ -162,7 +162,7 @@ def json_type(value: Any) -> str:
 
 
 def check(schema: Schema, value: Any, name: str) -> Any:
-    """Return the value as the schema has it (3.0 is the integer 3); raise InvalidArgument when it does not fit."""
+    """Return the value in the schema's form (3.0 is the integer 3); raise InvalidArgument if it does not fit."""
     if "anyOf" in schema:
         return _check_any_of(schema, value, name)
     allowed = types_of(schema)
@@ -252,7 +252,7 @@ def _check_object(schema: Schema, value: Mapping[str, Any], name: str) -> dict[s
 
 
 def _check_json(value: Any, name: str) -> Any:
-    """Return the value as JSON keeps it, so that what is read back equals what was given."""
+    """Return the value after a round trip through JSON, so that reading it back gives the same."""
     try:
         return round_trip(value)
     except (TypeError, ValueError) as error:

@@ -1,8 +1,8 @@
 """commonplace.yaml and agent.yaml: one table of settings, and how the files are read.
 
 A key that is not known, or a value of the wrong type, is an error with the file and the line: never ignored.
-In agent.yaml only `spec.memory` is ours, and `context` at the top if it has one of our values; the rest belongs to
-whoever runs the agent.
+In agent.yaml only `spec.memory` is ours, and a top-level `context` with one of our values; the rest belongs to the
+program that runs the agent.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ CONTEXTS = ("full", "directives")  # what the prompt context is made of
 
 
 class Provider(NamedTuple):
-    """Where embeddings come from. `module` of `embedding/` opens it; the hint says what to install for it."""
+    """An embedding provider. `module` of `embedding/` opens it; the hint says what to install for it."""
 
     module: str
     hint: str = ""
     is_remote: bool = False  # passages are sent to a server
-    is_self_contained: bool = False  # by default it needs neither a server nor a folder of this machine
+    is_self_contained: bool = False  # needs neither a server nor a model folder by default
 
 
 PROVIDERS = {
@@ -58,7 +58,7 @@ class SearchSettings(NamedTuple):
     base_url: str = ""
     api_key_env: str = ""
     session_key: str = ""
-    foreign_provider: str = ""  # one that another system's configuration names, and that is not among ours
+    foreign_provider: str = ""  # named by another system's configuration, and unknown to us
 
 
 class HistorySettings(NamedTuple):
@@ -95,7 +95,7 @@ class Settings(NamedTuple):
     secrets: str = "warn"
     memory_dir: str = ""
     agent_roots: tuple[tuple[str, str], ...] = ()  # folders of agents whose memory is elsewhere
-    agents_folder: str = ""  # where another system keeps what it has of each agent
+    agents_folder: str = ""  # where another system keeps its data about each agent
     config: str = ""  # the configuration file of another system that was read
     warnings: tuple[str, ...] = ()
     context: str = "full"
@@ -110,7 +110,7 @@ class Settings(NamedTuple):
 
 
 ReadText = Callable[[str], str | None]  # the text of a file, or None when there is none
-Convert = Callable[[str, str], str]  # a text and the home's folder to what is meant by it, or InvalidArgument
+Convert = Callable[[str, str], str]  # converts a text, given the home's folder; may raise InvalidArgument
 
 
 def keep(text: str, _home: str) -> str:
@@ -135,7 +135,7 @@ def world_folder(text: str, home: str) -> str:
     """Return the folder of shared topics; InvalidArgument for the whole home."""
     folder = relative_folder(text, home)
     if folder == ".":
-        raise InvalidArgument("the whole home cannot be the world", advice="name a folder inside it")
+        raise InvalidArgument("the whole home cannot be the folder of shared topics", advice="name a folder inside it")
     return folder
 
 
@@ -202,10 +202,10 @@ class Setting(NamedTuple):
 _SCORE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
 _PATTERNS: Schema = array(TEXT)
 SETTINGS = (
-    Setting("layout", "layout", one_of(*LAYOUT_NAMES), "the arrangement of the home"),
+    Setting("layout", "layout", one_of(*LAYOUT_NAMES), "the layout of the home"),
     Setting("workspace", "workspace", TEXT, "the folder of the home with the pages", relative_folder),
     Setting("memory_dir", "memory_dir", TEXT, "the memory root in the workspace, in the layout agentool", inner_folder),
-    Setting("timezone", "timezone", TEXT, "whose midnight turns the daily page", timezone_name),
+    Setting("timezone", "timezone", TEXT, "whose midnight begins a new daily page", timezone_name),
     Setting("world_memory.path", "world_path", TEXT, "where shared topics are", world_folder),
     Setting("history.days", "history.days", integer(0, 1_000_000), "how long earlier versions of pages are kept"),
     Setting("history.megabytes", "history.megabytes", integer(0, 1_000_000), "how much of them is kept at most"),
@@ -213,15 +213,15 @@ SETTINGS = (
     Setting("directive.blocks", "directive.blocks", array(one_of(*DIRECTIVE_BLOCKS)), "more of the default directive"),
     Setting("context", "context", one_of(*CONTEXTS), "what the prompt context is made of"),
     Setting("secrets", "secrets", one_of(*SECRET_POLICIES), "what is done with text that contains a key or a password"),
-    Setting("memorySearch.enabled", "search.enabled", BOOLEAN, "whether there is search"),
+    Setting("memorySearch.enabled", "search.enabled", BOOLEAN, "whether search is on"),
     Setting("memorySearch.provider", "search.provider", one_of(*PROVIDERS), "where embeddings come from"),
     Setting("memorySearch.model", "search.model", TEXT, "the model of the provider"),
-    Setting("memorySearch.rerank", "search.rerank", BOOLEAN, "whether a cross-encoder reads the best hits again"),
+    Setting("memorySearch.rerank", "search.rerank", BOOLEAN, "whether a cross-encoder reranks the best hits"),
     Setting(
         "memorySearch.baseUrl",
         "search.base_url",
         TEXT,
-        "not used: a server belongs into the user's configuration",
+        "not used: a server belongs in the user's configuration",
         web_address,
     ),
     Setting("memorySearch.apiKeyEnv", "search.api_key_env", TEXT, "not used: likewise"),
@@ -274,7 +274,7 @@ def load(home: str, read: ReadText = read_file, base: Settings | None = None) ->
 
 
 def _settle_memory_dir(settings: Settings, *, is_layout_given: bool) -> Settings:
-    """Return settings with the layout that a memory root implies; in another one that is named, it does not count."""
+    """Return settings with the layout that a memory root implies; with any other layout it is ignored."""
     if not is_layout_given:
         return settings._replace(layout=MEMORY_DIR_LAYOUT)
     warning = f"{FILE}: memory_dir counts only with layout: {MEMORY_DIR_LAYOUT}, not with {settings.layout}"
@@ -310,7 +310,7 @@ def read_agent_memory(path: str, read: ReadText = read_file) -> AgentMemory:
     values: dict[str, str] = {}
     if not _is_empty(memory):
         reader.require_mapping(memory, "spec.memory")
-        for key, node in memory.value:  # most keys there belong to whoever runs the agent
+        for key, node in memory.value:  # most keys there belong to the program that runs the agent
             if key.value == _BACKEND.key:
                 reader.read_value(node, _BACKEND)
             elif key.value == _CONTEXT.key:
@@ -321,7 +321,7 @@ def read_agent_memory(path: str, read: ReadText = read_file) -> AgentMemory:
 
 
 def _read_own_context(root: Node) -> str:
-    """Return `context` at the top of an agent's own file, where it is one of ours: it may also be of somebody else."""
+    """Return the top-level `context` of an agent's own file, if it is one of ours: the key may be another program's."""
     node = _child(root, _CONTEXT.key)
     return str(node.value) if node is not None and node.value in CONTEXTS else ""
 
@@ -355,7 +355,7 @@ def _fields_below(section: str, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _add_agents(reader: _Reader, node: Node, settings: Settings) -> Settings:
-    """Return the settings with what single agents have of their own."""
+    """Return the settings with the overrides of single agents."""
     reader.require_mapping(node, "agents")
     searches = dict(settings.agents)
     roots = dict(settings.agent_roots)
@@ -477,7 +477,7 @@ def _scalar(node: Node) -> Any:
 
 
 def _expected_words(schema: Schema) -> str:
-    """Return what a setting takes, in words."""
+    """Describe the values that a setting takes."""
     if "enum" in schema:
         return f"one of {', '.join(schema['enum'])}"
     words = "text" if schema["type"] == "string" else WORDS[schema["type"]]
@@ -485,7 +485,7 @@ def _expected_words(schema: Schema) -> str:
 
 
 def _list_words(items: Schema) -> str:
-    """Return what a list in the settings is of."""
+    """Describe the items of a list in the settings."""
     return f"of {', '.join(items['enum'])}" if "enum" in items else "of patterns like notes/*.md"
 
 

@@ -1,6 +1,6 @@
 """The toolsets and their tools, and the names of tools when several toolsets are served together.
 
-No tool is loaded for this: what assembles a prompt names tools, and must be quick.
+No tool is loaded for this: assembling a prompt only names tools, and must be quick.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
-# The first that has a tool of some name keeps the plain name: `memory_search` alone is retrieval's.
+# The first toolset with a tool of a name keeps the plain name: `memory_search` is retrieval's.
 TOOLS = {
     "retrieval": ("memory_search", "memory_get"),
     "notes": ("memory_write", "memory_update", "memory_read", "memory_search"),
@@ -17,7 +17,7 @@ TOOLS = {
     "registry": ("MemoryTool",),
 }
 TOOLSETS = tuple(TOOLS)
-# Those that write nothing: what a caller gets who may only read.
+# Tools that write nothing, for callers who may only read.
 READERS = {
     "retrieval": ("memory_search", "memory_get"),
     "notes": ("memory_read", "memory_search"),
@@ -70,6 +70,6 @@ def _is_second_search(plain: str, unavailable: Collection[str]) -> bool:
 
 
 def spell_out(toolsets: Iterable[str]) -> list[str]:
-    """Return toolsets with those in place of the everyday selection that it is made from."""
+    """Return toolsets with the everyday selection replaced by the toolsets it is made from."""
     listed = [_EVERYDAY_TOOLSETS if name == EVERYDAY_NAME else (name,) for name in toolsets]
     return [toolset for group in listed for toolset in group]

@@ -1,7 +1,7 @@
 """Spans for OpenTelemetry: how long searches, writes, the index, embeddings and the database take, and nothing else.
 
-No span carries what is remembered, asked or answered: a span has a name of a fixed set, and the class of an error.
-Until a server is started with `--traces`, nothing is imported and every call is as it would be without this module.
+No span carries memory, queries or answers: a span has a name from a fixed set, and the class of an error.
+Unless a server is started with `--traces`, nothing is imported and calls are not wrapped.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _tracer: Tracer | None = None
 
 
 def use_tracer(tracer: Tracer | None) -> None:
-    """Report spans to a tracer from now on; None: to nobody."""
+    """Report spans to a tracer from now on; None turns tracing off."""
     global _tracer
     _tracer = tracer
 
@@ -53,7 +53,7 @@ def start_tracing() -> Callable[[], None]:
 
 
 def span(name: str) -> AbstractContextManager[None]:
-    """Measure a block, if somebody wants to know."""
+    """Measure a block, if tracing is on."""
     return _report(_tracer, name) if _tracer else nullcontext()
 
 
@@ -69,7 +69,7 @@ def _report(tracer: Tracer, name: str) -> Iterator[None]:
 
 
 def trace_calls(name: str) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
-    """Measure every call of a function, if somebody wants to know."""
+    """Measure every call of a function, if tracing is on."""
 
     def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
         @wraps(function)

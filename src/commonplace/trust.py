@@ -1,4 +1,4 @@
-"""Which memories this user trusts: as with `git safe.directory`, a folder that is only found is data until then.
+"""Which memories this user trusts: like `git safe.directory`, a folder that was only found is data until approved.
 
 A memory that the user names, made with `init`, or keeps in `~/.commonplace` is the user's own, and everything in it
 counts. Of a memory that was found on the way up, settings that open connections, rules and tokens count only as far as
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from .storage.tokens import Call, Token
 
 RECORD_FILE = "trust.json"
-MARK_FILE = f"{ACCESS_FOLDER}/made-here"  # in the home: neither a page nor part of a backup, and ignored by git
+MARK_FILE = f"{ACCESS_FOLDER}/made-here"  # in the home; not a page, not in backups, ignored by git
 _LOCKS_FOLDER = ".locks"
 _MARK_BYTES = 32
 
 
 class HomeRecord(NamedTuple):
-    """What the user approved of one folder. `made`: the inode of a folder that `init` made, and `mark` the hash of the
+    """What the user approved in one folder. `made`: the inode of a folder that `init` made, and `mark` the hash of the
     mark in it, empty where an earlier version made it; `owner`: a user id other than the user's own whose folder may be
     opened."""
 
@@ -49,12 +49,12 @@ def hash_file(data: bytes) -> str:
 
 
 def read_record(folder: str) -> HomeRecord:
-    """Return what the user approved of a folder; nothing, where there is no record."""
+    """Return what the user approved in a folder; an empty record if there is none."""
     return _parse(_read_all().get(os.path.realpath(folder), {}))
 
 
 def has_record(folder: str) -> bool:
-    """Return whether the user made the memory in a folder, or has looked at it and trusts it."""
+    """Return whether the user made the memory in a folder, or reviewed and trusted it."""
     return os.path.realpath(folder) in _read_all()
 
 
@@ -92,7 +92,7 @@ def require_owner(folder: str) -> None:
     except OSError:
         return
     if owner != os.geteuid() and read_record(folder).owner != owner:
-        problem = f"{folder} belongs to another user, and what it says is not opened without your word"
+        problem = f"{folder} belongs to another user, and is not opened unless you trust it"
         raise Refused(problem, advice=f"look at it, then run `commonplace trust {folder}`")
 
 
@@ -101,7 +101,7 @@ class Trust:
 
     def __init__(self, folder: str = "", *, is_found: bool = False, is_shared: bool = False) -> None:
         self.folder = folder
-        self.is_shared = is_shared  # one of many memories on a server: it may use only what the server offers
+        self.is_shared = is_shared  # one of many memories on a server, which may use only what the server offers
         self._record = read_record(folder) if folder and is_found else HomeRecord()
         self.is_own = not folder or not is_found or _is_made_by_user(folder, self._record)
 
@@ -113,7 +113,7 @@ class Trust:
         return self.is_own or digest in self._record.tokens
 
     def approve(self, files: Mapping[str, bytes], tokens: Iterable[str] = ()) -> None:
-        """Let files count as they are, and tokens. Of the user's own memory everything counts anyway."""
+        """Approve files as they are now, and tokens. In the user's own memory, everything counts anyway."""
         if self.is_own:
             return
         hashes = {path: hash_file(data) for path, data in files.items()}
@@ -183,10 +183,10 @@ def _has_inode(place: str, inode: int) -> bool:
 
 
 def _mark_earlier_home(place: str) -> None:
-    """Mark a memory that the user made with a version that left no marks. Where nothing can be written, it stays so."""
+    """Mark a memory that an earlier version made without a mark, if it can be written to."""
 
     def add(record: HomeRecord) -> HomeRecord:
-        if record.mark or not record.made or not _has_inode(place, record.made):  # somebody else did so meanwhile
+        if record.mark or not record.made or not _has_inode(place, record.made):  # another process did so meanwhile
             return record
         return record._replace(mark=_write_mark(place))
 
@@ -195,7 +195,7 @@ def _mark_earlier_home(place: str) -> None:
 
 
 def _write_mark(place: str) -> str:
-    """Write a new mark into a memory, whatever is there, and return its hash."""
+    """Write a new mark into a memory, replacing any other, and return its hash."""
     mark = os.urandom(_MARK_BYTES).hex().encode()
     folder, name = os.path.split(os.path.join(place, MARK_FILE))
     with suppress(FileExistsError):
@@ -209,7 +209,7 @@ def _write_mark(place: str) -> str:
 
 
 def _read_mark(place: str) -> str:
-    """Return the hash of the mark in a memory; empty where there is none, or a link is on the way to it."""
+    """Return the hash of a memory's mark; empty if there is none, or if its path contains a link."""
     folder, name = os.path.split(os.path.join(place, MARK_FILE))
     try:
         with open_own_folder(folder) as dir_fd:

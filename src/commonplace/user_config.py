@@ -44,7 +44,7 @@ def config_folder() -> str:
 
 
 def state_folder() -> str:
-    """Return the folder for what commands remember of memories that are not on this machine. It may be lost."""
+    """Return the folder for expendable state of memories that are not on this machine."""
     base = os.getenv("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
     return os.path.join(base, "commonplace")
 
@@ -139,7 +139,7 @@ def is_self_contained(search: SearchSettings) -> bool:
 
 
 def choose_provider(search: SearchSettings, config: UserConfig, *, is_trusted: bool, is_shared: bool) -> ProviderChoice:
-    """Return what a memory's settings may use of this user's servers and folders.
+    """Return the servers and folders of this user that a memory's settings may use.
 
     `is_trusted`: the settings are the owner's. `is_shared`: the memory is one of many on a server, and may use only
     what the server's configuration names.

@@ -33,15 +33,15 @@ class Visibility:
         self._open_scope = open_scope
 
     def viewer(self) -> Viewer:
-        """Return the agent as the index knows it."""
+        """Return the agent as a viewer of the index."""
         return Viewer(self._layout.agent_name(self._agent), self._extra_paths)
 
     def reader(self, channel: str | None, user: str | None) -> Viewer:
-        """Return who reads a context: this agent, in one conversation."""
+        """Return the viewer of a context: this agent, in one conversation."""
         return Viewer(self._layout.agent_name(self._agent), self._extra_paths, True, channel, user)
 
     def owner(self) -> Viewer:
-        """Return who owns the memory, as the index knows them: a viewer who sees what belongs to any agent."""
+        """Return the owner of the memory as a viewer, who sees what belongs to any agent."""
         return Viewer(self._layout.agent_name(self._agent), self._open_scope().extra, every_agent=True)
 
     def may_see(self, place: Place) -> bool:
@@ -60,7 +60,7 @@ class Visibility:
         return not path.startswith(agents) or f"{path}/".startswith(f"{self._layout.agent_folder(self._agent)}/")
 
     def may_see_page(self, path: str) -> bool:
-        """Return whether the agent may see the page at a path, even if it does not exist yet, or any more."""
+        """Return whether the agent may see the page at a path, whether or not it exists."""
         place = self._open_scope().place(path)
         return place is not None and self.may_see(place)
 
@@ -69,7 +69,7 @@ class Visibility:
         return [path for path, place in self._find_pages(paths) if self.may_see(place)]
 
     def count_pages(self, paths: Iterable[str]) -> int:
-        """Return how many of the paths are pages, whoever may see them: the data of a skill is no page of its own."""
+        """Return how many of the paths are pages, whoever may see them; a skill's data is not a separate page."""
         return sum(1 for _ in self._find_pages(paths))
 
     def _find_pages(self, paths: Iterable[str]) -> Iterator[tuple[str, Place]]:

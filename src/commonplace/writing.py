@@ -44,7 +44,7 @@ Values = Mapping[str, Any]
 
 
 class Quota(Protocol):
-    """What somebody may write; QuotaExceeded if it is used up."""
+    """What a caller may still write; QuotaExceeded if that is used up."""
 
     def count_write(self) -> None: ...
 
@@ -57,7 +57,7 @@ MAX_INDEXED_BYTES = 64_000  # a larger page is indexed by the next search, not b
 
 @contextmanager
 def limit_writes(quota: Quota | None) -> Iterator[None]:
-    """Count every write inside the block against a quota; None: against no one's."""
+    """Count every write inside the block against a quota; None for no quota."""
     token = _quota.set(quota)
     try:
         yield
@@ -79,7 +79,7 @@ def _count_write(size: int = 0) -> None:
 
 
 def _count_growth(before: str, after: str, counted: int) -> int:
-    """Count the bytes that a page grows by, beyond those that were counted, and return how many are now."""
+    """Count the bytes that a page grows by, beyond those already counted, and return the new total."""
     quota = _quota.get()
     added = len(after.encode("utf-8", "replace")) - len(before.encode("utf-8", "replace")) if quota else 0
     if quota is None or added <= counted:
@@ -126,8 +126,8 @@ class Writer:
         """Make every write inside the block one call of `tool`, then update the index of the pages written.
 
         The block's value collects warnings and conflicts. `session` names the conversation, if not the home's own;
-        `why` goes into history. `call_id` continues a call that was interrupted. `origin` says by which way
-        the call came, if not the one in force (`coming_from`). `defer_index` leaves the index to the next call or
+        `why` goes into history. `call_id` continues a call that was interrupted. `origin` says how the call came, if
+        not as set by `coming_from`. `defer_index` leaves the index to the next call or
         search, for writes in bulk.
         """
         session = session or self._home.session
@@ -140,7 +140,7 @@ class Writer:
                 self.update_index()
 
     def screen(self, values: Values) -> Values:
-        """Return values as the secret policy lets them be written, and add its warning to the call's.
+        """Return values with the secret policy applied, and add its warning to the call's.
 
         HoldsSecret if the policy is to refuse secrets.
         """
@@ -184,7 +184,7 @@ class Writer:
             self._home.storage.pages.remove(path, if_version)
 
     def append_transcript(self, path: str, items: Iterable[Any]) -> None:
-        """Append items to a transcript, as the secret policy lets them be written. The next search indexes them.
+        """Append items to a transcript, with the secret policy applied. The next search indexes them.
 
         History does not record single items: a long conversation would be copied with every turn.
         """
@@ -241,14 +241,14 @@ class Writer:
             )
 
     def _invalidate_index(self) -> None:
-        """Leave the index to the next search. One that is not open looks at all pages anyway."""
+        """Leave the update to the next search. An index that is not open sweeps all pages anyway."""
         if index := self._home.index_if_open:
             index.invalidate()
 
     def _trust_own_rule(self, path: str) -> None:
-        """Let a rule count that the user's own process wrote in a memory that is not trusted as a whole.
+        """Approve a rule that the user's own process wrote in an untrusted memory.
 
-        Not on top of what somebody else wrote there: nobody has looked at that.
+        Not if it builds on what somebody else wrote there, which nobody has reviewed.
         """
         history = self._home.storage.history
         changes = history.changes(path)
@@ -269,7 +269,7 @@ class Writer:
 
     @contextmanager
     def _ensure_call(self) -> Iterator[None]:
-        """Run the block in the call in progress, or in one of its own."""
+        """Run the block in the call in progress, or in a new one."""
         if current_write().author.call:
             yield
             return
@@ -278,10 +278,10 @@ class Writer:
 
 
 def _note_edit(path: str, change: Callable[[str], str]) -> Callable[[str], str]:
-    """Return a change that notes what it made of the page. One that is tried again after a conflict counts once."""
+    """Wrap a change so that its edit is noted. One that is retried after a conflict counts once."""
     context = current_write()
     place = len(context.edits)
-    size = 0  # of what was counted
+    size = 0  # bytes counted so far
 
     def change_and_note(text: str) -> str:
         nonlocal size
@@ -296,7 +296,7 @@ def _note_edit(path: str, change: Callable[[str], str]) -> Callable[[str], str]:
 def screen_secrets(values: Values, policy: str) -> tuple[Values, str]:
     """Return values as they may be written, and a warning or "". The policy is to warn, redact or refuse.
 
-    A value is also judged by its name: what is kept under the key `password` is a secret.
+    A value is also judged by its name: anything under the key `password` is a secret.
     """
     key = values.get("key")
     names = dict.fromkeys(("content", "value"), key) if isinstance(key, str) else {}

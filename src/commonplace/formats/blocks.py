@@ -47,7 +47,7 @@ ANSWER_PATTERN = rf"{ANSWER_START}(?P<kind>{CONFIRMATION}|{REJECTION})(?P<names>
 _ANSWER = lazy_pattern(ANSWER_PATTERN)
 _OWN = r"<!-- (?:commonplace: (?:not-)?supersedes(?: [0-9a-f]{8})+|pinned: \S{1,300}(?: [0-9a-f]{16})?) -->"
 _VALIDITY = r"<!--[ \t]*valid_(?:from|until):[^>\n]{1,60}-->"
-_SPACE = r"(?<![ \t])[ \t]*"  # from its start: a text may have nothing but spaces
+_SPACE = r"(?<![ \t])[ \t]*"  # matched from its start, or a text of only spaces would take quadratic time
 _OWN_ANNOTATION = lazy_pattern(rf"{_SPACE}{_OWN}")
 _ANNOTATION = lazy_pattern(rf"{_SPACE}(?:{_OWN}|{_VALIDITY})")
 _ANNOTATION_LINE = lazy_pattern(rf"(?:\s*{_OWN})+\s*")
@@ -277,7 +277,7 @@ def _decode_tag(tag: str) -> str:
 
 _DAY = lazy_pattern(r"\d{4}[- ]\d\d[- ]\d\d\b")  # as a heading has it, or a file name with its dashes as spaces
 _TIME = lazy_pattern(ENTRY_PATTERN)
-_ENTRY = lazy_pattern(rf"^{'#' * ENTRY_LEVEL}\s+\S", re.MULTILINE)  # by hand, an entry may have any title
+_ENTRY = lazy_pattern(rf"^{'#' * ENTRY_LEVEL}\s+\S", re.MULTILINE)  # an entry written by hand may have any title
 
 
 def add_entry(text: str, moment: datetime, content: str) -> str:

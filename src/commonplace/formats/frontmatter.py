@@ -339,7 +339,7 @@ def compose(text: str) -> Node:
 
 
 def _explain(error: Any, text: str) -> YamlProblem:
-    """Return the library's error as ours: one of its parser has a mark, one of its reader a reason and a position."""
+    """Return the library's error as ours: the parser's has a mark, the reader's a reason and a position."""
     mark = getattr(error, "problem_mark", None)
     if mark:
         return YamlProblem(error.problem or "not understood", mark.line + 1)

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
 
-MAX_SHOWN_CHARS = 1_000_000  # of a page; the rest is left out
-MAX_RENDERED_CHARS = 400_000  # as Markdown; the rest is shown as plain text
-_MAX_MARKUP_CHARS = 20_000  # in what is rendered as Markdown: each costs the renderer up to 30 microseconds
+MAX_SHOWN_CHARS = 1_000_000  # per page; the rest is left out
+MAX_RENDERED_CHARS = 400_000  # rendered as Markdown; the rest is shown as plain text
+_MAX_MARKUP_CHARS = 20_000  # markup characters to render; each costs up to 30 microseconds
 _MARKUP = lazy_pattern(r"[\[\]!|*_`<>&#~\\\n-]")
-_MAX_CACHED_CHARS = 64_000  # of a page whose HTML is cached
+_MAX_CACHED_CHARS = 64_000  # the HTML of longer pages is not cached
 _ID_PREFIX = "note-"
 _TAGS = frozenset(f"h{level}" for level in range(1, 7)) | {
     *("a", "blockquote", "br", "code", "del", "em", "hr", "li", "ol", "p", "pre", "s", "span", "strong"),
@@ -51,7 +51,7 @@ _FENCED = lazy_pattern(r"^(`{3,}+|~{3,}+)[^\n]*+\n.*?(?:^\1[`~]*+[ \t]*+$|\Z)", 
 _BACKTICKS = lazy_pattern("`+")
 _INLINE_LINK = lazy_pattern(r"(?<!!)\[([^\[\]\n]{0,300})\]\(<?([^()\s<>]{1,1000})>?(?:\s+\"[^\"\n]*\")?\)")
 _EXTERNAL = lazy_pattern(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//|#")
-_MAX_LINKED_CHARS = 100_000  # of a page that is searched for links
+_MAX_LINKED_CHARS = 100_000  # links are looked for in this much of a page
 
 
 def _find_no_page(_name: str) -> str:

@@ -133,7 +133,7 @@ class _Parser:
     def _read_number(self, text: str) -> int | float:
         try:
             number = _parse_number(text)
-        except ValueError as error:  # of more digits than Python converts
+        except ValueError as error:  # more digits than Python converts
             raise self.error("a number is too long") from error
         self.skip(len(text))
         return number

@@ -2,8 +2,8 @@
 
 The `text` of a passage is exactly its lines of the page, so that reading those lines gives the hit back; only a line
 that is far too long becomes several passages. What the lines do not say but a search may ask for (the key, the headings
-above, the date) goes into `hint`. A page that is too large is searched with the
-longest of its parts cut; the lines keep their numbers, and no part is dropped for the length of another.
+above, the date) goes into `hint`. Of a page that is
+too large, the longest parts are cut; the lines keep their numbers, and no part is dropped for the length of another.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from .transcripts import parse_turns
 _RULE = r"\s*(?:[-*_]\s*){3,}$"  # a horizontal line
 _FRAME = lazy_pattern(rf"{DAY_HEADING_PATTERN}\s*$|{ENTRY_HEADING_PATTERN}\s*$|{FOOTER_START}|{_RULE}")
 _PINNED_FIELD = lazy_pattern(r"(?m)^pinned:[^\n]*\n(?:[ \t-][^\n]*\n)*?(?=[^\s-]|---)")
-NEIGHBOUR_TURNS = 2  # on either side, indexed with a turn: an answer rarely repeats the words of its question
-TARGET_CHARS = 900  # of a passage: small enough to point at one thought, large enough to hold it
-MAX_PASSAGES = 20_000  # of a page: four megabytes of prose have about 4,000
-_MAX_LINE_CHARS = 8_000  # of one line in one passage, and of a neighbour of a turn
-MAX_TURN_CHARS = 1_000_000  # of one turn that are searched
-_MAX_HINT_CHARS = 2_000  # that every passage of a page repeats: a long title would cost its length for each of them
+NEIGHBOUR_TURNS = 2  # indexed with a turn, per side: an answer rarely repeats its question's words
+TARGET_CHARS = 900  # aimed at per passage: small enough to point at one thought, large enough to hold it
+MAX_PASSAGES = 20_000  # per page; four megabytes of prose have about 4,000
+_MAX_LINE_CHARS = 8_000  # of one line within a passage, or of a neighbouring turn
+MAX_TURN_CHARS = 1_000_000  # of one turn; the rest is not searched
+_MAX_HINT_CHARS = 2_000  # a hint is repeated in every passage, so a long title would be costly
 
 
 def split_page(text: str, name: str = "", *, by_item: bool = True) -> list[Passage]:
@@ -73,7 +73,7 @@ def split_page(text: str, name: str = "", *, by_item: bool = True) -> list[Passa
             headings = [*(mark for mark in headings if mark.level < landmark.level), landmark]
         line = after
         if len(passages) > MAX_PASSAGES:
-            break  # one more than a page may have: the caller says so
+            break  # one more than the limit, so that the caller notices
     return passages
 
 
@@ -130,7 +130,7 @@ def titles_above(text: str, line: int) -> tuple[str, ...]:
     return headings[at - 1][1] if at else ()
 
 
-@cache_within(1_000_000)  # asked for each statement of a page
+@cache_within(1_000_000)  # called for every statement of a page
 def _list_titles(text: str) -> tuple[tuple[int, tuple[str, ...]], ...]:
     """Return the lines of the headings of a page, each with its title and those above it."""
     count = LineCounter(text)
@@ -193,7 +193,7 @@ def _add_title(part: Passage, block: Block) -> Passage:
 
 
 def _add_hint(parts: Iterable[Passage], hint: str) -> Iterator[Passage]:
-    """Yield passages with a hint before their own, which the first has whole and the others as far as it is short."""
+    """Yield passages with a hint before their own: the first with all of it, the others with its start."""
     for number, part in enumerate(parts):
         shared = hint[:_MAX_HINT_CHARS] if number else hint
         yield part._replace(hint=f"{shared} {part.hint}".strip())
@@ -229,7 +229,7 @@ def split_skill(text: str, skill: Skill) -> list[Passage]:
 
 
 def _without_pins(head: str) -> str:
-    """Return front matter with its `pinned` as an empty line, for each that it had."""
+    """Return front matter with each `pinned` line emptied."""
     return _PINNED_FIELD.sub(_keep_line_breaks, head) if "\npinned:" in head else head
 
 
@@ -261,7 +261,7 @@ def split_transcript(text: str) -> tuple[list[Passage], list[int]]:
 def _day_in_words(at: str) -> str:
     """Return the day of a timestamp as people write it: in an embedding, digits would outweigh the text."""
     if not at[:4].isdigit():
-        return at  # in words already
+        return at  # it is in words already
     ordinal = parse_day(at)
     day = date.fromordinal(ordinal) if ordinal else None
     return f"{day.day} {day:%B %Y}" if day else ""
@@ -306,7 +306,7 @@ def _split_lines(lines: list[str], first: int, last: int) -> list[Passage]:
 
 
 def _is_about_page(lines: list[str], number: int) -> bool:
-    """Return whether a line is an annotation of the whole page: it is after an empty one, or after another of these."""
+    """Return whether a line is an annotation of the whole page: it follows an empty line, or another of these."""
     while number and is_annotation_line(lines[number - 1]):
         number -= 1
         if not number or not lines[number - 1].strip():

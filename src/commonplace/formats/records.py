@@ -39,7 +39,7 @@ def parse_record(text: str, defaults: Record) -> Record:
 
 
 def _split_record(text: str) -> tuple[frontmatter.Fields, str, str]:
-    """Return the fields, the value as text, and what is wrong. Text between two `---` lines may be no front matter."""
+    """Return the fields, the value as text, and what is wrong. Text between two `---` lines may not be front matter."""
     head, body = frontmatter.split(text)
     try:
         fields = frontmatter.parse(head)
@@ -53,7 +53,7 @@ def _split_record(text: str) -> tuple[frontmatter.Fields, str, str]:
 def render_record(old: str, value: Json, fields: Mapping[str, Any], *, start_over: bool = False) -> str:
     """Return the page with this value and these fields; all else in the front matter stays.
 
-    BrokenFrontMatter if the front matter cannot be parsed, unless the page may `start_over`.
+    BrokenFrontMatter if the front matter cannot be parsed, unless `start_over` lets it be replaced.
     """
     is_text = isinstance(value, str)
     body = value if is_text else json.dumps(value, ensure_ascii=False, indent=2)

@@ -5,7 +5,7 @@ the headings of a daily page. `escape` puts a backslash before such a line insid
 it away again, so that any text can be stored and comes back exactly.
 
 A footer is a hard boundary: fences are paired between two footers and never across one, so that a fence left open by
-hand cannot swallow the blocks after the next footer. A fence that is never closed is no fence.
+hand cannot swallow the blocks after the next footer. A fence that is never closed does not count.
 
 A list of people or facts is cut so that a hit is one item: each of its items makes sense alone. Steps, checklists and
 lists of a word or two stay whole, since only the whole says something.
@@ -21,7 +21,7 @@ from typing import Literal, NamedTuple
 from ..caching import cache_within
 from ..patterns import lazy_pattern
 
-BLOCK_LEVEL = 3  # of a `### key` heading
+BLOCK_LEVEL = 3  # heading level of `### key`
 FOOTER_START = "<!-- agentool-memory:"
 
 # A daily page is a `# YYYY-MM-DD` heading over `## HH:MM` entries.
@@ -46,9 +46,9 @@ _OUR_HEADING = lazy_pattern(
     rf"{'#' * BLOCK_LEVEL}(?:[ \t\r]|$)|(?:{ENTRY_HEADING_PATTERN}|{DAY_HEADING_PATTERN})[ \t]*\r?$"
 )
 _MIN_ITEMS = 4
-_MIN_SHARE = 3 / 4  # of the items, which must say something by themselves
+_MIN_SHARE = 3 / 4  # of the items must make sense alone
 _MIN_WORDS = 3
-_MIN_WIDE_CHARACTERS = 6  # of scripts without spaces
+_MIN_WIDE_CHARACTERS = 6  # for scripts without spaces
 _MAX_CONTEXT_CHARACTERS = 200
 _TAB_COLUMNS = 4
 
@@ -110,7 +110,7 @@ def _parse_fence(line: str) -> _Fence | None:
 def _pair_fences(fences: list[_Fence | None]) -> list[bool]:
     """Tell for each line of a segment (None: not a fence line) whether it is inside, opens or closes a closed fence."""
     inside = [False] * len(fences)
-    never_closed: dict[str, int] = {}  # per character, the shortest opener known to find no closer from here on
+    never_closed: dict[str, int] = {}  # per fence character, the shortest opener known to have no closer from here on
     at = 0
     while at < len(fences):
         opener = fences[at]
@@ -130,7 +130,7 @@ def find_fenced_lines(lines: list[str]) -> list[bool]:
     return _pair_fences([_parse_fence(line) for line in lines])
 
 
-@cache_within(2_000_000)  # a write asks several times for those of the page before and after it
+@cache_within(2_000_000)  # a write needs the marks of the old and new page several times
 def find_marks(text: str) -> tuple[Mark, ...]:
     """Return the headings and footers of a page in order, those inside closed fences included."""
     marks: list[Mark] = []

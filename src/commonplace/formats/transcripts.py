@@ -5,8 +5,8 @@ Only what the user and the assistant said counts; tool calls and their results a
 here, so that neither the index nor a reply ever holds what somebody pasted into a conversation. No turn can pose as
 another: its role is always shown, and a line in it that reads like the start of a turn gets a backslash.
 
-Every backend appends lines and reads them from the end. A line that is not JSON is no item: a process that is killed
-while it writes leaves half a line, which nobody reads and the next writer cuts off.
+Every backend appends lines and reads them from the end. A line that is not JSON is skipped: a process that is killed
+while it writes leaves half a line, which the next writer cuts off.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from ..secrets import redact
 from .json_text import is_unicode, parse_object, replace_surrogates
 from .structure import escape_unprintable
 
-# What programs call the two speakers, and what we do.
+# The names that programs use for the two speakers, and ours.
 ROLES = {"user": "user", "human": "user", "assistant": "assistant", "ai": "assistant", "model": "assistant"}
 # How the text of a turn begins, by who speaks.
 USER_STARTS = tuple(f"{role}{mark}" for role, who in ROLES.items() if who == "user" for mark in (":", " ("))
 ASSISTANT_STARTS = tuple(f"{role}{mark}" for role, who in ROLES.items() if who == "assistant" for mark in (":", " ("))
-TURN_FORMAT = "role (name): text"  # what the text of a turn looks like; an index with another form is made anew
+TURN_FORMAT = "role (name): text"  # form of a turn's text; an index made with another form is rebuilt
 _SPEAKER_ROLES = "|".join([*sorted(ROLES), "system", "developer", "tool", "function"])
 # After any line break, what reads like the start of a turn: a role, perhaps a name, and a colon, perhaps with marks
 # around them. Repetitions are bounded, so that no text makes this slow.
@@ -60,7 +60,7 @@ class TextPart(NamedTuple):
 
 
 class ChatEvent(NamedTuple):
-    """A message of a chat as a program wrote it. Whether it counts, and what its role means, the caller decides."""
+    """A chat message as a program wrote it. The caller decides whether it counts and what its role means."""
 
     role: str
     parts: tuple[TextPart, ...]
@@ -120,7 +120,7 @@ def _parse_turn(number: int, event: dict[str, Any]) -> Turn | None:
     spoken = "\n".join(part.text for part in chat.parts).strip()
     name = _clean(str(chat.name or ""))
     prefix = f"{_format_speaker(chat.role, name)}: "
-    content = _clean(prefix + spoken).removeprefix(prefix)  # with the name, which may announce a secret
+    content = _clean(prefix + spoken).removeprefix(prefix)  # including the name, which may announce a secret
     text = _escape_speakers(prefix + content)
     return Turn(number, text, _clean(str(chat.at or "")), chat.role, name, content) if content else None
 

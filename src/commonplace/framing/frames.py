@@ -39,7 +39,7 @@ _FENCE = lazy_pattern(r" {0,3}(`{3,}|~{3,})(.*)")
 _SECTION_TITLE = lazy_pattern(rf"\W*(?:{'|'.join(TITLES)})\b", re.IGNORECASE)
 _PLAIN_NAME = lazy_pattern(r"[^\W\d][\w .:/@-]*")
 _PLAIN_TITLE = lazy_pattern(r"\w[\w .,:'’()/@&+-]*")
-# A few words on one line, which no reader takes for a part of the prompt.
+# A few words on one line, which cannot be mistaken for a part of the prompt.
 _PLAIN_VALUE = lazy_pattern(r"[\w(+-]?\w[\w .,:;'’()/@%&+=-]{,60}")
 _BREAKS = lazy_pattern(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _OTHER_BREAKS = lazy_pattern(r"\r\n|[\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]")
@@ -72,14 +72,14 @@ _ARABIC_END = re.compile(
     "[\u0621-\u0625\u0627\u0629\u062f-\u0632\u0648\u0671-\u0677\u0688-\u0699\u06c0\u06c3-\u06cb\u06cd\u06cf\u06d2\u06d3\u06d5\u06ee\u06ef]"
 )
 _ARABIC_MARKS = re.compile("[\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed]")
-_MAX_MARKS = 4  # on one letter
-_HEH = "\u0647"  # with a joiner also at the end of a word: an abbreviation, and a vowel of Kurdish
+_MAX_MARKS = 4  # combining marks on one letter
+_HEH = "\u0647"  # takes a joiner even at the end of a word: in abbreviations, and as a Kurdish vowel
 _INDIC = re.compile("[\u0900-\u0dff]")
 _VIRAMA = re.compile("[\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d3b\u0d3c\u0d4d\u0dca]")
-_FREE_JOINERS = 2  # in a line, besides one for so many letters
+_FREE_JOINERS = 2  # allowed in any line; longer lines may have more
 _LETTERS_PER_JOINER = 6
-_LETTERS_PER_VIRAMA_JOINER = 3  # a joiner beside a virama is seen, and some scripts have one in most words
-_MAX_IDEOGRAPH_VARIANTS = 3  # in a line
+_LETTERS_PER_VIRAMA_JOINER = 3  # a joiner beside a virama is visible, and some scripts have one in most words
+_MAX_IDEOGRAPH_VARIANTS = 3  # per line
 _EMOJI_SELECTORS = "\ufe0e\ufe0f"
 _JOINERS = "\u200c\u200d"
 _EMOJI_JOINER = "\u200d"
@@ -281,7 +281,7 @@ def _escape_break(match: re.Match[str]) -> str:
 def fence(text: str, label: str, author: str = "", kind: Literal["data", "rules"] = "data") -> str:
     """Return text in a code fence that nothing inside it can close, labelled with its page and who wrote it.
 
-    `rules` are instructions that somebody stands behind, and bind the reader; `data` never does.
+    `rules` are approved instructions, which bind the reader; `data` never does.
     """
     lines = _escape_imitations(show_hidden(text))
     longest = max((len(run) for run in re.findall(r"`+", lines)), default=0)
@@ -307,7 +307,7 @@ def list_item(name: str, text: str, label: str) -> str:
 
 
 def show_instructions(text: str) -> str:
-    """Return instructions that people keep: as they are, but that nothing in them is hidden or left open."""
+    """Return instructions as they are, with hidden characters shown and open fences closed."""
     return close_fence(show_hidden(text))
 
 

@@ -26,12 +26,12 @@ _WEIGHTS = (
     (r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]", 1.0),
 )
 _OTHER_WEIGHT = 1.3
-_NEAR_CHARACTERS = 40  # how far before the cut the end of a line or a sentence is looked for; at least a 20th of it
-_NEAR_TOKENS = 10.0  # the most that may lie between them, where a script has many tokens a character
+_NEAR_CHARACTERS = 40  # how far back from the cut to look for the end of a line or sentence; at least a 20th of it
+_NEAR_TOKENS = 10.0  # how far back at most, for scripts with many tokens per character
 _NEAR_SHARE = 0.05
-_MAX_RULES_CHARACTERS = 60_000  # of one page that sentences are chosen from
+_MAX_RULES_CHARACTERS = 60_000  # of a page of rules; sentences are chosen from its start
 _MAX_EXTRA_SENTENCES = 20
-_MAX_SENTENCE_BREAKS = 6  # in a sentence that was wrapped
+_MAX_SENTENCE_BREAKS = 6  # line breaks within one wrapped sentence
 _SENTENCE_END = lazy_pattern(r"[.!?…][\"')\]]*(?=\s)|[。！？]")
 _SENTENCES = lazy_pattern(r"(?<=[.!?…])\s+(?=[^a-z\s])|(?<=[.!?…][\"')\]*])\s+(?=[^a-z\s])|(?<=[。！？])(?=\S)")
 _FENCE = lazy_pattern(r" {0,3}(?:`{3,}|~{3,})")
@@ -45,12 +45,12 @@ _PROHIBITION = (
 
 Fits = Callable[[str], bool]
 MAX_REPLY_CHARACTERS = 24_000
-ROWS_CHARACTERS = 22_000  # of the rows of a reply; the rest is for what is around them
+ROWS_CHARACTERS = 22_000  # limit for the rows of a reply, which leaves room for the rest of it
 # Of a reply that lists what was asked for by name, or as many hits as were asked for.
 LIST_CHARACTERS = 10_000_000
-RECORDS_CHARACTERS = 400_000  # of a reply that lists all records or skills there are: some thousands
-_MIN_SHARE_CHARACTERS = 400  # less of a row is not worth showing
-_MIN_ROOM_LEFT = 4  # a row that cannot be cut takes at most this fraction (1/4) of what is left
+RECORDS_CHARACTERS = 400_000  # limit for a list of all records or skills: room for thousands
+_MIN_SHARE_CHARACTERS = 400  # a shorter rest of a row is not worth showing
+_MIN_ROOM_LEFT = 4  # a row that cannot be cut may take 1/4 of the remaining room
 _MAX_NAMES = 10
 _MAX_NAME_CHARACTERS = 60
 
@@ -113,7 +113,7 @@ def _find_boundary(text: str, end: int) -> int:
 
 
 def _find_reach(before: str) -> int:
-    """Return how many of these characters before a cut it may go back."""
+    """Return how many characters the cut may move back."""
     tokens = weigh_tokens(before)
     return _NEAR_CHARACTERS if tokens <= _NEAR_TOKENS else int(_NEAR_CHARACTERS * _NEAR_TOKENS / tokens)
 
@@ -345,7 +345,7 @@ def _find_share(sizes: list[int], room: int) -> int:
 
 
 def _cut_row(row: Row, text_field: str, share: int) -> Row | None:
-    """Return a row with the start of its text, so that it has at most `share` characters; None where it has none."""
+    """Return a row with the start of its text, within `share` characters; None if it has no text to cut."""
     text = row.get(text_field)
     if not isinstance(text, str):
         return None

@@ -39,13 +39,13 @@ Kind = Literal["world", "curated", "day"]
 _TITLES: dict[Kind, str] = {"world": WORLD_TITLE, "curated": CURATED_TITLE, "day": DAYS_TITLE}
 _JOINT = f"\n{SEPARATOR}\n\n"
 _MIN_ROOM_CHARACTERS = 500  # less of a page is not worth showing
-_TITLE_CHARACTERS = 30  # of the title of a section and the joint before it, at the most
-# How much of the limit the curated page may take, and the days with it, where the rest needs more than that leaves.
+_TITLE_CHARACTERS = 30  # upper bound for a section's title and the separator before it
+# The curated page, and it together with the days, may take this share of the limit if the rest needs room.
 _SHARES: dict[Kind, float] = {"curated": 0.5, "day": 0.8, "world": 1.0}
 _LEFT_OUT_SHARE = 0.2
 _NO_MARKS: Mapping[int, str] = {}
 
-# Whatever any reader ends a line with. The capturing group keeps the breaks in the result of `split`.
+# Every kind of line break. The capturing group keeps the breaks in the result of `split`.
 _LINE_BREAK = lazy_pattern(r"(\r\n|[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029])")
 _SPACE = r"[ \t\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]"
 _TITLE = "|".join(
@@ -59,7 +59,7 @@ _PARENTHESES = str.maketrans("[]", "()")
 
 
 class RecallPage(NamedTuple):
-    """A page to recall. `name` is its topic or its day; the heading shows its author.
+    """A page to recall. `name` is its topic or day; the heading names its author.
 
     `marks`: what replaced its lines, in words, by their numbers from 0.
     """
@@ -93,10 +93,10 @@ class Recalled(NamedTuple):
 class _Part(NamedTuple):
     page: RecallPage
     text: str  # as it is shown
-    line_count: int  # whole lines from the start of the page; of a day, which is cut there, it says nothing
+    line_count: int  # whole lines from the start of the page; not used for days, which are cut at the start
 
 
-ReadCall = Callable[[str, int], str]  # a path and a line to the call that reads on from there
+ReadCall = Callable[[str, int], str]  # takes a path and a line, returns the call that reads on from there
 
 
 def render_recall(pages: Sequence[RecallPage], limit: int, read_call: ReadCall, last_line: str = "") -> Recalled:
@@ -351,7 +351,7 @@ def _add_marks(parts: list[str], marks: Mapping[int, str]) -> None:
 def unescape_page(text: str, page: str, kind: Kind) -> str:
     """Return text for a page that was rewritten from what `escape_page` made of it, as that page, without marks.
 
-    `page` is the page as it stands: an escape of a kind that it does not need now was not put there by `recall`, and
+    `page` is the current page: an escape of a kind that it does not need now was not put there by `recall`, and
     stays. Only titles, `---` and days are always taken for escaped, since a whole page may come from another one.
     """
     seen = {imitation for _, imitation in _find_imitations(_LINE_BREAK.split(escape_hidden(page))[::2], kind)}

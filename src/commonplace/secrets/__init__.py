@@ -1,4 +1,4 @@
-"""Finds secrets in text: known formats of keys, and values that look like a secret after names like `password`.
+"""Finds secrets in text: keys in known formats, and values that look like a secret after names like `password`.
 
 Pure functions. A secret is long and has no spaces, so most rules are tried only around such runs, and each only at its
 literal markers: text without secrets costs microseconds. No pattern matches across a bracket, so that the
@@ -17,21 +17,21 @@ from .rules import RULES, Rule
 
 _MAX_ADVICE = 3  # kinds of secrets in one warning that come with their next step
 _LONG_RUN = b"x" * 16  # the shortest run without a space that most rules look at
-_CHARACTERS_BEFORE = 100  # before such a run, in which a marker may be
-_CONTEXT_CHARACTERS = 120  # before a marker, in which the context of its rule may be
+_CHARACTERS_BEFORE = 100  # how far before such a run a marker may be
+_CONTEXT_CHARACTERS = 120  # how far before a marker the context of its rule may be
 _FOLD = bytes(ord("0") if chr(byte).isdigit() else ord(chr(byte).lower()) for byte in range(128)) + bytes(128)
 _SOLID = bytes(
     ord("x" if chr(byte).isalnum() or chr(byte) in "_-+/=.~!@#$%^&*" else " ") for byte in range(128)
 ) + bytes(b" " * 128)
-_RARE = "_=@~-."  # rare in prose: if one is absent, all markers with it are skipped
-_PREFIX_BYTES = 2  # of a folded marker, by which the rules for prefixes are found
+_RARE = "_=@~-."  # rare in prose: if the text lacks one, all markers that contain it are skipped
+_PREFIX_BYTES = 2  # prefix rules are looked up by the first bytes of a folded marker
 _WORD_START = rb"(?:(?<![a-z0-9_-])|(?<=\\[nrt]))(?=([a-z0-9][!-~]))"
-# Nobody sees them, and a key with one inside works again once it is pasted into a field that drops them.
+# Invisible characters: a key with one inside works again once a field drops them.
 _INVISIBLE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
-_REACH_CHARACTERS = 2000  # on either side of an invisible character, in which its secret begins and ends
+_REACH_CHARACTERS = 2000  # how far a secret may extend on either side of an invisible character
 
 Candidate = tuple[int, int, int]  # start, end, and which rule
-Markers = dict[str, dict[bytes, list[int]]]  # by rare character, or none: each marker with the rules it belongs to
+Markers = dict[str, dict[bytes, list[int]]]  # rare character (or "") to markers, each with its rules
 
 
 class Secret(NamedTuple):
@@ -133,7 +133,7 @@ def _find_interrupted(text: str) -> Iterator[Candidate]:
 
 
 def _neighbourhoods(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the parts of a text around invisible characters that interrupt a word in ASCII; neighbours as one."""
+    """Yield the parts of a text around invisible characters inside ASCII words; adjacent parts are joined."""
     start = -1
     end = -1
     for at in sorted(at for char in _INVISIBLE for at in _positions(text, char)):
@@ -175,7 +175,7 @@ def _long_runs(text: str, folded: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _join_neighbours(runs: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield the runs with some text before each, as one where they are near."""
+    """Yield the runs with some text before each; nearby ones are joined."""
     start = -1
     end = -1
     for first, after in runs:

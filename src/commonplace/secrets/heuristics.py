@@ -33,7 +33,7 @@ _UUID = r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
 
 
 def looks_varied(value: str) -> bool:
-    """Return whether a value is no example from a manual: enough for one with a known prefix."""
+    """Return whether a value is not an example from a manual: enough for one with a known prefix."""
     return len(set(value)) >= 8 and not _contains(_EXAMPLE, value) and not _contains(_SEQUENCE, value)
 
 
@@ -55,7 +55,7 @@ def looks_random(value: str) -> bool:
 
 
 def looks_random_not_uuid(value: str) -> bool:
-    """Return whether a value looks random and is no UUID: tokens of requests, locks and pages give no access."""
+    """Return whether a value looks random and is not a UUID: tokens of requests, locks and pages give no access."""
     return looks_random(value) and not _matches(_UUID, value)
 
 
@@ -104,7 +104,7 @@ def looks_like_encoded_login(value: str) -> bool:
 
 
 def looks_like_pin(value: str) -> bool:
-    """Return whether digits are not everybody's example."""
+    """Return whether digits are not a common example."""
     return len(set(value)) > 1 and value not in ("1234", "12345", "12345678")
 
 

@@ -1,7 +1,7 @@
 """All tools by name: look up, check, call.
 
-A call never raises for what a caller can do wrong: it answers in the error form of the toolset that was asked. A whole
-reply of a model in the action protocol is run here, too.
+A call never raises for a caller's mistake: it answers in the error form of the toolset that was called. The action
+protocol, in which a model's whole reply is run, is here, too.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ __all__ = [
     "run_actions",
 ]
 
-_EXAMPLE = '{"content": "…"}'  # of arguments
+_EXAMPLE = '{"content": "…"}'  # example of arguments
 _FENCED_JSON = re.compile(r"\s*```(?:json)?[ \t\r]*\n(.*?)\n?```\s*", re.DOTALL)
 
 
 class Outcome(NamedTuple):
-    """What a call answered, and the error behind the answer, if there was one."""
+    """The answer of a call, and the error behind it, if there was one."""
 
     reply: Reply
     error: CommonplaceError | None = None
 
 
 class Offer(NamedTuple):
-    """A tool under the name it is offered by, beside others."""
+    """A tool under the name by which it is offered among others."""
 
     name: str
     toolset: Toolset
@@ -112,14 +112,14 @@ def call(
 
 
 def _with_conflicts(reply: Reply, conflicts: Sequence[str]) -> Reply:
-    """Return the reply with what was lost in conflicts: sentences, beside lines that can be put back as warnings."""
+    """Return the reply with its conflicts as sentences; as warnings if `conflict` already has lines to put back."""
     if "conflict" in reply:
         return with_warning(reply, *conflicts)
     return {**reply, "conflict": "; ".join(conflicts)} if conflicts else reply
 
 
 def _describe_changes(home: Home, edits: Sequence[PageEdit]) -> Reply:
-    """Return what a reply says about what was replaced. A write that is done never fails for want of that."""
+    """Return the notices about what was replaced. Failing to find them never fails the completed write."""
     if not edits:
         return {}
     from .notices import describe_changes
@@ -130,7 +130,7 @@ def _describe_changes(home: Home, edits: Sequence[PageEdit]) -> Reply:
 
 
 def only_reads(tool: str, toolset: str | Sequence[str] | None = None, home: Home | None = None) -> bool:
-    """Return whether a call of this name writes nothing, also because there is no such tool."""
+    """Return whether a call of this name writes nothing; true if there is no such tool."""
     try:
         owner, name = _find_tool(home, tool, toolset)
     except UnknownTool:
@@ -160,8 +160,8 @@ def _find_tool(home: Home | None, tool: str, toolset: str | Sequence[str] | None
     names = TOOLSETS if toolset is None else check_toolsets(toolset)
     # Without a list of toolsets a name means the same tool in every home.
     unavailable = home.unavailable_toolsets if home and toolset is not None else ()
-    every = name_tools(spell_out(names))  # also those that the everyday selection leaves out of the list
-    for each in [*name_tools(names, unavailable), *every]:  # one that is switched off refuses the call itself
+    every = name_tools(spell_out(names))  # including those that the everyday selection does not list
+    for each in [*name_tools(names, unavailable), *every]:  # a tool that is switched off refuses the call itself
         if tool == each.name:
             return load(each.toolset), each.plain
     for each in every:
@@ -206,14 +206,14 @@ def _parse_arguments(arguments: Any) -> Mapping[str, Any]:
 
 
 def _replace_surrogates_in(reply: Any) -> Any:
-    """Make a refusal valid UTF-8, whatever it repeats of the arguments."""
+    """Make a refusal valid UTF-8, whatever part of the arguments it repeats."""
     if isinstance(reply, dict):
         return {name: _replace_surrogates_in(value) for name, value in reply.items()}
     return replace_surrogates(reply) if isinstance(reply, str) else reply
 
 
 def _refuse_without_toolset(error: CommonplaceError) -> Reply:
-    """Refuse when it is not known which toolset was meant: readable as any of their forms."""
+    """Return a refusal for an unknown toolset, readable in the form of any of them."""
     return {"success": False, "status": "error", "error": str(error)}
 
 

@@ -1,4 +1,4 @@
-"""How a tool is defined: a typed function with a docstring. Its schema, its description and its answer are read off it.
+"""How a tool is defined: a typed function with a docstring, from which its schema, description and answer are derived.
 
 Parameters are annotated `Annotated[type, "what it is"]`, with `Clamp` where a number is brought into a range, and the
 return type `Annotated[Reply, Answer(path=str, ...)]`. A name that Python reserves ends in an underscore, which the
@@ -20,11 +20,11 @@ from ..home import Home
 from ..schema import ANY_JSON, Clamp, Schema, array, check, from_type, types_of
 
 Reply = dict[str, Any]
-Refusal = Callable[[CommonplaceError, str, Mapping[str, Any]], Reply]  # the error, the tool, what it was called with
-JSON_TEXT = "json_text"  # the field in which a value of any type comes as JSON text
+Refusal = Callable[[CommonplaceError, str, Mapping[str, Any]], Reply]  # the error, the tool, and its arguments
+JSON_TEXT = "json_text"  # the field that carries a value of any type as JSON text
 _REQUIRED = inspect.Parameter.empty
 _PLAIN_TYPES = [{"type": kind} for kind in ("string", "number", "boolean", "object")]
-# Any value but null, one type a branch: what every client of JSON Schema understands.
+# Any value but null, one type per branch, as every client of JSON Schema understands it.
 ANY_JSON_BRANCHES = [
     *_PLAIN_TYPES,
     {"type": "array", "items": {"anyOf": [*_PLAIN_TYPES, {"type": "array"}, {"type": "null"}]}},
@@ -36,7 +36,7 @@ class ToolParameter(NamedTuple):
 
     name: str
     argument: str
-    value_schema: Schema  # what a value has to be, without the default
+    value_schema: Schema  # schema of a value, without the default
     default: Any = _REQUIRED
     clamp: Clamp | None = None
 
@@ -66,7 +66,7 @@ class ToolParameter(NamedTuple):
         return schema
 
     def convert(self, value: Any) -> Any:
-        """Return a given value as the function takes it; raise InvalidArgument when it does not fit the schema."""
+        """Return a value as the function takes it; raise InvalidArgument if it does not fit the schema."""
         if not self.clamp:
             return check(self.value_schema, value, self.name)
         number = check({"type": self.value_schema["type"]}, value, self.name)
@@ -99,7 +99,7 @@ def bind(parameters: Sequence[ToolParameter], arguments: Mapping[str, Any]) -> d
 
 
 def decode_json_text(parameters: Sequence[ToolParameter], arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the arguments with JSON text decoded, which a model sends where its API cannot ask for any object.
+    """Return the arguments with JSON text decoded, which a model sends if its API cannot ask for arbitrary objects.
 
     An object comes as its text. A value of any type, for which text is a value as well, comes as
     `{"json_text": "[1, 2]"}`.
@@ -155,7 +155,7 @@ class Answer:
         }
 
 
-# What any answer may have beside what was asked for.
+# Fields that any answer may have in addition.
 _NOTICES = [Answer(citation=str, text=str, kind=str, reason=str, advice=Maybe(str))]
 EXTRAS = Answer(warning=Maybe(str), conflict=Maybe(str), supersedes=Maybe(_NOTICES), contradicts=Maybe(_NOTICES))
 
@@ -198,14 +198,14 @@ class Tool:
 
     @cached_property
     def answer(self) -> Answer:
-        """Return what it answers if nothing fails."""
+        """Return the shape of its answer if nothing fails."""
         return answer_of(self.run)
 
     def invoke(self, home: Home, arguments: Mapping[str, Any]) -> Reply:
         return self.run(home, **bind(self.parameters, arguments))
 
     def parameter_names(self, arguments: Mapping[str, Any]) -> list[str]:
-        """Return the names of what it takes if it is called with these arguments."""
+        """Return the names of the parameters it takes when called with these arguments."""
         return [parameter.name for parameter in self.parameters]
 
     def schema(self) -> Schema:
@@ -224,7 +224,7 @@ def always_available(_home: Home) -> NotAvailable | None:
 
 @dataclass(frozen=True)
 class Toolset:
-    """Tools of one family, with the form in which that family refuses."""
+    """Tools of one family, with their common form of errors."""
 
     name: str
     tools: dict[str, Tool]

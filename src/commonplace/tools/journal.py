@@ -1,7 +1,7 @@
 """The journal toolset: recall what is known, remember what happens, reflect on it, keep facts all agents share.
 
-`reflect` and `update_world` rewrite a page whole, from what the caller was given of it. What others wrote since then is
-merged, so that nothing is lost silently.
+`reflect` and `update_world` rewrite a whole page, based on what the caller was given of it. What others wrote since
+then is merged, so that nothing is lost silently.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from ..storage.records import read_text
 from .define import Answer, Maybe, Reply, Tool, toolset, with_warning
 
 NO_MEMORIES = "No memories found"
-_MAX_INDEXED_CHARACTERS = 1_000_000  # of pages: more are not indexed while somebody waits for what they say
+_MAX_INDEXED_CHARACTERS = 1_000_000  # of pages indexed while a recall waits
 JournalReply = Annotated[Reply, Answer(success=bool, content=str)]
 
 
@@ -44,7 +44,7 @@ def recall(
     that looks like a heading of this reply is not part of the page, nor is `[no longer; now: …]` at the end of one.
     """
     warnings: list[str] = []
-    listed = _list_rewritten_pages(home)  # before they are read: a page that somebody creates meanwhile is not there
+    listed = _list_rewritten_pages(home)  # listed before they are read: a page created meanwhile counts as absent
     pages = [*_world_pages(home, warnings), *_curated_pages(home, warnings)]
     latest = [*_latest_days(home, days, warnings)]
     hint = "" if latest or not days else _name_newest_day(home, days)
@@ -104,7 +104,7 @@ def update_world(
 
 
 def _list_rewritten_pages(home: Home) -> list[str]:
-    """Return the pages there are of those that `reflect` and `update_world` rewrite."""
+    """Return the existing pages that `reflect` and `update_world` rewrite."""
     curated = home.layout.curated_page(home.agent)
     topics = home.storage.pages.list(home.layout.world)
     return [*topics, curated] if home.storage.exists(curated) else topics
@@ -158,8 +158,9 @@ def _read_page(home: Home, kind: Kind, name: str, path: str, warnings: list[str]
 
 
 def _mark_replaced(home: Home, pages: Sequence[RecallPage], recalled: Recalled) -> list[RecallPage]:
-    """Return the pages with marks on those lines of them that something newer replaced; none where nothing did. Only
-    what is shown is looked at, and the index of a large memory is asked as it is."""
+    """Return the pages with marks on the lines that something newer replaced. Only shown lines are examined, and the
+    index of a large memory is used without catching up.
+    """
     lines = [
         (
             page,
@@ -181,21 +182,21 @@ def _mark_replaced(home: Home, pages: Sequence[RecallPage], recalled: Recalled) 
 
 
 def _cut_after(text: str, count: int) -> str:
-    """Return the first lines of a text: no heading of the others is above them."""
+    """Return the first lines of a text; the headings above them are among these."""
     return "\n".join(text.split("\n", count)[:count])
 
 
 class _Rewrite(NamedTuple):
-    """What a page becomes: with what others changed, and with the notes that the new text leaves out."""
+    """The new page, including what others changed and the notes that the new text leaves out."""
 
     text: str
-    lost: str = ""  # lines of others that are not in it
+    lost: str = ""  # other writers' lines that are not in it
     is_merged: bool = False
     kept_notes: tuple[str, ...] = ()  # their keys
 
 
 def _rewrite_page(home: Home, path: str, content: str, kind: Kind) -> Reply:
-    """Rewrite a page with what others changed since the caller read it; return what the reply has to say about that.
+    """Rewrite a page, keeping what others changed since the caller read it; return the reply fields about that.
 
     `conflict` has the lines of others that are not on the page any more, and `kept` the keys of notes that the new
     text leaves out.
@@ -217,7 +218,7 @@ def _rewrite_page(home: Home, path: str, content: str, kind: Kind) -> Reply:
 
 
 def _merge_rewrite(reading: Reading | None, current: str, text: str, *, keeps_notes: bool, is_own: bool) -> _Rewrite:
-    """Merge a new text into a page. One that the caller was not given is replaced, and so is its own."""
+    """Merge a new text into a page. If the caller was not given the page, or wrote it last, it is replaced."""
     notes = _find_left_out_notes(current, text) if keeps_notes else []
     rest = _remove_notes(current, notes)
     base = None if reading is None else _remove_notes(reading.text, notes)
@@ -262,7 +263,7 @@ def _read_quietly(home: Home, path: str) -> str:
 
 
 def _find_own_version(home: Home, path: str) -> str:
-    """Return the version of a page that this agent wrote last; empty if somebody else did, or nobody knows."""
+    """Return the current version if this agent wrote it; empty if somebody else did, or it is unknown."""
     with suppress(OSError, StorageError):
         head = home.storage.history.head(path)
         if head and head.by.agent == current_write().author.agent:

@@ -97,7 +97,7 @@ def memory_read(
 ) -> Annotated[Reply, Answer(success=bool, data=_NOTE | Answer(created_at=str, updated_at=str))]:
     """Read one memory by its exact key. The summary page comes first, then the days, newest first."""
     note, warnings = _find_canonical(home, _check_key(key))
-    read_text(home.storage.pages, note.path)  # the base of a later merge
+    read_text(home.storage.pages, note.path)  # it is the base of a later merge
     at = note.block.at
     return _success({**_note_row(home, note), "created_at": at, "updated_at": at}, warnings)
 
@@ -194,7 +194,7 @@ def _read_all_blocks(home: Home) -> tuple[list[StoredBlock], list[str]]:
 
 
 def _note_pages(home: Home, paths: list[str], summary: str) -> list[str]:
-    """Return those of some pages that may have blocks, and the summary page, which some layouts keep elsewhere."""
+    """Return the pages that may have blocks, and the summary page, which some layouts keep elsewhere."""
     return [*dict.fromkeys([*home.layout.notes_pages(home.agent, paths), summary])]
 
 

@@ -1,7 +1,7 @@
 """What a write replaces or contradicts, so that the agent can act in the same turn: `supersedes` and `contradicts`.
 
-A value under the same key is replaced by the next one, a line of a page by the line that takes its place, and a fact
-by its newer version elsewhere (`facts/versions.py`), among what the writer may see. Nothing is deleted by this.
+A value is replaced by the next one under the same key, a line by the line that takes its place, and a fact by its newer
+version elsewhere (`facts/versions.py`), among what the writer may see. Nothing is deleted by this.
 """
 
 from __future__ import annotations
@@ -45,28 +45,28 @@ from ..storage.history import PageEdit
 from ..storage.layout import FIXED_PAGES, Layout, Place
 from .define import Reply
 
-_MAX_NOTICES = 3  # of each kind in one reply
-_MAX_TEXT_CHARACTERS = 200  # of a text that is replaced
-_MAX_COMPARED_CHARACTERS = 64_000  # of a page whose lines are compared
-_MAX_ADDED_CHARACTERS = 8_000  # of an edit whose statements are compared with all others
+_MAX_NOTICES = 3  # per kind and reply
+_MAX_TEXT_CHARACTERS = 200  # quoted of a replaced text
+_MAX_COMPARED_CHARACTERS = 64_000  # larger pages are not compared line by line
+_MAX_ADDED_CHARACTERS = 8_000  # statements of a larger edit are not compared with the rest of memory
 _MAX_STATEMENTS = 12
 _MAX_CANDIDATES = 30
 _MAX_WORD_CANDIDATES = 10
 _MAX_LOOKUP_WORDS = 6
-_MIN_SHARED_WORDS = 0.5  # of the words of two lines, if one takes the place of the other
+_MIN_SHARED_WORDS = 0.5  # of the words, if one line replaces another
 _WORD = re.compile(r"\w+")
 _PREDICATE = re.compile(r"[:=→]|\b(?:is|are|was|were|has|have)\b", re.IGNORECASE)
 _ARTICLES = ("a", "an", "the", "our", "my")
 
 
 class Notice(NamedTuple):
-    """A text that a write replaces or contradicts, where it is or was, and why."""
+    """A text that a write replaces or contradicts, where it is (or was), and why."""
 
     citation: str
     text: str
     kind: str
     reason: str
-    advice: str = ""  # what to do where a rule is wrong about it
+    advice: str = ""  # what to do if the rule is wrong here
 
     def as_reply(self) -> Reply:
         fields = {
@@ -79,7 +79,7 @@ class Notice(NamedTuple):
 
 
 def describe_changes(home: Home, edits: Sequence[PageEdit]) -> Reply:
-    """Return what a reply says about the edits of a call: nothing where nothing was replaced or contradicted."""
+    """Return the fields of a reply about a call's edits; none if nothing was replaced or contradicted."""
     placed = [_PlacedEdit(edit, place) for edit in edits if (place := home.layout.place(edit.path))]
     replaced = [notice for edit in placed for notice in _find_replaced(edit)]
     written = [each for edit in placed for each in _new_statements(edit)]
@@ -101,7 +101,7 @@ def _fit(notices: Iterable[Notice]) -> list[Reply]:
 
 
 class _PlacedEdit:
-    """An edit, what its page is, and the keyed notes on it before and after, which are parsed once."""
+    """An edit with its page's place, and the keyed notes before and after, parsed once."""
 
     def __init__(self, edit: PageEdit, place: Place) -> None:
         self.path, self.before, self.after = edit
@@ -126,7 +126,7 @@ class _Written(NamedTuple):
     path: str
     line: int
     statement: Statement
-    keys: LookupKeys  # under which older versions of it are stored
+    keys: LookupKeys  # older versions of it are stored under these
     glance: Glance
     is_in_channel: bool = False
     heading: str = ""
@@ -142,7 +142,7 @@ class _KeyedValue(NamedTuple):
 
 
 def _new_statements(edit: _PlacedEdit) -> list[_Written]:
-    """Return the statements that an edit adds to a page of text; none where it writes very much at once."""
+    """Return the statements that an edit adds to a page of text; none if the edit is very large."""
     if edit.place.kind not in ("page", "record", "activity"):
         return []
     if edit.before and edit.after.startswith(edit.before):
@@ -177,7 +177,7 @@ def _new_keys(edit: _PlacedEdit) -> list[_KeyedValue]:
 
 
 class _Older(NamedTuple):
-    """A statement that what was written may replace. `keys`: by which it was found; none if words found it."""
+    """A statement that the new text may replace. `keys`: those it was found by; none if it was found by words."""
 
     hit: Hit
     statement: Statement
@@ -185,7 +185,7 @@ class _Older(NamedTuple):
 
 
 class _Related(NamedTuple):
-    """What may be an older version of what was written."""
+    """Passages that may hold an older version of the new text."""
 
     by_key: list[Candidate]  # the passages that share a key with it
     statements: list[_Older]
@@ -194,7 +194,7 @@ class _Related(NamedTuple):
 def _compare_with_index(
     index: Index, viewer: Viewer, written: Sequence[_Written], keyed: Sequence[_KeyedValue]
 ) -> _Related:
-    """Return the passages to compare with what was written."""
+    """Return the passages to compare with the new text."""
     keys = dict.fromkeys(key for each in written for key in each.keys)
     keys |= dict.fromkeys(hash_key(value.key) for value in keyed)
     if not keys:
@@ -211,8 +211,9 @@ def _compare_with_index(
 
 
 def _list_older(candidate: Candidate, stored: StoredStatements | None, written: Sequence[_Written]) -> Iterator[_Older]:
-    """Yield the statements of a passage that what was written may replace, by the numbers that the index has of them,
-    or all of them if it has none."""
+    """Yield the statements of a passage that the new text may replace, chosen by the numbers in the index; all of them
+    if it has none.
+    """
     hit = candidate.hit
     if stored is None:
         for statement in read_statements(hit.text, is_turn=hit.source == "session"):
@@ -230,7 +231,7 @@ def _list_older(candidate: Candidate, stored: StoredStatements | None, written: 
 def _find_by_words(
     index: Index, viewer: Viewer, written: Sequence[_Written], known: Collection[int]
 ) -> list[Candidate]:
-    """Return the passages that have most words of the statements that say that something changed."""
+    """Return the passages with the most words of new statements that announce a change."""
     changes = " ".join(each.statement.text for each in written if not CHANGES.isdisjoint(each.statement.cues))
     terms = weigh_terms(index, changes, viewer) if changes else None
     lookup = {word: terms.weights[word] for word in terms.lookup[:_MAX_LOOKUP_WORDS]} if terms else {}
@@ -245,7 +246,7 @@ def _find_older(home: Home, found: _Related, written: Sequence[_Written]) -> lis
     today = home.today().toordinal()
     notices: list[Notice] = []
     for hit, older, keys in found.statements:
-        if (hit.path, older.words) in own:  # just written as well
+        if (hit.path, older.words) in own:  # written by the same call
             continue
         for each in distinct:
             if (keys and keys.isdisjoint(each.keys)) or _is_of_another_channel(hit, each):
@@ -265,7 +266,7 @@ def _judge(hit: Hit, older: Statement, newer: _Written) -> Link | None:
 
 
 def _find_given_answers(home: Home, hit: Hit, statement: Statement) -> Answers:
-    """Return the answers about a stored statement that somebody gave."""
+    """Return the answers that people gave about a stored statement."""
     if statement.answers == NO_ANSWERS:
         return NO_ANSWERS
     (origin,) = home.authors.find([(hit.path, hit.start, hit.end)])
@@ -279,7 +280,7 @@ def _notice(hit: Hit, statement: Statement, link: Link, newer: _Written) -> Noti
 
 
 def _find_other_values(layout: Layout, candidates: Sequence[Candidate], keyed: Sequence[_KeyedValue]) -> list[Notice]:
-    """Return what is kept elsewhere under the same key: it disagrees and is not replaced."""
+    """Return other values stored elsewhere under the same key: they disagree and are not replaced."""
     notices: list[Notice] = []
     for value in keyed:
         own_text = " ".join(value.text.split())
@@ -293,7 +294,7 @@ def _find_other_values(layout: Layout, candidates: Sequence[Candidate], keyed: S
 
 
 def _name_store(layout: Layout, hit: Hit) -> str:
-    """Return in words where a value is kept under a key."""
+    """Return in words where a value is stored under a key."""
     if hit.scope.kind == "agent":
         place = layout.place(hit.path)
         return "working memory" if place and place.kind == "record" else "a note"
@@ -307,7 +308,7 @@ def _read_value(passage: str) -> str:
 
 
 def _is_of_another_channel(hit: Hit, own: _Written | _KeyedValue) -> bool:
-    """Return whether one of both is true in a channel alone, and the other is not of that channel."""
+    """Return whether one of them is true only in a channel that the other does not belong to."""
     has_channel = own.is_in_channel or hit.scope.kind == "channel"
     return has_channel and posixpath.dirname(hit.path) != posixpath.dirname(own.path)
 
@@ -345,7 +346,7 @@ def _cite(path: str, block: Block) -> str:
 
 
 def _compare_lines(edit: _PlacedEdit) -> Iterator[Notice]:
-    """Yield the lines outside of keyed notes that others took the place of."""
+    """Yield the lines outside keyed notes that were replaced by others."""
     before = _lines_without_notes(edit.before, edit.old_notes)
     after = _lines_without_notes(edit.after, edit.new_notes)
     matcher = SequenceMatcher(None, [line for _, line in before], [line for _, line in after], autojunk=False)
@@ -370,7 +371,7 @@ def _lines_without_notes(text: str, notes: Iterable[Block]) -> list[tuple[int, s
 
 
 def _has_successor(line: str, candidates: Iterable[str]) -> bool:
-    """Tell whether a line says another thing about the same, in much the same words."""
+    """Tell whether a line says something different about the same subject, in much the same words."""
     words = _words(line)
     for candidate in candidates:
         others = _words(candidate)
@@ -381,7 +382,7 @@ def _has_successor(line: str, candidates: Iterable[str]) -> bool:
 
 
 def _find_subject(line: str) -> list[str]:
-    """Return the words that say what a line is about: those before a colon or a verb, or else the first one."""
+    """Return the subject of a line: the words before a colon or a verb, or else the first one."""
     head, separator, _ = _PREDICATE.sub("\n", line, count=1).partition("\n")
     words = [word for word in _WORD.findall(head.casefold()) if word not in _ARTICLES]
     return words if separator else words[:1]

@@ -278,7 +278,7 @@ class OperationTool(Tool):
             raise MissingArgument("op")
         if not isinstance(op, str) or op not in OPERATIONS:
             raise UnknownOperation(f"Unknown operation: {op}", hint=suggest(str(op), OPERATIONS).strip())
-        # The schema is one for all operations: a wrong type is refused in arguments that this one does not use, too.
+        # All operations share one schema: a wrong type is refused even in arguments that this one does not use.
         bound = bind(self.parameters, arguments)
         operation = OPERATIONS[op]
         for parameter in operation.parameters:
@@ -289,7 +289,7 @@ class OperationTool(Tool):
 
     def parameter_names(self, arguments: Mapping[str, Any]) -> list[str]:
         operation = OPERATIONS.get(str(arguments.get("op")))
-        if operation is None:  # then any of them may be meant
+        if operation is None:  # then any of them may be the intended one
             return [parameter.name for parameter in self.parameters]
         return ["op", *operation.parameter_names(arguments)]
 
@@ -347,7 +347,7 @@ def _record_row(record: Record) -> dict[str, Any]:
 
 
 def _as_in_force(home: Home, skill: Skill) -> Skill:
-    """Return a skill with the instructions that somebody approved, and a warning if others wait for a person."""
+    """Return a skill with its approved instructions, and a warning if others wait for approval."""
     try:
         rule = read_rule(home, skill.path, home.storage.pages.read(skill.path).text)
     except CommonplaceError:  # the skill has a warning that says so
@@ -417,7 +417,7 @@ def _require_channel(home: Home, channel: str) -> str:
 
 
 def _merge(old: dict[str, Json], new: dict[str, Json]) -> dict[str, Json]:
-    """Objects merge, everything else is replaced, null deletes."""
+    """Return the data with an update merged in: objects merge, everything else is replaced, null deletes."""
     out = dict(old)
     for name, value in new.items():
         if value is None:

@@ -58,7 +58,7 @@ _HIT = Answer(
     stale=Maybe(str),
     days=Maybe([Answer(words=str, day=str)]),
 )
-# Limits of a read that does not say how many lines.
+# Limits of a read without a number of lines.
 _MAX_LINES = 120
 _MAX_CHARACTERS = 12_000
 
@@ -200,7 +200,7 @@ def hit_row(hit: Hit) -> dict[str, Any]:
 
 
 def _named_days(hit: Hit) -> list[dict[str, str]]:
-    """Return which days words like `tomorrow` mean in a hit."""
+    """Return the days that words like `tomorrow` refer to in a hit."""
     from ..search.dates import name_relative_days
 
     days = name_relative_days(hit.text, parse_day(hit.at) or 0)

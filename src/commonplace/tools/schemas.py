@@ -1,7 +1,7 @@
-"""Tools as different model APIs want them described, all read off the same definitions.
+"""Descriptions of the tools for different model APIs, all derived from the same definitions.
 
-A strict description binds the model to the schema. Each API takes only a part of JSON Schema for that: what it does not
-take is said in words, and an object of any shape is asked for as JSON text, which `define.decode_json_text` reads.
+A strict description binds the model to the schema. Each API supports only a part of JSON Schema for that: the rest is
+put into words, and an object of any shape is requested as JSON text, which `define.decode_json_text` reads.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .define import ANY_JSON_BRANCHES, JSON_TEXT, ToolParameter
 Description = dict[str, Any]
 _AS_TEXT = 'An object, as JSON text: {"name": "value"}.'
 _ANY_AS_TEXT = "A list or an object, as JSON text."
-# What Anthropic takes in one request, over all of its strict tools.
+# Anthropic's limits for all strict tools of one request together.
 _ANTHROPIC_MAX_STRICT_TOOLS = 20
 _ANTHROPIC_MAX_OPTIONAL_PARAMETERS = 24
 _ANTHROPIC_MAX_UNIONS = 16
@@ -75,7 +75,7 @@ def _anthropic(offer: Offer) -> Description:
 
 
 def _anthropic_strict(offered: list[Offer]) -> list[Description]:
-    """Describe as many tools as strict as one request may have, in their order, and the others as usual."""
+    """Describe as many tools as strict as one request may have, in order, and the rest as usual."""
     described: list[Description] = []
     tools = 0
     optional = 0
@@ -120,7 +120,7 @@ def _nullable(parameter: ToolParameter) -> Schema:
 
 
 def _strict_type(parameter: ToolParameter) -> Schema:
-    """Return the type of a parameter in the part of JSON Schema that every strict form takes."""
+    """Return the type of a parameter in the part of JSON Schema that every strict form supports."""
     if parameter.kind == "any":
         return {"anyOf": [*({"type": kind} for kind in ("string", "number", "boolean")), _wrapped_json_text()]}
     if parameter.kind == "object":
@@ -153,7 +153,7 @@ def _in_words(parameter: ToolParameter, absent: str) -> str:
 
 
 def _one_type_each(schema: Schema) -> Schema:
-    """Return the same arguments with `anyOf` in place of a list of types, which some clients do not know."""
+    """Return the same arguments with `anyOf` instead of a list of types, which some clients do not support."""
     properties = {
         name: _branches(field) if isinstance(field["type"], list) else field
         for name, field in schema["properties"].items()

@@ -24,7 +24,7 @@ SESSION_HANDOFF_KEY = "session-handoff"
 SCRATCHPAD_KEY = "scratchpad"
 ACTIVITY_PREFIX = "activity-log-"
 
-# Weights of a match, as the contract has them.
+# Weights of a match, as the contract specifies.
 _QUERY_IN_KEY_WEIGHT = 6
 _QUERY_IN_CONTENT_WEIGHT = 5
 _TERM_IN_KEY_WEIGHT = 3
@@ -171,7 +171,7 @@ def _score(query: str, words: QueryWords, record: Record) -> _Score:
 
 
 def _find_by_meaning(home: Home, query: str, limit: int, records: list[Record], matches: list[Record]) -> list[Record]:
-    """Return the notes that fill up what words found: likely answers that have none of the words, best first."""
+    """Return further notes by meaning: likely answers that have none of the words, best first."""
     room = limit - len(matches)
     if room <= 0 or not records or not home.search_settings.enabled:
         return []
@@ -203,7 +203,7 @@ def _log_write(home: Home, key: str, mode: str) -> str:
 
 
 def _find_logs(home: Home, query: str, words: QueryWords) -> list[tuple[_Score, Record]]:
-    """Return the activity logs that are asked for by name. What they mention is found in the notes themselves."""
+    """Return the activity logs that the query names. What they mention is found in the notes themselves."""
     logs = []
     for path in home.storage.pages.list(home.layout.activity_folder(home.agent)):
         day = stem(path)
