@@ -206,7 +206,7 @@ def _prefer_answers(hits: list[Hit]) -> list[Hit]:
 
 def _date_hits(home: Home, hits: list[Hit]) -> list[Hit]:
     """Return hits with a date: that of their last change if the text has none. A session has dates of its own."""
-    origins = home.authors.find([(hit.path, hit.start, hit.end) for hit in hits])
+    origins = home.authors.find_of_hits(hits)
     return [
         hit if hit.at or hit.source == "session" else hit._replace(at=origin.at)
         for hit, origin in zip(hits, origins, strict=True)

@@ -15,7 +15,6 @@ from ..model import Hit, Viewer
 from ..search.dates import QueryDates
 from ..search.replacements import Replacement, describe_successor
 from ..search.shown_lines import ShownText, find_replaced_lines, list_statements
-from ..storage.authors import Provenance
 
 _MOST_OF_PASSAGE = 0.6  # a fact of this share of a passage is all that the passage says
 _MAX_CHARACTERS = 160  # of a fact that is named beside the one that replaced it
@@ -54,11 +53,8 @@ def find_replaced(
 
     today = home.today().toordinal()
 
-    def find_origins(hits: Sequence[Hit]) -> list[Provenance]:
-        return home.authors.find([(hit.path, hit.start, hit.end) for hit in hits])
-
     def find(index: Index) -> dict[int, list[Replacement]]:
-        return find_replaced_lines(index, viewer, texts, find_origins, today, only_approved=only_approved)
+        return find_replaced_lines(index, viewer, texts, home.authors.find_of_hits, today, only_approved=only_approved)
 
     return home.index.query(lambda view: find(view.index)) if catches_up else home.index.peek(find) or {}
 

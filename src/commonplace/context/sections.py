@@ -246,7 +246,7 @@ def _why_left_out(hit: Hit) -> str:
 def _find_dates(home: Home, hits: Sequence[Hit]) -> list[str]:
     """Return when each hit is from: what its page says or, where it says nothing, when it was written."""
     undated = [hit for hit in hits if not hit.at]
-    origins = home.authors.find([(hit.path, hit.start, hit.end) for hit in undated])
+    origins = home.authors.find_of_hits(undated)
     written = {hit: origin.at for hit, origin in zip(undated, origins, strict=True)}
     return [(hit.at or written[hit])[:10] for hit in hits]
 
@@ -261,7 +261,7 @@ def _hit_item(hit: Hit, at: str, heading: str, number: int) -> TextItem:
 
 
 def _keep_approved_hits(home: Home, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
-    origins = home.authors.find([(hit.path, hit.start, hit.end) for hit in hits])
+    origins = home.authors.find_of_hits(hits)
     return tuple(hit for hit, origin in zip(hits, origins, strict=True) if origin.is_approved)
 
 

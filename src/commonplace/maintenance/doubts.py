@@ -29,13 +29,13 @@ from ..home import Home
 from ..index.base import Index
 from ..index.handle import IndexView
 from ..index.recalls import name_agent_file
-from ..model import Citation, Hit, Page, parse_citation
+from ..model import Citation, Page, parse_citation
 from ..search.marks import read_pinned
 from ..search.pins import Pin, PinCheck, find_pins, find_placed_pins, parse_target
 from ..search.replacements import FoundStatement, Replacement
 from ..search.shown_lines import ShownText, find_replaced_lines, list_statements
 from ..search.validity import describe_validity, find_validity, may_say_validity
-from ..storage.authors import SUPERSEDE, Provenance, may_answer
+from ..storage.authors import SUPERSEDE, may_answer
 from ..storage.files import write_file
 from ..storage.history import as_text, current_origin
 from .timeline import parse_moment, read_as_of
@@ -147,13 +147,10 @@ def _find_replaced(home: Home, texts: Sequence[ShownText]) -> Iterator[Doubt]:
     viewer = home.visibility.viewer()
     today = home.today().toordinal()
 
-    def find_origins(hits: Sequence[Hit]) -> Sequence[Provenance]:
-        return home.authors.find([(hit.path, hit.start, hit.end) for hit in hits])
-
     def find(index: Index) -> Iterator[Replacement]:
         for start in range(0, len(texts), _PAGES_AT_ONCE):
             some = texts[start : start + _PAGES_AT_ONCE]
-            for each in find_replaced_lines(index, viewer, some, find_origins, today).values():
+            for each in find_replaced_lines(index, viewer, some, home.authors.find_of_hits, today).values():
                 yield from each
 
     def answer(view: IndexView) -> list[Replacement]:

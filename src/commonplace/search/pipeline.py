@@ -214,7 +214,7 @@ def _mark_versions(home: Searchable, index: SearchIndex, query: Query, result: S
     """Return the hits with those marked whose fact has a newer version; see `truth`."""
 
     def find_origins(hits: Sequence[Hit]) -> list[Provenance]:
-        return home.authors.find([(hit.path, hit.start, hit.end) for hit in hits], _find_moment(home, query))
+        return home.authors.find_of_hits(hits, _find_moment(home, query))
 
     with index.read_transaction():
         ranked = list(zip(result.ranked, result.hits, strict=True))

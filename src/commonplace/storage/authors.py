@@ -17,6 +17,7 @@ from ..caching import ByteCache
 from ..errors import CommonplaceError
 from ..formats.blocks import Answer, find_annotated_lines, find_answers, strip_own_annotations
 from ..formats.frontmatter import split as split_front_matter
+from ..model import Hit
 from .base import HistoryStore, Pages
 from .history import (
     ABSENT,
@@ -280,6 +281,10 @@ class Authors:
         except (CommonplaceError, OSError):
             return [Provenance() for _ in spans]
         return [self._find(span, stamps.get(span[0], "")) for span in spans]
+
+    def find_of_hits(self, hits: Sequence[Hit], moment: str = "") -> list[Provenance]:
+        """Return the provenance of each hit, as `find` does."""
+        return self.find([(hit.path, hit.start, hit.end) for hit in hits], moment)
 
     def find_approved_lines(self, path: str) -> list[tuple[int, int]]:
         """Return the first and last line of every stretch of a page that a person wrote or approved."""

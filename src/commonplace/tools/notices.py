@@ -269,7 +269,7 @@ def _find_given_answers(home: Home, hit: Hit, statement: Statement) -> Answers:
     """Return the answers that people gave about a stored statement."""
     if statement.answers == NO_ANSWERS:
         return NO_ANSWERS
-    (origin,) = home.authors.find([(hit.path, hit.start, hit.end)])
+    (origin,) = home.authors.find_of_hits([hit])
     return statement.answers.keep(origin.answers)
 
 
