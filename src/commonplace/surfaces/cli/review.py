@@ -288,16 +288,16 @@ def show_command(path: str) -> None:
     print_reply(describe_proposal(rule, _FOUND), rule.proposal.removesuffix("\n"))
 
 
-_if_version = click.option(
-    "--if-version", metavar="VERSION", help="Only if the proposal is still the one with this version (show --json)."
-)
+def _choose_proposals(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the arguments of a decision: which proposals it is about."""
+    if_version = "Only if the proposal is still the one with this version (show --json)."
+    command = click.option("--if-version", metavar="VERSION", help=if_version)(global_options(command))
+    command = click.option("--all", "every", is_flag=True, help="Choose all of them.")(command)
+    return click.argument("paths", nargs=-1, metavar="PATH...")(command)
 
 
 @proposals_command.command("approve")
-@click.argument("paths", nargs=-1, metavar="PATH...")
-@click.option("--all", "every", is_flag=True, help="Approve all of them.")
-@_if_version
-@global_options
+@_choose_proposals
 def approve_command(paths: tuple[str, ...], every: bool, if_version: str | None) -> None:
     """Put rules in force as they are. In a terminal they are shown first. History records it."""
     home = open_existing_home()
@@ -311,10 +311,7 @@ def approve_command(paths: tuple[str, ...], every: bool, if_version: str | None)
 
 
 @proposals_command.command("reject")
-@click.argument("paths", nargs=-1, metavar="PATH...")
-@click.option("--all", "every", is_flag=True, help="Reject all of them.")
-@_if_version
-@global_options
+@_choose_proposals
 def reject_command(paths: tuple[str, ...], every: bool, if_version: str | None) -> None:
     """Put back what was in force before, or remove a rule that is new. History keeps the proposal."""
     home = open_existing_home()

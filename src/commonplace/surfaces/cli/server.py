@@ -103,6 +103,10 @@ def mcp_command(**arguments: Any) -> None:
     serve_stdio(options)
 
 
+def _limit_option(flag: str, name: str, help_text: str) -> Callable[[Any], Any]:
+    return click.option(flag, name, default=0, show_default=True, type=click.IntRange(0), metavar="N", help=help_text)
+
+
 def _add_http_options(command: Any) -> Any:
     options = (
         click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on."),
@@ -126,33 +130,9 @@ def _add_http_options(command: Any) -> Any:
         ),
         click.option("--tls-cert", metavar="FILE", help="Serve HTTPS with this certificate, in PEM, with its chain."),
         click.option("--tls-key", metavar="FILE", help="The private key of --tls-cert, in PEM."),
-        click.option(
-            "--rate-limit",
-            "requests_per_minute",
-            default=0,
-            show_default=True,
-            type=click.IntRange(0),
-            metavar="N",
-            help="Let each token make N requests a minute; 0: no limit.",
-        ),
-        click.option(
-            "--write-quota",
-            "writes_per_day",
-            default=0,
-            show_default=True,
-            type=click.IntRange(0),
-            metavar="N",
-            help="Let each token write N times a day; 0: no limit.",
-        ),
-        click.option(
-            "--byte-quota",
-            "bytes_per_day",
-            default=0,
-            show_default=True,
-            type=click.IntRange(0),
-            metavar="N",
-            help="Let each token add N bytes a day; 0: no limit.",
-        ),
+        _limit_option("--rate-limit", "requests_per_minute", "Let each token make N requests a minute; 0: no limit."),
+        _limit_option("--write-quota", "writes_per_day", "Let each token write N times a day; 0: no limit."),
+        _limit_option("--byte-quota", "bytes_per_day", "Let each token add N bytes a day; 0: no limit."),
         click.option(
             "--workers",
             default=1,
