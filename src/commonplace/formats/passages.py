@@ -1,9 +1,9 @@
-"""Pages split into passages, the unit of search: blocks, entries, items of lists and paragraphs, with their lines.
+"""Splits pages into passages (chunks), the unit of search: blocks, entries, list items and paragraphs, by lines.
 
 The `text` of a passage is exactly its lines of the page, so that reading those lines gives the hit back; only a line
 that is far too long becomes several passages. What the lines do not say but a search may ask for (the key, the headings
-above, the date) goes into `hint`. Of a page that is
-too large, the longest parts are cut; the lines keep their numbers, and no part is dropped for the length of another.
+above, the date) goes into `hint`. Of a page that is too large, the longest parts are cut; the lines keep their numbers,
+and no part is dropped for the length of another.
 """
 
 from __future__ import annotations

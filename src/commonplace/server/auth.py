@@ -1,6 +1,6 @@
-"""Who a request comes from, which memory it means, and what its token allows.
+"""Authentication and authorization: who sent a request, which memory it is for, and what its token allows.
 
-A name given as a command-line flag holds for every request. One from the environment is a default that a request may
+A name given as a command-line flag applies to every request. One from the environment is a default that a request may
 replace: in its `_meta` (`commonplace/agent`), or over HTTP in a header (`Commonplace-Agent`). If a request uses both,
 they must agree, so that a name which a proxy puts into the header cannot be overridden.
 

@@ -117,7 +117,7 @@ class HomeWatchers:
             del self._watches[root]
 
     async def wait_until_started(self, root: str, on_late_start: Callable[[], None]) -> None:
-        """Wait, for a limited time, until no change in a home is missed; if that takes longer, `on_late_start` is called."""
+        """Wait, for a limited time, until no change in a home is missed; after that, `on_late_start` is called."""
         if watch := self._watches.get(root):
             try:
                 async with asyncio.timeout(WATCH_START_TIMEOUT_SECONDS):

@@ -1,4 +1,4 @@
-"""What the bulk verbs of a backend take and return: whole pages with times and history, for export, import and copy."""
+"""The values of a backend's bulk verbs: snapshots and batches of whole pages with history, for backup, import, copy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""History: who changed a page and when, and every version as one line, whole or as a delta of the line before.
+"""History: every version of a page with its author and origin, as one line each: whole, or a delta of the line before.
 
 A version is named by the hash of its bytes; what no longer has that hash is not trusted. The backends store the lines;
 how lines are made and read, and which are kept, is the same for all of them.

@@ -1,4 +1,4 @@
-"""Compares and merges texts line by line: the diff, the three-way merge, and what a write lost.
+"""Compares and merges texts line by line: the diff, the three-way merge and its conflicts, and what a write lost.
 
 The diff takes bounded time. Small texts are compared exactly. In large ones the lines that occur once in each are
 matched first, and only what lies between two of those is compared; stretches that are still too large count as changed.

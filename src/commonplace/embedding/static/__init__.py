@@ -1,4 +1,4 @@
-"""The model in the package (`static`): the vector of a text is the normalised sum of its tokens' vectors.
+"""The packaged model (`static`) and its tokenizer: the vector of a text is the normalised sum of its tokens' vectors.
 
 One file holds it: a line of JSON, the vocabulary, and for each row a scale, a lean and numbers of four bits. It is
 memory-mapped, and numpy is all it needs. One vector space serves every language.

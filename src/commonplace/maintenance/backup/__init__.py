@@ -1,4 +1,4 @@
-"""Backup: all of memory in one file as of one moment, and back again, byte for byte.
+"""Backup: a snapshot of all of memory in one file, and back again, byte for byte.
 
 export_to(home, stream)       a tar, or JSON lines; while others write
 export_file(home, path)       the same, as a file that exists once it is complete

@@ -1,7 +1,7 @@
-"""Pages and transcripts as files in a folder.
+"""Pages and transcripts as files in a folder, with atomic writes.
 
 Every write of a page is a temporary file in the same folder, fsync, swap, fsync of the folder: a page is the old one or
-the new one, never a part of either. An append is written the same way, so it is whole or absent. A version is a hash of
+the new one, never a part of either. An append is written the same way. A version is a hash of
 the bytes, so that a manual edit is noticed even if neither size nor time changed. Nothing outside the home is read
 or written. A page that another program renamed is known by its bytes or, if it was edited as well, by its lines.
 
