@@ -13,6 +13,7 @@ from itertools import product
 
 from ..caching import cache_within
 from ..patterns import lazy_pattern
+from .change_phrases import Cue
 from .claims import (
     Claim,
     find_topics,
@@ -27,7 +28,6 @@ from .cues import CHANGE_CUES, has_cue, has_english_cue, have_one_language, is_e
 from .distinctions import have_other_subjects
 from .frames import Frame, align, differs_in_subject
 from .links import Link
-from .phrases import Cue
 from .relations import FIRST_PERSON, YOU, find_relation
 from .statements import Statement
 from .value_words import CHARGES, EVENT_WORDS, NEGATIONS, OURS, PLANS, ROLES, STATES, VAGUE_STARTS
@@ -58,7 +58,8 @@ _AGAIN = lazy_pattern(
     "|फिर से|عدت|مجددا|又|再び|また"
 )
 _TODAY = lazy_pattern(
-    r"\b(?:today|tonight|this (?:week|time|once)|heute|diesmal|hoy|aujourd'hui|hoje|сегодня|आज|اليوم)\b|今天|今日|这次|今回"
+    r"\b(?:today|tonight|this (?:week|time|once)|heute|diesmal|hoy|aujourd'hui|hoje|сегодня|आज|اليوم)\b"
+    "|今天|今日|这次|今回"
 )
 _MAX_TOPICS_OF_PLAN = 4  # of what a single word takes back
 _TOOLS = frozenset(("use", "uses", "using", "with", "by", "via", "called", "named"))  # a value follows

@@ -189,8 +189,8 @@ def _gives_new_name(state: State, change: State) -> bool:
     `our cat is called Mimi`, `Mimi goes by Felix now`."""
     if (state.relation, change.relation) != ("name", "name") or change.value <= state.value:
         return False
-    named = change.subject[-len(state.value) :]
-    return frozenset(named) == state.value and set(change.subject[: -len(named)]) <= set(state.subject)
+    name = change.subject[-len(state.value) :]
+    return frozenset(name) == state.value and set(change.subject[: -len(name)]) <= set(state.subject)
 
 
 def _compare(state: State, change: State) -> Verdict:

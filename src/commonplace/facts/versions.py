@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from ..caching import cache_within
 from ..patterns import lazy_pattern
+from .change_phrases import Cue
 from .changes import count_alike, find_change, is_head, read_replaced_topics, replaces_other, says_change
 from .claims import read_claims, read_topics, split_clauses
 from .completions import completes, drops, is_task, leaves_open, tells_done
@@ -21,7 +22,6 @@ from .frames import Frame, align, judge_frame, normalize_words
 from .given_up import find_given_up
 from .glances import MAX_NEWER_WORDS, MAX_OLDER_WORDS, count_words
 from .links import Link, LinkKind, hash_words
-from .phrases import Cue
 from .relations import FIRST_PERSON, YOU
 from .slots import find_new_value
 from .statements import Statement
