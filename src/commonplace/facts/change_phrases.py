@@ -100,7 +100,8 @@ CHANGE_PHRASES: dict[Cue, dict[str, str]] = {
             | (?:est|sont|suis) partie?s? (?:vivre|habiter|travailler|à|pour) | ce n'est pas | ce n'était pas
             | pardon | je voulais dire | est passée?s? (?:à|au|en) | rangée?s? | rangé | s'est installée?s?
             | s'installe\w* | est partie?s? | plus (?:cher|chère) | moins (?:cher|chère) | monte à | tombe à
-            | on est passés?""",
+            | on est passés?
+            | décal\w+ | repris par""",
         "portuguese": r"""
             | tá errado | está errado | desist\w+ | aument\w+ | foram migrados | já não | não (?:\w+ ){1,4}mais
             | na verdade | em vez de | no lugar de | mud(?:ou|ei|amos|aram|ado|ada|ança)
@@ -120,7 +121,8 @@ CHANGE_PHRASES: dict[Cue, dict[str, str]] = {
             | deix(?:ei|ou|amos|aram) (?:de|a|o) | melhor (?:\w+ ){0,2}(?:em|por|com)
             | foi (?:morar|viver|trabalhar) | foram (?:morar|viver) | fui (?:morar|viver) | enganei-me
             | me confundi | desculpa | não é (?:o|a)? ?\w+, | ficou para | fica para
-            | mais (?:caro|cara|barato|barata) | sobe para | cai para""",
+            | mais (?:caro|cara|barato|barata) | sobe para | cai para
+            | foi para (?:as|o|a)""",
         "german": r"""
             | nachgeschaut | doch jahrgang | ab jetzt | nicht mehr | kein\w* (?:\w+ ){1,4}mehr | statt | anstatt
             | stattdessen | anstelle | neuerdings | ab sofort | inzwischen | mittlerweile | geändert | gewechselt
@@ -145,7 +147,8 @@ CHANGE_PHRASES: dict[Cue, dict[str, str]] = {
             | nennt sich (?:jetzt|nun|künftig) | entschuldigung | sorry | meinte | schon am | seit neuestem
             | zahlen wir | liegt (?:jetzt|nun) | kein\w* \w+ (?:mehr|mehr\.) | wieder \w+ | teurer | billiger
             | günstiger | (?:steigt|sinkt|fällt|geht) (?:\w+ ){0,2}auf | umentschieden | anders überlegt
-            | hochgestellt | runtergestellt""",
+            | hochgestellt | runtergestellt
+            | fällt ins wasser | ins wasser gefallen""",
         "russian": r"""
             | ошиб\w+ | больше не | уже не | на самом деле | вместо | теперь | измени\w+ | поменя\w+ | смени\w+
             | переш\w+ | переход\w+ | перее\w+ | перен[её]с\w+ | перенос\w* | перенес\w+ | отложи\w+ | отмени\w+
@@ -272,7 +275,8 @@ CHANGE_PHRASES: dict[Cue, dict[str, str]] = {
             | nicht mehr | kein\w* (?:\w+ ){1,4}mehr | aufgehört | abgesagt | gestrichen | aufgegeben | verworfen
             | gekündigt | doch nicht | doch kein\w* | abgeschafft | meinung geändert | keine lust mehr
             | fällt (?:\w+ ){0,3}(?:aus|weg|flach) | entfällt | entfallen | eingestellt | gestoppt | beendet
-            | storniert | verzichte\w* | wird nichts | kein\w* \w+ mehr | ohne mich | lassen wir | sein gelassen""",
+            | storniert | verzichte\w* | wird nichts | kein\w* \w+ mehr | ohne mich | lassen wir | sein gelassen
+            | fällt ins wasser | ins wasser gefallen""",
         "russian": r"""
             | больше не | уже не | перестал\w* | бросил\w* | отмени\w+ | отказал\w+ | передумал\w*
             | не буд\w+ больше | надоел\w* | разлюбил\w* | прекрати\w+ | не едем | не поедем | не пойд\w+
@@ -312,12 +316,14 @@ CHANGE_PHRASES: dict[Cue, dict[str, str]] = {
             | termin(?:ó|amos|aron|ado|ada) | vuelve a funcionar | cerrad\w+ | lleg(?:ó|aron) | restaur\w+
             | encontr(?:é|ó|amos|aron) | renov\w+ | lleg(?:ó|aron|aste) | reabri\w+ | volvió
             | pag(?:ué|ó|amos|aron) | recib\w+ | desbloque\w+ | ya va | ya anda
-            | ya está (?:listo|lista|arreglad\w+)""",
+            | ya está (?:listo|lista|arreglad\w+)
+            | recog\w+""",
         "french": r"""
             | répar\w+ | résolu\w* | corrigé\w* | (?:re)?marche à nouveau | remarche\w* | refonctionn\w*
             | approuvé\w* | accepté\w* | signé\w* | terminé\w* | de retour | rétabli\w* | fini\w*
             | fonctionne (?:à|de) nouveau | remarche | refonctionne | trouvée?s? | renouvelée?s? | arrivée?s?
-            | rouverte?s? | rouvert | revenue?s? | réussie? | payée?s? | débloquée?s? | reçue?s?""",
+            | rouverte?s? | rouvert | revenue?s? | réussie? | payée?s? | débloquée?s? | reçue?s?
+            | livrée?s? | récupér\w+""",
         "portuguese": r"""
             | consert\w+ | resolvid\w+ | resolveram | corrigid\w+ | voltou a funcionar | aprovad\w+ | assinad\w+
             | assinaram | termin(?:ou|amos|ado|ada) | conclu[ií]\w+ | voltou | restaurad\w+ | arrumaram
@@ -327,12 +333,14 @@ CHANGE_PHRASES: dict[Cue, dict[str, str]] = {
             | repariert | behoben | gelöst | (?:geht|läuft|funktioniert) wieder | wieder (?:da|zurück|offen|online)
             | genehmigt | unterschrieben | fertig | erledigt | abgeschlossen | gemergt | freigegeben | gefixt
             | gefunden | wieder frei | wieder auf | wieder | erneuert | angekommen | bestanden | aufgehoben
-            | eingetroffen | wiederhergestellt | bezahlt | zurück""",
+            | eingetroffen | wiederhergestellt | bezahlt | zurück
+            | abgeholt | geliefert""",
         "russian": r"""
             | починил\w* | исправил\w* | отремонтир\w+ | решен\w+ | работает снова | снова работает | заработал\w*
             | одобрил\w* | подписал\w* | закончил\w* | завершил\w* | вернул\w+ | закрыл\w* | готов\w* | нашёл
             | нашел | нашла | нашли | снова | готово | оплатил\w* | прибыл\w* | приехал\w* | восстанов\w+
-            | открыл\w* | получил\w* | принял\w*""",
+            | открыл\w* | получил\w* | принял\w*
+            | привезли | доставили | забрал\w*""",
         "hindi": r"""
             | ठीक हो \S+ | ठीक कर \S+ | सुधर \S+ | मंज़ूर\S* | मंजूर\S* | पूरा हो \S+ | पूरी हो \S+ | चालू हो \S+
             | हल हो \S+ | वापस आ \S+ | मिल गया | मिल गई | चल रही | चल रहा | चलने लग\S* | आ गया | आ गई | पहुँच गया
@@ -366,34 +374,40 @@ CHANGE_PHRASES: dict[Cue, dict[str, str]] = {
             | on (?:order|its way) | under way | half(?:way)? (?:done|finished) | being \w+ | awaiting | incomplete
             | unresolved | outstanding | unfinished | undelivered | processing | vacant | unfilled | unoccupied
             | at (?:the )?(?:repair|service) | with it | out of \w+ | leaks | in the queue | backordered | ajar
-            | clogged | dead""",
+            | clogged | dead
+            | ordered | en route | in transit""",
         "spanish": r"""
             | rot[oa]s? | averiad[oa]s? | caíd[oa]s? | estropead[oa]s? | no funciona\w* | pendiente\w*
             | cerrad[oa]s? | bloquead[oa]s? | en revisión | en curso | de baja | enferm[oa]s? | de vacaciones
             | sin firmar | falla\w* | fuera de servicio | en venta | atascad[oa]s? | caducad[oa]s? | vencid[oa]s?
             | busc\w+ | perdid[oa]s? | retrasad[oa]s? | falta\w* | agotad[oa]s?
-            | sin (?:luz|agua|internet|conexión) | no va | no anda | en el taller""",
+            | sin (?:luz|agua|internet|conexión) | no va | no anda | en el taller
+            | en camino | pedid[oa]s?""",
         "french": r"""
             | en panne | cassée?s? | ne (?:marche|fonctionne)(?:nt)? (?:pas|plus) | en attente | fermée?s?
             | bloquée?s? | en cours | en congé | malade | en vacances | hors service | non signée?s? | à vendre
             | en relecture | en réparation | indisponible | expirée? | cherch\w+ | perdue?s? | en retard
-            | indisponibles? | en rade | hors ligne | au garage | manque\w*""",
+            | indisponibles? | en rade | hors ligne | au garage | manque\w*
+            | en route | commandée?s?""",
         "portuguese": r"""
             | quebrad[oa]s? | com defeito | fora do ar | não funciona\w* | pendente\w* | fechad[oa]s?
             | bloquead[oa]s? | em revisão | em andamento | de licença | doente | de férias | à venda | falhando
             | parad[oa]s? | caiu | vencid[oa]s? | procur\w+ | perdid[oa]s? | atrasad[oa]s? | falta\w*
-            | sem (?:luz|água|internet|sinal) | estragad[oa]s? | travad[oa]s? | esgotad[oa]s? | na oficina""",
+            | sem (?:luz|água|internet|sinal) | estragad[oa]s? | travad[oa]s? | esgotad[oa]s? | na oficina
+            | a caminho | encomendad[oa]s?""",
         "german": r"""
             | kaputt | defekt | geht nicht | gehen nicht | funktioniert nicht | läuft nicht | ausgefallen
             | gesperrt | geschlossen | blockiert | in (?:arbeit|prüfung|elternzeit|reparatur) | krank\w*
             | im urlaub | nicht fertig | nicht unterschrieben | steht aus | hängt | undicht | zu verkaufen
             | abgelaufen | suche\w* | in bearbeitung | verspätet | fehlt | fehlen | vermisst | nicht erreichbar
-            | offline | gestört | leer | ist zu | in der werkstatt""",
+            | offline | gestört | leer | ist zu | in der werkstatt
+            | unterwegs | bestellt""",
         "russian": r"""
             | сломан\w* | сломал\w* | не работа\w+ | упал\w* | закрыт\w* | заблокирован\w* | на ремонте | в ремонте
             | в отпуске | болеет | на больничном | ожида\w+ | на рассмотрении | в процессе | не подписан\w*
             | завис\w* | продается | продаётся | на ревью | лежит | висит | глючит | сбоит | потерял\w* | ищет
-            | ищу | не готов\w* | просрочен\w* | нет в наличии | в (?:авто)?сервисе | задерж\w+""",
+            | ищу | не готов\w* | просрочен\w* | нет в наличии | в (?:авто)?сервисе | задерж\w+
+            | в пути | заказан\w*""",
         "hindi": r"""
             | खराब | ख़राब | टूट\S* | बंद | काम नहीं कर\S* | लंबित | छुट्टी पर | बीमार | अटक\S* | चल रहा | अधूरा
             | खत्म | खो गया | खो गई | ढूँढ\S* | ढूंढ\S* | नहीं चल\S* | देरी | लेट | अधूरी | खाली""",
@@ -406,7 +420,8 @@ CHANGE_PHRASES: dict[Cue, dict[str, str]] = {
             | 没签 | 壊れ | 動かない | 動きません | 止まって | 保留 | 審査中 | 休職 | 休暇 | 閉まって | 停止中
             | 修理中 | 使えない | 打不开 | 用不了 | 出问题 | 有问题 | 卡住 | 过期 | 找工作 | 在找 | 未完成 | 没修
             | 停电 | 断网 | 漏水 | 落ちて | 不具合 | 動かな | 調子が悪 | 繋がらない | つながらない | 探して
-            | 未完了 | 期限切れ | 切れて | 故障中 | 入院 | 修理厂""",
+            | 未完了 | 期限切れ | 切れて | 故障中 | 入院 | 修理厂
+            | 在路上 | 已下单 | 配送中 | 注文中""",
     },
     "hint": {  # counts only beside the same subject with another value
         "english": r"""

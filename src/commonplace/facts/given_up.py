@@ -25,6 +25,10 @@ _FORMS = f"""
     T has/have? fell/fallen through
     T has/have/is/are? shut/folded/shut_down/closed_down/gone_bust/burnt_down
     T did/does/would not work_out/happen
+    T has/have/is/are? expired/lapsed
+    T ist/sind abgelaufen
+    T a/ont expiré
+    T caducó/ha_caducado/venció/expirou/venceu
     {_WE} sold/ditched/dropped/scrapped/returned/uninstalled/unplugged/deleted/retired/unpinned {_MY} T
     {_WE} gave/given up on? {_MY} T
     {_WE} got/gotten rid of {_MY} T

@@ -73,6 +73,7 @@ _ATTRIBUTES_OF_STATES = {
     "work": "place",
     "lead": "person",
     "tool": "tool",
+    "diet": "diet",
 }
 # What may stand for each other, beside the same: a host is a place and a tool, and a deadline is a date.
 _ALIKE = (

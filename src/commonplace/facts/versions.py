@@ -223,10 +223,16 @@ def _judge_label(older: Statement, newer: Statement, *, is_same_place: bool) -> 
     stems = _label_stems(newer)
     if _is_free(newer) or (stems <= CONTEXT_LABELS and not is_same_place):
         return None
+    if _list_letters(older.label) != _list_letters(newer.label):  # `size M`, `size L`
+        return None
     says_more = set(older.stems) <= set(newer.stems) and "change" not in newer.cues and not _denies(older, newer)
     if says_more or (not is_same_place and _tell_two_stories(older, newer)) or _give_other_details(older, newer):
         return None
     return Link("frame", f"has the same label: {newer.label}", newer.label)
+
+
+def _list_letters(label: str) -> list[str]:
+    return [word for word in label.split() if len(word) == 1 and word.isalpha() and word not in ARTICLES]
 
 
 def _is_free(statement: Statement) -> bool:
