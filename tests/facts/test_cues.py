@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from commonplace.facts.change_phrases import Cue
 from commonplace.facts.cues import find_cue
-from commonplace.facts.phrases import Cue
 from commonplace.facts.words import fold
 
 

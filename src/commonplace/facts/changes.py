@@ -13,6 +13,7 @@ from itertools import product
 
 from ..caching import cache_within
 from ..patterns import lazy_pattern
+from .change_phrases import Cue
 from .claims import (
     Claim,
     find_topics,
@@ -27,7 +28,6 @@ from .cues import CHANGE_CUES, has_cue, has_english_cue, have_one_language, is_e
 from .distinctions import have_other_subjects
 from .frames import Frame, align, differs_in_subject
 from .links import Link
-from .phrases import Cue
 from .relations import FIRST_PERSON, YOU, find_relation
 from .statements import Statement
 from .value_words import CHARGES, EVENT_WORDS, NEGATIONS, OURS, PLANS, ROLES, STATES, VAGUE_STARTS
@@ -58,7 +58,8 @@ _AGAIN = lazy_pattern(
     "|फिर से|عدت|مجددا|又|再び|また"
 )
 _TODAY = lazy_pattern(
-    r"\b(?:today|tonight|this (?:week|time|once)|heute|diesmal|hoy|aujourd'hui|hoje|сегодня|आज|اليوم)\b|今天|今日|这次|今回"
+    r"\b(?:today|tonight|this (?:week|time|once)|heute|diesmal|hoy|aujourd'hui|hoje|сегодня|आज|اليوم)\b"
+    "|今天|今日|这次|今回"
 )
 _MAX_TOPICS_OF_PLAN = 4  # of what a single word takes back
 _TOOLS = frozenset(("use", "uses", "using", "with", "by", "via", "called", "named"))  # a value follows
@@ -178,7 +179,7 @@ def find_change(older: Statement, newer: Statement) -> Link | None:
     if have_other_subjects(older, newer):
         return None
     replaced = read_replaced_topics(newer.text)
-    if replaced and _has_as_value(older, replaced):
+    if replaced and (_has_as_value(older, replaced) or _ends_with(older, newer, replaced)):
         return Link("correction", "names what it replaces", _show(replaced))
     if replaced and replaced.isdisjoint(older.stems):
         return None
@@ -279,6 +280,14 @@ def _has_as_value(older: Statement, replaced: frozenset[str]) -> bool:
         return False
     is_whole = any(claim.is_closed and claim.value == replaced for claim in claims)
     return is_whole or _has_name(older.text, replaced) or not _TOOLS.isdisjoint(older.words)
+
+
+def _ends_with(older: Statement, newer: Statement, replaced: frozenset[str]) -> bool:
+    """Return whether what was replaced is at the end of a note, and both notes are about whom or what it begins with:
+    `User wants answers in bullet points`, `User asked for paragraphs instead of bullet points`."""
+    stems = older.stems
+    subject = stems[: len(stems) - len(replaced)]
+    return frozenset(stems[len(subject) :]) == replaced and bool(subject) and subject[0] in newer.stems
 
 
 def _show(topics: frozenset[str]) -> str:

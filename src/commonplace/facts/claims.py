@@ -16,8 +16,8 @@ from typing import NamedTuple
 from ..caching import cache_within
 from ..patterns import lazy_pattern
 from .abbreviations import split_at_ends
+from .change_phrases import Cue
 from .cues import mark_cues
-from .phrases import Cue
 from .relations import list_verbs
 from .value_words import GOALS, NO_TOPICS, PLACE_PREPOSITIONS, PLANS
 from .words import (
@@ -186,6 +186,23 @@ def _read_claim(clause: str) -> Claim:
     return Claim(tuple(heads), said, numbers, _find_units(value), goal, is_closed, _has_place(clause, value))
 
 
+def read_claim_about(text: str, head: frozenset[str]) -> Claim | None:
+    """Return what a note says of something that it begins with, whatever verb follows; None if it does not begin with
+    it: `Key for the bike shed hangs in the hall` is about the key for the bike shed, as another note has it."""
+    words = split_words(mark_cues(fold(text), _CHANGES, " "))
+    topics: set[str] = set()
+    for at, word in enumerate(words):
+        topics |= find_topics([word])
+        if not topics <= head:
+            return None
+        if topics == head:
+            value = words[at + 1 :]
+            said = find_topics([word for word in value if word not in list_all_verbs()])
+            numbers = frozenset(filter(is_amount, value))
+            return Claim((head,), said - head, numbers, _find_units(value), "", True, _has_place(text, value))
+    return None
+
+
 def _strip_pronouns(words: list[str]) -> list[str]:
     """Return the words that name a subject: none if it is `I` or `they`; of `我们的房东`, what follows the pronoun."""
     if PRONOUNS.isdisjoint(words) or (words[0] != _FRENCH_WE and PRONOUNS.intersection(words) == {_FRENCH_WE}):
@@ -206,12 +223,14 @@ def _cut(marked: str) -> list[tuple[str, list[str]]]:
         if number:
             pieces.append((_CUT, []))
         words = _split_with_colon(part)
+        # `the flight to Rome leaves at 7`: what is before the verb is what it is about
+        subject = next((at for at, word in enumerate(words) if word in verbs), 0) if not number else 0
         for at, word in enumerate(words):
             after = words[at + 1] if at + 1 < len(words) else ""
             is_named = after in verbs and after.isascii()  # `PR 812 is …`
             if (
                 word in verbs
-                or word in GOALS
+                or (word in GOALS and not 0 < at < subject)
                 or word in _TOPIC_MARKS
                 or word == _COLON
                 or (is_amount(word) and not is_named)

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from ..caching import cache_within
 from ..patterns import lazy_pattern
-from .phrases import PHRASES, Cue
+from .change_phrases import Cue
+from .phrases import PHRASES
 from .word_lists import FUNCTION_WORDS
 from .words import compile_pattern, fold, function_words, word_set
 

@@ -10,9 +10,9 @@ from itertools import pairwise
 
 from ..patterns import lazy_pattern
 from .aspects import are_of_other_aspects
+from .change_phrases import Cue
 from .claims import read_first_claim, read_plain_words, read_topics, split_clauses
 from .cues import find_cue, mark_cues
-from .phrases import Cue
 from .relations import FIRST_PERSON
 from .slots import is_attribute
 from .statements import Statement
@@ -470,8 +470,8 @@ def _denies_something_else(older: Statement, newer: Statement) -> bool:
         return True
     if any(each not in older.stems and each not in GENERIC for each in denied[1:]):  # but for the verb
         return True
-    named = mark_cues(clause[: denial.start()], _CHANGES, " ")  # not `it turns out`
-    subject = content_stems(split_words(named)) if denial["english"] else ()
+    before = mark_cues(clause[: denial.start()], _CHANGES, " ")  # not `it turns out`
+    subject = content_stems(split_words(before)) if denial["english"] else ()
     return any(each not in older.stems and each not in GENERIC for each in subject)
 
 

@@ -6,7 +6,6 @@ does not read on it. In the forms (`forms.py`), `T` is what is gone.
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
 from ..caching import cache_within
@@ -20,11 +19,16 @@ from .words import compile_pattern, fold, has_capitals, has_kana_or_kanji, is_nu
 
 _WE = "we/i? have/just/finally/recently?"
 _MY = "the/my/our/his/her/all?"
+_MEIN = "der/die/das/den/mein/meine/meinen/unser/unsere/unseren?"
 _FORMS = f"""
     T is/are/was now? out/gone/history/dead/finished/over/retired/read-only/broken_beyond_repair
     T has/have? fell/fallen through
     T has/have/is/are? shut/folded/shut_down/closed_down/gone_bust/burnt_down
     T did/does/would not work_out/happen
+    T has/have/is/are? expired/lapsed
+    T ist/sind abgelaufen
+    T a/ont expiré
+    T caducó/ha_caducado/venció/expirou/venceu
     {_WE} sold/ditched/dropped/scrapped/returned/uninstalled/unplugged/deleted/retired/unpinned {_MY} T
     {_WE} gave/given up on? {_MY} T
     {_WE} got/gotten rid of {_MY} T
@@ -34,8 +38,8 @@ _FORMS = f"""
     T account/subscription/contract is/was/has_been? closed/cancelled/canceled/terminated
     so? long/goodbye {_MY} T
     T ist/sind raus/weg/vorbei/passé/geplatzt/durchgefallen/vom_tisch/stillgelegt/kaputtgegangen
-    wir/ich? haben/habe {_MY}/den/die/das/unseren/unsere/unser/meinen/meine/mein? T verkauft/abgeschafft/zurückgegeben/rausgeworfen
-    den/die/das/mein/meine/meinen/unser/unsere/unseren? T verkauft/abgeschafft/gekündigt
+    wir/ich? haben/habe {_MEIN} T verkauft/abgeschafft/zurückgegeben/rausgeworfen
+    {_MEIN} T verkauft/abgeschafft/gekündigt
     doch kein/keine/keinen T
     kein/keine/keinen T mehr
     T est/sont fini/finie/finis/finies/terminé/terminée/fermé/fermée/tombé_à_l_eau/tombée_à_l_eau
@@ -54,13 +58,16 @@ _FORMS = f"""
     بعنا/بعت/ألغينا/تركنا/تركت T
 """
 _SLOTS = {"T": r"(?P<t>\S+(?: \S+){0,3}?)"}
-_LAST_SLOTS = {"T": r"(?P<t>\S+(?: \S+){0,2}?)(?= (?:for|and|in|on|last|this|yesterday|today|because|since|after|und|y|et|e|и)\b|$)"}
+_AFTER = "for|and|in|on|last|this|yesterday|today|because|since|after|und|y|et|e|и"
+_LAST_SLOTS = {"T": rf"(?P<t>\S+(?: \S+){{0,2}}?)(?= (?:{_AFTER})\b|$)"}
 _UNSPACED = (
     r"(?P<t>[^，。,、]{1,10}?)(?:已经|已)?(?:卖了|卖掉了?|倒闭了?|关门了?|黄了|泡汤了|没了)",
     r"(?:我们?)?(?:把)?(?:卖了|卖掉了?|退了|弃用了?|不用)(?P<t>[^，。,、了]{1,10})了?",
     r"(?P<t>[ァ-ヶー一-鿿]{1,12})[はがを](?:もう)?(?:売っ|売却|手放|解約|廃止|閉店|閉業|なくな|やめ|止め)",
 )
-_LEAD = word_set("the a an my our and but so since because der die das den und aber le la les el los las y pero o os a e")
+_LEAD = word_set(
+    "the a an my our and but so since because der die das den und aber le la les el los las y pero o os a e"
+)
 
 
 def find_given_up(older: Statement, newer: Statement) -> Link | None:
@@ -114,14 +121,14 @@ def _read_clause(clause: str) -> frozenset[str]:
     while words and words[0] in _LEAD:
         words = words[1:]
     joined = " ".join(words)
-    patterns = _compile_spaced()
-    found = [match for triggers, pattern in patterns if not triggers.isdisjoint(words) and (match := compile_pattern(pattern).match(joined))]
+    patterns = [pattern for triggers, pattern in _compile_spaced() if not triggers.isdisjoint(words)]
+    matches = [match for pattern in patterns if (match := compile_pattern(pattern).match(joined))]
     if has_kana_or_kanji(folded):
-        found += [match for pattern in _UNSPACED if (match := compile_pattern(pattern).search(folded))]
-    for match in found:
-        named = split_words(match["t"])
-        topics = find_topics(named)
-        if topics and PRONOUNS.isdisjoint(named) and not topics <= GENERIC:
+        matches += [match for pattern in _UNSPACED if (match := compile_pattern(pattern).search(folded))]
+    for match in matches:
+        thing = split_words(match["t"])
+        topics = find_topics(thing)
+        if topics and PRONOUNS.isdisjoint(thing) and not topics <= GENERIC:
             return topics
     return frozenset()
 

@@ -160,6 +160,7 @@ FORMS: dict[str, dict[Phase, str]] = {
     "tool": {  # with what something is done, or what it runs on
         "state": """
             we/i/they? use/uses/using/run/runs now/currently? V for/as/in the/our/my/all? S
+            we/i are/am now? with/on V for S
             S use/uses/using now/currently? V
             my/our S is/are V
             S run/runs/goes/go/live/lives now? on/in/with/through/via V
@@ -281,6 +282,21 @@ FORMS: dict[str, dict[Phase, str]] = {
             V a/ont vendu/donné S
             V vendió/vendieron/vendeu/venderam S
             V продал/продала/продали S
+        """,
+    },
+    "diet": {  # `D` is a diet, and `M` what some diets are without
+        "state": """
+            S is/are/am/ist/bin/est/suis/es/soy/é/sou a/ein/eine/un/une? D
+            S D है/हैं
+        """,
+        "change": """
+            S eat/eats/eating now? M again/now
+            S isst/esse/essen jetzt? wieder M
+            S mange/mangent de/du/de_la/à_nouveau/de_nouveau? M à_nouveau/de_nouveau/maintenant/désormais
+            S vuelve/volvió/vuelvo a comer M
+            S come/como/comen/comem otra_vez/de_nuevo/ahora/de_novo/agora M
+            S voltou/voltei a comer M
+            S снова/опять/теперь ест/ем/едят M
         """,
     },
 }

@@ -18,11 +18,11 @@ from ..formats.blocks import ANSWER_START, strip_annotations
 from ..model import Hit
 from ..patterns import lazy_pattern
 from .abbreviations import split_at_ends
+from .change_phrases import ChangeCue, Cue
 from .claims import read_claims, split_clauses
 from .completions import is_task, list_task_stems
 from .cues import find_cues, has_cue
 from .links import NO_ANSWERS, Answers, hash_words, read_answers_by_line
-from .phrases import ChangeCue, Cue
 from .relations import FIRST_PERSON, Relation, find_relation, label_of
 from .states import WRITER, find_ended, read_states, strip_articles
 from .tasks import names_tasks

@@ -138,6 +138,9 @@ _SLOTS = {
     "S1": r"(?P<s>\S+(?: \S+)?)",
     "V0": r"\S+",
     "X0": r"\S+",
+    "D": r"(?P<v>vegetarian|vegan|vegetarier(?:in)?|veganer(?:in)?|végétarien(?:ne)?|végane?|vegetarian[oa]|vegan[oa]"
+    r"|вегетарианец|вегетарианка|веган|शाकाहारी)",
+    "M": "(?P<v>meat|fish|fleisch|fisch|viande|poisson|carne|pescado|peixe|мясо|рыбу)",
     "X": r"\S+(?: \S+){0,2}?",
 }
 _LAST_SLOTS = {"S": r"(?P<s>\S+(?: \S+){0,5})", "V": r"(?P<v>\S+(?: \S+){0,4})"}  # up to where the clause ends
@@ -189,8 +192,8 @@ def _gives_new_name(state: State, change: State) -> bool:
     `our cat is called Mimi`, `Mimi goes by Felix now`."""
     if (state.relation, change.relation) != ("name", "name") or change.value <= state.value:
         return False
-    named = change.subject[-len(state.value) :]
-    return frozenset(named) == state.value and set(change.subject[: -len(named)]) <= set(state.subject)
+    name = change.subject[-len(state.value) :]
+    return frozenset(name) == state.value and set(change.subject[: -len(name)]) <= set(state.subject)
 
 
 def _compare(state: State, change: State) -> Verdict:

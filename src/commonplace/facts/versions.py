@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from ..caching import cache_within
 from ..patterns import lazy_pattern
+from .change_phrases import Cue
 from .changes import count_alike, find_change, is_head, read_replaced_topics, replaces_other, says_change
 from .claims import read_claims, read_topics, split_clauses
 from .completions import completes, drops, is_task, leaves_open, tells_done
@@ -21,7 +22,6 @@ from .frames import Frame, align, judge_frame, normalize_words
 from .given_up import find_given_up
 from .glances import MAX_NEWER_WORDS, MAX_OLDER_WORDS, count_words
 from .links import Link, LinkKind, hash_words
-from .phrases import Cue
 from .relations import FIRST_PERSON, YOU
 from .slots import find_new_value
 from .statements import Statement
@@ -223,10 +223,16 @@ def _judge_label(older: Statement, newer: Statement, *, is_same_place: bool) -> 
     stems = _label_stems(newer)
     if _is_free(newer) or (stems <= CONTEXT_LABELS and not is_same_place):
         return None
+    if _list_letters(older.label) != _list_letters(newer.label):  # `size M`, `size L`
+        return None
     says_more = set(older.stems) <= set(newer.stems) and "change" not in newer.cues and not _denies(older, newer)
     if says_more or (not is_same_place and _tell_two_stories(older, newer)) or _give_other_details(older, newer):
         return None
     return Link("frame", f"has the same label: {newer.label}", newer.label)
+
+
+def _list_letters(label: str) -> list[str]:
+    return [word for word in label.split() if len(word) == 1 and word.isalpha() and word not in ARTICLES]
 
 
 def _is_free(statement: Statement) -> bool:
