@@ -271,13 +271,15 @@ WRITE_VERBS = {
     "tree": ("remove", "remove_folder", "move"),
 }
 TRANSCRIPT_VERBS = ("add", "pop")
+RAW_VERBS = {"write_as", *TRANSCRIPT_VERBS, *(verb for verbs in WRITE_VERBS.values() for verb in verbs)}
 
 
 def names_bound_to(tree: ast.AST, part: str) -> set[str]:
     """The expressions that stand for a part of a storage in a module: `home.storage.pages`, and what it is assigned to."""
     names = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr == part}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and ast.unparse(node.value) in names:
+        is_named = isinstance(node, ast.Assign) and isinstance(node.value, ast.Attribute | ast.Name)
+        if is_named and ast.unparse(node.value) in names:
             names.update(ast.unparse(target) for target in node.targets)
         if isinstance(node, ast.arg) and node.annotation and ast.unparse(node.annotation) in ("Pages", "FileTree"):
             names.add(node.arg)
@@ -289,7 +291,10 @@ def find_raw_writes(tree: ast.AST) -> list[int]:
     names = {part: names_bound_to(tree, part) for part in WRITE_VERBS}
     lines: list[int] = []
     for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-        whose, _, verb = ast.unparse(call.func).rpartition(".")
+        verb = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        if verb not in RAW_VERBS:
+            continue
+        whose = ast.unparse(call.func.value) if isinstance(call.func, ast.Attribute) else ""
         is_part = any(verb in verbs and whose in names[part] for part, verbs in WRITE_VERBS.items())
         is_transcript = verb in TRANSCRIPT_VERBS and "transcript" in whose
         if is_part or is_transcript or (verb == "write_as" and not whose):

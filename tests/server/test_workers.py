@@ -47,7 +47,10 @@ def wait_for_workers(parent: int, count: int, without: int = 0) -> list[int]:
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("workers") / "home"
+    """A memory that exists, whichever test comes first."""
+    home = tmp_path_factory.mktemp("workers") / "home"
+    Memory(home).close()
+    return home
 
 
 @pytest.fixture(scope="module")
