@@ -60,8 +60,8 @@ class Vocabulary(NamedTuple):
 GERMAN = Vocabulary(
     "german",
     "",
-    "heut gestern morgen tag woch monat jahr janua februar marz mai juni juli oktober dezember april august september "
-    "november",
+    "heut gestern morgen tag woch monat jahr stunde janua februar marz mai juni juli oktober dezember april august "
+    "september november",
     {
         0: "heute(?: (?:morgen|fruh|abend|mittag|nachmittag))?",
         -1: "gestern(?: (?:abend|morgen|fruh))?",
@@ -88,8 +88,8 @@ GERMAN = Vocabulary(
 FRENCH = Vocabulary(
     "french",
     "",
-    "aujourd hier matin soir midi demain semaine mois an jour di janvier fevrier mars avril mai juin juillet aout "
-    "septembre octobre novembre decembre",
+    "aujourd hier matin soir midi demain semaine mois an jour heure quinzaine di janvier fevrier mars avril mai juin "
+    "juillet aout septembre octobre novembre decembre",
     {
         0: "aujourd'?hui | ce matin | ce soir | cet apres-midi",
         -2: "avant-hier",
@@ -101,7 +101,7 @@ FRENCH = Vocabulary(
     "mois",
     "an(?:nee)?",
     "(?:la |le |l')?{unit} (?:derniere?|passee?)",
-    "ce(?:tte|t)? {unit}",
+    "ce(?:tte|t)? {unit}(?:-ci)?",
     "(?:la |le |l')?{unit} prochaine?",
     "il y a {amount} {units}",
     ("jours?", "semaines?", "mois", "an(?:nee)?s?"),
@@ -115,8 +115,8 @@ FRENCH = Vocabulary(
 SPANISH = Vocabulary(
     "spanish",
     "",
-    "hoy ayer anoche antier manana tarde noche semana mes ano dia lunes martes mierc jueves viernes sabado domingo "
-    "ero marzo abril mayo jun jul agosto bre",
+    "hoy ayer anoche antier manana tarde noche semana mes ano dia hora lunes martes mierc jueves viernes sabado "
+    "domingo ero marzo abril mayo jun jul agosto bre",
     {
         0: "hoy | esta manana | esta tarde | esta noche",
         -2: "anteayer | antier | antes de ayer",
@@ -142,8 +142,8 @@ SPANISH = Vocabulary(
 PORTUGUESE = Vocabulary(
     "portuguese",
     "",
-    "hoje ontem manha tarde noite semana mes ano dia feira segunda terca quarta quinta sexta sabado domingo eiro marco "
-    "abril maio junho julho agosto bro",
+    "hoje ontem manha tarde noite semana mes ano dia hora feira segunda terca quarta quinta sexta sabado domingo "
+    "eiro marco abril maio junho julho agosto bro",
     {
         0: "hoje | esta manha | esta tarde | esta noite",
         -2: "anteontem | antes de ontem",
@@ -171,8 +171,8 @@ PORTUGUESE = Vocabulary(
 ITALIAN = Vocabulary(
     "italian",
     "",
-    "oggi stama mattina stasera ieri domani settiman mes ann giorn lunedi martedi mercoledi giovedi venerdi sabato "
-    "domenica aio marzo aprile maggio giugno luglio agosto bre",
+    "oggi stama mattina stasera ieri domani settiman mes ann giorn ultim lunedi martedi mercoledi giovedi venerdi "
+    "sabato domenica aio marzo aprile maggio giugno luglio agosto bre",
     {
         0: "oggi | stamattina | stamani | stasera | questa mattina | questa sera",
         -2: "l'altro ieri | avantieri | ieri l'altro",
@@ -199,7 +199,7 @@ RUSSIAN = Vocabulary(
     "russian",
     "\u0400-\u04ff",
     "",
-    {0: "сегодня(?: утром| вечером)?", -2: "позавчера", -1: "вчера", 1: "завтра", 2: "послезавтра"},
+    {0: "сегодня(?: утром| вечером)?", -2: "позавчера", -1: "вчера(?:шнего дня)?", 1: "завтра", 2: "послезавтра"},
     "недел[еюяи]",
     "месяц[еа]?",
     "год[уа]?",
@@ -207,12 +207,13 @@ RUSSIAN = Vocabulary(
     "(?:на |в )?(?:этой|эту|этом|этот|эта|текущем|текущей) {unit}",
     "(?:на |в )?следующ(?:ей|ую|ем|ий|ая) {unit}",
     "(?:{amount} )?{units} назад",
-    ("день|дня|дней", "недел[юиья]|недель", "месяц(?:а|ев)?", "год(?:а)?|лет"),
+    ("день|дня|дней|сутки|суток", "недел[юиья]|недель", "месяц(?:а|ев)?", "год(?:а)?|лет"),
     "один/одну/одна два/две три четыре пять шесть семь восемь девять десять",
     "январь/января/январе февраль/февраля/феврале март/марта/марте апрель/апреля/апреле май/мая/мае июнь/июня/июне "
     "июль/июля/июле август/августа/августе сентябрь/сентября/сентябре октябрь/октября/октябре ноябрь/ноября/ноябре "
     "декабрь/декабря/декабре",
-    "понедельник вторник среда/среду четверг пятница/пятницу суббота/субботу воскресенье",
+    "понедельник/понедельника вторник/вторника среда/среду/среды четверг/четверга пятница/пятницу/пятницы "
+    "суббота/субботу/субботы воскресенье/воскресенья",
     "(?:в|во|в прошлый|в прошлую|в прошлое) {weekday}",
     "{day}(?:-го)? {month}",
     "(?:в|за|в начале|в конце) {month}",
@@ -313,7 +314,8 @@ URDU = Vocabulary(
 INDONESIAN = Vocabulary(
     "indonesian",
     "",
-    "hari kemarin semalam malam pagi esok minggu pekan bulan tahun januari februari maret april mei juni juli agustus "
+    "hari kemarin semalam malam pagi esok minggu pekan bulan tahun jam senin selasa rabu kamis jumat sabtu "
+    "januari februari maret april mei juni juli agustus "
     "september oktober november desember",
     {
         0: "hari ini | pagi ini | sore ini | malam ini | tadi pagi",
@@ -338,6 +340,157 @@ INDONESIAN = Vocabulary(
 )
 _ALL = (GERMAN, FRENCH, SPANISH, PORTUGUESE, ITALIAN, RUSSIAN, HINDI, ARABIC, BENGALI, URDU, INDONESIAN)
 VOCABULARIES = {vocabulary.language: vocabulary for vocabulary in _ALL}
+
+
+class RecentPhrases(NamedTuple):
+    """How one language names days shortly before today, in templates. Besides the above, these have `{any_unit}`, which
+    is `{unit}` a second time; `{plural}`, units that are surely several; `{last_week}`."""
+
+    few: str  # words for a number that nobody knows exactly
+    hours: str
+    before_last: str  # with a unit: the one before the last one
+    up_to_now: str  # with units: so many of them, until today
+    since_weekday: str
+    weekday_of_last_week: str
+    early: str  # with a unit: from its beginning until today
+    plurals: tuple[str, str, str, str] | None = None  # where these are others than the units as they are counted
+    two_weeks: str = ""  # in place of an amount and a unit
+
+
+RECENT = {
+    "english": RecentPhrases(
+        "few/a_few/several",
+        "hours?",
+        "(?:in |during )?(?:the )?{unit} before last",
+        "(?:in |over |during |within |for )?(?:the )?(?:last|past) {amount} {units}"
+        " | (?:in |over |during |within |for )?(?:the |these |this )?(?:last|past) {plural}"
+        " | (?:in |over )?(?:the |these )?recent {plural}"
+        " | (?:in|over|during|within) the (?:last|past) {units} | (?:the|this) past {unit}",
+        "since (?:last |this )?{weekday}",
+        "(?:on )?{weekday} (?:of |in )?last week | last week(?:'s)? (?:on )?{weekday}",
+        "earlier this {unit} | (?:at )?the (?:beginning|start) of (?:this|the) {unit}",
+        ("days", "weeks", "months", "years"),
+        "fortnight",
+    ),
+    "german": RecentPhrases(
+        "ein_paar/paar/einigen/einige/wenigen/mehreren",
+        "stunden?",
+        "(?:im |in der )?vorletzte[nrms]? {unit}",
+        "(?:in den |die |der |wahrend der )?(?:letzten|vergangenen) {amount} {units}"
+        " | (?:in den |die |der |wahrend der )?(?:letzten|vergangenen) {plural}",
+        "seit (?:dem )?(?:letzte[mn] |diese[mn] )?{weekday}",
+        "(?:am )?{weekday} (?:in der |der )?{last_week}",
+        "(?:zu |am )?(?:anfang|beginn) diese[rs] {unit} | fruher (?:in )?diese[rmns]? {unit}",
+        ("tagen?", "wochen", "monaten?", "jahren?"),
+        "vierzehn tagen",
+    ),
+    "french": RecentPhrases(
+        "quelques",
+        "heures?",
+        "(?:la |le |l')?{unit} d'avant (?:la |le )?dernier?e? | (?:a )?l'avant-derniere? {unit}",
+        "(?:au cours des |durant les |pendant les |les |ces |des ){amount} (?:derniers|dernieres) {units}"
+        " | (?:au cours des |durant les |pendant les |les |ces |des )(?:derniers|dernieres) {amount} {units}"
+        " | (?:au cours des |durant les |pendant les |les |ces |des )(?:derniers|dernieres) {plural}",
+        "depuis (?:le |ce )?{weekday}(?: dernier)?",
+        "(?:le )?{weekday} (?:de )?{last_week}",
+        "plus tot ce(?:tte|t)? {unit}(?:-ci)? | (?:au|en) debut de ce(?:tte|t)? {unit}(?:-ci)?",
+        None,
+        "quinze jours|une quinzaine",
+    ),
+    "spanish": RecentPhrases(
+        "unos/unas/algunos/algunas/pocos/pocas",
+        "horas?",
+        "(?:la |el )?{unit} antepasad[oa] | (?:la |el )?penultim[oa] {unit}",
+        "(?:en |durante )?(?:los |las )?(?<!n[oa]s )ultim[oa]s {amount} {units}"
+        " | (?:en |durante )?(?:los |las )?(?<!n[oa]s )ultim[oa]s {plural}"
+        " | (?:en |durante )?(?:los |las ){amount} ultim[oa]s {units}",
+        "desde (?:el |este )?{weekday}(?: pasado)?",
+        "(?:el )?{weekday} (?:de )?{last_week}",
+        "(?:a principios|a comienzos|al comienzo|al inicio) de est[ae] {unit}",
+        None,
+        "quince dias",
+    ),
+    "portuguese": RecentPhrases(
+        "alguns/algumas/uns/umas/poucos/poucas",
+        "horas?",
+        "(?:na |no |a |o )?{unit} retrasad[oa] | (?:na |no |a |o )?penultim[oa] {unit}",
+        "(?:nos |nas |os |as |durante os |durante as )?ultim[oa]s {amount} {units}"
+        " | (?:nos |nas |os |as |durante os |durante as )?ultim[oa]s {plural}",
+        "desde (?:a |o )?(?:ultim[oa] )?{weekday}(?: passad[oa])?",
+        "(?:na |no )?{weekday} (?:da |de )?{last_week}",
+        "no (?:inicio|comeco) d(?:est|ess)[ae] {unit}",
+        None,
+        "quinze dias",
+    ),
+    "italian": RecentPhrases(
+        "qualche/alcuni/alcune/pochi/poche",
+        "or[ae]",
+        "(?:la |il |l')?{unit} prima dell[ao] (?:scors|ultim|passat)[oa] | (?:la |il )?penultim[oa] {unit}",
+        "(?:negli |nelle |gli |le )?ultim[ie] {amount} {units} | (?:negli |nelle |gli |le )?ultim[ie] {plural}",
+        "da(?:l|llo)? (?:scors[oa] )?{weekday}(?: scors[oa])?(?! a )",
+        "{weekday} (?:della |di )?{last_week}",
+        "all'inizio di quest(?:[oa] |'){unit}",
+        None,
+        "quindici giorni",
+    ),
+    "russian": RecentPhrases(
+        "несколько/пару",
+        "час(?:а|ов)?",
+        "(?:на |в )?позапрошл(?:ой|ую|ом|ый|ое|ого|ая) {unit}",
+        "(?:за |в )?последни[ех] {amount} {units} | (?:за |в )?последни[ех] {plural} | за последн(?:юю|ий) {unit}",
+        "со? (?:прошлого |прошлой )?{weekday}",
+        "(?:во? )?{weekday} {last_week}",
+        "в начале (?:этого|этой|текущего|текущей) {unit}",
+        ("дни|дней", "недел[ьи]", "месяц(?:ы|ев)", "годы|лет"),
+    ),
+    "hindi": RecentPhrases(
+        "कुछ/चंद",
+        "घंटे|घंटों",
+        "(?:पिछले|पिछला) से (?:पिछले|पिछला) {unit}",
+        "(?:पिछले|बीते|गत) {amount} {units}(?: में| से)?",
+        "{weekday} से(?! पहले)",
+        "{last_week} (?:के )?{weekday}(?: को)?",
+        "इस {unit} (?:की शुरुआत|के शुरू) में",
+    ),
+    "arabic": RecentPhrases(
+        "بضعة/بضع/عدة",
+        "ساعات|ساعة",
+        "(?:في )?{unit} قبل (?:الماضية|الماضي)",
+        "(?:في |خلال )?(?:آخر|اخر) {amount} {units} | (?:في |خلال )?ال{plural} ال{amount} (?:الماضية|الأخيرة)"
+        " | (?:في |خلال )?ال{plural} (?:الماضية|الأخيرة)",
+        "منذ (?:يوم )?{weekday}(?: (?:الماضية|الماضي))?",
+        "(?:يوم )?{weekday} (?:من |في )?{last_week}",
+        "(?:في )?بداية (?:هذا |هذه ){unit}",
+        ("أيام", "أسابيع", "أشهر|شهور", "سنوات|أعوام"),
+    ),
+    "bengali": RecentPhrases(
+        "কয়েক",
+        "ঘণ্টা",
+        "(?:গত|বিগত) {any_unit} আগের {unit}",
+        "(?:গত|বিগত) {amount} {units}(?:ে|ের|ায়)?",
+        "{weekday} থেকে",
+        "{last_week} {weekday}",
+        "(?:এই|এ|চলতি) {unit} (?:শুরুতে|শুরুর দিকে)",
+    ),
+    "urdu": RecentPhrases(
+        "چند/کچھ",
+        "گھنٹے|گھنٹوں",
+        "(?:پچھلے|گزشتہ) سے (?:پچھلے|پچھلا|گزشتہ) {unit}",
+        "(?:پچھلے|گزشتہ) {amount} {units}(?: میں| سے)?",
+        "{weekday} سے(?! پہلے)",
+        "{last_week} (?:کے )?{weekday}(?: کو)?",
+        "(?:اس|رواں) {unit} کے (?:شروع|آغاز) میں",
+    ),
+    "indonesian": RecentPhrases(
+        "beberapa",
+        "jam",
+        "{unit} sebelum {any_unit} (?:yang )?lalu",
+        "(?:dalam |selama )?{amount} {units} (?:terakhir|belakangan ini|belakangan)",
+        "sejak (?:hari )?{weekday}(?: (?:lalu|kemarin))?",
+        "(?:hari )?{weekday} {last_week}",
+        "(?:di |pada )?awal {unit} ini",
+    ),
+}
 # How a year is named, `{year}`.
 IN_YEAR = {
     "german": "(?:im jahre?|anno|in) {year}",
@@ -354,12 +507,17 @@ IN_YEAR = {
 }
 # Words of one language alone, by which a short phrase is recognised.
 OWN_WORDS = {
-    "german": "gestern vorgestern heute ubermorgen letzte letzten letztes letzter vorige voriges vergangene",
-    "french": "aujourd demain derniere dernier prochaine prochain",
-    "spanish": "ayer anteayer anoche hoy pasado pasada",
-    "portuguese": "ontem anteontem hoje amanha passado passada neste nesta vem",
-    "italian": "ieri oggi domani dopodomani scorso scorsa stamattina stasera",
-    "indonesian": "kemarin semalam lalu yang minggu pekan tahun",
+    "german": "gestern vorgestern heute ubermorgen letzte letzten letztes letzter vorige voriges vergangene "
+    "vergangenen vorletzte vorletzten vorletztes vorletzter seit tagen wochen dieser dieses",
+    "french": "aujourd demain derniere dernier derniers dernieres prochaine prochain quelques quinze depuis "
+    "jours debut",
+    "spanish": "ayer anteayer anoche hoy pasado pasada antepasado antepasada ultimos ultimas hace dias desde "
+    "principios",
+    "portuguese": "ontem anteontem hoje amanha passado passada retrasado retrasada ultimos ultimas neste nesta vem ha "
+    "dias desde inicio comeco",
+    "italian": "ieri oggi domani dopodomani scorso scorsa stamattina stasera ultimi ultime fa giorni giorno "
+    "settimana inizio",
+    "indonesian": "kemarin semalam lalu yang minggu pekan tahun terakhir sejak beberapa awal",
 }
 # In Arabic, two days (weeks, months, years) are one word.
 ARABIC_DUALS = {"day": "يومين", "week": "أسبوعين", "month": "شهرين", "year": "سنتين|عامين"}

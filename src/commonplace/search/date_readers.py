@@ -1,11 +1,9 @@
-"""Patterns of the phrases that name days, in fifteen languages, and which days each names."""
+"""Patterns of the phrases that name days, in fifteen languages; `date_spans.py` says which days each names."""
 
 from __future__ import annotations
 
 import re
-from calendar import isleap, monthrange
-from collections.abc import Callable, Iterable, Iterator
-from datetime import date
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -19,6 +17,7 @@ from .date_phrases import (
     KOREAN_WEEKDAYS,
     NOT_OF,
     OWN_WORDS,
+    RECENT,
     VOCABULARIES,
     WEEKDAYS,
     WORD_CHARACTERS,
@@ -26,15 +25,39 @@ from .date_phrases import (
     WORD_START,
     fold_phrase,
 )
-from .date_ranges import Direction, lead_pattern, trail_pattern
+from .date_ranges import lead_pattern, trail_pattern
+from .date_spans import (
+    CHINESE_NUMBERS,
+    DAYS_IN_A_UNIT,
+    FEW,
+    Read,
+    number_characters,
+    number_words,
+    read_ago_of,
+    read_chinese_day,
+    read_day,
+    read_day_and_number,
+    read_day_of_month,
+    read_early,
+    read_few_until_today,
+    read_last_night,
+    read_month_of,
+    read_numeric,
+    read_since_weekday_of,
+    read_slashes,
+    read_two_ago,
+    read_unit,
+    read_until_today_of,
+    read_weekday_of,
+    read_weekday_of_last_week,
+    read_weekend,
+    read_year,
+)
 from .words import guess_languages
 
-FIRST_DAY = 1  # of all: where a range has no beginning
 _SHORT_MONTH_CHARACTERS = 3  # `mai`, `mar` and `set` are words of many languages
-DAYS_IN_A_UNIT = {"day": 1, "week": 7, "month": 30, "year": 365}
-_ENGLISH_NUMBERS = "a/an/one two/couple_of/a_couple_of three/few/a_few four five six seven eight nine ten"
-_CHINESE_NUMBERS = "一 二/两/兩 三 四 五 六 七 八 九 十 十一 十二"
-_CHINESE_DIGITS = "〇一二三四五六七八九"
+_ENGLISH_NUMBERS = "a/an/one two/couple/couple_of/a_couple/a_couple_of three four five six seven eight nine ten"
+_UNSPACED_FEW = "几/幾/数/數/몇"
 # Every English way to name a day contains one of these; a text without any of them names none.
 _HINTS = (
     *"0123456789",
@@ -48,6 +71,8 @@ _HINTS = (
     "noon",
     "evening",
     "tomorrow",
+    "hour",
+    "quarter",
     *MONTHS,
 )
 
@@ -59,38 +84,6 @@ _PLAIN_YEAR = r"(?P<year>(?:19|20)[0-9]{2})"
 _DAY = r"(?P<day>[0-9]{1,2})"
 
 
-class Span(NamedTuple):
-    """Days, both included, as ordinals."""
-
-    first: int
-    last: int
-
-    def contains(self, day: int) -> bool:
-        return self.first <= day <= self.last
-
-    def __str__(self) -> str:
-        first = date.fromordinal(self.first)
-        if self.first == FIRST_DAY:
-            return f"up to {date.fromordinal(self.last)}"
-        return f"{first}" if self.first == self.last else f"{first} to {date.fromordinal(self.last)}"
-
-    def describe(self) -> str:
-        """Return the days as people write them: `9–15 November 2026`."""
-        first = date.fromordinal(self.first)
-        last = date.fromordinal(self.last)
-        end = f"{last.day} {last:%B} {last.year}"
-        if first == last:
-            return end
-        if self.first == FIRST_DAY:
-            return f"up to {end}"
-        if (first.year, first.month) == (last.year, last.month):
-            return f"{first.day}–{end}"
-        return f"{first.day} {first:%B}{'' if first.year == last.year else f' {first.year}'} – {end}"
-
-
-_Read = Callable[[re.Match[str], date], Span | None]
-
-
 class Reader(NamedTuple):
     """A pattern of phrases, and which days a match of it names.
 
@@ -99,193 +92,12 @@ class Reader(NamedTuple):
     """
 
     pattern: re.Pattern[str]
-    read: _Read
+    read: Read
     is_relative: bool
     hints: frozenset[str]
 
 
-_RawReader = tuple[str, _Read, bool, str]  # with its hints, separated by spaces
-
-
-def open_span(span: Span, direction: Direction, today: int) -> Span:
-    """Return the range from days on, or up to them; without another end, it goes up to today."""
-    if direction == "before":
-        return Span(FIRST_DAY, max(FIRST_DAY, span.first - 1))
-    if direction == "until":
-        return Span(FIRST_DAY, span.last)
-    first = min(span.first if direction == "since" else span.last + 1, date.max.toordinal())
-    return Span(first, today if first <= today else min(first + DAYS_IN_A_UNIT["year"], date.max.toordinal()))
-
-
-def _month(year: int, month: int) -> Span | None:
-    if not (1 <= month <= 12 and 1 <= year <= 9998):
-        return None
-    return Span(date(year, month, 1).toordinal(), date(year, month, monthrange(year, month)[1]).toordinal())
-
-
-def _day_or_month(year: int, month: int, day: str | None) -> Span | None:
-    """Return a month, or a day of it; None for a day that the month does not have."""
-    span = _month(year, month)
-    if not span or not day:
-        return span
-    exact = span.first + int(day) - 1
-    return Span(exact, exact) if span.contains(exact) else None
-
-
-def _read_month_of(months: dict[str, int]) -> _Read:
-    def read(match: re.Match[str], today: date) -> Span | None:
-        """Return a month, or a day of it. Without a year it is the latest month of that name."""
-        month = months.get(match["month"]) or int(match["month"])
-        day = match.groupdict().get("day")
-        year = int(match["year"]) if match["year"] else _latest_year(today, month, day)
-        return _day_or_month(year, month, day)
-
-    return read
-
-
-def _latest_year(today: date, month: int, day: str | None) -> int:
-    """Return the latest year that had a month, or a day of it: not every year has a 29 February."""
-    year = today.year - (month > today.month)
-    while month == 2 and day == "29" and not isleap(year) and year > 1:
-        year -= 1
-    return year
-
-
-def _read_day_and_number(match: re.Match[str], today: date) -> Span | None:
-    """Return the latest day that is written as `21.10.`."""
-    month = int(match["number"])
-    return _day_or_month(_latest_year(today, month, match["day"]), month, match["day"])
-
-
-def _read_slashes(match: re.Match[str], _: date) -> Span | None:
-    """Return the day of `21/10/2025` or `10/21/2025`; None for `5/6/2025`, which means two days."""
-    first = int(match["day"])
-    second = int(match["number"])
-    if first <= 12 and second <= 12 and first != second:
-        return None
-    month, day = (second, first) if second <= 12 else (first, second)
-    try:
-        ordinal = date(int(match["year"]), month, day).toordinal()
-    except ValueError:
-        return None
-    return Span(ordinal, ordinal)
-
-
-def _read_numeric(match: re.Match[str], _: date) -> Span | None:
-    try:
-        day = date(int(match["year"]), int(match["number"]), int(match["day"])).toordinal()
-    except ValueError:
-        return None
-    return Span(day, day)
-
-
-def _read_ago_of(numbers: dict[str, int]) -> _Read:
-    def read(match: re.Match[str], today: date) -> Span:
-        amount = _amount(match, numbers)
-        days = DAYS_IN_A_UNIT[_unit_name(match)]
-        middle = max(1, today.toordinal() - amount * days)
-        return Span(max(1, middle - days // 2), min(date.max.toordinal(), middle + days // 2))
-
-    return read
-
-
-def _read_two_ago(match: re.Match[str], today: date) -> Span | None:
-    return _read_ago_of({"": 2})(match, today)
-
-
-def _read_until_today_of(numbers: dict[str, int]) -> _Read:
-    def read(match: re.Match[str], today: date) -> Span:
-        days = DAYS_IN_A_UNIT[_unit_name(match)] * _amount(match, numbers)
-        return Span(max(1, today.toordinal() - days), today.toordinal())
-
-    return read
-
-
-def _amount(match: re.Match[str], numbers: dict[str, int]) -> int:
-    amount = match["amount"]
-    return 1 if amount is None else numbers.get(amount) or int(amount)
-
-
-def _unit_name(match: re.Match[str]) -> str:
-    """Return the unit whose group matched."""
-    groups = match.groupdict()
-    return next(name for name in DAYS_IN_A_UNIT if groups.get(name))
-
-
-def _read_unit(offset: int) -> _Read:
-    def read(match: re.Match[str], today: date) -> Span | None:
-        """Return the calendar week, month or year before the present one, the present one, or the one after."""
-        return _calendar_unit(_unit_name(match), today, offset)
-
-    return read
-
-
-def _calendar_unit(name: str, today: date, offset: int) -> Span | None:
-    if name == "week":
-        monday = max(1, today.toordinal() - today.weekday() + 7 * offset)
-        return Span(monday, monday + 6) if monday + 6 <= date.max.toordinal() else None
-    if name == "month":
-        months = today.year * 12 + today.month - 1 + offset
-        return _month(months // 12, months % 12 + 1)
-    return _whole_year(today.year + offset)
-
-
-def _whole_year(year: int) -> Span | None:
-    if not 1 <= year <= 9999:
-        return None
-    return Span(date(year, 1, 1).toordinal(), date(year, 12, 31).toordinal())
-
-
-def _read_weekday_of(weekdays: dict[str, int]) -> _Read:
-    def read(match: re.Match[str], today: date) -> Span:
-        back = (today.weekday() - weekdays[match["weekday"]]) % 7 or 7
-        day = max(1, today.toordinal() - back)
-        return Span(day, day)
-
-    return read
-
-
-def _read_weekday_of_last_week(names: str) -> _Read:
-    """Return a reader of the weekday that a character names, in the calendar week before."""
-
-    def read(match: re.Match[str], today: date) -> Span:
-        monday = today.toordinal() - today.weekday() - 7
-        day = max(1, monday + names.index(match["weekday"].replace("天", "日")))
-        return Span(day, day)
-
-    return read
-
-
-def _read_chinese_day(match: re.Match[str], today: date) -> Span | None:
-    """Return the day of a date in Chinese numerals: 二〇二五年十月二十一日."""
-    month = number_words(_CHINESE_NUMBERS)[match["month"]]
-    tens, ten, ones = match["day"].rpartition("十")
-    day = 10 * (_CHINESE_DIGITS.index(tens) if tens else 1) * bool(ten) + (_CHINESE_DIGITS.index(ones) if ones else 0)
-    digits = [str(_CHINESE_DIGITS.index(digit.replace("零", "〇"))) for digit in match["year"] or ""]
-    year = int("".join(digits)) if digits else _latest_year(today, month, str(day))
-    return _day_or_month(year, month, str(day))
-
-
-def _read_day(offset: int) -> _Read:
-    def read(_: re.Match[str], today: date) -> Span | None:
-        day = max(1, today.toordinal() + offset)
-        return Span(day, day) if day <= date.max.toordinal() else None
-
-    return read
-
-
-def _read_last_night(_: re.Match[str], today: date) -> Span:
-    return Span(max(1, today.toordinal() - 1), today.toordinal())
-
-
-def _read_weekend(_: re.Match[str], today: date) -> Span:
-    """Return the last Saturday and Sunday that are over."""
-    sunday = today.toordinal() - (today.weekday() + 1)
-    return Span(max(1, sunday - 1), max(1, sunday))
-
-
-def _read_year(match: re.Match[str], _: date) -> Span | None:
-    return _whole_year(int(match["year"]))
+_RawReader = tuple[str, Read, bool, str]  # with its hints, separated by spaces
 
 
 def choose_languages(folded: str) -> list[str]:
@@ -355,12 +167,12 @@ def _compile_once(pattern: str) -> re.Pattern[str]:
 def _figure_readers() -> tuple[Reader, ...]:
     """Return the patterns of dates in figures."""
     raw: tuple[_RawReader, ...] = (
-        (rf"(?<![0-9]){_YEAR}[-/.](?P<number>[0-9]{{1,2}})[-/.]{_DAY}(?![0-9])", _read_numeric, False, ""),
-        (rf"(?<![0-9.]){_DAY}\.(?P<number>[0-9]{{1,2}})\.{_YEAR}(?![0-9])", _read_numeric, False, ""),
-        (rf"(?<![0-9/]){_DAY}/(?P<number>[0-9]{{1,2}})/{_YEAR}(?![0-9/])", _read_slashes, False, ""),
+        (rf"(?<![0-9]){_YEAR}[-/.](?P<number>[0-9]{{1,2}})[-/.]{_DAY}(?![0-9])", read_numeric, False, ""),
+        (rf"(?<![0-9.]){_DAY}\.(?P<number>[0-9]{{1,2}})\.{_YEAR}(?![0-9])", read_numeric, False, ""),
+        (rf"(?<![0-9/]){_DAY}/(?P<number>[0-9]{{1,2}})/{_YEAR}(?![0-9/])", read_slashes, False, ""),
         (
             rf"{WORD_START}(?:am|vom|zum|seit dem|bis zum|ab dem) {_DAY}\.(?P<number>[0-9]{{1,2}})\.(?![0-9])",
-            _read_day_and_number,
+            read_day_and_number,
             False,
             "",
         ),
@@ -371,50 +183,60 @@ def _figure_readers() -> tuple[Reader, ...]:
 @cache
 def _english_readers() -> tuple[Reader, ...]:
     """Return the patterns of English. A month is always a whole word."""
-    numbers = number_words(_ENGLISH_NUMBERS)
+    numbers = _add_few(number_words(_ENGLISH_NUMBERS), RECENT["english"].few)
     amount = f"(?P<amount>[0-9]{{1,3}}|{any_of(numbers)})"
-    units = "(?:(?P<day>day)|(?P<week>week)|(?P<month>month)|(?P<year>year))s?"
-    unit = "(?:(?P<week>week)|(?P<month>month)|(?P<year>year))(?:'s)?"
+    units = "(?:(?P<hour>hour)|(?P<day>day)|(?P<week>week)|(?P<month>month)|(?P<year>year))s?"
+    unit = "(?:(?P<week>week)|(?P<month>month)|(?P<quarter>quarter)|(?P<year>year))(?:'s)?"
     month = f"(?P<month>{any_of(MONTHS)})"
     months = " ".join(MONTHS)
-    units_named = "day week month year"
+    units_named = "day week month quarter year"
     ordinal = "(?P<ordinal>st|nd|rd|th)?"
     of_year = rf"(?:,? {_YEAR})?"
     lead = "(?:(?P<lead>on|by|since|from|before|after|until|till|up to)(?: the)? )?"
     weekdays = {name: number for number, name in enumerate(WEEKDAYS)}
-    read_month = _read_month_of(MONTHS)
+    read_month = read_month_of(MONTHS)
+    parts = {
+        "unit": unit,
+        "units": units,
+        "plural": _join_units(RECENT["english"].plurals or ()),
+        "amount": amount,
+        "weekday": f"(?P<weekday>{'|'.join(WEEKDAYS)})",
+    }
+    hints = f"{units_named} hour hours days weeks months quarters years fortnight {' '.join(WEEKDAYS)}"
     raw: tuple[_RawReader, ...] = (
-        (rf"{WORD_START}(?:the )?day before yesterday(?:'s)?{WORD_END}", _read_day(-2), True, "yesterday"),
+        *_recent_readers("english", parts, numbers, weekdays, hints),
+        (rf"{WORD_START}(?:the )?day before yesterday(?:'s)?{WORD_END}", read_day(-2), True, "yesterday"),
         (
             rf"{WORD_START}yesterday(?:'s)?(?: (?:morning|afternoon|evening))?{WORD_END}",
-            _read_day(-1),
+            read_day(-1),
             True,
             "yesterday",
         ),
         (
             rf"{WORD_START}(?<!as of )(?<!until )(?<!till )(?:earlier )?today(?:'s)?{WORD_END}"
             rf"|{WORD_START}this (?:morning|afternoon|evening){WORD_END}|{WORD_START}tonight{WORD_END}",
-            _read_day(0),
+            read_day(0),
             True,
             "today tonight morning afternoon evening",
         ),
-        (rf"{WORD_START}last night{WORD_END}", _read_last_night, True, "night"),
-        (rf"{WORD_START}(?:the )?day after tomorrow{WORD_END}", _read_day(2), True, "tomorrow"),
-        (rf"{WORD_START}tomorrow{WORD_END}", _read_day(1), True, "tomorrow"),
-        (rf"{WORD_START}{amount} {units} ago{WORD_END}", _read_ago_of(numbers), True, "ago"),
+        (rf"{WORD_START}(?:the )?night before last{WORD_END}", read_day(-2), True, "night"),
+        (rf"{WORD_START}last night{WORD_END}", read_last_night, True, "night"),
+        (rf"{WORD_START}(?:the )?day after tomorrow{WORD_END}", read_day(2), True, "tomorrow"),
+        (rf"{WORD_START}tomorrow{WORD_END}", read_day(1), True, "tomorrow"),
+        (rf"{WORD_START}(?<!half ){amount} {units} ago{WORD_END}", read_ago_of(numbers), True, "ago"),
+        (rf"{WORD_START}(?P<amount>the other )(?P<day>day){WORD_END}", read_ago_of({"the other ": FEW}), True, "day"),
+        (rf"{WORD_START}(?:last|over the|at the|this past) weekend{WORD_END}", read_weekend, True, "weekend"),
         (
-            rf"{WORD_START}(?:in |over |during |within )?(?:the )?(?:last|past) {amount} {units}{WORD_END}",
-            _read_until_today_of(numbers),
+            rf"{WORD_START}(?:the )?(?:last|previous|past) {unit}{WORD_END}{NOT_OF}",
+            read_unit(-1),
             True,
-            f"{units_named} days weeks months years",
+            units_named,
         ),
-        (rf"{WORD_START}(?:last|over the|at the|this past) weekend{WORD_END}", _read_weekend, True, "weekend"),
-        (rf"{WORD_START}(?:the )?(?:last|previous|past) {unit}{WORD_END}{NOT_OF}", _read_unit(-1), True, units_named),
-        (rf"{WORD_START}(?:earlier )?this {unit}{WORD_END}", _read_unit(0), True, units_named),
-        (rf"{WORD_START}next {unit}{WORD_END}", _read_unit(1), True, "next"),
+        (rf"{WORD_START}this {unit}{WORD_END}", read_unit(0), True, units_named),
+        (rf"{WORD_START}next {unit}{WORD_END}", read_unit(1), True, "next"),
         (
             rf"{WORD_START}(?<!the )(?:last|on|this past) (?P<weekday>{'|'.join(WEEKDAYS)}){WORD_END}(?!['’]s){NOT_OF}",
-            _read_weekday_of(weekdays),
+            read_weekday_of(weekdays),
             True,
             " ".join(WEEKDAYS),
         ),
@@ -428,6 +250,12 @@ def _english_readers() -> tuple[Reader, ...]:
             months,
         ),
         (rf"{WORD_START}{month} {_YEAR}{WORD_END}", read_month, False, months),
+        (
+            rf"{WORD_START}on the {_DAY}(?:st|nd|rd|th)(?=\s*(?:[?!.,;]|$))",
+            read_day_of_month,
+            True,
+            "1st 2nd 3rd 21st 22nd 23rd 31st " + " ".join(f"{day}th" for day in range(4, 31)),
+        ),
     )
     return _compile(raw)
 
@@ -435,73 +263,130 @@ def _english_readers() -> tuple[Reader, ...]:
 @cache
 def _english_year_reader() -> Reader:
     pattern = rf"{WORD_START}(?:in|during) {_PLAIN_YEAR}{WORD_END}"
-    return Reader(re.compile(pattern), _read_year, is_relative=False, hints=frozenset())
+    return Reader(re.compile(pattern), read_year, is_relative=False, hints=frozenset())
 
 
 @cache
 def _unspaced_readers() -> tuple[Reader, ...]:
     """Return the patterns of Chinese, Japanese and Korean."""
-    numbers = number_words(_CHINESE_NUMBERS)
-    number = any_of(numbers)
-    amount = f"(?P<amount>[0-9]{{1,3}}|{number})"
-    counted = "(?:(?P<day>天|日)|(?P<week>週間|周|週|星期|礼拜|禮拜)|(?P<month>个月|個月|か月|ヶ月|カ月)|(?P<year>年))"
-    korean = "(?:(?P<day>일)|(?P<week>주)|(?P<month>개월|달)|(?P<year>년))"
-    unit = "(?:(?P<week>周|週|星期|礼拜|禮拜|주)|(?P<month>月|달))"
+    number = any_of(number_words(CHINESE_NUMBERS))
     weeks = "(?:周|週|星期|礼拜|禮拜)"
+    unit = "(?:(?P<week>周|週|星期|礼拜|禮拜|주)|(?P<month>月|달)|(?P<quarter>季度|四半期|분기))"
+    chinese_weekdays = number_characters(CHINESE_WEEKDAYS)
+    japanese_weekdays = number_characters(JAPANESE_WEEKDAYS)
+    korean_weekdays = number_characters(KOREAN_WEEKDAYS)
     raw: tuple[_RawReader, ...] = (
-        (r"(?<![之以目从])前天|一昨日|おととい|그저께|그제", _read_day(-2), True, "前天 一昨日 おととい 그저께 그제"),
-        (r"昨天|昨日|きのう|昨晚|昨夜|어제", _read_day(-1), True, "昨 きのう 어제"),
-        (r"今天|今日|本日|今早|今晚|今朝|今夜|きょう|오늘", _read_day(0), True, "今 本日 きょう 오늘"),
-        (r"(?<![以今然之最往先])[后後]天|明後日|あさって|모레", _read_day(2), True, "天 明後日 あさって 모레"),
-        (r"明天|明日|あした|내일", _read_day(1), True, "明 あした 내일"),
-        (rf"{amount}{counted}(?:之|以)?前", _read_ago_of(numbers), True, "前"),
-        (rf"(?P<amount>[0-9]{{1,3}})\s?{korean}\s?전", _read_ago_of(numbers), True, "전"),
-        (r"上(?:个|個)?(?:周|週)末|先週末|지난\s?주말", _read_weekend, True, "末 주말"),
+        (r"大前天|さきおととい|그끄저께", read_day(-3), True, "大前天 さきおととい 그끄저께"),
+        (r"大[后後]天|しあさって|글피", read_day(3), True, "大 しあさって 글피"),
+        (r"(?<![之以目从])前天|一昨日|おととい|그저께|그제", read_day(-2), True, "前天 一昨日 おととい 그저께 그제"),
+        (r"昨天|昨日|きのう|昨晚|昨夜|어제", read_day(-1), True, "昨 きのう 어제"),
+        (r"今天|今日|本日|今早|今晚|今朝|今夜|きょう|오늘", read_day(0), True, "今 本日 きょう 오늘"),
+        (r"(?<![以今然之最往先])[后後]天|明後日|あさって|모레", read_day(2), True, "天 明後日 あさって 모레"),
+        (r"明天|明日|あした|내일", read_day(1), True, "明 あした 내일"),
+        *_unspaced_recent_readers(unit, weeks),
+        (r"上(?:个|個)?(?:周|週)末|先週末|지난\s?주말", read_weekend, True, "末 주말"),
         (
             rf"(?<![早晚马馬以])上(?:个|個)?{weeks}(?P<weekday>[一二三四五六日天])",
-            _read_weekday_of_last_week(CHINESE_WEEKDAYS),
+            read_weekday_of_last_week(chinese_weekdays),
             True,
             "上",
         ),
-        (r"先週の?(?P<weekday>[月火水木金土日])曜日?", _read_weekday_of_last_week(JAPANESE_WEEKDAYS), True, "先週"),
-        (r"지난\s?주\s?(?P<weekday>[월화수목금토일])요일", _read_weekday_of_last_week(KOREAN_WEEKDAYS), True, "요일"),
-        (rf"(?:(?<![早晚马馬以])上(?:个|個)?|先|지난)\s?{unit}", _read_unit(-1), True, "上 先 지난"),
-        (r"(?P<year>去年|昨年|작년|지난해)", _read_unit(-1), True, "去年 昨年 작년 지난해"),
-        (r"(?P<year>今年|올해)", _read_unit(0), True, "今年 올해"),
-        (rf"(?:这个?|這個?|(?<!日)本|今|이번)\s?{unit}", _read_unit(0), True, "这 這 本 今 이번"),
-        (rf"(?:下(?:个|個)?|来|來|다음)\s?{unit}", _read_unit(1), True, "下 来 來 다음"),
+        (r"先週の?(?P<weekday>[月火水木金土日])曜日?", read_weekday_of_last_week(japanese_weekdays), True, "先週"),
+        (r"지난\s?주\s?(?P<weekday>[월화수목금토일])요일", read_weekday_of_last_week(korean_weekdays), True, "요일"),
+        (rf"(?:(?<![早晚马馬以])上(?:个|個)?|先|지난)\s?{unit}", read_unit(-1), True, "上 先 지난"),
+        (r"(?P<year>去年|昨年|작년|지난해)", read_unit(-1), True, "去年 昨年 작년 지난해"),
+        (r"(?P<year>今年|올해)", read_unit(0), True, "今年 올해"),
+        (rf"(?:这个?|這個?|(?<!日)本|今|이번)\s?{unit}", read_unit(0), True, "这 這 本 今 이번"),
+        (rf"(?:下(?:个|個)?|来|來|다음)\s?{unit}", read_unit(1), True, "下 来 來 다음"),
         (
             rf"(?:(?P<year>[〇零一二三四五六七八九]{{4}})年)?(?P<month>{number})月(?P<day>[一二三]?十?[一二三四五六七八九]?)(?<=[一-十])[日号號]",
-            _read_chinese_day,
+            read_chinese_day,
             False,
             "月",
         ),
         (
             rf"(?:(?P<year>[0-9]{{4}})[年년]\s?)?(?P<month>[0-9]{{1,2}}|{number})[月월](?:\s?{_DAY}[日号號일])?",
-            _read_month_of(numbers),
+            read_month_of(number_words(CHINESE_NUMBERS)),
             False,
             "月 월",
         ),
-        (r"(?P<year>(?:19|20)[0-9]{2})[年년]", _read_year, False, "年 년"),
+        (r"(?P<year>(?:19|20)[0-9]{2})[年년]", read_year, False, "年 년"),
     )
     return _compile(raw)
+
+
+def _unspaced_recent_readers(unit: str, weeks: str) -> tuple[_RawReader, ...]:
+    """Return the patterns of days shortly before today in Chinese, Japanese and Korean."""
+    numbers = _add_few(number_words(CHINESE_NUMBERS), _UNSPACED_FEW)
+    amount = f"(?P<amount>[0-9]{{1,3}}|{any_of(numbers)})"
+    counted = (
+        f"(?:(?P<hour>(?:个|個)?小时|(?:个|個)?小時|時間)|(?P<day>天|日)|(?P<week>週間|(?:个|個)?{weeks})"
+        "|(?P<month>个月|個月|か月|ヶ月|カ月)|(?P<year>年))"
+    )
+    korean = "(?:(?P<hour>시간)|(?P<day>일)|(?P<week>주일?)|(?P<month>개월|달)|(?P<year>년))"
+    return (
+        (rf"{amount}{counted}(?:之|以)?前", read_ago_of(numbers), True, "前"),
+        (rf"(?P<amount>[0-9]{{1,3}}|몇)\s?{korean}\s?전", read_ago_of(numbers), True, "전"),
+        (r"(?P<amount>)(?P<day>며칠\s?전|前几天|前幾天|先日(?!本))", read_ago_of({"": FEW}), True, "며칠 前 先日"),
+        (
+            rf"(?:自从?|自從|从|從)?{weeks}(?P<weekday>[一二三四五六日天])(?:以来|以來|至今|到现在|到現在)",
+            read_since_weekday_of(number_characters(CHINESE_WEEKDAYS)),
+            True,
+            "来 來 至今 现在 現在",
+        ),
+        (
+            r"(?P<weekday>[月火水木金土日])曜日?以[来降]",
+            read_since_weekday_of(number_characters(JAPANESE_WEEKDAYS)),
+            True,
+            "曜",
+        ),
+        (
+            r"(?P<weekday>[월화수목금토일])요일\s?(?:이후|이래)",
+            read_since_weekday_of(number_characters(KOREAN_WEEKDAYS)),
+            True,
+            "요일",
+        ),
+        (
+            rf"(?:最近|过去|過去|近|(?:这|這)(?!一天)|ここ|この)(?:的|の)?{amount}{counted}(?:间|間|内|以来|以來|来|來)?",
+            read_until_today_of(numbers),
+            True,
+            "最近 过去 過去 近 这 這 ここ この",
+        ),
+        (
+            rf"(?:지난|최근)\s?(?P<amount>[0-9]{{1,3}}|몇)\s?{korean}(?:\s?동안|간)?",
+            read_until_today_of(numbers),
+            True,
+            "지난 최근",
+        ),
+        (r"(?:지난|최근)\s?(?P<day>며칠)(?:\s?동안|간)?", read_few_until_today, True, "며칠"),
+        (
+            rf"(?:这个?|這個?|本|今|이번)\s?{unit}(?:早些时候|早些時候|の?初め|初|\s?초)",
+            read_early,
+            True,
+            "早些 初 초",
+        ),
+        (rf"(?:(?<![早晚马馬以])上上(?:个|個)?|先々|先先|지지난)\s?{unit}", read_unit(-2), True, "上上 先 지지난"),
+        (r"(?<![0-9〇零一二三四五六七八九十])前(?P<year>年)", read_unit(-2), True, "前年"),
+        (r"(?P<year>一昨年|おととし|재작년)", read_unit(-2), True, "一昨年 おととし 재작년"),
+    )
 
 
 @cache
 def _vocabulary_readers(language: str) -> tuple[Reader, ...]:
     words = VOCABULARIES[language]
-    numbers = number_words(words.numbers)
+    recent = RECENT[language]
+    numbers = _add_few(number_words(words.numbers), recent.few)
     months = number_words(words.months)
     weekdays = {name: number - 1 for name, number in number_words(words.weekdays).items()}
-    names = ("day", "week", "month", "year")
-    units = "|".join(f"(?P<{name}>{fold_phrase(forms)})" for name, forms in zip(names, words.units, strict=True))
-    unit = "|".join(
-        f"(?P<{name}>{fold_phrase(form)})"
-        for name, form in zip(names[1:], (words.week, words.month, words.year), strict=True)
-    )
+    units = _join_units(words.units)
+    unit = _join_units(("", words.week, words.month, words.year))
+    last_week = words.last.replace("{unit}", f"(?:{words.week})").replace(" | ", "|")
     parts = {
-        "unit": f"(?:{unit})",
-        "units": f"(?:{units})",
+        "unit": unit,
+        "any_unit": f"(?:{fold_phrase('|'.join((words.week, words.month, words.year)))})",
+        "units": units.replace("(?:", f"(?:(?P<hour>{fold_phrase(recent.hours)})|", 1),
+        "plural": _join_units(recent.plurals or words.units),
+        "last_week": f"(?:{fold_phrase(last_week)})",
         "amount": f"(?P<amount>[0-9]{{1,3}}|{any_of(numbers)})",
         "weekday": f"(?P<weekday>{any_of(weekdays)})",
         "month": f"(?P<month>{any_of(months)})",
@@ -511,47 +396,82 @@ def _vocabulary_readers(language: str) -> tuple[Reader, ...]:
     of_year = rf"(?:,? (?:de |del |di |года? )?{_YEAR})?"
     raw: list[_RawReader] = []
 
-    def add(templates: str, read: _Read, *, is_relative: bool, tail: str = "") -> None:
-        for template in templates.split(" | "):
-            pattern = re.sub(r"\{(\w+)\}", lambda part: parts.get(part[1], part[0]), fold_phrase(template))
-            raw.append((f"{WORD_START}{pattern}{tail}{WORD_END}{NOT_OF}", read, is_relative, ""))
+    def add(templates: str, read: Read, *, is_relative: bool, tail: str = "") -> None:
+        raw.extend(_fill_templates(templates, parts, read, is_relative=is_relative, tail=tail))
 
+    raw += _recent_readers(language, parts, numbers, weekdays)
     for offset in sorted(words.days, key=abs, reverse=True):
-        add(words.days[offset], _read_day(offset), is_relative=True)
+        add(words.days[offset], read_day(offset), is_relative=True)
     if language == "arabic":
         for name, dual in ARABIC_DUALS.items():
             raw.append(
                 (
-                    f"{WORD_START}(?:قبل|منذ) (?P<amount>)(?P<{name}>{fold_phrase(dual)}){WORD_END}",
-                    _read_two_ago,
+                    f"{WORD_START}(?:قبل|منذ) (?P<{name}>{fold_phrase(dual)}){WORD_END}",
+                    read_two_ago,
                     True,
                     "",
                 )
             )
-    add(words.ago, _read_ago_of(numbers), is_relative=True)
+    add(words.ago, read_ago_of(numbers), is_relative=True)
     for templates, offset in ((words.last, -1), (words.this, 0), (words.next, 1)):
-        add(templates, _read_unit(offset), is_relative=True)
-    add(words.weekday, _read_weekday_of(weekdays), is_relative=True)
-    add(words.day_of_month, _read_month_of(months), is_relative=False, tail=of_year)
+        add(templates, read_unit(offset), is_relative=True)
+    add(words.weekday, read_weekday_of(weekdays), is_relative=True)
+    add(words.day_of_month, read_month_of(months), is_relative=False, tail=of_year)
     if leads := lead_pattern(language):
         raw.append(
-            (f"{WORD_START}(?P<lead>{leads}) {parts['month']}{of_year}{WORD_END}", _read_month_of(months), False, "")
+            (f"{WORD_START}(?P<lead>{leads}) {parts['month']}{of_year}{WORD_END}", read_month_of(months), False, "")
         )
     if trails := trail_pattern(language):
         raw.append(
-            (f"{WORD_START}{parts['month']}{of_year} (?P<trail>{trails}){WORD_END}", _read_month_of(months), False, "")
+            (f"{WORD_START}{parts['month']}{of_year} (?P<trail>{trails}){WORD_END}", read_month_of(months), False, "")
         )
-    add(words.in_month, _read_month_of(months), is_relative=False, tail=of_year)
-    raw.append((f"{WORD_START}{parts['month']}(?: de| del| di)? {_YEAR}{WORD_END}", _read_month_of(months), False, ""))
-    add(IN_YEAR[language], _read_year, is_relative=False)
+    add(words.in_month, read_month_of(months), is_relative=False, tail=of_year)
+    raw.append((f"{WORD_START}{parts['month']}(?: de| del| di)? {_YEAR}{WORD_END}", read_month_of(months), False, ""))
+    add(IN_YEAR[language], read_year, is_relative=False)
     return _compile(raw)
 
 
-@cache
-def number_words(words: str) -> dict[str, int]:
-    """Return the numbers of words in a list, from 1; forms of one word are separated by `/`."""
-    entries = enumerate(fold_phrase(words).split(), start=1)
-    return {form.replace("_", " "): number for number, forms in entries for form in forms.split("/")}
+def _recent_readers(
+    language: str, parts: Mapping[str, str], numbers: dict[str, int], weekdays: dict[str, int], hints: str = ""
+) -> Iterator[_RawReader]:
+    """Yield the patterns of days shortly before today."""
+    recent = RECENT[language]
+    read_amount = read_until_today_of(numbers)
+    kinds: list[tuple[str, Read]] = [
+        (recent.weekday_of_last_week, read_weekday_of_last_week(weekdays)),
+        (recent.since_weekday, read_since_weekday_of(weekdays)),
+        (recent.before_last, read_unit(-2)),
+        (recent.early, read_early),
+    ]
+    if recent.two_weeks:
+        ago = "(?:an? |one )?{units} ago" if language == "english" else VOCABULARIES[language].ago
+        parts = {**parts, "two_weeks": f"(?P<week>{recent.two_weeks})"}
+        kinds.append((ago.replace("{amount} ", "").replace("{units}", "{two_weeks}"), read_two_ago))
+    for template in recent.up_to_now.split(" | "):
+        has_amount = "{plural}" not in template or "{amount}" in template
+        kinds.append((template, read_amount if has_amount else read_few_until_today))
+    for templates, read in kinds:
+        for raw in _fill_templates(templates, parts, read, is_relative=True):
+            yield raw[0], raw[1], raw[2], hints
+
+
+def _fill_templates(
+    templates: str, parts: Mapping[str, str], read: Read, *, is_relative: bool, tail: str = ""
+) -> Iterator[_RawReader]:
+    for template in templates.split(" | "):
+        pattern = re.sub(r"\{(\w+)\}", lambda part: parts.get(part[1], part[0]), fold_phrase(template))
+        yield f"{WORD_START}{pattern}{tail}{WORD_END}{NOT_OF}", read, is_relative, ""
+
+
+def _join_units(forms: Sequence[str]) -> str:
+    """Return a pattern of days, weeks, months and years, each with a group of its name; those without forms are left
+    out."""
+    names = zip(DAYS_IN_A_UNIT, forms, strict=False)
+    return f"(?:{'|'.join(f'(?P<{name}>{fold_phrase(form)})' for name, form in names if form)})"
+
+
+def _add_few(numbers: dict[str, int], few: str) -> dict[str, int]:
+    return {**numbers, **{fold_phrase(word).replace("_", " "): FEW for word in few.split("/")}}
 
 
 def any_of(words: Iterable[str]) -> str:
@@ -561,6 +481,6 @@ def any_of(words: Iterable[str]) -> str:
 
 def _compile(raw: Iterable[_RawReader]) -> tuple[Reader, ...]:
     return tuple(
-        Reader(re.compile(pattern), read, is_relative, frozenset(hints.split()))
+        Reader(lazy_pattern(pattern), read, is_relative, frozenset(hints.split()))
         for pattern, read, is_relative, hints in raw
     )

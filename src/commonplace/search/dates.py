@@ -19,7 +19,8 @@ from ..index.base import UNKNOWN_DAYS
 from ..patterns import lazy_pattern
 from .date_phrases import RELATIVE_WORDS, VOCABULARIES, fold_phrase
 from .date_ranges import Direction, find_direction, find_range, find_short_end
-from .date_readers import DAYS_IN_A_UNIT, Span, any_of, choose_languages, choose_readers, number_words, open_span
+from .date_readers import any_of, choose_languages, choose_readers
+from .date_spans import DAYS_IN_A_UNIT, Span, number_words, open_span
 from .weekdays import find_weekdays, says_weekday
 from .words import has_content, has_subject
 

@@ -15,7 +15,7 @@ from ..facts.statements import Statement
 from ..facts.states import read_states
 from ..facts.words import fold, split_words
 from ..patterns import lazy_pattern
-from .date_readers import DAYS_IN_A_UNIT, Span
+from .date_spans import DAYS_IN_A_UNIT, Span
 from .dates import DatePhrase, find_phrases
 from .validity import find_validity
 

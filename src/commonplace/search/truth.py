@@ -94,6 +94,8 @@ def mark_versions(
     """
     if _asks_for_tasks(query):
         ranked = drop_done_tasks(index, query, ranked, find_origins)
+    if asks_what_was_before(query.text) or asks_about_past(query.text):
+        query = query._replace(min_replaced_score=0.0)  # what was replaced is the answer
     replacements = _find_replacements_of_likely(index, query, ranked[:MAX_MARKED_HITS], find_origins)
     if not replacements:
         return list(ranked)

@@ -30,7 +30,8 @@ from .date_phrases import (
     Vocabulary,
     fold_phrase,
 )
-from .date_readers import DAYS_IN_A_UNIT, any_of, number_words
+from .date_readers import any_of
+from .date_spans import DAYS_IN_A_UNIT, number_words
 from .dates import note_named_days
 from .validity_phrases import (
     ENGLISH,

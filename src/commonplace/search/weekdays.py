@@ -26,7 +26,8 @@ from .date_phrases import (
     fold_phrase,
 )
 from .date_ranges import find_direction
-from .date_readers import Span, any_of, choose_languages, number_words
+from .date_readers import any_of, choose_languages
+from .date_spans import Span, number_words
 
 Tense = Literal["past", "coming", ""]
 _LANGUAGES = ("german", "french", "spanish", "portuguese", "italian", "russian", "hindi", "arabic")
