@@ -308,8 +308,8 @@ CHANGE_PHRASES: dict[Cue, dict[str, str]] = {
             | found (?:a|an|the|my|our|his|her) | got (?:my|our|his|her) new | renewed | got into | got accepted
             | back to normal | reopened | works? again | again | is out | was born | went through | came through
             | working now | up and running | refilled | restocked | got the job | submitted | launched | shipped
-            | sorted | went live | is live | wrapped up | all (?:done|good|set|clear) | replied | confirmed
-            | handed in | through | paid | hired | had (?:her|the|a) baby | has? shipped | returned | refunded
+            | went live | is live | wrapped up | all (?:done|good|set|clear)
+            | handed in | paid | hired | had (?:her|the|a) baby | has? shipped | returned | refunded
             | cleared | replaced the | put (?:a )?new | refuelled | topped up""",
         "spanish": r"""
             | ya funciona\w* | arregl\w+ | repar\w+ | resuelt\w+ | solucion\w+ | aprob\w+ | firm(?:ó|aron|ado|ada)
