@@ -177,7 +177,7 @@ CHANGE_PHRASES: dict[Cue, dict[str, str]] = {
             | في الواقع | في الحقيقة | ابتداء\w* | من اليوم | توقف\w* | تصحيح | تحول\w* | ارتفع\w* | انخفض\w*
             | تولى | تولت | خطأ | اخطأت | غلطت | اتضح | تبين | وليست | تسلم\w* | استلم\w* | رفع\w* | زاد\w*
             | خفض\w* | من الآن | انس | رجع\w* | عاد إلى | مدد\w* | تمديد | استقال\w* | تقاعد\w* | تخل\w+ | تأخر\w*
-            | باع\w* | مكان | بات\w* | حديث\w*ا | ترقية | حدثنا | رقينا | حذف\w* | أزلنا | أوقف\w* | ترك\w*
+            | باع\w* | مكان | بات\w* | حديث\w*ا | ترقية | حدثنا | رقينا | حذف\w* | أزلنا | أوقف\w* | ترك(?:ت|نا|وا|ها|ه)?
             | من الآن فصاعدا | بعد الآن | عوضا | سيصبح | يصبح | حل محل | خلف\w* | استعاض\w* | صحح\w* | الصحيح
             | عدل\w* | تعديل | قلص\w* | زيادة | أخطأت | عذرا | آسف | غيرنا | غيروا | أقصد | قصدت | تحديث | حدث\w*
             | تم تحديث | تم نقل | تم تغيير | رفعوا | خفضوا | يسكن الآن | صححت""",
@@ -289,7 +289,7 @@ CHANGE_PHRASES: dict[Cue, dict[str, str]] = {
             | नहीं रहे हैं | इरादा छोड़ \S+""",
         "arabic": r"""
             | لم (?:أعد|يعد|تعد|نعد) | ما عاد\w* | توقف\w* | ألغ\w+ | تخل\w+ | إلغاء | غيرت رأي\w* | تركت
-            | استغن\w+ | لن (?:\w+) | ترك\w* | أوقف\w* | حذف\w* | أزلنا | انسحب\w* | استقال\w* | لا نريد | لم نعد
+            | استغن\w+ | لن (?:\w+) | ترك(?:ت|نا|وا|ها|ه)? | أوقف\w* | حذف\w* | أزلنا | انسحب\w* | استقال\w* | لا نريد | لم نعد
             | ألغينا | ألغي\w* | صرفنا النظر | عدلنا عن | لم (?:نعد|تعد|يعد|أعد)""",
         "unspaced": r"""
             | 可以停 | 不.{1,6}了 | 不再 | 已经不 | 戒[了掉烟酒] | 取消 | 停用 | 没有.{1,8}了
@@ -308,8 +308,8 @@ CHANGE_PHRASES: dict[Cue, dict[str, str]] = {
             | found (?:a|an|the|my|our|his|her) | got (?:my|our|his|her) new | renewed | got into | got accepted
             | back to normal | reopened | works? again | again | is out | was born | went through | came through
             | working now | up and running | refilled | restocked | got the job | submitted | launched | shipped
-            | sorted | went live | is live | wrapped up | all (?:done|good|set|clear) | replied | confirmed
-            | handed in | through | paid | hired | had (?:her|the|a) baby | has? shipped | returned | refunded
+            | went live | is live | wrapped up | all (?:done|good|set|clear)
+            | handed in | paid | hired | had (?:her|the|a) baby | has? shipped | returned | refunded
             | cleared | replaced the | put (?:a )?new | refuelled | topped up""",
         "spanish": r"""
             | ya funciona\w* | arregl\w+ | repar\w+ | resuelt\w+ | solucion\w+ | aprob\w+ | firm(?:ó|aron|ado|ada)

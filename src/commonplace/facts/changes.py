@@ -463,7 +463,9 @@ def _find_in_clauses(
     if about := find(older, text):
         return about
     marked = [clause for clause in clauses if has_cue(fold(clause), cue)] if len(clauses) > 1 else []
-    return find(older, marked[0]) if marked and not _TODAY.search(fold(marked[0])) else frozenset()
+    if not marked or _TODAY.search(fold(marked[0])) or split_words(fold(marked[0]))[0] in VAGUE_STARTS:
+        return frozenset()
+    return find(older, marked[0])
 
 
 def _find_taken_back(older: Statement, text: str) -> frozenset[str]:

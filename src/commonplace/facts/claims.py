@@ -82,6 +82,7 @@ _LASTING_GOALS = word_set("в на à au aux auf by with に 为")  # also said 
 _GERMAN_VERB = lazy_pattern(
     r"^((?:Der|Die|Das|Den|Unsere?|Meine?) (?:[a-zäöüß]+ )?[A-ZÄÖÜ][\w-]+) [a-zäöüß]+(?:t|en)(?= )"
 )
+_UNSPACED_PLANS = lazy_pattern("旅行|計画|计划|行程|予約|预约|予定|出差|出張")  # of `PLANS`, as parts of a text
 _QUOTES = '"“”«»「」『』`‘'
 
 
@@ -148,7 +149,8 @@ def list_all_verbs() -> frozenset[str]:
 @cache_within(1_000_000)
 def read_topics(text: str) -> frozenset[str]:
     """Return what a note is about, without the words that say that something changed, or how it is."""
-    words = split_words(mark_cues(fold(text), (*_CHANGES, "trouble"), " "))
+    folded = fold(text) if text.isascii() else _UNSPACED_PLANS.sub(" ", fold(text))
+    words = split_words(mark_cues(folded, (*_CHANGES, "trouble"), " "))
     return find_topics([word for word in words if word not in PLANS])
 
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from ..caching import cache_within
 from ..patterns import lazy_pattern
 from .past_forms import list_past_forms, may_be_past
-from .tasks import find_task_text, has_open_task, says_done
+from .tasks import find_task_text, has_obligation, has_open_task, says_done
 from .words import content_stems, fold, function_words, is_number, split_words, strip_accents, word_set
 
 _MAX_DONE_WORDS = 30  # of a statement that may close a task
@@ -144,9 +144,15 @@ def is_task(text: str, box: str) -> bool:
     return not says_done(folded) if box else has_open_task(folded)
 
 
+@cache_within(500_000)
+def may_be_done(text: str, box: str) -> bool:
+    """Return whether a statement is a task, or says what its writer has to do; cached, as it is compared with many."""
+    return is_task(text, box) or (box != "x" and has_obligation(strip_accents(fold(text))))
+
+
 def completes(older: str, older_box: str, newer: str, newer_box: str) -> bool:
     """Return whether a newer statement says that the task of an older one is done."""
-    if newer_box == " " or not is_task(older, older_box):
+    if newer_box == " " or not may_be_done(older, older_box):
         return False
     return _is_about(_read_task(older), _read_done(newer, newer_box))
 
@@ -159,14 +165,14 @@ def tells_done(text: str, box: str) -> bool:
 def leaves_open(older: str, older_box: str, newer: str) -> bool:
     """Return whether a newer statement says that the task of an older one is not done: without a word like `not`, it
     would say that it is done."""
-    if not is_task(older, older_box) or not _is_denied(fold(newer)):
+    if not may_be_done(older, older_box) or not _is_denied(fold(newer)):
         return False
     return _is_about(_read_task(older), _Done(_read_phrase(fold(newer)), is_marked=True))
 
 
 def drops(older: str, older_box: str, newer: str) -> bool:
     """Return whether a newer statement says that the task of an older one will not be done any more."""
-    if not is_task(older, older_box) or not _says_dropped(fold(newer)):
+    if not may_be_done(older, older_box) or not _says_dropped(fold(newer)):
         return False
     return _is_about(_read_task(older), _Done(_read_phrase(fold(newer)), is_marked=True))
 
@@ -192,7 +198,7 @@ def _is_about(task: _Phrase, done: _Done | None) -> bool:
 def list_task_stems(text: str, box: str) -> list[str]:
     """Return the stems by which tasks are matched with statements that say that they are done; empty for other
     statements."""
-    if is_task(text, box):
+    if may_be_done(text, box):
         phrase = _read_task(text)
     elif done := _read_done(text, box):
         phrase = done.phrase
@@ -220,7 +226,7 @@ def _read_done(text: str, box: str) -> _Done | None:
     is_marked = _find_marker().search(folded) is not None
     if not is_marked and not any(map(may_be_past, words)):
         return None
-    return None if is_task(text, box) else _Done(_read_phrase(folded), is_marked)
+    return None if may_be_done(text, box) else _Done(_read_phrase(folded), is_marked)
 
 
 def _is_denied(folded: str) -> bool:
@@ -300,7 +306,8 @@ def _has_runs(done: tuple[str, ...], task: tuple[str, ...]) -> bool:
 
 
 def _says_much(word: str) -> bool:
-    return word in _KEPT_VERBS or (word not in function_words() and word not in _SAYS_LITTLE)
+    says_little = word in function_words() or word in _SAYS_LITTLE or word in _DEADLINES
+    return word in _KEPT_VERBS or not says_little
 
 
 @cache_within(250_000)

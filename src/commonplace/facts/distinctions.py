@@ -444,7 +444,10 @@ def _says_it_stays(older: Statement, newer: Statement) -> bool:
         return False
     if any(map(is_unspaced, older.words)):
         return older.words[-1] in newer.words and older.words[-2:-1] == newer.words[-2:-1]
-    shared = set(older.stems).intersection(newer.stems)
+    # Of the clauses that say so: `Denmark is off, we stay at home` does not say that Denmark stays.
+    clauses = [fold(clause) for clause in split_clauses(newer.text) if _STAYS.search(fold(clause))]
+    stems = {each for clause in clauses or [folded] for each in content_stems(split_words(clause))}
+    shared = stems.intersection(older.stems)
     return bool(shared) and (older.stems[-1] in shared or len(shared) >= min(2, len(older.stems)))
 
 

@@ -14,7 +14,7 @@ from .forms import compile_forms
 from .links import Link
 from .relations import FIRST_PERSON
 from .statements import Statement
-from .value_words import EVENT_WORDS, GENERIC
+from .value_words import EVENT_WORDS, GENERIC, NEGATIONS
 from .words import compile_pattern, fold, has_capitals, has_kana_or_kanji, is_number, split_words, stem, word_set
 
 _WE = "we/i? have/just/finally/recently?"
@@ -74,7 +74,7 @@ def find_given_up(older: Statement, newer: Statement) -> Link | None:
     """Return a link where a clause of the newer note says that the value of the older one is gone."""
     if not EVENT_WORDS.isdisjoint(older.words) or older.is_question or older.words[0].endswith("ed"):
         return None
-    if "tentative" in older.cues or not _may_be_of_writer(older, newer):
+    if "tentative" in older.cues or not NEGATIONS.isdisjoint(older.words) or not _may_be_of_writer(older, newer):
         return None
     for gone in read_given_up(newer.text):
         if _is_value(older, gone):

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from .completions import is_task
+from .completions import may_be_done
 from .frames import normalize_words
 from .statements import Statement
 from .states import find_ended, find_renewed, read_states
@@ -46,7 +46,7 @@ def take_glance(statement: Statement) -> Glance:
         | _LABEL * bool(statement.label)
         | _LONG_IF_OLDER * (length > MAX_OLDER_WORDS)
         | _LONG_IF_NEWER * (length > MAX_NEWER_WORDS)
-        | _TASK * is_task(text, statement.box)
+        | _TASK * may_be_done(text, statement.box)
         | _TAKES_BACK * bool(statement.taken_back)
         | _CHANGES_STATE * bool(statement.speaker and (read_states(text) or find_ended(text) or find_renewed(text)))
     )

@@ -23,7 +23,7 @@ from .links import Link
 from .relations import YOU
 from .statements import Statement
 from .states import read_states
-from .value_words import EVENT_WORDS, PLACE_PREPOSITIONS, VAGUE_STARTS
+from .value_words import EVENT_WORDS, NEGATIONS, PLACE_PREPOSITIONS, VAGUE_STARTS
 from .words import content_stems, fold, has_capitals, is_amount, is_unspaced, split_words, stem, word_set
 
 # Nouns that only name an attribute of something, those of one meaning together.
@@ -65,6 +65,8 @@ _ATTRIBUTES = {
     """,
     "name": "name called named title heißt llama appelle chama зовут называется नाम اسم",
 }
+# What is so for a while only, or is not so at all.
+_LIMITS = NEGATIONS | word_set("until till bis jusqu hasta até до तक حتى today tonight this heute hoy hoje сегодня")
 _PARTICLES = word_set("up down out over back off away")
 _ATTRIBUTES_OF_STATES = {
     "name": "name",
@@ -105,10 +107,10 @@ def find_new_value(older: Statement, newer: Statement) -> Link | None:
     """Return a link where a note that tells of a change fills a slot of the older one with another value."""
     says_change = not newer.cues.isdisjoint(("change", "weak change")) or has_cue(fold(newer.text), "hint")
     clauses = split_clauses(newer.text)
-    if (not says_change and len(clauses) == 1) or _happened_once(older) or "addition" in newer.cues:
+    if _happened_once(older) or "addition" in newer.cues or _is_talk(older) or _is_talk(newer):
         return None
-    if _is_talk(older) or _is_talk(newer):
-        return None
+    if not says_change and len(clauses) == 1:
+        return _find_other_value(older, newer)
     for old, new in chain(
         product(read_slots(older.text), read_slots(newer.text)), _read_about_each_other(older, newer)
     ):
@@ -122,6 +124,20 @@ def find_new_value(older: Statement, newer: Statement) -> Link | None:
         )
         if is_mentioned or is_changed:
             return Link("correction", "gives it another value", " ".join(sorted(old.subject)), has_one_subject=True)
+    return None
+
+
+def _find_other_value(older: Statement, newer: Statement) -> Link | None:
+    """Return a link where a note that says nothing of a change gives the same attribute of the same thing another
+    value: `The venue of the retreat is Lindau`, `The retreat takes place in Bregenz`."""
+    if _happened_once(newer) or not _LIMITS.isdisjoint(newer.words):
+        return None
+    for old, new in product(read_slots(older.text), read_slots(newer.text)):
+        is_same = old.is_closed and new.is_closed and old.subject == new.subject and bool(old.subject)
+        is_clear = bool(old.attributes) and old.attributes == new.attributes
+        is_other = not old.numbers and not new.numbers and old.value.isdisjoint(new.value)
+        if is_same and is_clear and is_other and _have_one_kind(old, new):
+            return Link("frame", "gives the same another value", " ".join(sorted(old.subject)))
     return None
 
 

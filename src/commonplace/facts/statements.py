@@ -20,7 +20,7 @@ from ..patterns import lazy_pattern
 from .abbreviations import split_at_ends
 from .change_phrases import ChangeCue, Cue
 from .claims import read_claims, split_clauses
-from .completions import is_task, list_task_stems
+from .completions import list_task_stems, may_be_done
 from .cues import find_cues, has_cue
 from .links import NO_ANSWERS, Answers, hash_words, read_answers_by_line
 from .relations import FIRST_PERSON, Relation, find_relation, label_of
@@ -430,7 +430,7 @@ def lookup_keys(statement: Statement) -> LookupKeys:
         keys += _topic_keys(statement.stems, _MAX_PAIR_STEMS)
     if statement.is_question or _is_open(statement.text):
         keys += (("l", each) for each in statement.stems)
-    if is_task(statement.text, statement.box):  # only a task can be done
+    if may_be_done(statement.text, statement.box):  # only a task can be done
         keys += _task_keys(statement)
     return {_hash(key): key for key in keys}
 

@@ -46,6 +46,21 @@ _PHRASES = {  # what says so anywhere in a line
     "arabic": r"\bلم يتم بعد\b|\bلا تنس\b|\bمهم[هة] معلق[هة]\b",
     "hindi": r"करना (?:है|बाकी)|बाकी है|लंबित",
 }
+# What a note begins with that says what its writer has to do. Many such notes are no tasks to ask for, so they are not
+# indexed as open; but what they name may be done.
+_OBLIGATIONS = {
+    "english": r"(?:(?:i|we|i've|we've) )?(?:still |also |really )?(?:need|have|got) to |(?:(?:i|we) )?(?:still )?must "
+    r"|(?:(?:i|we) )?gotta ",
+    "german": r"(?:ich |wir )?(?:muss|mussen) (?:ich |wir )?(?:noch )?",
+    "spanish": r"hay que |(?:tengo|tenemos) que |(?:debo|debemos|necesito|necesitamos) ",
+    "french": r"il (?:me |nous )?faut |(?:je dois|on doit|nous devons) ",
+    "portuguese": r"(?:preciso|precisamos|devo|devemos) (?:de )?|(?:tenho|temos) (?:que|de) ",
+    "italian": r"bisogna |(?:devo|dobbiamo) ",
+    "dutch": r"(?:ik |we )?(?:moet|moeten) (?:ik |we )?(?:nog )?",
+    "russian": r"(?:мне |нам )?(?:надо|нужно|необходимо) |(?:я |мы )?(?:должен|должна|должны) ",
+    "arabic": r"يجب (?:ان |علي |علينا )?|لازم |علينا ان |علي ان ",
+    "chinese": "(?:我|我们)?(?:还)?(?:得|要|需要|必须)",
+}
 _QUESTIONS = {
     "english": r"\b(?:left|remains|remaining|still) to (?:do|be done|finish)\b|\bnext steps?\b|\baction items?\b"
     r"|\b(?:open|pending|outstanding|unfinished|remaining) (?:to-?dos?|tasks?|items?|points?|work|things?|business)\b"
@@ -96,6 +111,11 @@ def says_done(folded: str) -> bool:
     return _find_done().search(folded) is not None
 
 
+def has_obligation(folded: str) -> bool:
+    """Return whether a folded text begins with what its writer has to do."""
+    return _find_obligation().match(folded) is not None
+
+
 def find_task_text(text: str) -> str:
     """Return what is to be done: a text, folded, without the words that say that it is to be done."""
     folded = fold(text)
@@ -104,7 +124,8 @@ def find_task_text(text: str) -> str:
         folded = plain
     for match in [*_find_task().finditer(plain)][::-1]:
         folded = f"{folded[: match.start()]} {folded[match.end() :]}"
-    return folded
+    obligation = _find_obligation().match(folded)
+    return folded[obligation.end() :] if obligation else folded
 
 
 def may_have_open_task(text: str, words: Iterable[str]) -> bool:
@@ -127,6 +148,11 @@ def find_task_question(folded: str) -> str:
 def _find_task() -> re.Pattern[str]:
     label = "|".join(_LABELS.values())
     return re.compile("|".join([rf"^\W*(?:{label})\W{{0,3}}[:：]", _CHECKBOX, *_PHRASES.values()]))
+
+
+@cache
+def _find_obligation() -> re.Pattern[str]:
+    return re.compile(rf"(?:{'|'.join(_OBLIGATIONS.values())})(?=\w)")
 
 
 @cache
