@@ -76,9 +76,9 @@ class Session:
         output, self.status = self._print(self._as_real(command))
         return self._as_shown(output)
 
-    def learn(self, shown: str, printed: str) -> None:
+    def learn(self, text: str, printed: str) -> None:
         """Remember which real change each change id on the page stands for, by their order."""
-        self.real_ids.update(zip(_CHANGE.findall(shown), _CHANGE.findall(printed), strict=False))
+        self.real_ids.update(zip(_CHANGE.findall(text), _CHANGE.findall(printed), strict=False))
 
     def _as_real(self, text: str) -> str:
         text = text.replace(SHOWN_DAY, self.day.isoformat()).replace(HOME, str(self.root))
@@ -140,19 +140,19 @@ def _compare_on(day: date, page: Path, folder: Path) -> list[Difference]:
     session = Session(folder, day)
     wrong = []
     for _, block in _BLOCK.findall(page.read_text()):
-        for command, shown in steps(block):
+        for command, text in steps(block):
             printed = session.run(command)
-            session.learn(shown, printed)
-            if not is_same(printed, shown) if shown else session.status:
-                wrong.append((command, shown, printed))
+            session.learn(text, printed)
+            if not is_same(printed, text) if text else session.status:
+                wrong.append((command, text, printed))
     return wrong
 
 
-def is_same(printed: str, shown: str) -> bool:
+def is_same(printed: str, text: str) -> bool:
     """Return whether two outputs say the same: whatever the change ids are, with scores that are nearly equal."""
-    scores = zip(_SCORE.findall(printed), _SCORE.findall(shown), strict=False)
+    scores = zip(_SCORE.findall(printed), _SCORE.findall(text), strict=False)
     is_near = all(abs(float(one) - float(other)) <= SCORE_TOLERANCE for one, other in scores)
-    return is_near and _without_figures(printed) == _without_figures(shown)
+    return is_near and _without_figures(printed) == _without_figures(text)
 
 
 def _without_figures(text: str) -> str:
@@ -165,12 +165,12 @@ def refresh(page: Path, folder: Path, *, show_all: bool) -> None:
 
     def play(block: re.Match[str]) -> str:
         text = ""
-        for command, shown in steps(block[2]):
+        for command, output in steps(block[2]):
             printed = session.run(command)
-            session.learn(shown, printed)
-            if is_same(printed, shown):
-                printed = shown  # with the ids and scores that the page has
-            text += f"$ {command}\n" + (f"{printed}\n" if printed and (shown or show_all) else "")
+            session.learn(output, printed)
+            if is_same(printed, output):
+                printed = output  # with the ids and scores that the page has
+            text += f"$ {command}\n" + (f"{printed}\n" if printed and (output or show_all) else "")
         return f"{block[1]}console\n{text}{block[1]}"
 
     page.write_text(_BLOCK.sub(play, page.read_text()))

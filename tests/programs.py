@@ -23,8 +23,8 @@ class Program:
         pipes = [processes.Pipe(duplex=False) for _ in range(3)]
         theirs = [pipe[bool(number)] for number, pipe in enumerate(pipes)]
         ours = [pipe[not number] for number, pipe in enumerate(pipes)]
-        given = (code, self.arguments, os.getcwd(), dict(os.environ), theirs)
-        self._process = processes.Process(target=_run, args=given)
+        values = (code, self.arguments, os.getcwd(), dict(os.environ), theirs)
+        self._process = processes.Process(target=_run, args=values)
         self._process.start()
         for connection in theirs:
             connection.close()
@@ -63,9 +63,9 @@ class Program:
         with self:
             self.stdin.write(text)
             self.stdin.close()
-            said = self.stdout.read(), self.stderr.read()
+            output = self.stdout.read(), self.stderr.read()
             self.wait(timeout)
-        return said
+        return output
 
     def __enter__(self) -> Self:
         return self
@@ -79,8 +79,8 @@ class Program:
 def run_program(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a program to its end."""
     program = Program(code, *arguments)
-    said = program.communicate()
-    return subprocess.CompletedProcess(program.arguments, program.wait(), *said)
+    outputs = program.communicate()
+    return subprocess.CompletedProcess(program.arguments, program.wait(), *outputs)
 
 
 def _open(connection: Connection, mode: str) -> IO[str]:

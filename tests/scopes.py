@@ -147,8 +147,8 @@ def store_shared(home: str, clock: FrozenClock) -> None:
             },
             "createSkill": {"name": ask("skill"), "description": says("skill"), "owner": USER},
         }  # fmt: skip
-        for op, given in registry.items():
-            assert memory.call("MemoryTool", {"op": op, **given})["success"]
+        for op, arguments in registry.items():
+            assert memory.call("MemoryTool", {"op": op, **arguments})["success"]
         memory.call("update_world", {"topic": ask("world"), "content": says("world")})
         memory.home.storage.pages.write(f"memory/{ask('page')}.md", says("page"))
 
@@ -156,12 +156,12 @@ def store_shared(home: str, clock: FrozenClock) -> None:
 def what_there_is(home: str, clock: FrozenClock) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The paths and the changes of what the owner stored."""
     with Memory(home, OWNER, clock=clock) as memory:
-        found = [each for each in timeline.list_changes(memory.home, everyone=True) if each.agent != "bob"]
-        kept = [each for each in found if not each.path.endswith("yaml")]
-        return tuple(sorted({each.path for each in kept})), tuple(each.id for each in kept)
+        result = [each for each in timeline.list_changes(memory.home, everyone=True) if each.agent != "bob"]
+        remaining = [each for each in result if not each.path.endswith("yaml")]
+        return tuple(sorted({each.path for each in remaining})), tuple(each.id for each in remaining)
 
 
-def _told(answers: Iterator[Any] | list[Any]) -> str:
+def _to_text(answers: Iterator[Any] | list[Any]) -> str:
     """Answers as text, without the question that some of them repeat."""
     return re.sub(r"\"query\": \"[^\"]*\"", "", json.dumps([*answers], ensure_ascii=False, default=str))
 
@@ -180,72 +180,72 @@ def _attempt(run: Callable[[], Any]) -> str:
         return f"{type(error).__name__}: {error}"
 
 
-def searched(view: View) -> str:
+def read_search(view: View) -> str:
     with view.memory() as memory:
-        return _told([memory.call("memory_search", {"query": ask(kind), "maxResults": 50}) for kind in KINDS])
+        return _to_text([memory.call("memory_search", {"query": ask(kind), "maxResults": 50}) for kind in KINDS])
 
 
-def filtered(view: View) -> str:
+def read_filters(view: View) -> str:
     some: list[dict[str, Any]] = [
         {"scope": "agent"}, {"scope": "agent:ann"}, {"path": "agents/ann"}, {"path": "**/*"}, {"source": "session"},
         {"tags": ["tagged"]}, {"since": "2020-01-01"}, {"channel": CHANNEL}, {"scope": "skill:ulla"},
     ]  # fmt: skip
     with view.memory() as memory:
-        given = [{"query": ask(kind), "maxResults": 50, **each} for kind in KINDS for each in some]
+        arguments = [{"query": ask(kind), "maxResults": 50, **each} for kind in KINDS for each in some]
         hits = [memory.search(ask(kind), agent=OWNER) for kind in KINDS]
-        return _told([*(memory.call("memory_search", each) for each in given), *hits])
+        return _to_text([*(memory.call("memory_search", each) for each in arguments), *hits])
 
 
 def gotten(view: View) -> str:
     with view.memory() as memory:
-        return _told([memory.call("memory_get", {"path": path}).get("text") or "none" for path in view.paths])
+        return _to_text([memory.call("memory_get", {"path": path}).get("text") or "none" for path in view.paths])
 
 
-def noted(view: View) -> str:
+def read_notes(view: View) -> str:
     with view.memory() as memory:
-        found = [memory.call("memory_search", {"query": "", "limit": 100}, "notes")]
-        found += [memory.call("memory_search", {"query": ask(kind)}, "notes") for kind in KINDS]
+        result = [memory.call("memory_search", {"query": "", "limit": 100}, "notes")]
+        result += [memory.call("memory_search", {"query": ask(kind)}, "notes") for kind in KINDS]
         read = memory.call("memory_read", {"key": ask("note")})
-        return _told([*found, read.get("data")])
+        return _to_text([*result, read.get("data")])
 
 
-def worked(view: View) -> str:
+def read_working(view: View) -> str:
     with view.memory() as memory:
-        found = [memory.call("search_memory", {"query": ask(kind), "limit": 50}) for kind in KINDS]
-        return _told([*found, memory.call("scratch_note", {"mode": "read"})])
+        result = [memory.call("search_memory", {"query": ask(kind), "limit": 50}) for kind in KINDS]
+        return _to_text([*result, memory.call("scratch_note", {"mode": "read"})])
 
 
-def recalled(view: View) -> str:
+def read_recall(view: View) -> str:
     with view.memory() as memory:
-        return _told([memory.call("recall", {"days": 30})])
+        return _to_text([memory.call("recall", {"days": 30})])
 
 
-def registered(view: View) -> str:
-    asked: list[dict[str, Any]] = [
+def read_registry(view: View) -> str:
+    request: list[dict[str, Any]] = [
         {"op": "listGlobal"}, {"op": "listSkills"}, {"op": "getSkill", "name": ask("skill")}, {"op": "listChannels"},
         {"op": "listChannelKeys", "channelName": CHANNEL}, {"op": "getGlobal", "key": ask("global")},
         {"op": "getChannel", "channelName": CHANNEL, "key": ask("channel")},
         *({"op": op, "query": ask(kind)} for kind in KINDS for op in ("search", "searchGlobal")),
     ]  # fmt: skip
     with view.memory() as memory:
-        return _told([memory.call("MemoryTool", each) for each in asked])
+        return _to_text([memory.call("MemoryTool", each) for each in request])
 
 
-def skilled(view: View) -> str:
+def read_skills(view: View) -> str:
     with view.memory() as memory:
-        return _told([memory.call("MemoryTool", {"op": "listSkillsForUser", "username": view.who.user})])
+        return _to_text([memory.call("MemoryTool", {"op": "listSkillsForUser", "username": view.who.user})])
 
 
 def contexts(view: View) -> str:
     with view.memory() as memory:
-        made = [memory.context(user=view.who.user, channel=view.who.channel, query=ask(kind)) for kind in KINDS]
-        return _told([[each.text, each.receipt] for each in made])
+        result = [memory.context(user=view.who.user, channel=view.who.channel, query=ask(kind)) for kind in KINDS]
+        return _to_text([[each.text, each.receipt] for each in result])
 
 
-def logged(view: View) -> str:
+def read_log(view: View) -> str:
     with view.memory() as memory:
-        found = timeline.list_changes(memory.home)
-        return _told([[each.path, timeline.read_both_sides(memory.home, each)] for each in found])
+        changes = timeline.list_changes(memory.home)
+        return _to_text([[each.path, timeline.read_both_sides(memory.home, each)] for each in changes])
 
 
 def looked_back(view: View) -> str:
@@ -260,27 +260,27 @@ def looked_back(view: View) -> str:
             answers.append(
                 _attempt(lambda name=name: timeline.read_both_sides(home, timeline.find_change(home, name[:4])))
             )
-        return _without_names(view, _told(answers))
+        return _without_names(view, _to_text(answers))
 
 
-def stored(view: View) -> str:
+def read_stores(view: View) -> str:
     """Through the store of LangGraph and the memory tool of Claude."""
     store = CommonplaceStore(view.home, view.who.agent, clock=view.clock)
-    found = [store.search((), query=ask("item"), limit=50), store.list_namespaces(), store.search((), limit=50)]
-    found.append(store.get(("things", ask("item")), "one"))
+    result = [store.search((), query=ask("item"), limit=50), store.list_namespaces(), store.search((), limit=50)]
+    result.append(store.get(("things", ask("item")), "one"))
     store.close()
-    return _told(found + _viewed(view))
+    return _to_text(result + _view_files(view))
 
 
-def _viewed(view: View) -> list[Any]:
+def _view_files(view: View) -> list[Any]:
     """What Claude sees."""
-    found: list[Any] = []
+    result: list[Any] = []
     tool = MemoryTool(view.home, agent=view.who.agent)
     for path in ("", "/file.md", "/odd.bin", "/../../../ann/claude/memories/file.md"):
         with suppress(Exception):  # refusals of the SDK's own
-            found.append(tool.call({"command": "view", "path": f"/memories{path}"}))
+            result.append(tool.call({"command": "view", "path": f"/memories{path}"}))
     tool.close()
-    return found
+    return result
 
 
 def _run(view: View, *arguments: str) -> str:
@@ -288,20 +288,20 @@ def _run(view: View, *arguments: str) -> str:
     return done.output + (str(done.exception) if done.exception else "")
 
 
-def commanded(view: View) -> str:
-    told = [
+def run_commands(view: View) -> str:
+    answer = [
         _run(view, *each)
         for each in (("list",), ("list", "--notes"), ("log", "-n", "1000"), ("recall",), ("handoff",), ("scratch",))
     ]
-    told += [_run(view, "show", path) for path in view.paths]
-    told += [_run(view, "search", "--keyword", ask(kind)) for kind in KINDS]
-    told += [_run(view, "diff", name) for name in view.changes]
-    told += [_run(view, "undo", "--dry-run", name) for name in view.changes]
-    told.append(_run(view, "undo", "--dry-run", "--since", "2020-01-01"))
-    return _without_names(view, "\n".join(told))
+    answer += [_run(view, "show", path) for path in view.paths]
+    answer += [_run(view, "search", "--keyword", ask(kind)) for kind in KINDS]
+    answer += [_run(view, "diff", name) for name in view.changes]
+    answer += [_run(view, "undo", "--dry-run", name) for name in view.changes]
+    answer.append(_run(view, "undo", "--dry-run", "--since", "2020-01-01"))
+    return _without_names(view, "\n".join(answer))
 
 
-def exported(view: View) -> str:
+def read_export(view: View) -> str:
     """A person's, for a whole home."""
     with view.memory() as memory:
         stream = io.BytesIO()
@@ -311,28 +311,28 @@ def exported(view: View) -> str:
 
 def over_http(view: View) -> str:
     """By a token for this agent alone: tools, pages and completion."""
-    asked, found = view.server, []
+    server, result = view.server, []
     for kind in KINDS:
-        found.append(asked.call("memory_search", query=ask(kind), maxResults=50).get("structuredContent"))
-    found.append(asked.ask("resources/list"))
+        result.append(server.call("memory_search", query=ask(kind), maxResults=50).get("structuredContent"))
+    result.append(server.ask("resources/list"))
     for path in view.paths:
-        read = asked.ask("resources/read", uri=f"commonplace://page/{path}")
-        found.append(read.get("contents", [{}])[0].get("text"))
+        read = server.ask("resources/read", uri=f"commonplace://page/{path}")
+        result.append(read.get("contents", [{}])[0].get("text"))
     complete = {"ref": {"type": "ref/resource", "uri": "commonplace://page/{+path}"}}
-    for begun in ("", "agents/", "wonder"):
-        found.append(asked.ask("completion/complete", **complete, argument={"name": "path", "value": begun}))
-    found += [asked.call(tool).get("structuredContent") for tool in ("recall", "scratch_note")]
-    return _told(found)
+    for first in ("", "agents/", "wonder"):
+        result.append(server.ask("completion/complete", **complete, argument={"name": "path", "value": first}))
+    result += [server.call(tool).get("structuredContent") for tool in ("recall", "scratch_note")]
+    return _to_text(result)
 
 
 def in_conversation(view: View) -> str:
-    asked, found = view.server, []
+    server, result = view.server, []
     for kind in KINDS:
         for name in ("context", "receipt"):
-            read = asked.ask("resources/read", uri=f"commonplace://{name}?query={ask(kind)}")
-            found.append(read["contents"][0]["text"])
-        found.append(asked.ask("prompts/get", name="recall", arguments={"topic": kind})["messages"])
-    return _told(found)
+            read = server.ask("resources/read", uri=f"commonplace://{name}?query={ask(kind)}")
+            result.append(read["contents"][0]["text"])
+        result.append(server.ask("prompts/get", name="recall", arguments={"topic": kind})["messages"])
+    return _to_text(result)
 
 
 class Door(NamedTuple):
@@ -349,30 +349,30 @@ _WORKING = ("working", "handoff", "scratch", "activity")
 _SEARCHED = tuple(kind for kind in KINDS if kind not in ("oddfile", "directive"))
 _CONTEXT = (*_SEARCHED, "directive")
 DOORS = {
-    "memory_search": Door(searched, _SEARCHED),
-    "memory_search with filters": Door(filtered, _SEARCHED),
+    "memory_search": Door(read_search, _SEARCHED),
+    "memory_search with filters": Door(read_filters, _SEARCHED),
     "memory_get": Door(gotten, _SEARCHED, lists=True),
-    "notes": Door(noted, ("note",)),
-    "working": Door(worked, _WORKING),
-    "journal": Door(recalled, ("curated", "day", "note", "world"), lists=True),
-    "registry": Door(registered, ("global", "channel", "skill")),
-    "skills of a user": Door(skilled, ("skill",), lists=True, in_conversation=True),
+    "notes": Door(read_notes, ("note",)),
+    "working": Door(read_working, _WORKING),
+    "journal": Door(read_recall, ("curated", "day", "note", "world"), lists=True),
+    "registry": Door(read_registry, ("global", "channel", "skill")),
+    "skills of a user": Door(read_skills, ("skill",), lists=True, in_conversation=True),
     "context": Door(contexts, _CONTEXT, in_conversation=True),
-    "history": Door(logged, KINDS, lists=True),
+    "history": Door(read_log, KINDS, lists=True),
     "history by name": Door(looked_back, KINDS),
-    "adapters": Door(stored, ("item", "file", "oddfile")),
-    "commands": Door(commanded, KINDS),
-    "export": Door(exported, KINDS, is_persons=True),
+    "adapters": Door(read_stores, ("item", "file", "oddfile")),
+    "commands": Door(run_commands, KINDS),
+    "export": Door(read_export, KINDS, is_persons=True),
     "HTTP": Door(over_http, _SEARCHED),
     "HTTP, context and prompts": Door(in_conversation, _CONTEXT, in_conversation=True),
 }
 
 
-def shown(text: str) -> set[str]:
+def find_secrets(text: str) -> set[str]:
     return {kind for kind in KINDS if secret(kind) in text}
 
 
-def named(text: str) -> set[str]:
+def find_names(text: str) -> set[str]:
     return {kind for kind in KINDS if ask(kind) in text}
 
 

@@ -33,13 +33,13 @@ def _got(view: View, path: str, /, **params: Any) -> str:
     return answer.text if answer.status_code == 200 else str(answer.status_code)
 
 
-def _posted(view: View, path: str, /, **body: Any) -> str:
+def _post(view: View, path: str, /, **body: Any) -> str:
     answer = _of(view).send("POST", path, json=body)
-    told = answer.text if answer.status_code == 200 else str(answer.status_code)
-    return re.sub(r"\"query\": ?\"[^\"]*\"", "", told)
+    message = answer.text if answer.status_code == 200 else str(answer.status_code)
+    return re.sub(r"\"query\": ?\"[^\"]*\"", "", message)
 
 
-def searched(view: View) -> str:
+def read_search(view: View) -> str:
     some: list[dict[str, str]] = [
         {}, {"scope": "agent"}, {"scope": f"agent:{OWNER}"}, {"agent_filter": OWNER}, {"path": f"agents/{OWNER}"},
         {"source": "session"}, {"tag": "tagged"}, {"channel": CHANNEL}, {"since": "2020-01-01"},
@@ -48,17 +48,17 @@ def searched(view: View) -> str:
 
 
 def contexts(view: View) -> str:
-    asked = [{}, *({"query": ask(kind)} for kind in KINDS), {"query": ask("day"), "budget": 200}]
-    return re.sub(r"\"query\": ?\"[^\"]*\"", "", "\n".join(_got(view, "context", **each) for each in asked))
+    request = [{}, *({"query": ask(kind)} for kind in KINDS), {"query": ask("day"), "budget": 200}]
+    return re.sub(r"\"query\": ?\"[^\"]*\"", "", "\n".join(_got(view, "context", **each) for each in request))
 
 
 def pages(view: View) -> str:
     """By their names: now, at a time, as a session, and what they would be merged with."""
-    told = [_got(view, f"pages/{path}") for path in view.paths]
-    told += [_got(view, f"pages/{path}", at=_LATER) for path in view.paths]
-    told += [_got(view, f"sessions/{path}") for path in view.paths]
-    told += [_posted(view, "merge", path=path, base="", text="x") for path in view.paths]
-    return "\n".join(told)
+    answer = [_got(view, f"pages/{path}") for path in view.paths]
+    answer += [_got(view, f"pages/{path}", at=_LATER) for path in view.paths]
+    answer += [_got(view, f"sessions/{path}") for path in view.paths]
+    answer += [_post(view, "merge", path=path, base="", text="x") for path in view.paths]
+    return "\n".join(answer)
 
 
 def looked_around(view: View) -> str:
@@ -70,34 +70,34 @@ def looked_around(view: View) -> str:
 
 
 def looked_back(view: View) -> str:
-    told = [_got(view, "history", limit=1000), _got(view, "history", agent=OWNER)]
-    told += [_got(view, "history", what=what) for what in (*view.paths, *map(ask, KINDS))]
-    told += [_got(view, f"history/{name[:some]}") for name in view.changes for some in (4, 16)]
-    return "\n".join(told)
+    answer = [_got(view, "history", limit=1000), _got(view, "history", agent=OWNER)]
+    answer += [_got(view, "history", what=what) for what in (*view.paths, *map(ask, KINDS))]
+    answer += [_got(view, f"history/{name[:some]}") for name in view.changes for some in (4, 16)]
+    return "\n".join(answer)
 
 
-def called(view: View) -> str:
-    told = [_posted(view, "tools/memory_search", query=ask(kind), maxResults=50) for kind in KINDS]
-    told += [_posted(view, "tools/memory_search?toolset=notes", query=ask(kind)) for kind in KINDS]
-    told += [_posted(view, "tools/search_memory", query=ask(kind), limit=50) for kind in KINDS]
-    told += [_posted(view, "tools/memory_read", key=ask("note")), _posted(view, "tools/recall", days=30)]
-    told += [_posted(view, "tools/scratch_note", mode="read"), _posted(view, "tools/MemoryTool", op="listGlobal")]
-    return "\n".join(told)
+def call_tools(view: View) -> str:
+    answer = [_post(view, "tools/memory_search", query=ask(kind), maxResults=50) for kind in KINDS]
+    answer += [_post(view, "tools/memory_search?toolset=notes", query=ask(kind)) for kind in KINDS]
+    answer += [_post(view, "tools/search_memory", query=ask(kind), limit=50) for kind in KINDS]
+    answer += [_post(view, "tools/memory_read", key=ask("note")), _post(view, "tools/recall", days=30)]
+    answer += [_post(view, "tools/scratch_note", mode="read"), _post(view, "tools/MemoryTool", op="listGlobal")]
+    return "\n".join(answer)
 
 
-def heard(view: View) -> str:
+def read_changes(view: View) -> str:
     """The texts of the pages that a stream of changes tells of, while everything there is of the owner's changes."""
     client = view.server.client
     assert client.portal
-    heard = client.portal.call(_heard, client.app, view)
+    heard = client.portal.call(_listen, client.app, view)
     with Memory(view.home, OWNER, clock=view.clock) as memory:
         return "\n".join(
             read_text(memory.home.storage.pages, path)[0].strip() for path in sorted(heard) if path in view.paths
         )
 
 
-async def _heard(app: Any, view: View) -> set[str]:
-    told, left = asyncio.Queue[str](), asyncio.Event()
+async def _listen(app: Any, view: View) -> set[str]:
+    answer, left = asyncio.Queue[str](), asyncio.Event()
     headers = {"host": "127.0.0.1", "authorization": f"Bearer {view.server.token}"}
     scope = {
         "type": "http", "method": "GET", "path": "/v1/changes", "raw_path": b"/v1/changes", "query_string": b"",
@@ -108,31 +108,31 @@ async def _heard(app: Any, view: View) -> set[str]:
     sent = iter([{"type": "http.request", "body": b"", "more_body": False}])
 
     async def receive() -> dict[str, Any]:
-        if said := next(sent, None):
-            return said
+        if output := next(sent, None):
+            return output
         await left.wait()
         return {"type": "http.disconnect"}
 
     async def send(message: dict[str, Any]) -> None:
-        told.put_nowait(message.get("body", b"").decode())
+        answer.put_nowait(message.get("body", b"").decode())
 
     stream = asyncio.create_task(app(scope, receive, send))
     try:
         async with asyncio.timeout(_TIMEOUT_SECONDS):
-            return await _told_until_the_end(told, view)
+            return await _read_until_end(answer, view)
     finally:
         left.set()
         await stream
 
 
-async def _told_until_the_end(told: asyncio.Queue[str], view: View) -> set[str]:
+async def _read_until_end(events: asyncio.Queue[str], view: View) -> set[str]:
     """Two ends: what changes before the first one is told by the second, in whichever order news are found."""
     text = ""
 
     async def until(word: str) -> None:
         nonlocal text
         while word not in text:
-            text += await told.get()
+            text += await events.get()
 
     await until("event: ready")
     await asyncio.to_thread(_touch, view, view.paths)
@@ -152,11 +152,11 @@ def _touch(view: View, paths: Iterable[str], *, new: bool = False) -> None:
 
 DOORS = {
     **OTHERS,
-    "interface, search": Door(searched, _SEARCHED),
+    "interface, search": Door(read_search, _SEARCHED),
     "interface, context": Door(contexts, (*_SEARCHED, "directive"), in_conversation=True),
     "interface, pages": Door(pages, _READ),
     "interface, lists and figures": Door(looked_around, _LISTED, lists=True),
     "interface, history": Door(looked_back, KINDS),
-    "interface, tools": Door(called, _SEARCHED),
-    "interface, changes": Door(heard, _SEARCHED),
+    "interface, tools": Door(call_tools, _SEARCHED),
+    "interface, changes": Door(read_changes, _SEARCHED),
 }

@@ -62,19 +62,19 @@ NAMED: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def failed(reply: dict[str, Any]) -> str:
+def read_error(reply: dict[str, Any]) -> str:
     assert reply.get("success") is False or reply.get("status") == "error" or "error" in reply, reply
     error = reply["error"]
     return str(error["message"] if isinstance(error, dict) else error)
 
 
-def worked(reply: dict[str, Any]) -> bool:
+def is_success(reply: dict[str, Any]) -> bool:
     return reply.get("success") is True or reply.get("status") == "ok" or ("results" in reply and "error" not in reply)
 
 
 def fill(memory: Memory) -> None:
     for tool, arguments in WRITES:
-        assert worked(memory.call(tool, arguments))
+        assert is_success(memory.call(tool, arguments))
 
 
 def snapshot(home: Path) -> dict[str, bytes]:
@@ -104,11 +104,11 @@ def test_a_disk_that_refuses_writes_gives_errors_and_loses_nothing(
         if tool == "memory_write":
             changed["key"] = "another"
         reply = memory.call(tool, changed)
-        assert failed(reply)
+        assert read_error(reply)
         if tool == "memory_write":
             assert reply["error"]["code"] == "MEMORY_STORAGE_ERROR"
     for tool, arguments in READS:
-        assert worked(memory.call(tool, arguments))
+        assert is_success(memory.call(tool, arguments))
     monkeypatch.undo()
     assert snapshot(home) == before
 
@@ -117,7 +117,9 @@ def test_a_home_that_is_a_file_gives_the_toolsets_own_error(tmp_path: Path, cloc
     (tmp_path / "home").write_text("I am a file")
     memory = Memory(tmp_path / "home", clock=clock)
     for tool, arguments in WRITES:
-        assert "home" in failed(memory.call(tool, arguments)) or "file stands" in failed(memory.call(tool, arguments))
+        assert "home" in read_error(memory.call(tool, arguments)) or "file stands" in read_error(
+            memory.call(tool, arguments)
+        )
     assert memory.call("memory_write", {"key": "k", "content": "v"})["error"]["code"] == "MEMORY_STORAGE_ERROR"
     assert (tmp_path / "home").read_text() == "I am a file"
 
@@ -137,13 +139,13 @@ def test_pages_that_are_not_utf8_are_named_and_the_others_found(memory: Memory, 
         (home / path).parent.mkdir(parents=True, exist_ok=True)
         (home / path).write_bytes(b"v \xff\xfe")
     for tool, arguments in READS:
-        assert worked(memory.call(tool, arguments)), tool
+        assert is_success(memory.call(tool, arguments)), tool
     warning = memory.call("memory_search", {"query": "v"})["warning"]
     assert all(f"bad{n}" in warning for n in range(1, 7))
     assert "bad7" in memory.context().receipt["warnings"][0]
     assert "bad3" in memory.call("MemoryTool", {"op": "listGlobal"})["warning"]
     assert "bad6" in memory.call("MemoryTool", {"op": "listSkills"})["warning"]
-    assert "bad3" in failed(memory.call("MemoryTool", {"op": "getGlobal", "key": "bad3"}))
+    assert "bad3" in read_error(memory.call("MemoryTool", {"op": "getGlobal", "key": "bad3"}))
 
 
 @pytest.mark.parametrize("paragraphs", [9_000, pytest.param(46_000, marks=pytest.mark.thorough)])
@@ -195,7 +197,7 @@ def test_json_too_deep_to_hold_is_refused(memory: Memory) -> None:
     deep: Any = []
     for _ in range(100_000):
         deep = [deep]
-    assert "Invalid parameter" in failed(memory.call("MemoryTool", {"op": "setGlobal", "key": "k", "value": deep}))
+    assert "Invalid parameter" in read_error(memory.call("MemoryTool", {"op": "setGlobal", "key": "k", "value": deep}))
 
 
 def test_opening_and_reading_a_home_writes_nothing_but_the_directive(home: Path, clock: FrozenClock) -> None:
@@ -218,7 +220,7 @@ def test_strange_files_in_the_memory_are_passed_over(memory: Memory, home: Path)
     os.mkfifo(home / "memory/pipe.md")
     (home / "memory/dangling.md").symlink_to("nowhere.md")
     for tool, arguments in READS:
-        assert worked(memory.call(tool, arguments)), tool
+        assert is_success(memory.call(tool, arguments)), tool
     assert "tmp" not in str(memory.call("memory_search", {"query": "v"})["results"])
 
 
@@ -227,7 +229,7 @@ def test_a_text_with_a_null_character_in_it_is_refused_and_nothing_is_written(
     memory: Memory, home: Path, tool: str, arguments: dict[str, Any]
 ) -> None:
     before = snapshot(home)
-    assert "'a\\x00b' has a null character in it: take it out" in failed(memory.call(tool, arguments))
+    assert "'a\\x00b' has a null character in it: take it out" in read_error(memory.call(tool, arguments))
     assert snapshot(home) == before
 
 
@@ -245,7 +247,7 @@ def test_a_search_for_less_than_one_hit_is_refused(memory: Memory, limit: Any, p
 
 @pytest.mark.parametrize("arguments", ["tea", ["tea"], 5, '"tea"'])
 def test_arguments_that_are_no_object_are_refused_with_an_example(memory: Memory, arguments: Any) -> None:
-    assert 'must be an object, such as {"content": "…"}' in failed(memory.call("remember", arguments))
+    assert 'must be an object, such as {"content": "…"}' in read_error(memory.call("remember", arguments))
 
 
 @pytest.mark.parametrize(
@@ -267,5 +269,5 @@ def test_an_unknown_parameter_is_named_with_the_one_that_was_probably_meant(
 def test_an_unknown_filter_or_tool_is_named_with_the_one_that_was_probably_meant(memory: Memory) -> None:
     with pytest.raises(InvalidArgument, match=r"unknown filter: limt: did you mean limit\? use"):
         memory.search("tea", limt=3)
-    assert "Did you mean remember? There are" in failed(memory.call("rember", {"content": "v"}))
-    assert "did you mean" not in failed(memory.call("zzz")).lower()
+    assert "Did you mean remember? There are" in read_error(memory.call("rember", {"content": "v"}))
+    assert "did you mean" not in read_error(memory.call("zzz")).lower()

@@ -17,8 +17,8 @@ def test_a_cache_stays_within_its_bytes() -> None:
     for number in range(2_000):
         cache.put(f"key {number}", "x" * (number % 700))
         assert cache.size_bytes <= 100_000
-    kept = [cache.get(f"key {number}") for number in range(2_000)]
-    assert measure_bytes([value for value in kept if value]) <= 100_000
+    remaining = [cache.get(f"key {number}") for number in range(2_000)]
+    assert measure_bytes([value for value in remaining if value]) <= 100_000
 
 
 def test_what_is_used_again_and_again_stays() -> None:
@@ -88,10 +88,10 @@ def test_agents_of_one_memory_share_what_is_known_of_its_authors(tmp_path: Path)
     try:
         ada = pool.open(Caller(str(tmp_path), "ada"))
         ada.call("update_world", {"topic": "ports", "content": "The gateway listens on 8443."})
-        found = ada.search("gateway port")
+        hits = ada.search("gateway port")
         bob = pool.open(Caller(str(tmp_path), "bob"))
         assert bob.home.authors is ada.home.authors
-        assert [hit.author for hit in bob.search("gateway port")] == [hit.author for hit in found] != [""]
+        assert [hit.author for hit in bob.search("gateway port")] == [hit.author for hit in hits] != [""]
     finally:
         pool.close()
 

@@ -43,8 +43,8 @@ def test_of_two_rewrites_of_one_place_the_later_wins_and_the_earlier_is_in_histo
     assert page.read_text() == PAGE.replace("tea", "black tea")
     assert reply["conflict"] == "Likes green tea."
     assert "had changed since you read it" in reply["warning"]
-    kept = [data for _, data in memory.home.storage.history.versions(CURATED)]
-    assert PAGE.replace("tea", "green tea").encode() in kept
+    remaining = [data for _, data in memory.home.storage.history.versions(CURATED)]
+    assert PAGE.replace("tea", "green tea").encode() in remaining
 
 
 def test_a_page_of_another_agent_replaced_unread_is_a_conflict_and_ones_own_is_none(home: Path) -> None:
@@ -139,7 +139,7 @@ def test_an_entry_that_is_corrected_by_hand_is_no_conflict(memory: Memory, home:
     assert "conflict" not in memory.call("memory_write", {"key": "milk", "content": "Oat.", "target": "summary"})
 
 
-def kept_pages(root: Path) -> FolderPages:
+def open_pages(root: Path) -> FolderPages:
     return FolderPages(str(root), history=FolderHistory(str(root / ".history"), str(root / ".locks"), FrozenClock()))
 
 
@@ -147,7 +147,7 @@ def test_an_editor_that_renames_its_save_into_place_in_the_last_instant_is_not_l
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The new text is on disk, and about to take its place, when the editor saves."""
-    pages = kept_pages(tmp_path)
+    pages = open_pages(tmp_path)
     pages.write("a.md", "one\n")
     real, saved = os.fsync, []
 
@@ -165,7 +165,7 @@ def test_an_editor_that_renames_its_save_into_place_in_the_last_instant_is_not_l
 
 def test_an_editor_in_the_middle_of_saving_in_place_is_waited_for(tmp_path: Path) -> None:
     """It has opened the page, and emptied it, when the tool comes; its text is written only after."""
-    pages = kept_pages(tmp_path)
+    pages = open_pages(tmp_path)
     pages.write("a.md", "one\n")
     editor = (tmp_path / "a.md").open("w")
     tool = threading.Thread(target=pages.append, args=("a.md", "by tool\n"))
@@ -179,7 +179,7 @@ def test_an_editor_in_the_middle_of_saving_in_place_is_waited_for(tmp_path: Path
 def test_a_page_made_or_removed_by_hand_in_the_last_instant_is_not_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pages = kept_pages(tmp_path)
+    pages = open_pages(tmp_path)
     real, saved = os.fsync, []
 
     def fsync(handle: int) -> None:
@@ -198,7 +198,7 @@ def test_a_page_made_or_removed_by_hand_in_the_last_instant_is_not_lost(
 
 
 def test_a_save_by_hand_that_conflicts_with_a_tool_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pages = kept_pages(tmp_path)
+    pages = open_pages(tmp_path)
     pages.write("a.md", "one\n")
     version = pages.read("a.md").version
     real, saved = os.fsync, []

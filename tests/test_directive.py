@@ -18,7 +18,7 @@ from commonplace.tools.catalog import EVERYDAY, TOOLSETS, load, offers
 from commonplace.toolsets import READERS, TOOLS, name_tools
 
 MAX_TOKENS = 180
-SELECTIONS = [chosen for size in range(1, 6) for chosen in combinations(TOOLSETS, size)]
+SELECTIONS = [selection for size in range(1, 6) for selection in combinations(TOOLSETS, size)]
 # What earlier versions of the program wrote.
 _SECOND_DEFAULT = """\
 You have a memory that outlives this conversation. It is made of Markdown pages, which people read and edit too.
@@ -67,12 +67,12 @@ def test_the_table_of_names_is_that_of_the_tools() -> None:
 @pytest.mark.parametrize("toolsets", [*SELECTIONS, EVERYDAY], ids="-".join)
 def test_the_directive_names_the_tools_that_are_served_and_no_other(home: Path, toolsets: tuple[str, ...]) -> None:
     memory = Memory(home, toolsets=toolsets)
-    shown = words_of(str(memory.context()))
+    words = words_of(str(memory.context()))
     served = {tool["name"] for tool in memory.tools("anthropic")}
     assert served == {offer.name for offer in offers(toolsets, memory.home)}
     every = {plain for tools in TOOLS.values() for plain in tools}
     every |= {f"{toolset}_{plain}" for toolset, tools in TOOLS.items() for plain in tools}
-    assert shown & every == served
+    assert words & every == served
 
 
 def test_the_directive_is_short_whatever_is_served() -> None:
@@ -108,18 +108,21 @@ def test_a_prompt_with_little_room_names_tools_to_look_up_the_rest(home: Path, c
 def test_a_tool_that_is_switched_off_is_not_named(home: Path) -> None:
     home.mkdir()
     (home / "commonplace.yaml").write_text("memorySearch:\n  enabled: false\n")
-    shown = words_of(str(Memory(home).context()))
-    assert not shown & {"memory_search", "memory_get"}
-    assert "search_memory" in shown
+    words = words_of(str(Memory(home).context()))
+    assert not words & {"memory_search", "memory_get"}
+    assert "search_memory" in words
 
 
 @pytest.mark.parametrize("text", [_FIRST_DEFAULT, _SECOND_DEFAULT, _THIRD_DEFAULT, directive.TEXT])
 def test_a_default_that_nobody_edited_is_shown_for_the_tools_at_hand(home: Path, text: str) -> None:
     (home / "directives").mkdir(parents=True)
     (home / "directives/memory.md").write_text(text)
-    for made in (Memory(home, toolsets=["notes"]).context(), Memory(home, toolsets=["notes"], is_found=True).context()):
-        assert "memory_update" in str(made)
-        assert "recall" not in str(made)
+    for result in (
+        Memory(home, toolsets=["notes"]).context(),
+        Memory(home, toolsets=["notes"], is_found=True).context(),
+    ):
+        assert "memory_update" in str(result)
+        assert "recall" not in str(result)
     assert "memory_update" in str(Memory(home, toolsets=["notes"]).context(only_approved=True))
     assert (home / "directives/memory.md").read_text() == text
 
@@ -149,9 +152,9 @@ def test_every_block_is_optional(home: Path) -> None:
     }.items():  # fmt: skip
         assert directive.BLOCKS[name] not in str(Memory(home).context())
         (home / "commonplace.yaml").write_text(f"directive:\n  blocks: [{name}]\n")
-        shown = str(Memory(home, toolsets=["registry"]).context())
-        assert directive.BLOCKS[name].strip() in shown
-        assert all(word in shown for word in words)
+        text = str(Memory(home, toolsets=["registry"]).context())
+        assert directive.BLOCKS[name].strip() in text
+        assert all(word in text for word in words)
         (home / "commonplace.yaml").unlink()
 
 
@@ -159,8 +162,8 @@ def test_every_block_is_optional(home: Path) -> None:
 def test_a_block_does_not_promise_a_tool_that_is_not_served(home: Path, toolsets: Sequence[str] | None) -> None:
     home.mkdir()
     (home / "commonplace.yaml").write_text("directive:\n  blocks: [categories, storage]\n")
-    shown = str(Memory(home, toolsets=toolsets).context())
-    assert shown.count("`MemoryTool`") == shown.count("`MemoryTool` (if you have it)") == 2
+    text = str(Memory(home, toolsets=toolsets).context())
+    assert text.count("`MemoryTool`") == text.count("`MemoryTool` (if you have it)") == 2
 
 
 def test_the_example_of_the_action_protocol_runs(memory: Memory) -> None:
@@ -185,8 +188,8 @@ def test_a_home_opened_without_tools_names_the_everyday_ones(home: Path) -> None
 
 
 def test_the_table_of_readers_is_that_of_the_tools() -> None:
-    found = {name: tuple(plain for plain, tool in load(name).tools.items() if tool.reads_only) for name in TOOLSETS}
-    assert {name: tools for name, tools in found.items() if tools} == READERS
+    result = {name: tuple(plain for plain, tool in load(name).tools.items() if tool.reads_only) for name in TOOLSETS}
+    assert {name: tools for name, tools in result.items() if tools} == READERS
 
 
 @pytest.mark.parametrize("toolsets", [*SELECTIONS, EVERYDAY], ids="-".join)
@@ -196,13 +199,13 @@ def test_a_caller_who_may_only_read_sees_no_tool_that_writes(home: Path, toolset
     memory = Memory(home, toolsets=toolsets)
     tools = name_tools(toolsets)
     writers = {tool.name for tool in tools if not tool.reads_only}
-    shown = words_of(str(memory.context(reads_only=True)))
+    words = words_of(str(memory.context(reads_only=True)))
     readers = [tool for tool in tools if tool.reads_only]
-    assert not shown & writers
-    assert {tool.name for tool in readers} <= shown
-    said = directive.introduce_server(readers, reads_only=True)
-    assert not words_of(said) & writers
-    assert "change nothing" in said
+    assert not words & writers
+    assert {tool.name for tool in readers} <= words
+    introduction = directive.introduce_server(readers, reads_only=True)
+    assert not words_of(introduction) & writers
+    assert "change nothing" in introduction
 
 
 def test_a_server_is_introduced_by_the_tools_it_serves() -> None:

@@ -58,8 +58,8 @@ def script(name: str) -> ModuleType:
 
 @pytest.mark.parametrize("name", ["docs/tools.md", "docs/commands.md", "docs/python.md", "ARCHITECTURE.md"])
 def test_generated_pages_are_current(name: str) -> None:
-    made = script("generate").PAGES[name]()
-    assert (ROOT / name).read_text() == made, "run ./dev docs"
+    result = script("generate").PAGES[name]()
+    assert (ROOT / name).read_text() == result, "run ./dev docs"
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
@@ -72,8 +72,8 @@ def test_python_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.Mon
 @pytest.mark.parametrize("name", CONSOLES)
 def test_console_examples_print_what_the_page_shows(name: str, tmp_path: Path) -> None:
     """Run each command in turn. To write new output into a page: `python -m tests.consoles PAGE`."""
-    for command, shown, printed in compare(ROOT / name, tmp_path):
-        assert printed == shown, command
+    for command, text, printed in compare(ROOT / name, tmp_path):
+        assert printed == text, command
 
 
 def test_examples_that_run_past_midnight_are_run_again_on_the_next_day(tmp_path: Path) -> None:
@@ -87,10 +87,10 @@ def test_examples_that_run_past_midnight_are_run_again_on_the_next_day(tmp_path:
 
 
 def test_every_page_with_console_examples_is_run_or_listed_as_one_to_read() -> None:
-    shown = [
+    text = [
         str(page.relative_to(ROOT)) for page in PAGES if re.search(r"^`{3,}console$", page.read_text(), re.MULTILINE)
     ]
-    assert sorted(shown) == sorted([*CONSOLES, *CONSOLES_TO_READ])
+    assert sorted(text) == sorted([*CONSOLES, *CONSOLES_TO_READ])
 
 
 def test_it_works_by_line_eleven_of_the_readme() -> None:
@@ -143,9 +143,9 @@ def test_the_changelog_knows_the_version() -> None:
 def test_the_threat_model_names_tests_that_exist() -> None:
     text = (ROOT / "docs" / "threat-model.md").read_text()
     promises = text.partition("## What is promised")[2].partition("\n## ")[0]
-    named = [name for line in promises.splitlines() for name in re.findall(r"`([\w/]+(?:\.py|/))`", line)]
-    assert len(named) > 12
-    missing = [name for name in named if not (ROOT / "tests" / name).exists()]
+    names = [name for line in promises.splitlines() for name in re.findall(r"`([\w/]+(?:\.py|/))`", line)]
+    assert len(names) > 12
+    missing = [name for name in names if not (ROOT / "tests" / name).exists()]
     assert missing == []
 
 
@@ -161,8 +161,8 @@ def test_the_comparison_names_its_sources() -> None:
     others = [row for row in rows if row[0] != "**commonplace**"]
     assert len(others) == 7
     sources = set(re.findall(r"^\[([\w-]+)\]: https://", table, re.MULTILINE))
-    named = set(re.findall(r"\]\[([\w-]+)\]", table))
-    assert named == sources
+    matches = set(re.findall(r"\]\[([\w-]+)\]", table))
+    assert matches == sources
     for name, *cells in others:
         for cell in cells:
             assert re.search(r"\]\[[\w-]+\]|not published|^\.\d{3}", cell), (name, cell)

@@ -15,15 +15,15 @@ from commonplace.importers import open_in_place
 from commonplace.maintenance.backup import copy, export_to, import_from
 from commonplace.testing import FrozenClock
 
-from .importers.sources import brought, put, whys
+from .importers.sources import put, run_import, whys
 
 BLOCK = "### editor\n\nvim\n\n<!-- agentool-memory: at=2026-01-02T03:04:05Z tags=tools -->\n\n"
 TURN = json.dumps({"role": "user", "content": "I like rye bread"}) + "\n"
 
 
 def files(folder: Path) -> list[str]:
-    found = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-    return sorted(path for path in found if not path.startswith((".history/", ".index/", ".locks/")))
+    result = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    return sorted(path for path in result if not path.startswith((".history/", ".index/", ".locks/")))
 
 
 # agentool
@@ -120,7 +120,7 @@ def test_duragent_keeps_its_memory_where_its_configuration_says(
     memory.call("remember", {"content": "Met Bob."})
     assert (project / world / "tea.md").read_text() == "Green."
     assert len([*(project / workspace / "agents/scout/memory/daily").iterdir()]) == 1
-    done = brought(tmp_path / "copy", project)
+    done = run_import(tmp_path / "copy", project)
     assert {"memory/world/people.md", "memory/world/tea.md", "agents/scout/memory/MEMORY.md"} <= {*done.added}
 
 
@@ -130,7 +130,7 @@ def test_a_world_folder_outside_of_the_home_is_reported_and_imported(tmp_path: P
     put(tmp_path / "world", "people.md", "Ann.")
     with pytest.raises(SettingsError, match=r"duragent\.yaml: world_memory\.path leads to .*world.*commonplace import"):
         Memory(tmp_path / "project")
-    done = brought(tmp_path / "copy", tmp_path / "project")
+    done = run_import(tmp_path / "copy", tmp_path / "project")
     assert sorted(done.added) == ["agents/scout/memory/MEMORY.md", "memory/world/people.md"]
 
 
@@ -278,7 +278,7 @@ def test_every_file_of_an_openclaw_home_is_brought_or_named(home: Path, tmp_path
     put(source, "agents/scout/agent/auth.json", "{}")
     put(source, "agents/scout/sessions/empty.jsonl", "")
     put(source, "media/cat.png", b"\x89PNG")
-    done = brought(home, source)
+    done = run_import(home, source)
     assert (home / "agents/scout/memory/MEMORY.md").read_text() == "Scout's own.\n"
     missing = whys(done)
     assert sorted(missing) == [
@@ -324,7 +324,7 @@ def test_a_home_that_no_settings_describe_is_not_exported_but_imported(tmp_path:
     put(tmp_path / ".openclaw", "workspace/MEMORY.md", "Miso.\n")
     with pytest.raises(Refused, match="commonplace import"):
         export_to(Home(str(tmp_path / ".openclaw")), io.BytesIO())
-    assert brought(tmp_path / "new", tmp_path / ".openclaw").added == ("agents/main/memory/MEMORY.md",)
+    assert run_import(tmp_path / "new", tmp_path / ".openclaw").added == ("agents/main/memory/MEMORY.md",)
 
 
 def test_a_number_in_quotes_is_read_as_a_number_with_a_warning(tmp_path: Path) -> None:

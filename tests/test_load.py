@@ -273,19 +273,19 @@ def test_recall_of_a_megabyte_of_short_lines_renders_what_there_is_room_for(kind
 
     tenth = "# a\n" * 25_000
     whole = "# a\n" * 250_000
-    shown = recall(whole).text
-    assert 2_000 < len(shown) <= 4_000
-    assert "characters in lines" in shown
+    output = recall(whole).text
+    assert 2_000 < len(output) <= 4_000
+    assert "characters in lines" in output
     if not any(costs_little_more(recall, whole, tenth, 0.02) for _ in range(5)):
         pytest.fail("recall grows with what it does not show")
 
 
 def test_what_is_not_rendered_is_shown_as_plain_text_under_a_line_that_says_so() -> None:
     text = "# Begin\n\n" + "*a* [b](c)\n" * 20_000 + "<b>end</b>\n"
-    made = render_html(text)
-    assert '<h1 id="note-begin">Begin</h1>' in made
-    assert "The rest of this page is shown as plain text." in made
-    assert made.endswith("&lt;b&gt;end&lt;/b&gt;\n</pre>\n")
+    html = render_html(text)
+    assert '<h1 id="note-begin">Begin</h1>' in html
+    assert "The rest of this page is shown as plain text." in html
+    assert html.endswith("&lt;b&gt;end&lt;/b&gt;\n</pre>\n")
     assert "plain text" not in render_html("# Begin\n\n" + "Words on a line.\n\n" * 1000)
     assert f"{MAX_SHOWN_CHARS:,}" in render_html("a" * (MAX_SHOWN_CHARS + 1))
 

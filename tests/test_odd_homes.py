@@ -18,7 +18,7 @@ from commonplace.storage import file_locks as locks
 from commonplace.storage.folder.pages import FolderPages
 from commonplace.testing import FrozenClock
 
-from .test_bad_input import READS, fill, worked
+from .test_bad_input import READS, fill, is_success
 
 SESSIONS = "memorySearch:\n  indexSessions: true\n"
 BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
@@ -60,7 +60,7 @@ def test_one_odd_page_stops_nothing(home: Path, clock: FrozenClock, path: str, t
     memory = Memory(home, clock=clock)
     fill(memory)
     for tool, arguments in READS:
-        assert worked(memory.call(tool, arguments)), (tool, arguments)
+        assert is_success(memory.call(tool, arguments)), (tool, arguments)
     memory.context(query="v", channel="c")
     key = Path(path).stem
     assert isinstance(op(memory, op="setGlobal", key=key, value="new"), dict)
@@ -80,7 +80,7 @@ def test_folders_whose_names_are_not_text_are_passed_over_and_named(memory: Memo
         with open(os.path.join(os.fsencode(home), folder, b"x.md"), "wb") as file:
             file.write(b"v")
     for tool, arguments in READS:
-        assert worked(memory.call(tool, arguments)), tool
+        assert is_success(memory.call(tool, arguments)), tool
     assert "not UTF-8" in memory.call("memory_search", {"query": "v"})["warning"]
     assert op(memory, op="listChannels")["channels"] == ["c"]
     str(memory.context()).encode()
@@ -95,7 +95,7 @@ def test_links_out_of_the_home_disable_nothing(memory: Memory, home: Path, tmp_p
         (home / link).symlink_to(outside)
     for tool, arguments in READS:
         reply = memory.call(tool, arguments)
-        assert worked(reply), tool
+        assert is_success(reply), tool
         assert "classified" not in str(reply)
     assert "classified" not in str(memory.context(query="classified"))
 
@@ -321,8 +321,8 @@ def test_skill_data_is_found_by_search_and_literally_by_the_registry(memory: Mem
 def test_topics_read_as_they_were_named(memory: Memory) -> None:
     for topic in ("Straße", "λόγος", "CON"):
         memory.call("update_world", {"topic": topic, "content": "x"})
-    told = memory.call("recall")["content"]
-    assert [f"## {name}\n" in told for name in ("straße", "λόγος", "con")] == [True] * 3
+    content = memory.call("recall")["content"]
+    assert [f"## {name}\n" in content for name in ("straße", "λόγος", "con")] == [True] * 3
 
 
 def test_a_value_larger_than_what_is_searched_is_listed_whole(memory: Memory) -> None:
@@ -342,11 +342,11 @@ def test_overlapping_extra_paths_and_plain_ones_are_searched(home: Path, clock: 
     )
     put(home, "docs/deep/c.md", "quince")
 
-    def found(agent: str) -> list[str]:
+    def find_paths(agent: str) -> list[str]:
         return sorted(hit.path for hit in Memory(home, agent=agent, clock=clock).search("quince"))
 
-    assert found("main") == ["docs/a.md", "one.md", "wiki/deep/b.md"]
-    assert found("bob") == ["docs/a.md", "docs/deep/c.md", "one.md", "wiki/deep/b.md"]
+    assert find_paths("main") == ["docs/a.md", "one.md", "wiki/deep/b.md"]
+    assert find_paths("bob") == ["docs/a.md", "docs/deep/c.md", "one.md", "wiki/deep/b.md"]
 
 
 def test_a_world_in_a_folder_with_a_dot_is_searched(home: Path, clock: FrozenClock) -> None:
@@ -364,9 +364,9 @@ def test_a_question_as_long_as_a_book_is_answered(memory: Memory) -> None:
 def test_a_context_of_many_records_within_a_budget_is_made(memory: Memory, home: Path) -> None:
     for number in range(1500):
         put(home, f"memory/global/preferences/p{number:04}.md", f"value {number}")
-    made = memory.context(budget=2000)
-    assert made.receipt["tokens"] <= 2000
-    assert "p0000: value 0" in made.text
+    context = memory.context(budget=2000)
+    assert context.receipt["tokens"] <= 2000
+    assert "p0000: value 0" in context.text
 
 
 @pytest.mark.parametrize(
@@ -414,18 +414,18 @@ def test_a_folder_that_cannot_be_entered_is_named_and_its_neighbours_found(
         put(home, f"{folder}/x.md", "papaya")
     real = os.open
 
-    def closed(path: Any, *rest: Any, **more: Any) -> int:
+    def close_file(path: Any, *rest: Any, **more: Any) -> int:
         if "locked" in str(path):
             raise PermissionError(13, "Permission denied", path)
         return real(path, *rest, **more)
 
-    monkeypatch.setattr(os, "open", closed)
+    monkeypatch.setattr(os, "open", close_file)
     reply = memory.call("memory_search", {"query": "papaya"})
     assert {hit["path"] for hit in reply["results"]} == {"memory/aaa/x.md", "memory/zzz/x.md"}
     assert "memory/mmm/locked" in reply["warning"]
     assert "locked" in memory.call("memory_read", {"key": "k"})["warning"]
     for tool, arguments in READS:
-        assert worked(memory.call(tool, arguments)), tool
+        assert is_success(memory.call(tool, arguments)), tool
 
 
 def test_a_persons_page_beside_ours_never_brings_back_what_was_deleted(memory: Memory, home: Path) -> None:
@@ -508,18 +508,18 @@ def test_settings_that_differ_keep_an_index_each(home: Path, clock: FrozenClock)
 def test_an_index_nobody_uses_any_more_is_removed(home: Path, clock: FrozenClock) -> None:
     old = put(home, ".index/words-0-feedbeef.sqlite", "from long ago")
     os.utime(old, (0, 0))
-    kept = put(home, ".index/words-9-feedbeef.sqlite", "from a newer version")
+    path = put(home, ".index/words-9-feedbeef.sqlite", "from a newer version")
     Memory(home, clock=clock).search("x")
-    assert (old.exists(), kept.exists()) == (False, True)
+    assert (old.exists(), path.exists()) == (False, True)
 
 
 def test_what_is_wrong_with_an_agents_files_is_shown_to_nobody_else(home: Path, clock: FrozenClock) -> None:
     put(home, "agents/ann/memory/a.md", "quince")
     os.symlink("/etc", home / "agents/ann/memory/out")
     (home / os.fsdecode(b"agents/ann/memory/caf\xe9.md")).write_text("quince")
-    told = Memory(home, "ann", clock=clock).call("memory_search", {"query": "quince"})["warning"]
-    assert "caf" in told
-    assert "out" in told
+    warning = Memory(home, "ann", clock=clock).call("memory_search", {"query": "quince"})["warning"]
+    assert "caf" in warning
+    assert "out" in warning
     assert "warning" not in Memory(home, "bob", clock=clock).call("memory_search", {"query": "quince"})
     assert Memory(home, "bob", clock=clock).status()["warnings"] == []
 

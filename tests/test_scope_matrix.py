@@ -18,9 +18,9 @@ from .scopes import (
     PEOPLE,
     PRIVATE,
     Someone,
-    named,
+    find_names,
+    find_secrets,
     prepare,
-    shown,
     store_private,
     store_shared,
     viewing,
@@ -32,7 +32,7 @@ Homes = tuple[str, str, FrozenClock, tuple[tuple[str, ...], tuple[str, ...]]]
 OTHERS = {name: who for name, who in PEOPLE.items() if who.is_tenant and who.agent != "ann"}
 
 
-def filled(home: str, other: str, clock: FrozenClock) -> Homes:
+def fill(home: str, other: str, clock: FrozenClock) -> Homes:
     """A home of the owner's, and another one in which nothing of that is."""
     for each in (home, other):
         prepare(each, clock)
@@ -48,14 +48,14 @@ def check(homes: Homes, person: str, door: str) -> None:
     with viewing(home if who.is_tenant else other, who, clock, known) as view:
         text = there.open(view)
 
-    def meant(kind: str) -> bool:
+    def may_see(kind: str) -> bool:
         if there.is_persons:
             return who.is_tenant
         return who.may_see(kind, in_conversation=there.in_conversation)
 
-    assert shown(text) == {kind for kind in there.shows if meant(kind)}
+    assert find_secrets(text) == {kind for kind in there.shows if may_see(kind)}
     if there.lists:
-        assert {kind for kind in named(text) if not meant(kind)} == set()
+        assert {kind for kind in find_names(text) if not may_see(kind)} == set()
 
 
 def private_paths(twin: str, clock: FrozenClock) -> tuple[str, ...]:
@@ -69,19 +69,19 @@ def compare(home: str, clock: FrozenClock, who: Someone, paths: tuple[str, ...],
     """What another is answered before and after the owner stores all that is private."""
     prepare(home, clock)
 
-    def answered() -> str:
+    def answer() -> str:
         with viewing(home, who, clock, (paths, ())) as view:
             return DOORS[door].open(view)
 
-    before = answered()
+    before = answer()
     store_private(home, clock)
-    return before, answered()
+    return before, answer()
 
 
 @pytest.fixture(scope="module")
 def homes(tmp_path_factory: pytest.TempPathFactory) -> Homes:
     top = tmp_path_factory.mktemp("scopes")
-    return filled(str(top / "home"), str(top / "other"), FrozenClock())
+    return fill(str(top / "home"), str(top / "other"), FrozenClock())
 
 
 @pytest.fixture(scope="module")
@@ -92,11 +92,11 @@ def paths(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
 def pairs() -> list[Any]:
     """Everybody at every door. Where nothing depends on the conversation, the same agent sees the same in another:
     `./dev thorough` tries those."""
-    found = []
+    result = []
     for (name, door), (person, who) in product(DOORS.items(), PEOPLE.items()):
         is_repeated = who.is_in_another_conversation and not door.in_conversation
-        found.append(pytest.param(name, person, marks=pytest.mark.thorough if is_repeated else ()))
-    return found
+        result.append(pytest.param(name, person, marks=pytest.mark.thorough if is_repeated else ()))
+    return result
 
 
 @pytest.mark.parametrize(("door", "person"), pairs())

@@ -32,15 +32,17 @@ BASE64 = ALNUM + "+/"
 WEB = ALNUM + "_-"
 
 
-def made(*parts: str | tuple[str, int], seed: int = 7) -> str:
+def make_fake(*parts: str | tuple[str, int], seed: int = 7) -> str:
     """A fake: text as it is, and (alphabet, length) as characters of that alphabet. No key ever stands in this file."""
     dice = random.Random(f"{parts}{seed}")
     return "".join(part if isinstance(part, str) else "".join(dice.choices(part[0], k=part[1])) for part in parts)
 
 
 def pem(kind: str, seed: int = 7) -> str:
-    lines = [made((BASE64, 64), seed=seed + row) for row in range(12)]
-    return "\n".join([f"-----BEGIN {kind}-----", *lines, made((BASE64, 22), "==", seed=seed), f"-----END {kind}-----"])
+    lines = [make_fake((BASE64, 64), seed=seed + row) for row in range(12)]
+    return "\n".join(
+        [f"-----BEGIN {kind}-----", *lines, make_fake((BASE64, 22), "==", seed=seed), f"-----END {kind}-----"]
+    )
 
 
 SEED_WORDS = (
@@ -49,90 +51,100 @@ SEED_WORDS = (
 
 # By rule: what stands before the secret, the secret, and what stands after it.
 FAKES: list[tuple[str, str, str, str]] = [
-    ("AWS access key id", "id: ", made("AK", "IA", (BASE32, 16)), "\n"),
-    ("AWS access key id", "aws sts: ", made("AS", "IA", (BASE32, 16)), "."),
-    ("AWS secret access key", "aws_secret_access_key = ", made((BASE64, 40)), "\n"),
-    ("AWS secret access key", '{"SecretAccessKey": "', made((BASE64, 40)), '"}'),
-    ("AWS secret access key", "the secret access key is ", made((BASE64, 40)), " in eu-west-1"),
-    ("Google API key", "maps?key=", made("AI", "za", (WEB, 35)), "&v=3"),
-    ("Google OAuth secret", "client: ", made("GOC", "SPX-", (WEB, 28)), " "),
+    ("AWS access key id", "id: ", make_fake("AK", "IA", (BASE32, 16)), "\n"),
+    ("AWS access key id", "aws sts: ", make_fake("AS", "IA", (BASE32, 16)), "."),
+    ("AWS secret access key", "aws_secret_access_key = ", make_fake((BASE64, 40)), "\n"),
+    ("AWS secret access key", '{"SecretAccessKey": "', make_fake((BASE64, 40)), '"}'),
+    ("AWS secret access key", "the secret access key is ", make_fake((BASE64, 40)), " in eu-west-1"),
+    ("Google API key", "maps?key=", make_fake("AI", "za", (WEB, 35)), "&v=3"),
+    ("Google OAuth secret", "client: ", make_fake("GOC", "SPX-", (WEB, 28)), " "),
     ("Google Cloud service account key", '"private_key": "', pem("PRIVATE KEY").replace("\n", "\\n"), '\\n",'),
-    ("Azure access key", "AccountName=ann;AccountKey=", made((BASE64, 86), "=="), ";EndpointSuffix=core"),
-    ("Azure access key", "Endpoint=sb://x;SharedAccessKey=", made((BASE64, 43), "="), "\n"),
-    ("Azure shared access signature", "blob?se=2027-01-01&sig=", made((ALNUM, 42), "%3D"), "&sv=2022"),
-    ("OpenAI API key", "OPENAI_API_KEY=", made("sk", "-proj-", (WEB, 120), "a"), "\n"),
-    ("OpenAI API key", "old: ", made("sk", "-", (ALNUM, 20), "T3Blb", "kFJ", (ALNUM, 20)), ""),
-    ("Anthropic API key", "use `", made("sk", "-ant-", "api03-", (WEB, 93), "AA"), "`"),
-    ("OpenRouter API key", "key ", made("sk", "-or-v1-", (HEX, 64)), ", thanks"),
-    ("model API key", "deepseek ", made("sk", "-", (HEX, 32)), " works"),
-    ("Hugging Face token", "login with ", made("h", "f_", (string.ascii_letters, 34)), "\n"),
-    ("Replicate API token", "Token ", made("r", "8_", (ALNUM, 37)), ""),
-    ("Groq API key", "groq: ", made("gs", "k_", (ALNUM, 52)), ""),
-    ("xAI API key", "grok: ", made("xa", "i-", (ALNUM, 80)), ""),
-    ("Perplexity API key", "", made("ppl", "x-", (ALNUM, 48)), ""),
-    ("Mistral API key", "MISTRAL_API_KEY=", made((ALNUM, 32)), "\n"),
-    ("Mistral API key", "for Mistral take ", made((ALNUM, 32)), " now"),
-    ("Cohere API key", 'co = cohere.Client("', made((ALNUM, 40)), '")'),
-    ("GitHub token", "git clone https://", made("gh", "p_", (ALNUM, 36)), "@github.com/a/b"),
-    ("GitHub token", "", made("gh", "o_", (ALNUM, 36)), ""),
-    ("GitHub token", "令牌", made("gh", "s_", (ALNUM, 36)), "。"),
-    ("GitHub token", "fine: ", made("github", "_pat_", (ALNUM, 22), "_", (ALNUM, 59)), ""),
-    ("GitLab token", "", made("gl", "pat-", (WEB, 20)), " "),
-    ("GitLab token", "", made("gl", "pat-", (WEB, 27), ".01.", (string.ascii_lowercase, 9)), " "),
-    ("Bitbucket or Atlassian token", "", made("AT", "BB", (ALNUM, 32)), ""),
-    ("Bitbucket or Atlassian token", "", made("AT", "ATT3", (WEB, 180), "=", ("0123456789ABCDEF", 8)), ""),
-    ("Slack token", "bot: ", made("xo", "xb-", (string.digits, 12), "-", (string.digits, 12), "-", (ALNUM, 24)), ""),
-    ("Slack token", "app: ", made("xa", "pp-1-", ("A0123456789", 11), "-", (string.digits, 13), "-", (HEX, 64)), ""),
+    ("Azure access key", "AccountName=ann;AccountKey=", make_fake((BASE64, 86), "=="), ";EndpointSuffix=core"),
+    ("Azure access key", "Endpoint=sb://x;SharedAccessKey=", make_fake((BASE64, 43), "="), "\n"),
+    ("Azure shared access signature", "blob?se=2027-01-01&sig=", make_fake((ALNUM, 42), "%3D"), "&sv=2022"),
+    ("OpenAI API key", "OPENAI_API_KEY=", make_fake("sk", "-proj-", (WEB, 120), "a"), "\n"),
+    ("OpenAI API key", "old: ", make_fake("sk", "-", (ALNUM, 20), "T3Blb", "kFJ", (ALNUM, 20)), ""),
+    ("Anthropic API key", "use `", make_fake("sk", "-ant-", "api03-", (WEB, 93), "AA"), "`"),
+    ("OpenRouter API key", "key ", make_fake("sk", "-or-v1-", (HEX, 64)), ", thanks"),
+    ("model API key", "deepseek ", make_fake("sk", "-", (HEX, 32)), " works"),
+    ("Hugging Face token", "login with ", make_fake("h", "f_", (string.ascii_letters, 34)), "\n"),
+    ("Replicate API token", "Token ", make_fake("r", "8_", (ALNUM, 37)), ""),
+    ("Groq API key", "groq: ", make_fake("gs", "k_", (ALNUM, 52)), ""),
+    ("xAI API key", "grok: ", make_fake("xa", "i-", (ALNUM, 80)), ""),
+    ("Perplexity API key", "", make_fake("ppl", "x-", (ALNUM, 48)), ""),
+    ("Mistral API key", "MISTRAL_API_KEY=", make_fake((ALNUM, 32)), "\n"),
+    ("Mistral API key", "for Mistral take ", make_fake((ALNUM, 32)), " now"),
+    ("Cohere API key", 'co = cohere.Client("', make_fake((ALNUM, 40)), '")'),
+    ("GitHub token", "git clone https://", make_fake("gh", "p_", (ALNUM, 36)), "@github.com/a/b"),
+    ("GitHub token", "", make_fake("gh", "o_", (ALNUM, 36)), ""),
+    ("GitHub token", "令牌", make_fake("gh", "s_", (ALNUM, 36)), "。"),
+    ("GitHub token", "fine: ", make_fake("github", "_pat_", (ALNUM, 22), "_", (ALNUM, 59)), ""),
+    ("GitLab token", "", make_fake("gl", "pat-", (WEB, 20)), " "),
+    ("GitLab token", "", make_fake("gl", "pat-", (WEB, 27), ".01.", (string.ascii_lowercase, 9)), " "),
+    ("Bitbucket or Atlassian token", "", make_fake("AT", "BB", (ALNUM, 32)), ""),
+    ("Bitbucket or Atlassian token", "", make_fake("AT", "ATT3", (WEB, 180), "=", ("0123456789ABCDEF", 8)), ""),
+    (
+        "Slack token",
+        "bot: ",
+        make_fake("xo", "xb-", (string.digits, 12), "-", (string.digits, 12), "-", (ALNUM, 24)),
+        "",
+    ),
+    (
+        "Slack token",
+        "app: ",
+        make_fake("xa", "pp-1-", ("A0123456789", 11), "-", (string.digits, 13), "-", (HEX, 64)),
+        "",
+    ),
     (
         "Slack webhook",
         "https://hooks.slack.com/services/",
-        made("T", (BASE32, 9), "/B", (BASE32, 9), "/", (ALNUM, 24)),
+        make_fake("T", (BASE32, 9), "/B", (BASE32, 9), "/", (ALNUM, 24)),
         "",
     ),
-    ("Discord bot token", 'bot.run("', made("MT", (ALNUM, 24), ".", (WEB, 6), ".", (ALNUM, 38)), '")'),
-    ("Discord bot token", "our Discord bot: ", made("NDk", (ALNUM, 21), ".", (WEB, 6), ".", (ALNUM, 27)), "\n"),
-    ("Discord webhook", "https://discord.com/api/webhooks/", made((string.digits, 19), "/", (WEB, 68)), " "),
-    ("Stripe key", "", made("sk", "_live_", (ALNUM, 24)), ""),
-    ("Stripe key", "", made("rk", "_live_", (ALNUM, 99)), ""),
-    ("Stripe key", "", made("wh", "sec_", (ALNUM, 32)), ""),
-    ("Twilio API key", "sid ", made("S", "K", (HEX, 32)), ""),
-    ("Twilio auth token", "Twilio: ", made((HEX, 32)), "\n"),
-    ("SendGrid API key", "", made("S", "G.", (WEB, 22), ".", (WEB, 43)), ""),
-    ("commonplace token", "here: ", made("cp", "l_", (WEB, 43)), " for you"),
-    ("commonplace token", "curl -H X:", made("cp", "l_acme.", (WEB, 43)), "\n"),
-    ("npm token", "//registry.npmjs.org/:_authToken=", made("np", "m_", (ALNUM, 36)), "\n"),
-    ("PyPI token", "password = ", made("pyp", "i-AgE", "IcHlwaS5vcmc", (WEB, 150)), "\n"),
-    ("Docker token", "docker login -p ", made("dckr", "_pat_", (WEB, 27)), "\n"),
-    ("DigitalOcean token", "doctl -t ", made("do", "p_v1_", (HEX, 64)), "\n"),
-    ("Telegram bot token", "1234567891:", made("A", "A", (WEB, 33)), " "),
-    ("Shopify token", "", made("shp", "at_", (HEX, 32)), ""),
-    ("Databricks token", "", made("da", "pi", (HEX, 32), "-2"), " "),
-    ("Notion token", "", made("nt", "n_", (ALNUM, 46)), ""),
-    ("Linear API key", "", made("lin", "_api_", (ALNUM, 40)), ""),
-    ("Vault token", "", made("hv", "s.", (ALNUM, 24)), ""),
-    ("age secret key", "", made("AGE-SECRET", "-KEY-1", (BASE32, 58)), ""),
+    ("Discord bot token", 'bot.run("', make_fake("MT", (ALNUM, 24), ".", (WEB, 6), ".", (ALNUM, 38)), '")'),
+    ("Discord bot token", "our Discord bot: ", make_fake("NDk", (ALNUM, 21), ".", (WEB, 6), ".", (ALNUM, 27)), "\n"),
+    ("Discord webhook", "https://discord.com/api/webhooks/", make_fake((string.digits, 19), "/", (WEB, 68)), " "),
+    ("Stripe key", "", make_fake("sk", "_live_", (ALNUM, 24)), ""),
+    ("Stripe key", "", make_fake("rk", "_live_", (ALNUM, 99)), ""),
+    ("Stripe key", "", make_fake("wh", "sec_", (ALNUM, 32)), ""),
+    ("Twilio API key", "sid ", make_fake("S", "K", (HEX, 32)), ""),
+    ("Twilio auth token", "Twilio: ", make_fake((HEX, 32)), "\n"),
+    ("SendGrid API key", "", make_fake("S", "G.", (WEB, 22), ".", (WEB, 43)), ""),
+    ("commonplace token", "here: ", make_fake("cp", "l_", (WEB, 43)), " for you"),
+    ("commonplace token", "curl -H X:", make_fake("cp", "l_acme.", (WEB, 43)), "\n"),
+    ("npm token", "//registry.npmjs.org/:_authToken=", make_fake("np", "m_", (ALNUM, 36)), "\n"),
+    ("PyPI token", "password = ", make_fake("pyp", "i-AgE", "IcHlwaS5vcmc", (WEB, 150)), "\n"),
+    ("Docker token", "docker login -p ", make_fake("dckr", "_pat_", (WEB, 27)), "\n"),
+    ("DigitalOcean token", "doctl -t ", make_fake("do", "p_v1_", (HEX, 64)), "\n"),
+    ("Telegram bot token", "1234567891:", make_fake("A", "A", (WEB, 33)), " "),
+    ("Shopify token", "", make_fake("shp", "at_", (HEX, 32)), ""),
+    ("Databricks token", "", make_fake("da", "pi", (HEX, 32), "-2"), " "),
+    ("Notion token", "", make_fake("nt", "n_", (ALNUM, 46)), ""),
+    ("Linear API key", "", make_fake("lin", "_api_", (ALNUM, 40)), ""),
+    ("Vault token", "", make_fake("hv", "s.", (ALNUM, 24)), ""),
+    ("age secret key", "", make_fake("AGE-SECRET", "-KEY-1", (BASE32, 58)), ""),
     ("private key", "", pem("RSA PRIVATE KEY"), "\n"),
     ("private key", "my key:\n", pem("OPENSSH PRIVATE KEY"), "\nthanks"),
     ("private key", "> ", pem("EC PRIVATE KEY").replace("\n", "\n> "), ""),
     ("private key", "", pem("PGP PRIVATE KEY BLOCK"), ""),
     ("private key", "", pem("RSA PRIVATE KEY")[:-80].rstrip(), ""),
-    ("JSON web token", "cookie=", made("ey", "J", (ALNUM, 33), ".ey", "J", (WEB, 90), ".", (WEB, 43)), ""),
-    ("password in a web address", "postgres://app:", made(("abcdef123", 9)), "@db.internal:5432/app"),
+    ("JSON web token", "cookie=", make_fake("ey", "J", (ALNUM, 33), ".ey", "J", (WEB, 90), ".", (WEB, 43)), ""),
+    ("password in a web address", "postgres://app:", make_fake(("abcdef123", 9)), "@db.internal:5432/app"),
     ("password in a web address", "redis://:", "corre" + "cthorse", "@cache:6379"),
     ("password in a web address", "amqp://me:", "p@ss" + "w0rd!", "@host/vhost"),
-    ("authorization header", "Authorization: Bearer ", made((ALNUM, 40)), "\n"),
-    ("authorization header", "-H 'Authorization: Basic ", made((ALNUM, 30), "=="), "'"),
-    ("API key", "api_key = '", made((ALNUM, 32)), "'"),
-    ("API key", "ACME_API_KEY=", made((HEX, 32)), "\n"),
-    ("API key", "The API key is ", made((ALNUM, 24)), "."),
-    ("API key", "- **API key:** `", made((ALNUM, 24)), "`"),
-    ("API key", '{\\"client_secret\\": \\"', made((ALNUM, 40)), '\\"}'),
-    ("API key", 'SECRET_KEY = "', made((ALNUM + "!#$%^&*", 50)), '"'),
-    ("API key", "| access key | ", made((ALNUM, 24)), " |"),
-    ("API key", "密钥：", made((ALNUM, 32)), "，别外传"),
-    ("token", "https://x.test/?token=", made((ALNUM, 30)), "&page=2"),
-    ("token", 'auth_token: str = "', made((HEX, 40)), '"'),
-    ("token", "accessToken -> ", made((WEB, 40), "a"), "\n"),
+    ("authorization header", "Authorization: Bearer ", make_fake((ALNUM, 40)), "\n"),
+    ("authorization header", "-H 'Authorization: Basic ", make_fake((ALNUM, 30), "=="), "'"),
+    ("API key", "api_key = '", make_fake((ALNUM, 32)), "'"),
+    ("API key", "ACME_API_KEY=", make_fake((HEX, 32)), "\n"),
+    ("API key", "The API key is ", make_fake((ALNUM, 24)), "."),
+    ("API key", "- **API key:** `", make_fake((ALNUM, 24)), "`"),
+    ("API key", '{\\"client_secret\\": \\"', make_fake((ALNUM, 40)), '\\"}'),
+    ("API key", 'SECRET_KEY = "', make_fake((ALNUM + "!#$%^&*", 50)), '"'),
+    ("API key", "| access key | ", make_fake((ALNUM, 24)), " |"),
+    ("API key", "密钥：", make_fake((ALNUM, 32)), "，别外传"),
+    ("token", "https://x.test/?token=", make_fake((ALNUM, 30)), "&page=2"),
+    ("token", 'auth_token: str = "', make_fake((HEX, 40)), '"'),
+    ("token", "accessToken -> ", make_fake((WEB, 40), "a"), "\n"),
     ("password", "password: ", "Tr0ub" + "4dor&3", "\n"),
     ("password", "DB_PASSWORD=", "xK9#" + "mQ2vL7", "\n"),
     ("password", "The wifi password is ", "Summer" + "2024!", ""),
@@ -144,60 +156,60 @@ FAKES: list[tuple[str, str, str, str]] = [
     ("password", "Server=db;Pwd=", "q8W" + "e9Rt1", ";"),
     ("password", "密码是", "Wo" + "@12345ni", "，不要告诉别人"),
     ("password", "パスワード：", "Sak" + "ura#77", "です"),
-    ("Google OAuth token", "access: ", made("ya", "29.", "a0Af", (WEB, 120), "k"), "\n"),
-    ("Google OAuth token", '"refresh_token": "', made("1", "//0", "g", (WEB, 60), "k"), '"'),
-    ("Supabase key", "", made("sb", "p_", (HEX, 40)), "\n"),
-    ("Supabase key", "server: ", made("sb", "_secret_", (WEB, 31), "a"), ""),
-    ("Doppler token", "", made("dp", ".pt.", (ALNUM, 43)), ""),
-    ("Doppler token", "", made("dp", ".st.", "prd_eu.", (ALNUM, 43)), ""),
-    ("Airtable token", "", made("pa", "t", (ALNUM, 14), ".", (HEX, 64)), " "),
-    ("Mailgun API key", "", made("ke", "y-", (HEX, 32)), ""),
-    ("Mailgun API key", "Mailgun: ", made((HEX, 32), "-", (HEX, 8), "-", (HEX, 8)), ""),
-    ("Grafana token", "", made("gl", "sa_", (ALNUM, 32), "_", (HEX, 8)), ""),
-    ("Grafana token", "", made("gl", "c_", (ALNUM, 80)), ""),
-    ("Tailscale key", "", made("ts", "key-auth-", (ALNUM, 12), "-", (ALNUM, 32)), " "),
-    ("Netlify token", "", made("nf", "p_", (ALNUM, 36)), ""),
-    ("Fly.io token", "FlyV1 ", made("fm", "2_", (BASE64, 120), "a"), "\n"),
-    ("Fly.io token", "", made("fo", "1_", (WEB, 42), "a"), "\n"),
-    ("Vercel token", "", made("vc", "p_", (ALNUM, 56)), ""),
-    ("Cloudflare token", "Cloudflare: ", made((ALNUM, 40)), "\n"),
-    ("Cloudflare token", "", made("v1", ".0-", (HEX, 24), "-", (HEX, 146)), ""),
-    ("Heroku API key", "", made("HR", "KU-AA", (WEB, 57), "a"), ""),
-    ("New Relic key", "", made("NR", "AK-", (BASE32, 27)), ""),
-    ("Sentry token", "", made("snt", "ryu_", (HEX, 64)), ""),
-    ("PlanetScale token", "", made("psc", "ale_tkn_", (WEB, 42), "a"), ""),
-    ("Square token", "", made("sq", "0atp-", (WEB, 21), "a"), ""),
-    ("Square token", "", made("EA", "AA", (WEB, 59), "a"), ""),
-    ("Facebook access token", "", made("EA", "AB", (ALNUM, 150)), ""),
-    ("Dropbox token", "", made("s", "l.u.", (WEB, 140), "a"), ""),
-    ("Figma token", "", made("fi", "gd_", (WEB, 42), "a"), ""),
-    ("Postman API key", "", made("PM", "AK-", (HEX, 24), "-", (HEX, 34)), ""),
-    ("Pulumi token", "", made("pu", "l-", (HEX, 40)), ""),
-    ("RubyGems API key", "", made("ruby", "gems_", (HEX, 48)), ""),
-    ("crates.io token", "", made("ci", "o", (ALNUM, 32)), ""),
-    ("NuGet API key", "", made("oy", "2", (string.ascii_lowercase + string.digits, 43)), ""),
-    ("CircleCI token", "", made("CCI", "PAT_", (ALNUM, 22), "_", (HEX, 40)), ""),
-    ("Buildkite token", "", made("bk", "ua_", (HEX, 40)), ""),
-    ("Brevo API key", "", made("xkey", "sib-", (HEX, 64), "-", (ALNUM, 16)), ""),
-    ("Resend API key", "", made("r", "e_", (ALNUM, 8), "_", (ALNUM, 24)), ""),
-    ("Razorpay key", "", made("rzp", "_live_", (ALNUM, 14)), ""),
-    ("HubSpot token", "", made("pa", "t-na1-", (HEX, 8), "-4f1c-9ab2-8d07-", (HEX, 12)), ""),
-    ("Alibaba or Tencent Cloud key", "", made("LT", "AI", (ALNUM, 20)), ""),
-    ("Alibaba or Tencent Cloud key", "", made("AK", "ID", (ALNUM, 32)), ""),
-    ("Artifactory key", "", made("AK", "Cp", (ALNUM, 69)), ""),
-    ("SonarQube token", "", made("sq", "p_", (HEX, 40)), ""),
-    ("LangSmith API key", "", made("ls", "v2_pt_", (HEX, 32), "_", (HEX, 10)), ""),
-    ("Pinecone API key", "", made("pc", "sk_", (ALNUM, 70)), ""),
-    ("NVIDIA API key", "", made("nv", "api-", (WEB, 63), "a"), ""),
-    ("Tavily API key", "", made("tv", "ly-", (ALNUM, 32)), ""),
-    ("ElevenLabs API key", "", made("s", "k_", (HEX, 48)), ""),
-    ("1Password service token", "", made("op", "s_ey", "J", (ALNUM, 200)), ""),
-    ("Trello token", "", made("AT", "TA", (HEX, 72)), ""),
-    ("Neon API key", "", made("na", "pi_", (string.ascii_lowercase + string.digits, 64)), ""),
-    ("Render API key", "", made("rn", "d_", (ALNUM, 28)), ""),
-    ("Terraform token", made((ALNUM, 14), ".at", "lasv1."), made((WEB, 66), "a"), ""),
+    ("Google OAuth token", "access: ", make_fake("ya", "29.", "a0Af", (WEB, 120), "k"), "\n"),
+    ("Google OAuth token", '"refresh_token": "', make_fake("1", "//0", "g", (WEB, 60), "k"), '"'),
+    ("Supabase key", "", make_fake("sb", "p_", (HEX, 40)), "\n"),
+    ("Supabase key", "server: ", make_fake("sb", "_secret_", (WEB, 31), "a"), ""),
+    ("Doppler token", "", make_fake("dp", ".pt.", (ALNUM, 43)), ""),
+    ("Doppler token", "", make_fake("dp", ".st.", "prd_eu.", (ALNUM, 43)), ""),
+    ("Airtable token", "", make_fake("pa", "t", (ALNUM, 14), ".", (HEX, 64)), " "),
+    ("Mailgun API key", "", make_fake("ke", "y-", (HEX, 32)), ""),
+    ("Mailgun API key", "Mailgun: ", make_fake((HEX, 32), "-", (HEX, 8), "-", (HEX, 8)), ""),
+    ("Grafana token", "", make_fake("gl", "sa_", (ALNUM, 32), "_", (HEX, 8)), ""),
+    ("Grafana token", "", make_fake("gl", "c_", (ALNUM, 80)), ""),
+    ("Tailscale key", "", make_fake("ts", "key-auth-", (ALNUM, 12), "-", (ALNUM, 32)), " "),
+    ("Netlify token", "", make_fake("nf", "p_", (ALNUM, 36)), ""),
+    ("Fly.io token", "FlyV1 ", make_fake("fm", "2_", (BASE64, 120), "a"), "\n"),
+    ("Fly.io token", "", make_fake("fo", "1_", (WEB, 42), "a"), "\n"),
+    ("Vercel token", "", make_fake("vc", "p_", (ALNUM, 56)), ""),
+    ("Cloudflare token", "Cloudflare: ", make_fake((ALNUM, 40)), "\n"),
+    ("Cloudflare token", "", make_fake("v1", ".0-", (HEX, 24), "-", (HEX, 146)), ""),
+    ("Heroku API key", "", make_fake("HR", "KU-AA", (WEB, 57), "a"), ""),
+    ("New Relic key", "", make_fake("NR", "AK-", (BASE32, 27)), ""),
+    ("Sentry token", "", make_fake("snt", "ryu_", (HEX, 64)), ""),
+    ("PlanetScale token", "", make_fake("psc", "ale_tkn_", (WEB, 42), "a"), ""),
+    ("Square token", "", make_fake("sq", "0atp-", (WEB, 21), "a"), ""),
+    ("Square token", "", make_fake("EA", "AA", (WEB, 59), "a"), ""),
+    ("Facebook access token", "", make_fake("EA", "AB", (ALNUM, 150)), ""),
+    ("Dropbox token", "", make_fake("s", "l.u.", (WEB, 140), "a"), ""),
+    ("Figma token", "", make_fake("fi", "gd_", (WEB, 42), "a"), ""),
+    ("Postman API key", "", make_fake("PM", "AK-", (HEX, 24), "-", (HEX, 34)), ""),
+    ("Pulumi token", "", make_fake("pu", "l-", (HEX, 40)), ""),
+    ("RubyGems API key", "", make_fake("ruby", "gems_", (HEX, 48)), ""),
+    ("crates.io token", "", make_fake("ci", "o", (ALNUM, 32)), ""),
+    ("NuGet API key", "", make_fake("oy", "2", (string.ascii_lowercase + string.digits, 43)), ""),
+    ("CircleCI token", "", make_fake("CCI", "PAT_", (ALNUM, 22), "_", (HEX, 40)), ""),
+    ("Buildkite token", "", make_fake("bk", "ua_", (HEX, 40)), ""),
+    ("Brevo API key", "", make_fake("xkey", "sib-", (HEX, 64), "-", (ALNUM, 16)), ""),
+    ("Resend API key", "", make_fake("r", "e_", (ALNUM, 8), "_", (ALNUM, 24)), ""),
+    ("Razorpay key", "", make_fake("rzp", "_live_", (ALNUM, 14)), ""),
+    ("HubSpot token", "", make_fake("pa", "t-na1-", (HEX, 8), "-4f1c-9ab2-8d07-", (HEX, 12)), ""),
+    ("Alibaba or Tencent Cloud key", "", make_fake("LT", "AI", (ALNUM, 20)), ""),
+    ("Alibaba or Tencent Cloud key", "", make_fake("AK", "ID", (ALNUM, 32)), ""),
+    ("Artifactory key", "", make_fake("AK", "Cp", (ALNUM, 69)), ""),
+    ("SonarQube token", "", make_fake("sq", "p_", (HEX, 40)), ""),
+    ("LangSmith API key", "", make_fake("ls", "v2_pt_", (HEX, 32), "_", (HEX, 10)), ""),
+    ("Pinecone API key", "", make_fake("pc", "sk_", (ALNUM, 70)), ""),
+    ("NVIDIA API key", "", make_fake("nv", "api-", (WEB, 63), "a"), ""),
+    ("Tavily API key", "", make_fake("tv", "ly-", (ALNUM, 32)), ""),
+    ("ElevenLabs API key", "", make_fake("s", "k_", (HEX, 48)), ""),
+    ("1Password service token", "", make_fake("op", "s_ey", "J", (ALNUM, 200)), ""),
+    ("Trello token", "", make_fake("AT", "TA", (HEX, 72)), ""),
+    ("Neon API key", "", make_fake("na", "pi_", (string.ascii_lowercase + string.digits, 64)), ""),
+    ("Render API key", "", make_fake("rn", "d_", (ALNUM, 28)), ""),
+    ("Terraform token", make_fake((ALNUM, 14), ".at", "lasv1."), make_fake((WEB, 66), "a"), ""),
     ("Docker registry login", '{"auths": {"x.test": {"auth": "', b64encode(b"ann:gR8kuchen77").decode(), '"}}}'),
-    ("Kubernetes client key", "    client-key-data: ", made((BASE64, 200)), "\n"),
+    ("Kubernetes client key", "    client-key-data: ", make_fake((BASE64, 200)), "\n"),
     ("password in a command", "curl -u ann:", "gR8" + "kuchen", " https://x.test/api"),
     ("password in a command", "curl -s --user 'ann:", "k4tze" + "Baum", "' https://x.test/api"),
     ("password in a command", "mysql -u root -p", "S0mm" + "erwind", " shop"),
@@ -237,22 +249,22 @@ def test_a_secret_is_found_named_and_replaced_exactly(rule: str, before: str, se
 
 def test_every_rule_has_a_fake_secret_and_is_in_the_docs() -> None:
     assert {rule.name for rule in RULES} == {fake[0] for fake in FAKES}
-    shown = (ROOT / "docs/secrets.md").read_text()
-    assert [rule.name for rule in RULES if f"| {rule.name} | {rule.next_step} |" not in shown] == []
+    text = (ROOT / "docs/secrets.md").read_text()
+    assert [rule.name for rule in RULES if f"| {rule.name} | {rule.next_step} |" not in text] == []
 
 
-PASSAGE = made((ALNUM, 90))
+PASSAGE = make_fake((ALNUM, 90))
 NEAR_MISSES = [
     "550e8400-e29b-41d4-a716-446655440000",
     "request token: 550e8400-e29b-41d4-a716-446655440000",
-    f"fixed in commit {made((HEX, 40))}",
-    f"sha256:{made((HEX, 64))}",
-    f"md5 of the file: {made((HEX, 32))}",
-    f"![dot](data:image/png;base64,iVBORw0KGgo{made((BASE64, 400))}=)",
-    f"integrity sha512-{made((BASE64, 86))}==",
-    f"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI{made((BASE64, 43))} ann@laptop",
-    f"-----BEGIN CERTIFICATE-----\n{made((BASE64, 64))}\n-----END CERTIFICATE-----",
-    f"-----BEGIN PUBLIC KEY-----\n{made((BASE64, 64))}\n-----END PUBLIC KEY-----",
+    f"fixed in commit {make_fake((HEX, 40))}",
+    f"sha256:{make_fake((HEX, 64))}",
+    f"md5 of the file: {make_fake((HEX, 32))}",
+    f"![dot](data:image/png;base64,iVBORw0KGgo{make_fake((BASE64, 400))}=)",
+    f"integrity sha512-{make_fake((BASE64, 86))}==",
+    f"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI{make_fake((BASE64, 43))} ann@laptop",
+    f"-----BEGIN CERTIFICATE-----\n{make_fake((BASE64, 64))}\n-----END CERTIFICATE-----",
+    f"-----BEGIN PUBLIC KEY-----\n{make_fake((BASE64, 64))}\n-----END PUBLIC KEY-----",
     "a key begins with -----BEGIN RSA PRIVATE KEY----- and ends with -----END RSA PRIVATE KEY-----",
     "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----",
     "她把密码写在纸上，然后忘记了口令和密钥放在哪里。",
@@ -320,7 +332,7 @@ NEAR_MISSES = [
     "npm_package_devDependencies_typescript_version",
     "SG.NET and AIza are not keys; eyJ neither",
     "eyJhbGciOiJIUzI1NiJ9",
-    f"SK{made((HEX, 31))}",
+    f"SK{make_fake((HEX, 31))}",
     "xoxo, see you at 10",
     "https://example.org/path?q=a:b@c",
     "https://example.org:8080/@ann",
@@ -331,8 +343,8 @@ NEAR_MISSES = [
     "https://user:<password>@example.org",
     "https://ann:****@example.org",
     "at 12:30 ann@example.org wrote: see https://example.org",
-    "Mistral checkpoint " + made((HEX, 32)),
-    "a coherent story, cohere " + made((HEX, 40)),
+    "Mistral checkpoint " + make_fake((HEX, 32)),
+    "a coherent story, cohere " + make_fake((HEX, 40)),
     "Bearer of good news: internationalization",
     "license: Apache-2.0, license key: none",
     "PIN code 560001 is Bengaluru, PIN: 110001 is Delhi",
@@ -393,12 +405,12 @@ def test_ordinary_text_raises_no_alarm(text: str) -> None:
 def test_a_key_is_found_whatever_its_letters_are() -> None:
     """A thousand of each kind: what is missed would be missed for good."""
     kinds: list[Callable[[int], str]] = [
-        lambda seed: made("gh", "p_", (ALNUM, 36), seed=seed),
-        lambda seed: made("sk", "-ant-", "api03-", (WEB, 95), seed=seed),
-        lambda seed: made("AI", "za", (WEB, 34), "k", seed=seed),
-        lambda seed: made("AK", "IA", (BASE32, 16), seed=seed),
-        lambda seed: made("api_key=", (ALNUM, 40), seed=seed),
-        lambda seed: made("token: ", (HEX, 40), seed=seed),
+        lambda seed: make_fake("gh", "p_", (ALNUM, 36), seed=seed),
+        lambda seed: make_fake("sk", "-ant-", "api03-", (WEB, 95), seed=seed),
+        lambda seed: make_fake("AI", "za", (WEB, 34), "k", seed=seed),
+        lambda seed: make_fake("AK", "IA", (BASE32, 16), seed=seed),
+        lambda seed: make_fake("api_key=", (ALNUM, 40), seed=seed),
+        lambda seed: make_fake("token: ", (HEX, 40), seed=seed),
     ]
     for make in kinds:
         missed = [text for text in map(make, range(1000)) if not find(text)]
@@ -407,7 +419,7 @@ def test_a_key_is_found_whatever_its_letters_are() -> None:
 
 @pytest.mark.parametrize("mark", ["\u200b", "\u200d", "\u2060", "\ufeff", "\u00ad", "\u200b\u00ad"])
 def test_a_key_with_invisible_characters_inside_is_found_and_replaced_with_them(mark: str) -> None:
-    key = made("gh", "p_", (ALNUM, 36))
+    key = make_fake("gh", "p_", (ALNUM, 36))
     broken = key[:2] + mark + key[2:20] + mark + key[20:]
     assert redact(f"Ünd: {broken}, ja") == "Ünd: [secret: GitHub token], ja"
     assert redact(f"pass{mark}word: Tr0ub" + f"4d{mark}or&3") == f"pass{mark}word: [secret: password]"
@@ -415,26 +427,26 @@ def test_a_key_with_invisible_characters_inside_is_found_and_replaced_with_them(
 
 
 def test_of_secrets_that_overlap_the_better_known_gives_its_name_to_all() -> None:
-    key = made("gh", "p_", (ALNUM, 36))
+    key = make_fake("gh", "p_", (ALNUM, 36))
     assert redact(f"api_key={key}") == "api_key=[secret: GitHub token]"
     assert redact(f"https://bot:{key}@github.com") == "https://bot:[secret: GitHub token]@github.com"
 
 
 def test_several_secrets_are_found_in_order_and_the_rest_stays() -> None:
-    one, two = made("gh", "p_", (ALNUM, 36)), made("xo", "xb-", (ALNUM, 40))
+    one, two = make_fake("gh", "p_", (ALNUM, 36)), make_fake("xo", "xb-", (ALNUM, 40))
     text = f"A {one}\r\n\tB {two} \u2028 末尾"
     assert [secret.rule for secret in find(text)] == ["GitHub token", "Slack token"]
     assert redact(text) == "A [secret: GitHub token]\r\n\tB [secret: Slack token] \u2028 末尾"
 
 
 def test_an_escaped_end_of_a_line_before_a_key_does_not_hide_it() -> None:
-    raw = json.dumps({"content": f"here:\n{made('gh', 'p_', (ALNUM, 36))}\n{pem('RSA PRIVATE KEY')}"})
+    raw = json.dumps({"content": f"here:\n{make_fake('gh', 'p_', (ALNUM, 36))}\n{pem('RSA PRIVATE KEY')}"})
     assert redact(raw) == '{"content": "here:\\n[secret: GitHub token]\\n[secret: private key]"}'
 
 
 @pytest.mark.parametrize("rule", sorted({rule.name for rule in RULES}))
 def test_what_redact_writes_is_no_secret_nor_makes_one(rule: str) -> None:
-    value = made((ALNUM, 32))
+    value = make_fake((ALNUM, 32))
     for text in (
         f"[secret: {rule}]",
         f"password: [secret: {rule}]",
@@ -470,22 +482,22 @@ def test_redacting_twice_is_the_same_as_once_and_leaves_no_secret(text: str) -> 
 
 @given(mixtures)
 def test_spans_are_in_order_apart_and_all_else_is_unchanged(text: str) -> None:
-    found = find(text)
+    matches = find(text)
     rest, done = [], 0
-    for secret in found:
+    for secret in matches:
         assert done <= secret.start < secret.end <= len(text)
         rest.append(text[done : secret.start])
         done = secret.end
     rest.append(text[done:])
-    kept = redact(text)
-    for part, secret in zip(rest, found, strict=False):
-        assert kept.startswith(part)
-        kept = kept.removeprefix(part).removeprefix(f"[secret: {secret.rule}]")
-    assert kept == rest[-1]
+    remaining = redact(text)
+    for part, secret in zip(rest, matches, strict=False):
+        assert remaining.startswith(part)
+        remaining = remaining.removeprefix(part).removeprefix(f"[secret: {secret.rule}]")
+    assert remaining == rest[-1]
 
 
 def test_a_warning_names_the_kinds_and_the_next_step_but_never_the_secret() -> None:
-    key, password = made("gh", "p_", (ALNUM, 36)), "Tr0ub" + "4dor&3"
+    key, password = make_fake("gh", "p_", (ALNUM, 36)), "Tr0ub" + "4dor&3"
     one = warning(find(f"use {key}"))
     assert one.startswith("the text contains what looks like a secret (GitHub token): move it to a password manager; ")
     assert "`secrets: redact` keeps such text out" in one
@@ -499,9 +511,9 @@ def test_a_warning_names_the_kinds_and_the_next_step_but_never_the_secret() -> N
 
 def test_a_warning_never_repeats_any_secret_however_many_there_are() -> None:
     text = "\n".join(before + secret + after for _, before, secret, after in FAKES)
-    told = warning(find(text))
-    assert len(told) < 3000
-    assert not any(secret in told for _, _, secret, _ in FAKES)
+    sentence = warning(find(text))
+    assert len(sentence) < 3000
+    assert not any(secret in sentence for _, _, secret, _ in FAKES)
 
 
 def test_the_setting_is_one_of_three_and_warns_by_default(home: Path) -> None:
@@ -535,7 +547,7 @@ def bytes_of_index(home: Path) -> bytes:
 
 @pytest.mark.parametrize("setting", ["warn", "redact", "refuse"])
 def test_a_secret_in_a_session_is_never_in_the_index(home: Path, clock: FrozenClock, setting: str) -> None:
-    key, password, private = made("gh", "p_", (ALNUM, 36)), "Tr0ub" + "4dor&3", pem("OPENSSH PRIVATE KEY")
+    key, password, private = make_fake("gh", "p_", (ALNUM, 36)), "Tr0ub" + "4dor&3", pem("OPENSSH PRIVATE KEY")
     page = put_session(
         home,
         {"role": "user", "content": f"Deploy the website with {key} please", "timestamp": f"2026-03-14T09:00 {key}"},
@@ -551,14 +563,14 @@ def test_a_secret_in_a_session_is_never_in_the_index(home: Path, clock: FrozenCl
     assert [line for line in private.split("\n") if line in memory.search("server key")[0].text] == []
     for secret in (key, password, private.split("\n")[3]):
         assert not any(secret in hit.text + hit.at for hit in memory.search(secret, limit=50, min_score=0))
-        kept = bytes_of_index(home).lower()
+        remaining = bytes_of_index(home).lower()
         parts = [part for part in re.split(r"[^a-z0-9]+", secret.lower()) if len(part) >= 4]
-        assert [part for part in parts if part.encode() in kept] == []
+        assert [part for part in parts if part.encode() in remaining] == []
     assert page.read_bytes() == before
 
 
 def test_a_session_is_shown_without_its_secrets_too(home: Path, clock: FrozenClock) -> None:
-    key = made("gh", "p_", (ALNUM, 36))
+    key = make_fake("gh", "p_", (ALNUM, 36))
     put_session(
         home,
         {"role": "user", "content": f"Deploy with {key}"},
@@ -566,10 +578,10 @@ def test_a_session_is_shown_without_its_secrets_too(home: Path, clock: FrozenClo
         f"not JSON, but {key}",
     )
     (home / "commonplace.yaml").write_text("memorySearch: {indexSessions: true}\n")
-    shown = Memory(home, clock=clock).call("memory_get", {"path": "agents/main/sessions/one.jsonl"})["text"]
-    assert key not in shown
-    assert shown.split("\n")[0] == "user: Deploy with [secret: GitHub token]"
-    assert shown.count("[secret: GitHub token]") == 3
+    text = Memory(home, clock=clock).call("memory_get", {"path": "agents/main/sessions/one.jsonl"})["text"]
+    assert key not in text
+    assert text.split("\n")[0] == "user: Deploy with [secret: GitHub token]"
+    assert text.count("[secret: GitHub token]") == 3
 
 
 def test_sessions_are_indexed_again_where_another_rule_says_what_a_secret_is(

@@ -129,16 +129,16 @@ def test_an_agents_own_file_is_checked_where_it_is_ours(home: Path, text: str, l
     assert Memory(home).call("recall")["success"]
 
 
-@pytest.mark.parametrize("asked", ["tenant=a&tenant=b", "tenant=", f"tenant={'a' * 201}"])
-def test_a_database_url_names_one_tenant(asked: str) -> None:
+@pytest.mark.parametrize("query", ["tenant=a&tenant=b", "tenant=", f"tenant={'a' * 201}"])
+def test_a_database_url_names_one_tenant(query: str) -> None:
     with pytest.raises(InvalidArgument, match="names one tenant"):
-        Memory(f"postgresql://localhost/x?{asked}")
+        Memory(f"postgresql://localhost/x?{query}")
 
 
 DOCUMENT = (Path(__file__).parents[1] / "docs" / "settings.md").read_text()
 
 
-def documented() -> dict[str, Any]:
+def read_documentation() -> dict[str, Any]:
     """The settings of the example in the documentation, by their names."""
     example = yaml.safe_load(DOCUMENT.split("```yaml\n")[1].split("```")[0])
     assert set(example.pop("agents")) == {"scout"}
@@ -149,14 +149,14 @@ def documented() -> dict[str, Any]:
 
 
 def test_the_documentation_has_every_setting_and_no_other() -> None:
-    assert sorted(documented()) == sorted(setting.name for setting in SETTINGS)
+    assert sorted(read_documentation()) == sorted(setting.name for setting in SETTINGS)
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
 def test_the_documentation_shows_the_default_or_an_example(setting: Setting) -> None:
-    shown = documented()[setting.name]
+    text = read_documentation()[setting.name]
     has_default = setting.default not in ("", (), None)
-    assert shown == setting.default or not has_default, "what the example shows is the default, where there is one"
+    assert text == setting.default or not has_default, "what the example shows is the default, where there is one"
     assert setting.help
     (line,) = [line for line in DOCUMENT.splitlines() if line.strip().startswith(f"{setting.key}:")][:1]
     assert all(choice in line for choice in setting.schema.get("enum", ())), "every choice is named beside it"

@@ -110,11 +110,11 @@ def test_search_works_when_the_site_is_opened_from_the_disk(site: Path) -> None:
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         page = chromium.new_page()
-        asked: list[str] = []
-        page.on("request", lambda request: asked.append(request.url))
+        question: list[str] = []
+        page.on("request", lambda request: question.append(request.url))
         page.goto((site / "history.html").as_uri())
         page.keyboard.press("/")
         page.keyboard.type("calibration of scores")
         page.get_by_role("heading", name="Calibration of scores").first.wait_for()
         chromium.close()
-    assert [address for address in asked if not address.startswith(("file:", "data:", "blob:"))] == []
+    assert [address for address in question if not address.startswith(("file:", "data:", "blob:"))] == []

@@ -24,7 +24,7 @@ from commonplace.storage.history import coming_from
 from commonplace.trust import open_trusted_tokens, record_made, update_record
 from commonplace.user_config import Endpoint, load
 
-from .maintenance.places import exported, imported
+from .maintenance.places import export_home, import_archive
 from .providers import offer_folder, offer_server, write_config
 from .surfaces.cli.forked import run_command
 
@@ -223,17 +223,17 @@ def test_a_memory_that_got_the_inode_of_one_made_here_is_not_the_users_own(repo:
 def test_a_mark_that_came_with_a_memory_is_not_the_users(repo: Path, tmp_path: Path) -> None:
     memory = repo / ".commonplace"
     record_made(str(memory))
-    kept = shutil.copytree(memory / ".access", tmp_path / "kept")
+    copy = shutil.copytree(memory / ".access", tmp_path / "kept")
     put_a_stranger_in_the_place_of(memory)
     (memory / ".access").mkdir()
     (memory / ".access" / "made-here").write_text("0" * 64)
     assert ORDER not in str(Memory(memory, is_found=True).context())
     shutil.rmtree(memory / ".access")
-    (memory / ".access").symlink_to(kept)  # not even the right one, by way of a link
+    (memory / ".access").symlink_to(copy)  # not even the right one, by way of a link
     assert not Home(str(memory), is_found=True).trust.is_own
     (memory / ".access").unlink()
     (memory / ".access").mkdir()
-    (memory / ".access" / "made-here").symlink_to(kept / "made-here")
+    (memory / ".access" / "made-here").symlink_to(copy / "made-here")
     assert not Home(str(memory), is_found=True).trust.is_own
 
 
@@ -271,7 +271,7 @@ def test_the_mark_of_a_memory_is_in_no_archive_and_ignored_by_git(tmp_path: Path
     assert (project / ".commonplace" / ".access" / "made-here").is_file()
     added = subprocess.run(["git", "add", "-An"], cwd=project, check=True, capture_output=True, text=True)
     assert "made-here" not in added.stdout
-    assert b"made-here" not in exported(project / ".commonplace", history=True)
+    assert b"made-here" not in export_home(project / ".commonplace", history=True)
 
 
 def test_rules_that_the_user_writes_in_a_found_memory_count_but_not_on_top_of_a_strangers(repo: Path) -> None:
@@ -304,7 +304,7 @@ def test_an_archive_cannot_say_what_a_person_kept(tmp_path: Path) -> None:
         keep_sentence(theirs.home, "memory/world/build.md", "The build uses ninja.", 1)
         assert "ninja" in str(theirs.context(query="build", only_approved=True))
     with Memory(tmp_path / "mine") as mine:
-        imported(tmp_path / "mine", exported(tmp_path / "theirs", history=True))
+        import_archive(tmp_path / "mine", export_home(tmp_path / "theirs", history=True))
         assert "ninja" in str(mine.context(query="build"))
         assert "ninja" not in str(mine.context(query="build", only_approved=True))
 
@@ -316,12 +316,12 @@ def test_rules_of_an_archive_wait_also_where_its_history_does_not_know_them(tmp_
     for name in ("directives/edited.md", "directives/by-hand.md"):
         (tmp_path / "theirs" / name).write_text("Obey the hand.\n")
     (tmp_path / "theirs" / "memory" / "world" / "by-hand.md").write_text("The hand uses ninja.\n")
-    archive = exported(tmp_path / "theirs", history=True)
+    archive = export_home(tmp_path / "theirs", history=True)
     with Memory(tmp_path / "mine") as mine:
-        imported(tmp_path / "mine", archive)
-        waiting = {rule.path: rule for rule in list_proposals(mine.home)}
-        assert [*waiting] == ["directives/by-hand.md", "directives/edited.md"]
-        assert {rule.change.by for rule in waiting.values() if rule.change} == {"import (archive)"}
+        import_archive(tmp_path / "mine", archive)
+        rules = {rule.path: rule for rule in list_proposals(mine.home)}
+        assert [*rules] == ["directives/by-hand.md", "directives/edited.md"]
+        assert {rule.change.by for rule in rules.values() if rule.change} == {"import (archive)"}
         assert "Obey" not in str(mine.context())
         approved = str(mine.context(query="ninja", only_approved=True))
         assert "Obey" not in approved
@@ -379,7 +379,7 @@ def test_history_that_an_archive_hides_from_its_reader_approves_nothing(tmp_path
     for file in (tmp_path / "theirs" / ".history").glob("*.jsonl"):
         file.write_bytes(file.read_bytes().replace(b"directives/house.md", rb"directives\/house.md"))
     with Memory(tmp_path / "mine") as mine:
-        imported(tmp_path / "mine", exported(tmp_path / "theirs", history=True))
+        import_archive(tmp_path / "mine", export_home(tmp_path / "theirs", history=True))
         assert [rule.path for rule in list_proposals(mine.home)] == ["directives/house.md"]
         assert "Obey" not in str(mine.context())
 
@@ -402,10 +402,10 @@ def test_tokens_that_came_with_a_found_memory_open_nothing(repo: Path) -> None:
 
     address = str(repo / ".commonplace")
     create_token(open_tokens(address), datetime.now(UTC), agents=None, role="admin", note="theirs")
-    found = open_trusted_tokens(address, is_found=True)
-    assert found.list_tokens() == []
-    create_token(found, datetime.now(UTC), agents=None, role="read", note="mine")
-    assert [token.note for token in found.list_tokens()] == ["mine"]
+    tokens = open_trusted_tokens(address, is_found=True)
+    assert tokens.list_tokens() == []
+    create_token(tokens, datetime.now(UTC), agents=None, role="read", note="mine")
+    assert [token.note for token in tokens.list_tokens()] == ["mine"]
     assert len(open_trusted_tokens(address, is_found=False).list_tokens()) == 2
 
 
@@ -496,9 +496,9 @@ def test_init_makes_a_memory_that_is_the_users_own(tmp_path: Path) -> None:
     assert run(work, "init").returncode == 0
     rule = work / ".commonplace" / "directives" / "mine.md"
     rule.write_text("Answer in French.\n")
-    shown = run(work, "context")
-    assert "Answer in French." in shown.stdout
-    assert shown.stderr == ""
+    output = run(work, "context")
+    assert "Answer in French." in output.stdout
+    assert output.stderr == ""
 
 
 def test_a_memory_is_made_where_the_users_configuration_cannot_be_written(tmp_path: Path) -> None:
@@ -531,8 +531,8 @@ def test_a_strangers_server_does_not_become_the_users_without_a_word(repo: Path,
         assert "nothing was changed" in refused.stderr
     assert (repo / ".commonplace" / "commonplace.yaml").read_text() == settings
     assert not [*tmp_path.rglob("config.yaml")]
-    named = run(repo / "deep", "--home", str(repo / ".commonplace"), "trust", "--migrate")
-    assert "Moved openai" in named.stdout
+    output = run(repo / "deep", "--home", str(repo / ".commonplace"), "trust", "--migrate")
+    assert "Moved openai" in output.stdout
 
 
 def test_what_moves_to_the_user_is_one_value_whatever_it_holds(repo: Path) -> None:
@@ -628,13 +628,13 @@ def test_an_agent_that_edits_a_proposal_does_not_approve_it(home: Path) -> None:
 
 def ask_for_skills(memory: Memory) -> dict[str, str]:
     """What every operation that shows skills replies."""
-    asked: tuple[dict[str, str], ...] = (
+    request: tuple[dict[str, str], ...] = (
         {"op": "getSkill", "name": "helper"},
         {"op": "listSkills"},
         {"op": "listSkillsForUser", "username": "anna"},
         {"op": "search", "query": "helper"},
     )
-    return {each["op"]: json.dumps(memory.call("MemoryTool", each)) for each in asked}
+    return {each["op"]: json.dumps(memory.call("MemoryTool", each)) for each in request}
 
 
 def test_a_tool_shows_no_instructions_that_wait_as_if_they_were_in_force(home: Path) -> None:

@@ -31,13 +31,13 @@ WRITES: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def opened(home: Path, clock: FrozenClock, setting: str) -> Memory:
+def open_memory(home: Path, clock: FrozenClock, setting: str) -> Memory:
     home.mkdir()
     (home / "commonplace.yaml").write_text(f"secrets: {setting}\n")
     return Memory(home, clock=clock)
 
 
-def held(home: Path) -> list[str]:
+def find_holders(home: Path) -> list[str]:
     return [str(path) for path in home.rglob("*") if path.is_file() and TOKEN.encode() in path.read_bytes()]
 
 
@@ -48,17 +48,17 @@ def test_a_secret_is_warned_of_by_default_and_written(
     reply = Memory(home, clock=clock).call(tool, arguments)
     assert "GitHub" in reply["warning"]
     assert TOKEN not in str(reply.get("warning"))
-    assert held(home)
+    assert find_holders(home)
 
 
 @pytest.mark.parametrize(("tool", "arguments"), WRITES, ids=lambda value: value if isinstance(value, str) else "")
 def test_a_secret_is_left_out_where_the_settings_say_so(
     home: Path, clock: FrozenClock, tool: str, arguments: dict[str, Any]
 ) -> None:
-    memory = opened(home, clock, "redact")
+    memory = open_memory(home, clock, "redact")
     reply = memory.call(tool, arguments)
     assert "left out" in reply["warning"]
-    assert held(home) == []
+    assert find_holders(home) == []
     assert any("[secret: GitHub" in path.read_text() for path in home.rglob("*") if path.suffix in (".md", ".json"))
 
 
@@ -66,7 +66,7 @@ def test_a_secret_is_left_out_where_the_settings_say_so(
 def test_a_secret_is_refused_where_the_settings_say_so(
     home: Path, clock: FrozenClock, tool: str, arguments: dict[str, Any]
 ) -> None:
-    memory = opened(home, clock, "refuse")
+    memory = open_memory(home, clock, "refuse")
     before = sorted(home.rglob("*.md"))
     outcome = memory.attempt(tool, arguments)
     assert outcome.error
@@ -76,12 +76,12 @@ def test_a_secret_is_refused_where_the_settings_say_so(
 
 
 def test_a_password_in_structured_data_is_known_by_its_name(home: Path, clock: FrozenClock) -> None:
-    memory = opened(home, clock, "redact")
+    memory = open_memory(home, clock, "redact")
     value = {"user": "ann", "password": "kJ8#mQ2$vR5!xZ9w"}
     assert "left out" in memory.call("MemoryTool", {"op": "setGlobal", "key": "db", "value": value})["warning"]
-    kept = memory.call("MemoryTool", {"op": "getGlobal", "key": "db"})["value"]
-    assert kept["user"] == "ann"
-    assert kept["password"].startswith("[secret: ")
+    remaining = memory.call("MemoryTool", {"op": "getGlobal", "key": "db"})["value"]
+    assert remaining["user"] == "ann"
+    assert remaining["password"].startswith("[secret: ")
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_the_reason_for_a_change_never_holds_a_secret(memory: Memory, home: Path
     action = {"tool": "remember", "arguments": {"content": "x"}, "reasoning": f"they said {TOKEN}"}
     memory.run({"actions": [action]})
     assert "[secret: GitHub" in memory.home.storage.history.changes()[-1].why
-    assert held(home) == []
+    assert find_holders(home) == []
 
 
 def test_looking_for_a_secret_is_no_writing(memory: Memory) -> None:
@@ -200,18 +200,18 @@ TRANSCRIPT = "agents/main/sessions/chat.jsonl"
 
 
 def test_a_transcript_is_written_by_the_same_policy(home: Path, clock: FrozenClock) -> None:
-    memory = opened(home, clock, "redact")
+    memory = open_memory(home, clock, "redact")
     writer = memory.home.writer
     with writer.call("add_items") as write:
         writer.append_transcript(TRANSCRIPT, [{"role": "user", "content": [{"text": f"use {TOKEN}"}]}])
     assert "left out" in write.warnings[0]
-    assert held(home) == []
+    assert find_holders(home) == []
     assert writer.pop_transcript(TRANSCRIPT) == {"role": "user", "content": [{"text": "use [secret: GitHub token]"}]}
     assert writer.pop_transcript(TRANSCRIPT) is None
 
 
 def test_a_transcript_takes_nothing_of_what_the_settings_refuse(home: Path, clock: FrozenClock) -> None:
-    memory = opened(home, clock, "refuse")
+    memory = open_memory(home, clock, "refuse")
     with pytest.raises(HoldsSecret, match="GitHub token"):
         memory.home.writer.append_transcript(TRANSCRIPT, [{"content": "tea"}, {"content": TOKEN}])
     assert memory.home.storage.open_transcript(TRANSCRIPT).items() == []

@@ -37,7 +37,7 @@ class SqliteStore(CommonplaceStore):
     @classmethod
     @contextmanager
     def from_conn_string(cls, _: str, *, index: Any = None, ttl: Any = None) -> Iterator[SqliteStore]:
-        with tempfile.TemporaryDirectory() as home, cls(home, index=index, ttl=_said(ttl)) as store:
+        with tempfile.TemporaryDirectory() as home, cls(home, index=index, ttl=_complete_ttl(ttl)) as store:
             yield store
 
     def setup(self) -> None:
@@ -56,7 +56,10 @@ class AsyncSqliteStore(AsyncBatchedBaseStore):
     @classmethod
     @asynccontextmanager
     async def from_conn_string(cls, _: str, *, index: Any = None, ttl: Any = None) -> AsyncIterator[AsyncSqliteStore]:
-        with tempfile.TemporaryDirectory() as home, CommonplaceStore(home, index=index, ttl=_said(ttl)) as store:
+        with (
+            tempfile.TemporaryDirectory() as home,
+            CommonplaceStore(home, index=index, ttl=_complete_ttl(ttl)) as store,
+        ):
             yield cls(store)
 
     async def setup(self) -> None:
@@ -75,7 +78,7 @@ class AsyncSqliteStore(AsyncBatchedBaseStore):
         return await asyncio.to_thread(self.store.stop_ttl_sweeper)
 
 
-def _said(ttl: Any) -> Any:
+def _complete_ttl(ttl: Any) -> Any:
     return ttl and {"refresh_on_read": False, **ttl}
 
 

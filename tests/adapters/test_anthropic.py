@@ -43,7 +43,7 @@ def call(tool: MemoryTool, command: str, **arguments: Any) -> str:
     return answer
 
 
-def refused(tool: MemoryTool, command: str, **arguments: Any) -> str:
+def get_refusal(tool: MemoryTool, command: str, **arguments: Any) -> str:
     with pytest.raises(ToolError) as caught:
         call(tool, command, **arguments)
     assert isinstance(caught.value.content, str)
@@ -55,8 +55,8 @@ def create(tool: MemoryTool, path: str, text: str = "Ann drinks rooibos.\n") -> 
 
 
 def files(home: Path) -> dict[str, str]:
-    found = (path for path in (home / "claude/memories").rglob("*") if path.is_file())
-    return {str(path.relative_to(home / "claude/memories")): path.read_bytes().decode() for path in found}
+    paths = (path for path in (home / "claude/memories").rglob("*") if path.is_file())
+    return {str(path.relative_to(home / "claude/memories")): path.read_bytes().decode() for path in paths}
 
 
 # What the model is told
@@ -71,9 +71,9 @@ def test_it_is_the_memory_tool_that_the_api_knows(tool: MemoryTool, home: Path) 
 
 def test_a_new_home_has_an_empty_folder_to_view(tool: MemoryTool, home: Path) -> None:
     size = (home / "claude/memories").stat().st_size
-    shown = f"{size / 1024:g}K" if size >= 1024 else f"{size}B"
+    text = f"{size / 1024:g}K" if size >= 1024 else f"{size}B"
     head = "Here're the files and directories up to 2 levels deep in /memories, excluding hidden items:"
-    assert call(tool, "view", path="/memories") == f"{head}\n{shown}\t/memories"
+    assert call(tool, "view", path="/memories") == f"{head}\n{text}\t/memories"
 
 
 def test_a_folder_is_shown_two_levels_deep_by_name_without_what_is_hidden(tool: MemoryTool, home: Path) -> None:
@@ -97,11 +97,11 @@ def test_a_folder_is_shown_two_levels_deep_by_name_without_what_is_hidden(tool: 
 
 
 @pytest.mark.parametrize(
-    ("count", "shown"), [(0, "0B"), (1023, "1023B"), (1024, "1K"), (1536, "1.5K"), (1048576, "1M"), (1100000, "1.0M")]
+    ("count", "text"), [(0, "0B"), (1023, "1023B"), (1024, "1K"), (1536, "1.5K"), (1048576, "1M"), (1100000, "1.0M")]
 )
-def test_sizes_are_shown_as_the_sdk_shows_them(tool: MemoryTool, count: int, shown: str) -> None:
+def test_sizes_are_shown_as_the_sdk_shows_them(tool: MemoryTool, count: int, text: str) -> None:
     create(tool, "/memories/a", "x" * count)
-    assert call(tool, "view", path="/memories").endswith(f"\n{shown}\t/memories/a")
+    assert call(tool, "view", path="/memories").endswith(f"\n{text}\t/memories/a")
 
 
 def test_a_file_is_shown_with_line_numbers(tool: MemoryTool) -> None:
@@ -114,27 +114,28 @@ def test_a_file_is_shown_with_line_numbers(tool: MemoryTool) -> None:
     assert call(tool, "view", path="/memories/a.txt", view_range=[0, 99]) == whole
 
 
-@pytest.mark.parametrize("wanted", [[9, 12], [3, 2], [2, -3], [2, 0]])
-def test_a_range_that_shows_nothing_is_refused(tool: MemoryTool, wanted: list[int]) -> None:
+@pytest.mark.parametrize("expected", [[9, 12], [3, 2], [2, -3], [2, 0]])
+def test_a_range_that_shows_nothing_is_refused(tool: MemoryTool, expected: list[int]) -> None:
     create(tool, "/memories/a.txt", "one\ntwo")
-    said = refused(tool, "view", path="/memories/a.txt", view_range=wanted)
+    output = get_refusal(tool, "view", path="/memories/a.txt", view_range=expected)
     lines = "[1, 2], and not end before it starts."
     assert (
-        said == f"Invalid `view_range` parameter: {wanted}. It should be within the range of lines of the file: {lines}"
+        output
+        == f"Invalid `view_range` parameter: {expected}. It should be within the range of lines of the file: {lines}"
     )
 
 
-@pytest.mark.parametrize("wanted", [[1], [1, 2, 3], "1-2", ["a", "b"], {"a": 1}, 7])
-def test_an_invalid_range_is_refused(tool: MemoryTool, wanted: Any) -> None:
+@pytest.mark.parametrize("expected", [[1], [1, 2, 3], "1-2", ["a", "b"], {"a": 1}, 7])
+def test_an_invalid_range_is_refused(tool: MemoryTool, expected: Any) -> None:
     create(tool, "/memories/a.txt", "one\ntwo")
-    said = refused(tool, "view", path="/memories/a.txt", view_range=wanted)
-    assert said == f"Invalid `view_range` parameter: {wanted!r}. It should be two line numbers."
+    output = get_refusal(tool, "view", path="/memories/a.txt", view_range=expected)
+    assert output == f"Invalid `view_range` parameter: {expected!r}. It should be two line numbers."
 
 
 def test_a_file_of_too_many_lines_is_not_shown(tool: MemoryTool) -> None:
     create(tool, "/memories/a.txt", "\n" * 999_999)
     assert (
-        refused(tool, "view", path="/memories/a.txt")
+        get_refusal(tool, "view", path="/memories/a.txt")
         == "File /memories/a.txt exceeds maximum line limit of 999,999 lines."
     )
 
@@ -142,8 +143,8 @@ def test_a_file_of_too_many_lines_is_not_shown(tool: MemoryTool) -> None:
 def test_replacing_text_shows_the_lines_around_it(tool: MemoryTool, home: Path) -> None:
     create(tool, "/memories/a.txt", "1\n2\n3\n4\r\n5\n6\n7\n")
     head = "The memory file has been edited. Here is the snippet showing the change (with line numbers):"
-    said = call(tool, "str_replace", path="/memories/a.txt", old_str="4", new_str="four\nand more")
-    assert said == f"{head}\n     2\t2\n     3\t3\n     4\tfour\n     5\tand more\r\n     6\t5"
+    reply = call(tool, "str_replace", path="/memories/a.txt", old_str="4", new_str="four\nand more")
+    assert reply == f"{head}\n     2\t2\n     3\t3\n     4\tfour\n     5\tand more\r\n     6\t5"
     assert call(tool, "str_replace", path="/memories/a.txt", old_str="1\n", new_str="") == (
         f"{head}\n     1\t2\n     2\t3\n     3\tfour"
     )
@@ -152,13 +153,13 @@ def test_replacing_text_shows_the_lines_around_it(tool: MemoryTool, home: Path) 
 
 def test_text_that_is_not_there_or_there_twice_is_not_replaced(tool: MemoryTool, home: Path) -> None:
     create(tool, "/memories/a.txt", "Hello\nMiddle\nHello")
-    said = refused(tool, "str_replace", path="/memories/a.txt", old_str="Bye", new_str="")
-    assert said == "No replacement was performed, old_str `Bye` did not appear verbatim in /memories/a.txt."
-    said = refused(tool, "str_replace", path="/memories/a.txt", old_str="Hello", new_str="Hi")
+    output = get_refusal(tool, "str_replace", path="/memories/a.txt", old_str="Bye", new_str="")
+    assert output == "No replacement was performed, old_str `Bye` did not appear verbatim in /memories/a.txt."
+    output = get_refusal(tool, "str_replace", path="/memories/a.txt", old_str="Hello", new_str="Hi")
     where = "Multiple occurrences of old_str `Hello` in lines: 1, 3. Please ensure it is unique"
-    assert said == f"No replacement was performed. {where}"
-    said = refused(tool, "str_replace", path="/memories/a.txt", old_str="", new_str="Hi")
-    assert said == "No replacement was performed, old_str is empty. Please say what to replace."
+    assert output == f"No replacement was performed. {where}"
+    output = get_refusal(tool, "str_replace", path="/memories/a.txt", old_str="", new_str="Hi")
+    assert output == "No replacement was performed, old_str is empty. Please say what to replace."
     assert files(home) == {"a.txt": "Hello\nMiddle\nHello"}
 
 
@@ -176,24 +177,24 @@ def test_a_line_is_inserted_after_another(
     tool: MemoryTool, home: Path, before: str, line: int, text: str, after: str
 ) -> None:
     create(tool, "/memories/a.txt", before)
-    said = call(tool, "insert", path="/memories/a.txt", insert_line=line, insert_text=text)
-    assert said == "The file /memories/a.txt has been edited."
+    reply = call(tool, "insert", path="/memories/a.txt", insert_line=line, insert_text=text)
+    assert reply == "The file /memories/a.txt has been edited."
     assert files(home) == {"a.txt": after}
 
 
 @pytest.mark.parametrize("line", [3, -1, "first", None])
 def test_nothing_is_inserted_where_there_is_no_line(tool: MemoryTool, home: Path, line: Any) -> None:
     create(tool, "/memories/a.txt", "one\ntwo\n")
-    said = refused(tool, "insert", path="/memories/a.txt", insert_line=line, insert_text="new")
-    assert said == f"Invalid `insert_line` parameter: {line}. It should be within the range [0, 2]."
+    output = get_refusal(tool, "insert", path="/memories/a.txt", insert_line=line, insert_text="new")
+    assert output == f"Invalid `insert_line` parameter: {line}. It should be within the range [0, 2]."
     assert files(home) == {"a.txt": "one\ntwo\n"}
 
 
 def test_deleting_and_renaming_say_what_they_did(tool: MemoryTool, home: Path) -> None:
     create(tool, "/memories/a/b.txt", "b")
     create(tool, "/memories/c.txt", "c")
-    said = call(tool, "rename", old_path="/memories/a", new_path="/memories/x/y")
-    assert said == "Successfully renamed /memories/a to /memories/x/y"
+    reply = call(tool, "rename", old_path="/memories/a", new_path="/memories/x/y")
+    assert reply == "Successfully renamed /memories/a to /memories/x/y"
     assert files(home) == {"x/y/b.txt": "b", "c.txt": "c"}
     assert not (home / "claude/memories/a").exists()
     assert call(tool, "rename", old_path="/memories/c.txt", new_path="/memories/d.txt").startswith("Successfully")
@@ -218,43 +219,45 @@ def test_a_missing_file_is_reported_in_the_sdks_words(tool: MemoryTool) -> None:
         ("str_replace", {"old_str": "a", "new_str": "b"}),
         ("insert", {"insert_line": 0, "insert_text": ""}),
     ):
-        assert refused(tool, command, path="/memories/no.txt", **rest) == f"{missing}. Please provide a valid path."
-    assert refused(tool, "delete", path="/memories/no.txt") == missing
-    assert refused(tool, "rename", old_path="/memories/no.txt", new_path="/memories/b.txt") == missing
+        assert get_refusal(tool, command, path="/memories/no.txt", **rest) == f"{missing}. Please provide a valid path."
+    assert get_refusal(tool, "delete", path="/memories/no.txt") == missing
+    assert get_refusal(tool, "rename", old_path="/memories/no.txt", new_path="/memories/b.txt") == missing
 
 
 def test_what_is_in_the_way_is_reported_in_the_sdks_words(tool: MemoryTool, home: Path) -> None:
     create(tool, "/memories/a.txt")
     create(tool, "/memories/folder/b.txt")
-    assert refused(tool, "create", path="/memories/a.txt", file_text="") == "File /memories/a.txt already exists"
-    assert refused(tool, "create", path="/memories/folder", file_text="") == "File /memories/folder already exists"
-    assert refused(tool, "create", path="/memories", file_text="") == "File /memories already exists"
-    said = refused(tool, "rename", old_path="/memories/no", new_path="/memories/a.txt")
-    assert said == "The destination /memories/a.txt already exists"
-    said = refused(tool, "rename", old_path="/memories/a.txt", new_path="/memories/a.txt")
-    assert said == "The destination /memories/a.txt already exists"
+    assert get_refusal(tool, "create", path="/memories/a.txt", file_text="") == "File /memories/a.txt already exists"
+    assert get_refusal(tool, "create", path="/memories/folder", file_text="") == "File /memories/folder already exists"
+    assert get_refusal(tool, "create", path="/memories", file_text="") == "File /memories already exists"
+    output = get_refusal(tool, "rename", old_path="/memories/no", new_path="/memories/a.txt")
+    assert output == "The destination /memories/a.txt already exists"
+    output = get_refusal(tool, "rename", old_path="/memories/a.txt", new_path="/memories/a.txt")
+    assert output == "The destination /memories/a.txt already exists"
     for command, rest in (
         ("str_replace", {"old_str": "a", "new_str": "b"}),
         ("insert", {"insert_line": 0, "insert_text": ""}),
     ):
-        assert refused(tool, command, path="/memories/folder", **rest) == "The path /memories/folder is not a file."
+        assert get_refusal(tool, command, path="/memories/folder", **rest) == "The path /memories/folder is not a file."
     below = "leads through a.txt, which is not a directory."
-    assert refused(tool, "create", path="/memories/a.txt/b/c", file_text="") == f"The path /memories/a.txt/b/c {below}"
-    said = refused(tool, "rename", old_path="/memories/folder", new_path="/memories/a.txt/b")
-    assert said == f"The path /memories/a.txt/b {below}"
-    said = refused(tool, "rename", old_path="/memories/folder", new_path="/memories/folder/in")
-    assert said == "Cannot rename /memories/folder to /memories/folder/in, which is inside of it"
+    assert (
+        get_refusal(tool, "create", path="/memories/a.txt/b/c", file_text="") == f"The path /memories/a.txt/b/c {below}"
+    )
+    output = get_refusal(tool, "rename", old_path="/memories/folder", new_path="/memories/a.txt/b")
+    assert output == f"The path /memories/a.txt/b {below}"
+    output = get_refusal(tool, "rename", old_path="/memories/folder", new_path="/memories/folder/in")
+    assert output == "Cannot rename /memories/folder to /memories/folder/in, which is inside of it"
     os.mkfifo(home / "claude/memories/pipe")
-    assert refused(tool, "view", path="/memories/pipe") == "Unsupported file type for /memories/pipe"
+    assert get_refusal(tool, "view", path="/memories/pipe") == "Unsupported file type for /memories/pipe"
     assert call(tool, "delete", path="/memories/pipe") == "Successfully deleted /memories/pipe"
     assert sorted(files(home)) == ["a.txt", "folder/b.txt"]
 
 
 @pytest.mark.parametrize("path", ["/memories", "/memories/", "/memories//", "/memories/.", "/memories/sub/.."])
 def test_the_folder_itself_stays(tool: MemoryTool, home: Path, path: str) -> None:
-    assert refused(tool, "delete", path=path) == "Cannot delete the /memories directory itself"
-    said = refused(tool, "rename", old_path=path, new_path="/memories/x")
-    assert said == "Cannot rename the /memories directory itself"
+    assert get_refusal(tool, "delete", path=path) == "Cannot delete the /memories directory itself"
+    output = get_refusal(tool, "rename", old_path=path, new_path="/memories/x")
+    assert output == "Cannot rename the /memories directory itself"
     assert (home / "claude/memories").is_dir()
 
 
@@ -285,7 +288,7 @@ def test_all_memory_is_cleared_and_can_be_brought_back(tool: MemoryTool, home: P
 )
 def test_a_path_elsewhere_is_refused(tool: MemoryTool, path: str) -> None:
     for command, rest in (("view", {}), ("create", {"file_text": "x"}), ("delete", {})):
-        assert refused(tool, command, path=path, **rest) == f"Path must start with /memories, got: {path}"
+        assert get_refusal(tool, command, path=path, **rest) == f"Path must start with /memories, got: {path}"
 
 
 @pytest.mark.parametrize(
@@ -304,12 +307,12 @@ def test_a_path_elsewhere_is_refused(tool: MemoryTool, path: str) -> None:
     ],
 )
 def test_no_path_leads_upwards(tool: MemoryTool, home: Path, path: str) -> None:
-    said = f"Path {path} would escape /memories directory"
+    text = f"Path {path} would escape /memories directory"
     for command, rest in (("view", {}), ("create", {"file_text": "x"}), ("delete", {})):
-        assert refused(tool, command, path=path, **rest) == said
-    assert refused(tool, "rename", old_path=path, new_path="/memories/b") == said
+        assert get_refusal(tool, command, path=path, **rest) == text
+    assert get_refusal(tool, "rename", old_path=path, new_path="/memories/b") == text
     create(tool, "/memories/b")
-    assert refused(tool, "rename", old_path="/memories/b", new_path=path) == said
+    assert get_refusal(tool, "rename", old_path="/memories/b", new_path=path) == text
     assert sorted(each.name for each in home.iterdir() if each.name[0] != ".") == ["claude"]
 
 
@@ -320,22 +323,22 @@ def test_a_percent_sign_is_a_character_like_any_other(tool: MemoryTool, home: Pa
 
 @pytest.mark.parametrize("path", ["/memories/a\0b", "/memories/a\\b"])
 def test_a_name_that_no_page_has_is_refused(tool: MemoryTool, path: str) -> None:
-    said = refused(tool, "create", path=path, file_text="x")
-    assert said == f"Path {path!a} has a null character or a backslash in it: use one like /memories/a.md"
+    output = get_refusal(tool, "create", path=path, file_text="x")
+    assert output == f"Path {path!a} has a null character or a backslash in it: use one like /memories/a.md"
 
 
 @pytest.mark.parametrize("path", ["/memories/.hidden", "/memories/.git/config", "/memories/a/.b/c.md"])
 def test_nothing_new_is_hidden(tool: MemoryTool, home: Path, path: str) -> None:
     create(tool, "/memories/plain.md")
-    said = f"Path {path} is hidden: use names that do not begin with a dot"
-    assert refused(tool, "create", path=path, file_text="x") == said
-    assert refused(tool, "rename", old_path="/memories/plain.md", new_path=path) == said
+    text = f"Path {path} is hidden: use names that do not begin with a dot"
+    assert get_refusal(tool, "create", path=path, file_text="x") == text
+    assert get_refusal(tool, "rename", old_path="/memories/plain.md", new_path=path) == text
     assert list(files(home)) == ["plain.md"]
 
 
 def test_a_path_that_leads_through_a_file_does_not_exist(tool: MemoryTool) -> None:
     create(tool, "/memories/a.md")
-    assert refused(tool, "delete", path="/memories/a.md/b.md") == "The path /memories/a.md/b.md does not exist"
+    assert get_refusal(tool, "delete", path="/memories/a.md/b.md") == "The path /memories/a.md/b.md does not exist"
 
 
 def test_what_a_person_hid_can_be_read_and_deleted(tool: MemoryTool, home: Path) -> None:
@@ -345,9 +348,11 @@ def test_what_a_person_hid_can_be_read_and_deleted(tool: MemoryTool, home: Path)
 
 
 def test_a_name_that_is_too_long_is_refused_with_a_reason(tool: MemoryTool) -> None:
-    said = refused(tool, "create", path="/memories/" + "x" * 300, file_text="x")
-    assert "too long" in said
-    assert refused(tool, "view", path="/memories/" + "x" * 300).endswith("does not exist. Please provide a valid path.")
+    output = get_refusal(tool, "create", path="/memories/" + "x" * 300, file_text="x")
+    assert "too long" in output
+    assert get_refusal(tool, "view", path="/memories/" + "x" * 300).endswith(
+        "does not exist. Please provide a valid path."
+    )
 
 
 @pytest.mark.parametrize(
@@ -372,21 +377,21 @@ def test_what_is_missing_is_named(tool: MemoryTool, command: dict[str, Any], mis
 
 
 def test_what_is_no_text_is_refused(tool: MemoryTool, home: Path) -> None:
-    assert refused(tool, "view", path=5) == "Invalid parameter: path must be text, not int"
-    assert refused(tool, "create", path="/memories/a", file_text=["x"]) == (
+    assert get_refusal(tool, "view", path=5) == "Invalid parameter: path must be text, not int"
+    assert get_refusal(tool, "create", path="/memories/a", file_text=["x"]) == (
         "Invalid parameter: file_text must be text, not list"
     )
-    said = refused(tool, "create", path="/memories/a", file_text="half a character: \ud83d")
-    assert said == "Invalid parameter: file_text has characters that are not Unicode text"
-    said = refused(tool, "view", path="/memories/\ud83d")
-    assert said == "Invalid parameter: path has characters that are not Unicode text"
+    output = get_refusal(tool, "create", path="/memories/a", file_text="half a character: \ud83d")
+    assert output == "Invalid parameter: file_text has characters that are not Unicode text"
+    output = get_refusal(tool, "view", path="/memories/\ud83d")
+    assert output == "Invalid parameter: path has characters that are not Unicode text"
     assert files(home) == {}
 
 
-@pytest.mark.parametrize("given", [None, "view", [], 5])
-def test_an_input_that_is_no_object_is_refused(tool: MemoryTool, given: Any) -> None:
+@pytest.mark.parametrize("arguments", [None, "view", [], 5])
+def test_an_input_that_is_no_object_is_refused(tool: MemoryTool, arguments: Any) -> None:
     with pytest.raises(ToolError, match="must be an object with a command"):
-        tool.call(given)
+        tool.call(arguments)
 
 
 def test_an_unknown_command_is_refused_as_the_sdk_does(tool: MemoryTool) -> None:
@@ -401,8 +406,8 @@ def test_no_link_leads_out(tool: MemoryTool, home: Path, tmp_path: Path) -> None
     (home / "claude/memories/upper").symlink_to(home)
     for path in ("out/secret.txt", "out/new/x.txt", "file.txt", "upper/commonplace.yaml", "out"):
         for command, rest in (("view", {}), ("create", {"file_text": "x"}), ("delete", {})):
-            said = refused(tool, command, path=f"/memories/{path}", **rest)
-            assert said == f"Path /memories/{path} would escape /memories directory"
+            output = get_refusal(tool, command, path=f"/memories/{path}", **rest)
+            assert output == f"Path /memories/{path} would escape /memories directory"
     assert "secret" not in call(tool, "view", path="/memories")
     assert (tmp_path / "secret.txt").read_text() == "secret"
 
@@ -422,17 +427,17 @@ def test_a_link_in_place_of_the_folder_is_refused(home: Path, tmp_path: Path) ->
     (tmp_path / "elsewhere").mkdir()
     (home / "claude").mkdir(parents=True)
     (home / "claude/memories").symlink_to(tmp_path / "elsewhere")
-    said = refused(MemoryTool(home), "create", path="/memories/a.txt", file_text="x")
-    assert said == "Path would escape /memories directory via symlink"
+    output = get_refusal(MemoryTool(home), "create", path="/memories/a.txt", file_text="x")
+    assert output == "Path would escape /memories directory via symlink"
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
 def test_a_file_that_is_no_text_is_not_shown_but_moved_and_deleted(tool: MemoryTool, home: Path) -> None:
     (home / "claude/memories/a.bin").write_bytes(b"\xff\xfe\x80")
     no_text = "The file /memories/a.bin is not a valid UTF-8 text file."
-    assert refused(tool, "view", path="/memories/a.bin") == no_text
-    assert refused(tool, "str_replace", path="/memories/a.bin", old_str="a", new_str="b") == no_text
-    assert refused(tool, "insert", path="/memories/a.bin", insert_line=0, insert_text="b") == no_text
+    assert get_refusal(tool, "view", path="/memories/a.bin") == no_text
+    assert get_refusal(tool, "str_replace", path="/memories/a.bin", old_str="a", new_str="b") == no_text
+    assert get_refusal(tool, "insert", path="/memories/a.bin", insert_line=0, insert_text="b") == no_text
     call(tool, "rename", old_path="/memories/a.bin", new_path="/memories/b/c.bin")
     assert (home / "claude/memories/b/c.bin").read_bytes() == b"\xff\xfe\x80"
     call(tool, "rename", old_path="/memories/b", new_path="/memories/d")
@@ -513,7 +518,7 @@ def test_a_file_that_vanishes_between_two_looks_is_reported_as_gone(
         (home / "claude/memories/a.txt").write_text("x")
         with monkeypatch.context() as patch:
             patch.setattr(os, "open", late)
-            assert refused(tool, command, path="/memories/a.txt", **rest) == gone
+            assert get_refusal(tool, command, path="/memories/a.txt", **rest) == gone
         assert files(home) == {}
 
 
@@ -609,8 +614,8 @@ def test_a_folder_of_ten_thousand_files_is_shown_at_about_the_cost_of_listing_it
     names = sorted(os.stat(entry.path).st_size for entry in os.scandir(home / "claude/memories"))
     listing = time.process_time() - start
     start = time.process_time()
-    shown = call(tool, "view", path="/memories")
-    assert shown.count("\n") == len(names) + 1
+    reply = call(tool, "view", path="/memories")
+    assert reply.count("\n") == len(names) + 1
     assert time.process_time() - start < 60 * listing + 0.1
 
 
@@ -651,9 +656,13 @@ def test_history_says_which_tool_agent_and_session_wrote(home: Path, clock: Froz
     create(tool, "/memories/a.txt", "one")
     call(tool, "str_replace", path="/memories/a.txt", old_str="one", new_str="two")
     call(tool, "insert", path="/memories/a.txt", insert_line=0, insert_text="zero")
-    made = timeline.list_changes(tool.home, "agents/ann/claude/memories/a.txt")
-    assert [change.by for change in made] == ["ann (memory:create)", "ann (memory:str_replace)", "ann (memory:insert)"]
-    assert {change.session for change in made} == {"s-1"}
+    changes = timeline.list_changes(tool.home, "agents/ann/claude/memories/a.txt")
+    assert [change.by for change in changes] == [
+        "ann (memory:create)",
+        "ann (memory:str_replace)",
+        "ann (memory:insert)",
+    ]
+    assert {change.session for change in changes} == {"s-1"}
 
 
 def test_a_rename_is_one_change_and_can_be_taken_back(tool: MemoryTool, home: Path, clock: FrozenClock) -> None:
@@ -715,8 +724,8 @@ def test_keys_are_kept_out_as_the_settings_say(home: Path, setting: str) -> None
         else:
             assert isinstance(tool.call(command), str)
             assert "secret" in tool.warnings[0]
-    kept = sum(text.count(KEY) for text in files(home).values())
-    assert kept == (3 if setting == "warn" else 0)
+    count = sum(text.count(KEY) for text in files(home).values())
+    assert count == (3 if setting == "warn" else 0)
     if setting == "warn":
         assert call(tool, "create", path="/memories/c.txt", file_text=KEY) == (
             "File created successfully at: /memories/c.txt"
@@ -731,15 +740,17 @@ def test_a_key_is_no_file_name(home: Path, setting: str) -> None:
     (home / "commonplace.yaml").write_text(f"secrets: {setting}\n")
     tool = MemoryTool(home)
     create(tool, "/memories/a.txt")
-    assert refused(tool, "create", path=f"/memories/{KEY}.txt", file_text="").startswith("nothing was written")
-    assert refused(tool, "rename", old_path="/memories/a.txt", new_path=f"/memories/{KEY}").startswith("nothing was")
+    assert get_refusal(tool, "create", path=f"/memories/{KEY}.txt", file_text="").startswith("nothing was written")
+    assert get_refusal(tool, "rename", old_path="/memories/a.txt", new_path=f"/memories/{KEY}").startswith(
+        "nothing was"
+    )
     assert list(files(home)) == ["a.txt"]
 
 
 def test_the_doctor_finds_nothing_wrong_with_what_it_wrote(tool: MemoryTool) -> None:
     for path in ("a.txt", "b.markdown", "B/c", "2030-01-01.md", "notes.json", "e.MD"):
         create(tool, f"/memories/{path}", "---\nnot: front matter\nbut text { [\n")
-    assert [(found.check, found.path) for found in examine(tool.home.root).findings] == []
+    assert [(finding.check, finding.path) for finding in examine(tool.home.root).findings] == []
 
 
 # The same, for asynchronous clients, and through the SDK's own runner
@@ -751,8 +762,8 @@ def test_the_asynchronous_tool_answers_the_same(home: Path) -> None:
     assert tool.to_dict() == {"type": "memory_20250818", "name": "memory", "cache_control": {"type": "ephemeral"}}
 
     async def work() -> list[Any]:
-        made = {"command": "create", "path": "/memories/a.txt", "file_text": "x"}
-        tries = await asyncio.gather(*(tool.call(made) for _ in range(8)), return_exceptions=True)
+        result = {"command": "create", "path": "/memories/a.txt", "file_text": "x"}
+        tries = await asyncio.gather(*(tool.call(result) for _ in range(8)), return_exceptions=True)
         assert sum(isinstance(each, ToolError) for each in tries) == 7
         steps: list[dict[str, Any]] = [
             {"command": "view", "path": "/memories/a.txt"},
@@ -779,7 +790,7 @@ def test_the_asynchronous_tool_answers_the_same(home: Path) -> None:
 
 
 def test_the_sdks_runner_carries_out_what_claude_asks_for(tool: MemoryTool, home: Path) -> None:
-    asked: list[dict[str, Any]] = [
+    question: list[dict[str, Any]] = [
         {"command": "view", "path": "/memories"},
         {"command": "create", "path": "/memories/a.txt", "file_text": "rooibos"},
         {"command": "create", "path": "/memories/a.txt", "file_text": "coffee"},
@@ -789,15 +800,17 @@ def test_the_sdks_runner_carries_out_what_claude_asks_for(tool: MemoryTool, home
     def claude(request: httpx2.Request) -> httpx2.Response:
         requests.append(json.loads(request.content))
         turn = len(requests) - 1
-        uses = {"type": "tool_use", "id": f"toolu_{turn}", "name": "memory", "input": asked[turn]} if turn < 3 else None
+        uses = (
+            {"type": "tool_use", "id": f"toolu_{turn}", "name": "memory", "input": question[turn]} if turn < 3 else None
+        )
         content = [uses or {"type": "text", "text": "Noted."}]
         message = {"id": f"msg_{turn}", "type": "message", "role": "assistant", "model": "m", "content": content}
         message |= {"stop_reason": "tool_use" if uses else "end_turn", "stop_sequence": None}
         return httpx2.Response(200, json=message | {"usage": {"input_tokens": 1, "output_tokens": 1}})
 
     client = anthropic.Anthropic(api_key="none", http_client=httpx2.Client(transport=httpx2.MockTransport(claude)))
-    said: list[Any] = [{"role": "user", "content": "I drink rooibos."}]
-    client.beta.messages.tool_runner(model="m", max_tokens=100, messages=said, tools=[tool]).until_done()
+    output: list[Any] = [{"role": "user", "content": "I drink rooibos."}]
+    client.beta.messages.tool_runner(model="m", max_tokens=100, messages=output, tools=[tool]).until_done()
     assert requests[0]["tools"] == [{"type": "memory_20250818", "name": "memory"}]
     results = [request["messages"][-1]["content"][0] for request in requests[1:]]
     assert results[1]["content"] == "File created successfully at: /memories/a.txt"

@@ -50,9 +50,9 @@ def _suite(tmp_path: Path) -> bytes:
     """The test file of the installed version: from a folder that has it, or from the package's source archive."""
     folder = os.environ.get("COMMONPLACE_FOREIGN_TESTS")
     if folder:
-        found = next(Path(folder).rglob("memory_tools/test_filesystem.py"), None)
-        if found:
-            return found.read_bytes()
+        path = next(Path(folder).rglob("memory_tools/test_filesystem.py"), None)
+        if path:
+            return path.read_bytes()
     version = importlib.metadata.version("anthropic")
     fetch = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-binary", "anthropic", "-d", str(tmp_path)]
     done = subprocess.run([*fetch, f"anthropic=={version}"], capture_output=True, text=True, check=False, timeout=300)

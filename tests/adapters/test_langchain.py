@@ -27,7 +27,7 @@ from commonplace.tools.catalog import TOOLSETS
 FACTS = ["Ann drinks rooibos tea.", "Bob drinks green tea.", "Cem drinks black tea.", "The dog is called Bruno."]
 
 
-def filled(home: Path) -> Memory:
+def make_memory(home: Path) -> Memory:
     memory = Memory(home, clock=FrozenClock())
     for number, fact in enumerate(FACTS):
         memory.call(
@@ -37,7 +37,7 @@ def filled(home: Path) -> Memory:
 
 
 @pytest.fixture
-def offered(memory: Memory) -> dict[str, BaseTool]:
+def tools_by_name(memory: Memory) -> dict[str, BaseTool]:
     return {tool.name: tool for tool in tools(memory, TOOLSETS)}
 
 
@@ -72,7 +72,7 @@ class _OneTool(OnAHome):
 
     @property
     def tool_constructor(self) -> BaseTool:
-        return next(tool for tool in tools(filled(self.home), TOOLSETS) if tool.name == self.name)
+        return next(tool for tool in tools(make_memory(self.home), TOOLSETS) if tool.name == self.name)
 
     @property
     def tool_invoke_params_example(self) -> dict[str, Any]:
@@ -110,40 +110,40 @@ class TestRetriever(OnAHome, RetrieversIntegrationTests):
 
     @property
     def retriever_constructor_params(self) -> dict[str, Any]:
-        return {"memory": filled(self.home)}
+        return {"memory": make_memory(self.home)}
 
     @property
     def retriever_query_example(self) -> str:
         return "who drinks tea?"
 
 
-def test_every_tool_is_offered_as_the_memory_describes_it(memory: Memory, offered: dict[str, BaseTool]) -> None:
+def test_every_tool_is_offered_as_the_memory_describes_it(memory: Memory, tools_by_name: dict[str, BaseTool]) -> None:
     described = {each["function"]["name"]: each for each in memory.tools("openai", TOOLSETS)}
-    assert {name: convert_to_openai_tool(tool) for name, tool in offered.items()} == described
+    assert {name: convert_to_openai_tool(tool) for name, tool in tools_by_name.items()} == described
 
 
-def test_a_tool_answers_as_the_memory_does(memory: Memory, offered: dict[str, BaseTool]) -> None:
-    written = json.loads(offered["memory_write"].invoke({"key": "drink", "content": "tea"}))
+def test_a_tool_answers_as_the_memory_does(memory: Memory, tools_by_name: dict[str, BaseTool]) -> None:
+    written = json.loads(tools_by_name["memory_write"].invoke({"key": "drink", "content": "tea"}))
     assert written["success"]
     assert memory.call("memory_read", {"key": "drink"})["data"]["content"] == "tea"
-    assert json.loads(asyncio.run(offered["memory_read"].ainvoke({"key": "drink"})))["data"]["content"] == "tea"
-    assert json.loads(offered["memory_read"].invoke('{"key": "drink"}'))["data"]["content"] == "tea"
+    assert json.loads(asyncio.run(tools_by_name["memory_read"].ainvoke({"key": "drink"})))["data"]["content"] == "tea"
+    assert json.loads(tools_by_name["memory_read"].invoke('{"key": "drink"}'))["data"]["content"] == "tea"
 
 
 @pytest.mark.parametrize("arguments", [{}, {"key": 5}, {"key": "nowhere"}, {"key": "\ud800"}, "not json", "[1]"])
-def test_what_a_model_does_wrong_is_answered_as_text(offered: dict[str, BaseTool], arguments: Any) -> None:
-    answer = offered["memory_read"].invoke(arguments)
+def test_what_a_model_does_wrong_is_answered_as_text(tools_by_name: dict[str, BaseTool], arguments: Any) -> None:
+    answer = tools_by_name["memory_read"].invoke(arguments)
     assert json.loads(answer)["error"]
-    assert json.loads(asyncio.run(offered["memory_read"].ainvoke(arguments)))["error"]
+    assert json.loads(asyncio.run(tools_by_name["memory_read"].ainvoke(arguments)))["error"]
 
 
-def test_the_message_of_a_call_that_failed_says_so(offered: dict[str, BaseTool]) -> None:
+def test_the_message_of_a_call_that_failed_says_so(tools_by_name: dict[str, BaseTool]) -> None:
     def call(key: str) -> ToolMessage:
-        return offered["memory_read"].invoke(
+        return tools_by_name["memory_read"].invoke(
             {"type": "tool_call", "id": "1", "name": "memory_read", "args": {"key": key}}
         )  # type: ignore[no-any-return]
 
-    offered["memory_write"].invoke({"key": "drink", "content": "tea"})
+    tools_by_name["memory_write"].invoke({"key": "drink", "content": "tea"})
     assert (call("drink").status, call("nowhere").status) == ("success", "error")
 
 
@@ -155,8 +155,8 @@ def test_a_graph_of_langgraph_calls_the_tools(memory: Memory) -> None:
         {"type": "tool_call", "id": "1", "name": "remember", "args": {"content": "Ann drinks rooibos."}},
         {"type": "tool_call", "id": "2", "name": "remember", "args": {}},
     ]
-    said = graph.compile().invoke({"messages": [AIMessage("", tool_calls=calls)]})  # type: ignore[arg-type]
-    assert [message.status for message in said["messages"][1:]] == ["success", "error"]
+    result = graph.compile().invoke({"messages": [AIMessage("", tool_calls=calls)]})  # type: ignore[arg-type]
+    assert [message.status for message in result["messages"][1:]] == ["success", "error"]
     assert memory.search("rooibos")
 
 
@@ -167,11 +167,11 @@ def test_only_the_toolsets_that_are_asked_for_are_offered(memory: Memory) -> Non
 
 
 def test_a_document_names_its_page(home: Path) -> None:
-    retriever = MemoryRetriever(memory=filled(home), k=1, filters={"tags": ["tea"]})
-    (found,) = retriever.invoke("rooibos")
-    assert found.page_content.endswith("Ann drinks rooibos tea.")
-    assert 0 < found.metadata.pop("score") <= 1
-    assert found.metadata == {
+    retriever = MemoryRetriever(memory=make_memory(home), k=1, filters={"tags": ["tea"]})
+    (result,) = retriever.invoke("rooibos")
+    assert result.page_content.endswith("Ann drinks rooibos tea.")
+    assert 0 < result.metadata.pop("score") <= 1
+    assert result.metadata == {
         "path": "agents/main/memory/daily/2026-03-14.md",
         "lines": [1, 3],
         "scope": "agent:main",
@@ -182,24 +182,24 @@ def test_a_document_names_its_page(home: Path) -> None:
         "citation": "agents/main/memory/daily/2026-03-14.md#L1-L3",
         "author": "main (memory_write)",
     }
-    assert found.id == found.metadata["citation"]
+    assert result.id == result.metadata["citation"]
 
 
 def test_filters_narrow_what_is_found(home: Path) -> None:
-    retriever = MemoryRetriever(memory=filled(home), min_score=0.0)
-    assert all("tea" in found.page_content for found in retriever.invoke("what is there?", tags=["tea"]))
+    retriever = MemoryRetriever(memory=make_memory(home), min_score=0.0)
+    assert all("tea" in result.page_content for result in retriever.invoke("what is there?", tags=["tea"]))
     assert retriever.invoke("tea", until="2020") == []
     assert len(retriever.batch(["tea", "dog"])) == 2
 
 
 def test_a_question_or_a_filter_that_makes_no_sense_is_an_error_that_says_so(home: Path) -> None:
-    retriever = MemoryRetriever(memory=filled(home))
+    retriever = MemoryRetriever(memory=make_memory(home))
     with pytest.raises(InvalidArgument, match="the query is blank"):
         retriever.invoke(" ")
     with pytest.raises(InvalidArgument, match="unknown filter"):
         retriever.invoke("tea", colour="green")
     with pytest.raises(ValueError, match="greater than or equal to 1"):
-        MemoryRetriever(memory=filled(home), k=0)
+        MemoryRetriever(memory=make_memory(home), k=0)
 
 
 def test_without_langchain_the_error_says_what_to_install() -> None:

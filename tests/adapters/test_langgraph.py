@@ -72,7 +72,7 @@ def test_what_a_person_edits_is_what_is_read(home: Path, store: CommonplaceStore
     item = store.get(USERS, "drink")
     assert item is not None
     assert item.value == {"likes": "cocoa"}
-    assert [found.key for found in store.search(USERS, filter={"likes": "cocoa"})] == ["drink"]
+    assert [hit.key for hit in store.search(USERS, filter={"likes": "cocoa"})] == ["drink"]
 
 
 def test_a_page_that_is_renamed_or_moved_is_another_item(home: Path, store: CommonplaceStore) -> None:
@@ -85,7 +85,7 @@ def test_a_page_that_is_renamed_or_moved_is_another_item(home: Path, store: Comm
     assert store.get(("Users", "Ann"), "Drink!") is None
     item = store.get(("Users", "ann"), "drink")
     assert item is not None
-    assert [(found.namespace, found.key) for found in store.search(())] == [(("Users", "ann"), "drink")]
+    assert [(hit.namespace, hit.key) for hit in store.search(())] == [(("Users", "ann"), "drink")]
 
 
 def test_pages_that_a_person_made_are_items(home: Path, store: CommonplaceStore) -> None:
@@ -100,8 +100,8 @@ def test_pages_that_a_person_made_are_items(home: Path, store: CommonplaceStore)
         "list": {"value": [1, 2]},
         "broken": {"text": "{not json"},
     }
-    found = store.get(("My Notes",), "Shopping List")
-    assert found is not None
+    response = store.get(("My Notes",), "Shopping List")
+    assert response is not None
     store.put(("My Notes",), "Shopping List", {"text": "milk"})
     assert (folder / "Shopping List.md").read_text().endswith('"milk"\n}\n')
     assert len(store.search(("My Notes",))) == 3
@@ -224,7 +224,7 @@ def test_mappings_and_tuples_of_any_kind_are_kept(store: CommonplaceStore) -> No
 
 def test_a_batch_reads_before_it_writes_and_the_last_write_counts(store: CommonplaceStore) -> None:
     store.put(("a",), "k", {"n": 0})
-    got, first, second, found, listed, gone = store.batch(
+    got, first, second, result, listed, gone = store.batch(
         [
             GetOp(("a",), "k"),
             PutOp(("a",), "k", {"n": 1}),
@@ -235,7 +235,7 @@ def test_a_batch_reads_before_it_writes_and_the_last_write_counts(store: Commonp
         ]
     )
     assert (first, second, gone) == (None, None, None)
-    assert got.value == found[0].value == {"n": 0}  # type: ignore[union-attr, index]
+    assert got.value == result[0].value == {"n": 0}  # type: ignore[union-attr, index]
     assert listed == [("a",)]
     assert store.get(("a",), "k").value == {"n": 2}  # type: ignore[union-attr]
 
@@ -283,7 +283,7 @@ VALUE = {
 
 
 @pytest.mark.parametrize(
-    ("wanted", "fits"),
+    ("expected", "fits"),
     [
         ({"n": 5}, True),
         ({"n": 5.0}, True),
@@ -308,9 +308,9 @@ VALUE = {
         ({"n": {"$eq": float("nan")}}, False),
     ],
 )
-def test_filters(store: CommonplaceStore, wanted: dict[str, Any], fits: bool) -> None:
+def test_filters(store: CommonplaceStore, expected: dict[str, Any], fits: bool) -> None:
     store.put(("a",), "k", VALUE)
-    assert bool(store.search(("a",), filter=wanted)) is fits
+    assert bool(store.search(("a",), filter=expected)) is fits
 
 
 def test_the_newest_items_come_first_and_pages_of_them_do_not_overlap(
@@ -327,11 +327,11 @@ def test_a_question_is_answered_by_the_memorys_own_search(store: CommonplaceStor
     store.put(("ann", "facts"), "drink", {"text": "She takes rooibos in the evening."})
     store.put(("ann", "facts"), "pet", {"text": "Her dog is called Bruno."})
     store.put(("bob", "facts"), "drink", {"text": "He takes rooibos, too."})
-    found = store.search(("ann",), query="what is the dog's name?")
-    assert found[0].key == "pet"
-    assert found[0].score is not None
-    assert 0 < found[0].score <= 1
-    assert {item.namespace for item in found} == {("ann", "facts")}
+    hits = store.search(("ann",), query="what is the dog's name?")
+    assert hits[0].key == "pet"
+    assert hits[0].score is not None
+    assert 0 < hits[0].score <= 1
+    assert {item.namespace for item in hits} == {("ann", "facts")}
     assert [item.key for item in store.search((), query="rooibos", filter={"text": {"$gt": "S"}})] == ["drink"]
     assert len(store.search((), query="  ")) == 3
 
@@ -394,10 +394,10 @@ def test_listing_opens_no_page_that_has_not_changed(home: Path, monkeypatch: pyt
         """An audit hook could not be removed, and would slow down all later tests."""
         plain = module.open
 
-        def note(path: Any, *rest: Any, **named: Any) -> Any:
+        def note(path: Any, *rest: Any, **arguments: Any) -> Any:
             if str(path).endswith(".md"):
                 opened.append(str(path))
-            return plain(path, *rest, **named)
+            return plain(path, *rest, **arguments)
 
         monkeypatch.setattr(module, "open", note)
 
@@ -427,8 +427,8 @@ def remember(state: State, *, store: BaseStore) -> dict[str, str]:
 
 
 async def recall(state: State, *, store: BaseStore) -> dict[str, str]:
-    found = await store.asearch(("people",), query=state["name"])
-    return {"answer": found[0].key}
+    hits = await store.asearch(("people",), query=state["name"])
+    return {"answer": hits[0].key}
 
 
 def recall_in_a_thread(state: State, *, store: BaseStore) -> dict[str, str]:
@@ -491,13 +491,13 @@ def test_two_processes_lose_nothing(home: Path) -> None:
 @pytest.mark.slow
 def test_a_process_that_is_killed_keeps_what_was_acknowledged(home: Path) -> None:
     process = writer(home, "one", 100_000)
-    said = [process.stdout.readline() for _ in range(10)]
+    lines = [process.stdout.readline() for _ in range(10)]
     process.kill()
     process.communicate()
-    assert said[-1] == "9\n"
+    assert lines[-1] == "9\n"
     store = CommonplaceStore(home)
-    found = {item.key: item.value for item in store.search(("all", "one"), limit=100_000)}
-    assert all(found[f"Key {number}"] == {"number": number} for number in range(10))
+    result = {item.key: item.value for item in store.search(("all", "one"), limit=100_000)}
+    assert all(result[f"Key {number}"] == {"number": number} for number in range(10))
     store.put(("all", "one"), "Key 0", {"number": "again"})
     assert store.get(("all", "one"), "Key 0").value == {"number": "again"}  # type: ignore[union-attr]
 

@@ -35,8 +35,8 @@ class Colours:
         return [[float(text.count(word)) for word in self.words] for text in texts]
 
     def asked(self) -> list[str]:
-        asked, self.texts = self.texts, []
-        return asked
+        texts, self.texts = self.texts, []
+        return texts
 
 
 @pytest.fixture
@@ -44,18 +44,18 @@ def colours() -> Colours:
     return Colours()
 
 
-def opened(home: Path, colours: Callable[..., Any], *fields: str) -> CommonplaceStore:
+def open_store(home: Path, colours: Callable[..., Any], *fields: str) -> CommonplaceStore:
     index: Any = {"dims": 3, "embed": colours, "fields": [*fields] or ["text"]}
     return CommonplaceStore(home, index=index, clock=FrozenClock())
 
 
 def scores(store: CommonplaceStore, query: str) -> dict[str, float | None]:
-    found = store.search((), query=query, limit=100)
-    return {item.key: None if item.score is None else round(item.score, 3) for item in found}
+    hits = store.search((), query=query, limit=100)
+    return {item.key: None if item.score is None else round(item.score, 3) for item in hits}
 
 
 def test_the_items_nearest_to_a_question_come_first_by_their_best_text(home: Path, colours: Colours) -> None:
-    store = opened(home, colours, "text", "more[*]")
+    store = open_store(home, colours, "text", "more[*]")
     store.put(DOCS, "a", {"text": "red", "more": ["green", "red blue"]})
     store.put(DOCS, "b", {"text": "red green"})
     store.put(DOCS, "c", {"text": "nothing of the kind"})
@@ -67,18 +67,18 @@ def test_the_items_nearest_to_a_question_come_first_by_their_best_text(home: Pat
 
 
 def test_a_put_says_what_of_it_is_embedded(home: Path, colours: Colours) -> None:
-    store = opened(home, colours)
+    store = open_store(home, colours)
     store.put(DOCS, "all", {"text": "red", "title": "green"})
     store.put(DOCS, "title", {"text": "red", "title": "green"}, index=["title"])
     store.put(DOCS, "no", {"text": "red", "title": "green"}, index=False)
     store.put(DOCS, "none", {"text": "red", "title": "green"}, index=[])
     assert scores(store, "green") == {"title": 1.0, "all": 0.0, "none": None, "no": None}
     shutil.rmtree(home / ".index")
-    assert scores(opened(home, colours), "green") == {"title": 1.0, "all": 0.0, "none": None, "no": None}
+    assert scores(open_store(home, colours), "green") == {"title": 1.0, "all": 0.0, "none": None, "no": None}
 
 
 def test_a_text_is_embedded_once(home: Path, colours: Colours) -> None:
-    store = opened(home, colours)
+    store = open_store(home, colours)
     store.batch(
         [PutOp(DOCS, "a", {"text": "red"}), PutOp(DOCS, "b", {"text": "red"}), PutOp(DOCS, "c", {"text": "blue"})]
     )
@@ -86,12 +86,12 @@ def test_a_text_is_embedded_once(home: Path, colours: Colours) -> None:
     store.put(DOCS, "a", {"text": "red", "other": 1})
     assert scores(store, "red")["a"] == 1.0
     store.close()
-    assert scores(opened(home, colours), "red")["a"] == 1.0
+    assert scores(open_store(home, colours), "red")["a"] == 1.0
     assert colours.asked() == ["red", "red"]  # the two questions
 
 
 def test_what_a_person_edits_or_adds_is_embedded_by_the_next_search(home: Path, colours: Colours) -> None:
-    store = opened(home, colours)
+    store = open_store(home, colours)
     store.put(DOCS, "a", {"text": "red"})
     store.put(DOCS, "gone", {"text": "blue"})
     page = home / "agents/main/store/docs/a.md"
@@ -102,25 +102,25 @@ def test_what_a_person_edits_or_adds_is_embedded_by_the_next_search(home: Path, 
 
 
 def test_vectors_are_made_again_when_they_are_lost_or_damaged(home: Path, colours: Colours) -> None:
-    store = opened(home, colours)
+    store = open_store(home, colours)
     store.put(DOCS, "a", {"text": "red"})
-    (kept,) = home.glob(".index/words-items-*.sqlite")
-    for lose in (lambda: kept.unlink(), lambda: shutil.rmtree(home / ".index")):
+    (remaining,) = home.glob(".index/words-items-*.sqlite")
+    for lose in (lambda: remaining.unlink(), lambda: shutil.rmtree(home / ".index")):
         lose()
         assert scores(store, "red") == {"a": 1.0}
     store.close()
-    kept.write_bytes(b"no database at all" * 1000)
-    assert scores(opened(home, colours), "red") == {"a": 1.0}
+    remaining.write_bytes(b"no database at all" * 1000)
+    assert scores(open_store(home, colours), "red") == {"a": 1.0}
 
 
 def test_where_nothing_can_be_kept_a_search_still_answers(home: Path, colours: Colours) -> None:
-    store = opened(home, colours)
+    store = open_store(home, colours)
     store.put(DOCS, "a", {"text": "red"})
     store.close()
-    (kept,) = home.glob(".index/words-items-*.sqlite")
-    kept.unlink()
-    kept.mkdir()
-    store = opened(home, colours)
+    (remaining,) = home.glob(".index/words-items-*.sqlite")
+    remaining.unlink()
+    remaining.mkdir()
+    store = open_store(home, colours)
     assert scores(store, "red") == {"a": 1.0}
     colours.asked()
     assert scores(store, "red") == {"a": 1.0}
@@ -128,13 +128,13 @@ def test_where_nothing_can_be_kept_a_search_still_answers(home: Path, colours: C
 
 
 def test_two_embedders_do_not_share_vectors(home: Path, colours: Colours) -> None:
-    opened(home, colours).put(DOCS, "a", {"text": "red"})
-    assert scores(opened(home, lambda texts: [[0.0, 1.0, 0.0] for _ in texts]), "red") == {"a": 1.0}
+    open_store(home, colours).put(DOCS, "a", {"text": "red"})
+    assert scores(open_store(home, lambda texts: [[0.0, 1.0, 0.0] for _ in texts]), "red") == {"a": 1.0}
     assert len(list(home.glob(".index/words-items-*.sqlite"))) == 2
 
 
 def test_what_is_forgotten_leaves_no_vector(home: Path, colours: Colours) -> None:
-    store = opened(home, colours)
+    store = open_store(home, colours)
     store.put(DOCS, "a", {"text": "red"})
     store.put(DOCS, "b", {"text": "blue"})
     colours.asked()
@@ -145,7 +145,7 @@ def test_what_is_forgotten_leaves_no_vector(home: Path, colours: Colours) -> Non
 
 
 def test_a_doctor_finds_nothing_wrong(home: Path, colours: Colours) -> None:
-    store = opened(home, colours)
+    store = open_store(home, colours)
     store.put(("Users", "Ann"), "Drink!", {"text": "red"}, ttl=5)
     store.sweep_ttl()
     assert list(doctor.examine(str(home)).findings) == []
@@ -165,12 +165,12 @@ def test_an_index_that_makes_no_sense_is_refused(home: Path, index: Any, problem
 
 
 def test_an_embedder_that_returns_something_else_than_it_promised_is_reported(home: Path) -> None:
-    store = opened(home, lambda texts: [[1.0]])
+    store = open_store(home, lambda texts: [[1.0]])
     with pytest.raises(ValueError, match=r"gave 1 numbers, and index\['dims'\] says 3"):
         store.put(DOCS, "a", {"text": "red"})
     assert store.get(DOCS, "a") is not None  # the page is safe
     with pytest.raises(ValueError, match="gave 0 vectors for 1 texts"):
-        opened(home, lambda texts: []).search(DOCS, query="red")
+        open_store(home, lambda texts: []).search(DOCS, query="red")
 
 
 def test_an_embedder_that_is_async_is_awaited_where_it_lives(home: Path, colours: Colours) -> None:
@@ -182,11 +182,11 @@ def test_an_embedder_that_is_async_is_awaited_where_it_lives(home: Path, colours
 
     async def use(store: CommonplaceStore) -> list[str]:
         await asyncio.gather(*(store.aput(DOCS, word, {"text": word}) for word in Colours.words))
-        found = await store.asearch(DOCS, query="green")
+        hits = await store.asearch(DOCS, query="green")
         assert set(loops) == {asyncio.get_running_loop()}
-        return [item.key for item in found if item.score]
+        return [item.key for item in hits if item.score]
 
-    store = opened(home, embed)
+    store = open_store(home, embed)
     assert asyncio.run(use(store)) == ["green"]
     with pytest.raises(ValueError, match="use aput, asearch and abatch"):
         store.put(DOCS, "a", {"text": "red"})

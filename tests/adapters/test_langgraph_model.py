@@ -53,7 +53,7 @@ def plain(result: Any) -> Any:
     return result and (result.namespace, result.key, result.value)
 
 
-def expected(store: InMemoryStore, op: Any) -> Any:
+def ask_reference(store: InMemoryStore, op: Any) -> Any:
     """What the store in memory says; it goes on listing namespaces that have no item any more, or never had one."""
     (result,) = store.batch([op])
     if isinstance(op, ListNamespacesOp):
@@ -70,9 +70,9 @@ def test_the_store_says_what_the_store_in_memory_says(batches: list[list[Any]]) 
     with tempfile.TemporaryDirectory() as home, CommonplaceStore(home) as ours:
         theirs = InMemoryStore()
         for batch in batches:
-            said = [None if isinstance(op, PutOp) else expected(theirs, op) for op in batch]
+            output = [None if isinstance(op, PutOp) else ask_reference(theirs, op) for op in batch]
             theirs.batch([op for op in batch if isinstance(op, PutOp)])
-            assert [plain(result) for result in ours.batch(batch)] == said
+            assert [plain(result) for result in ours.batch(batch)] == output
         every = ours.search((), limit=100_000)
         assert plain(every) == plain(theirs.search((), limit=100_000))
         assert all(ours.get(item.namespace, item.key) is not None for item in every)

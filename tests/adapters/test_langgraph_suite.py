@@ -70,15 +70,15 @@ def test_the_suite_passes_with_our_store(suite: Suite, tmp_path: Path) -> None:
 
 def _unpack(suite: Suite, place: Path) -> None:
     """The tests of a package: from a folder that has its source archive, or from where packages come from."""
-    given = os.environ.get("COMMONPLACE_FOREIGN_TESTS")
-    archive = next(Path(given).rglob(f"{suite.folder}.tar.gz"), None) if given else None
+    response = os.environ.get("COMMONPLACE_FOREIGN_TESTS")
+    archive = next(Path(response).rglob(f"{suite.folder}.tar.gz"), None) if response else None
     if archive is None:
         fetch = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-binary", suite.package, "-d", str(place)]
-        wanted = f"{suite.package}=={suite.version}"
-        done = subprocess.run([*fetch, wanted], capture_output=True, text=True, check=False, timeout=300)
+        text = f"{suite.package}=={suite.version}"
+        done = subprocess.run([*fetch, text], capture_output=True, text=True, check=False, timeout=300)
         archive = next(place.glob("*.tar.gz"), None)
         if archive is None:
-            pytest.skip(f"the source archive of {wanted} cannot be fetched: {done.stderr[-200:]}")
+            pytest.skip(f"the source archive of {text} cannot be fetched: {done.stderr[-200:]}")
     with tarfile.open(archive) as tar:
         for member in tar.getmembers():
             if member.name.startswith(f"{suite.folder}/tests/") and member.isfile():

@@ -29,20 +29,20 @@ def test_a_search_keeps_to_a_file_of_any_name_or_to_a_folder(tool: MemoryTool, h
         write(tool, name, f"Ann drinks rooibos with honey, says {name}.\n")
     memory = Memory(home)
 
-    def found(path: str) -> list[str]:
+    def find_paths(path: str) -> list[str]:
         return sorted(hit.path.removeprefix("claude/memories/") for hit in memory.search("rooibos", path=path))
 
-    assert found("claude/memories/todo.txt") == ["todo.txt"]
-    assert found("./claude/memories/plain") == ["plain"]
-    assert found("claude/memories/deep") == found("claude/memories/deep/") == ["deep/plain", "deep/tea.csv"]
-    assert found("claude/memories/todo.txt/") == []
-    assert len(found("claude/memories")) == 5
+    assert find_paths("claude/memories/todo.txt") == ["todo.txt"]
+    assert find_paths("./claude/memories/plain") == ["plain"]
+    assert find_paths("claude/memories/deep") == find_paths("claude/memories/deep/") == ["deep/plain", "deep/tea.csv"]
+    assert find_paths("claude/memories/todo.txt/") == []
+    assert len(find_paths("claude/memories")) == 5
 
 
 def test_a_file_of_an_agent_can_be_kept_to(home: Path) -> None:
     write(MemoryTool(home, agent="ann"), "todo.txt")
-    found = Memory(home, "ann").search("rooibos", path="agents/ann/claude/memories/todo.txt")
-    assert [hit.path for hit in found] == ["agents/ann/claude/memories/todo.txt"]
+    hits = Memory(home, "ann").search("rooibos", path="agents/ann/claude/memories/todo.txt")
+    assert [hit.path for hit in hits] == ["agents/ann/claude/memories/todo.txt"]
 
 
 def test_what_is_forgotten_is_in_no_file_of_the_home(tool: MemoryTool, home: Path) -> None:
@@ -61,14 +61,16 @@ def test_what_is_forgotten_is_in_no_file_of_the_home(tool: MemoryTool, home: Pat
 def test_the_doctor_says_when_a_file_of_any_name_is_large(tool: MemoryTool, home: Path) -> None:
     write(tool, "large.txt", "a line of text\n" * 6000)
     Memory(home).search("line")
-    assert [(found.check, found.path) for found in examine(str(home)).findings] == [
+    assert [(finding.check, finding.path) for finding in examine(str(home)).findings] == [
         ("oversize", "claude/memories/large.txt")
     ]
 
 
 def test_the_doctor_says_when_a_file_of_any_name_holds_a_key(tool: MemoryTool, home: Path) -> None:
     write(tool, "keys", "sk-ant-api03-" + "aB3dE5fG7hJ9kL2m" * 6)
-    assert [(found.check, found.path) for found in examine(str(home)).findings] == [("secrets", "claude/memories/keys")]
+    assert [(finding.check, finding.path) for finding in examine(str(home)).findings] == [
+        ("secrets", "claude/memories/keys")
+    ]
 
 
 def test_an_archive_brings_all_of_it_with_its_history(tool: MemoryTool, home: Path, tmp_path: Path) -> None:
@@ -85,16 +87,16 @@ def test_an_archive_brings_all_of_it_with_its_history(tool: MemoryTool, home: Pa
 
 
 def test_a_watcher_tells_of_what_the_tool_and_people_write_there(tool: MemoryTool, home: Path) -> None:
-    told: set[str] = set()
+    answer: set[str] = set()
     both = threading.Event()
 
     def tell(seen: PageChanges) -> None:
-        told.update(seen.changed)
-        if len(told) == 2:
+        answer.update(seen.changed)
+        if len(answer) == 2:
             both.set()
 
     with watch_in_background(tool.home.index, tell):
         write(tool, "watched.csv")
         (home / "claude/memories/by-hand").write_text("an okapi\n")
         assert both.wait(30)
-    assert told == {"claude/memories/watched.csv", "claude/memories/by-hand"}
+    assert answer == {"claude/memories/watched.csv", "claude/memories/by-hand"}

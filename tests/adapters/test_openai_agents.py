@@ -30,13 +30,13 @@ from ..programs import Program
 
 
 @pytest.fixture(autouse=True)
-def untraced() -> Iterator[None]:
+def disable_tracing() -> Iterator[None]:
     set_tracing_disabled(True)
     yield
     set_tracing_disabled(False)
 
 
-def said(*texts: str) -> list[Any]:
+def make_messages(*texts: str) -> list[Any]:
     return [{"role": "user", "content": text} for text in texts]
 
 
@@ -70,10 +70,10 @@ def test_an_agent_remembers_with_tools_and_goes_on_from_its_session(memory: Memo
     model.enqueue([assistant_message("Thursday.")])
     again = CommonplaceSession("chat-1", Memory(home))  # as after a restart
     asyncio.run(Runner.run(agent, "When do we deploy?", session=again))
-    asked = model.calls[-2].input
-    assert next(item.get("content") for item in asked if "role" in item) == "We deploy on Thursdays."  # type: ignore[union-attr]
-    found = [item for item in asyncio.run(again.get_items()) if item.get("type") == "function_call_output"]
-    assert "The deploy day is Thursday." in str(found[-1])
+    request = model.calls[-2].input
+    assert next(item.get("content") for item in request if "role" in item) == "We deploy on Thursdays."  # type: ignore[union-attr]
+    items = [item for item in asyncio.run(again.get_items()) if item.get("type") == "function_call_output"]
+    assert "The deploy day is Thursday." in str(items[-1])
     model.assert_complete()
 
 
@@ -119,8 +119,8 @@ def test_items_come_back_exactly_as_they_went_in(tmp_path_factory: pytest.TempPa
 
 def test_half_a_character_comes_back_as_it_was(memory: Memory, home: Path) -> None:
     session = CommonplaceSession("s", memory)
-    add(session, *said("cut \ud83d", "naïve 🐙"))
-    assert items_of(session) == said("cut \ud83d", "naïve 🐙")
+    add(session, *make_messages("cut \ud83d", "naïve 🐙"))
+    assert items_of(session) == make_messages("cut \ud83d", "naïve 🐙")
     assert "naïve 🐙" in file_of(session, home).read_text()  # as people read it
 
 
@@ -132,13 +132,13 @@ def test_the_last_items_are_given_and_the_settings_say_how_many(
     memory: Memory, limit: int | None, setting: int | None, expected: int
 ) -> None:
     session = CommonplaceSession("s", memory, session_settings=SessionSettings(limit=setting))
-    add(session, *said("1", "2", "3", "4", "5"))
-    assert items_of(session, limit) == said("1", "2", "3", "4", "5")[5 - expected :]
+    add(session, *make_messages("1", "2", "3", "4", "5"))
+    assert items_of(session, limit) == make_messages("1", "2", "3", "4", "5")[5 - expected :]
 
 
 def test_lines_longer_than_a_block_are_read_whole(memory: Memory) -> None:
     session = CommonplaceSession("s", memory)
-    long = said("x" * 300_000, "short", "y" * 70_000)
+    long = make_messages("x" * 300_000, "short", "y" * 70_000)
     add(session, *long)
     assert items_of(session) == long
     assert items_of(session, 2) == long[1:]
@@ -149,11 +149,11 @@ def test_lines_longer_than_a_block_are_read_whole(memory: Memory) -> None:
 def test_cleared_is_empty_and_can_be_undone(memory: Memory) -> None:
     session = CommonplaceSession("s", memory)
     asyncio.run(session.clear_session())  # nothing yet: no error
-    add(session, *said("hello"))
+    add(session, *make_messages("hello"))
     asyncio.run(session.clear_session())
     assert items_of(session) == []
     assert CliRunner().invoke(cli, ["--home", memory.home.root, "undo"]).exit_code == 0
-    assert items_of(session) == said("hello")
+    assert items_of(session) == make_messages("hello")
 
 
 def test_what_was_said_is_found_by_search_where_the_settings_index_sessions(home: Path) -> None:
@@ -162,7 +162,7 @@ def test_what_was_said_is_found_by_search_where_the_settings_index_sessions(home
     memory = Memory(home)
     session = CommonplaceSession("chat", memory)
     call = {"type": "function_call", "name": "zebra", "arguments": "{}", "call_id": "1"}
-    add(session, *said("My bicycle is a blue Gazelle."), call)
+    add(session, *make_messages("My bicycle is a blue Gazelle."), call)
     (hit,) = memory.search("which bicycle?", source="session")
     assert (hit.path, hit.start) == (session.path, 1)
     parts = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "The lock is green."}]}
@@ -174,7 +174,7 @@ def test_what_was_said_is_found_by_search_where_the_settings_index_sessions(home
 def test_nobody_else_sees_an_agents_sessions(home: Path) -> None:
     home.mkdir()
     (home / "commonplace.yaml").write_text("memorySearch:\n  indexSessions: true\n")
-    add(CommonplaceSession("s", Memory(home, agent="a")), *said("the blue Gazelle"))
+    add(CommonplaceSession("s", Memory(home, agent="a")), *make_messages("the blue Gazelle"))
     assert Memory(home, agent="a").search("Gazelle")
     assert not Memory(home, agent="b").search("Gazelle")
     assert items_of(CommonplaceSession("s", Memory(home, agent="b"))) == []
@@ -183,9 +183,9 @@ def test_nobody_else_sees_an_agents_sessions(home: Path) -> None:
 @pytest.mark.parametrize("name", ["chat/../../x", "Chat", "chat", "a\0b", "con", "日本", "🐙", " ", "x" * 400, ".."])
 def test_every_session_id_has_a_separate_page(memory: Memory, home: Path, name: str) -> None:
     session, other = CommonplaceSession(name, memory), CommonplaceSession(name + "'", memory)
-    add(session, *said(name))
-    add(other, *said("other"))
-    assert items_of(CommonplaceSession(name, memory)) == said(name)
+    add(session, *make_messages(name))
+    add(other, *make_messages("other"))
+    assert items_of(CommonplaceSession(name, memory)) == make_messages(name)
     assert {path.parent for path in home.rglob("*.jsonl") if ".history" not in str(path)} == {
         home / "agents/main/sessions"
     }
@@ -200,62 +200,62 @@ def test_what_names_no_session_is_refused(memory: Memory, name: Any) -> None:
 @pytest.mark.parametrize("left", [b'{"role": "user", "cont', b"{", b'{"a": "\xc3'])
 def test_half_a_line_of_a_killed_process_is_no_item_and_goes(memory: Memory, home: Path, left: bytes) -> None:
     session = CommonplaceSession("s", memory)
-    add(session, *said("one"))
+    add(session, *make_messages("one"))
     whole = file_of(session, home).read_bytes()
     file_of(session, home).write_bytes(whole + left)
-    assert items_of(session) == said("one")
-    add(session, *said("two"))
-    assert items_of(session) == said("one", "two")
+    assert items_of(session) == make_messages("one")
+    add(session, *make_messages("two"))
+    assert items_of(session) == make_messages("one", "two")
     assert all(json.loads(line) for line in file_of(session, home).read_bytes().splitlines())
 
 
 def test_a_last_line_that_only_lacks_its_end_is_kept(memory: Memory, home: Path) -> None:
     session = CommonplaceSession("s", memory)
-    add(session, *said("one"))
+    add(session, *make_messages("one"))
     file = file_of(session, home)
     file.write_bytes(file.read_bytes().rstrip(b"\n"))  # as an editor may save it
-    assert items_of(session) == said("one")
-    add(session, *said("two"))
-    assert items_of(session) == said("one", "two")
+    assert items_of(session) == make_messages("one")
+    add(session, *make_messages("two"))
+    assert items_of(session) == make_messages("one", "two")
 
 
 def test_a_line_that_is_not_json_is_passed_over(memory: Memory, home: Path) -> None:
     session = CommonplaceSession("s", memory)
-    add(session, *said("one", "two"))
+    add(session, *make_messages("one", "two"))
     file_of(session, home).write_bytes(file_of(session, home).read_bytes() + b"a note by hand\n\n")
-    assert items_of(session, 1) == said("two")
-    assert asyncio.run(session.pop_item()) == said("two")[0]
-    assert items_of(session) == said("one")
+    assert items_of(session, 1) == make_messages("two")
+    assert asyncio.run(session.pop_item()) == make_messages("two")[0]
+    assert items_of(session) == make_messages("one")
 
 
 def test_an_item_that_is_not_json_adds_nothing(memory: Memory) -> None:
     session = CommonplaceSession("s", memory)
     with pytest.raises(TypeError):
-        add(session, *said("one"), {"role": "user", "content": object()})
+        add(session, *make_messages("one"), {"role": "user", "content": object()})
     assert items_of(session) == []
 
 
 def test_a_cancelled_writer_waits_for_its_write(memory: Memory) -> None:
     session = CommonplaceSession("s", memory)
 
-    async def cancelled() -> None:
-        task = asyncio.create_task(session.add_items(said("one")))
+    async def cancel() -> None:
+        task = asyncio.create_task(session.add_items(make_messages("one")))
         await asyncio.sleep(0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert await session.get_items() in ([], said("one"))
+        assert await session.get_items() in ([], make_messages("one"))
 
-    asyncio.run(cancelled())
-    add(session, *said("two"))
-    assert items_of(session)[-1:] == said("two")
+    asyncio.run(cancel())
+    add(session, *make_messages("two"))
+    assert items_of(session)[-1:] == make_messages("two")
 
 
 def test_many_tasks_lose_nothing(memory: Memory) -> None:
     session = CommonplaceSession("s", memory)
 
     async def together() -> None:
-        await asyncio.gather(*(session.add_items(said(f"{i}a", f"{i}b")) for i in range(40)))
+        await asyncio.gather(*(session.add_items(make_messages(f"{i}a", f"{i}b")) for i in range(40)))
 
     asyncio.run(together())
     texts = [item["content"] for item in items_of(session)]
@@ -297,9 +297,9 @@ def test_two_processes_never_lose_an_item(memory: Memory, home: Path) -> None:
         start_writers(program, "a b", 200)
         program.stdin.close()
         assert program.stdout.readlines()[-1] == "ended [0, 0]\n"
-    kept = [item["content"].split(" ")[:2] for item in items_of(CommonplaceSession("s", memory))]
+    remaining = [item["content"].split(" ")[:2] for item in items_of(CommonplaceSession("s", memory))]
     for name in "ab":
-        assert [number for who, number in kept if who == name] == [str(number) for number in range(200)]
+        assert [number for who, number in remaining if who == name] == [str(number) for number in range(200)]
 
 
 @pytest.mark.slow
@@ -309,22 +309,22 @@ def test_a_killed_process_leaves_whole_items_and_all_that_were_acknowledged(memo
     for turn in range(5):
         start_writers(program, str(turn), 10_000)
         writer = int(program.stdout.readline())
-        told = [program.stdout.readline() for _ in range(20 + turn)]
+        lines = [program.stdout.readline() for _ in range(20 + turn)]
         os.kill(writer, signal.SIGKILL)
-        told += iter(program.stdout.readline, f"ended [{signal.SIGKILL:d}]\n")
+        lines += iter(program.stdout.readline, f"ended [{signal.SIGKILL:d}]\n")
         numbers = [i["content"].split(" ")[1] for i in items_of(session) if i["content"].startswith(f"{turn} ")]
-        assert numbers[: len(told)] == [line.strip() for line in told]
-        assert len(numbers) <= len(told) + 1
-        add(session, *said("healed"))
+        assert numbers[: len(lines)] == [line.strip() for line in lines]
+        assert len(numbers) <= len(lines) + 1
+        add(session, *make_messages("healed"))
         assert all(json.loads(line) for line in file_of(session, home).read_bytes().splitlines())
     program.communicate()
 
 
 def test_adding_writes_no_more_than_the_item_and_no_history(memory: Memory, home: Path) -> None:
     session = CommonplaceSession("s", memory)
-    add(session, *said("one"))
+    add(session, *make_messages("one"))
     inode = file_of(session, home).stat().st_ino
-    add(session, *said("two"))
+    add(session, *make_messages("two"))
     assert file_of(session, home).stat().st_ino == inode  # the same file, grown
     assert session.path not in memory.home.storage.history.paths()
     assert file_of(session, home).stat().st_mode & 0o777 == 0o600
@@ -336,14 +336,14 @@ def test_a_link_or_something_else_in_its_place_is_refused(memory: Memory, home: 
     file.parent.mkdir(parents=True)
     (tmp_path / "outside").write_text("")
     file.symlink_to(tmp_path / "outside")
-    for work in (session.add_items(said("x")), session.get_items(), session.pop_item()):
+    for work in (session.add_items(make_messages("x")), session.get_items(), session.pop_item()):
         with pytest.raises(OutsideHome, match="through a link"):
             asyncio.run(work)  # type: ignore[arg-type]
     assert (tmp_path / "outside").read_text() == ""
     file.unlink()
     file.mkdir()
     with pytest.raises(StorageError):
-        add(session, *said("x"))
+        add(session, *make_messages("x"))
     with pytest.raises(NotText, match="not a regular file"):
         items_of(session)
 
@@ -353,13 +353,15 @@ TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 def test_a_secret_in_a_conversation_is_stored_and_warned_of(memory: Memory, caplog: pytest.LogCaptureFixture) -> None:
     session = CommonplaceSession("chat", memory)
-    add(session, *said(f"use {TOKEN}"))
-    assert items_of(session) == said(f"use {TOKEN}")
+    add(session, *make_messages(f"use {TOKEN}"))
+    assert items_of(session) == make_messages(f"use {TOKEN}")
     assert "GitHub token" in caplog.text
     assert TOKEN not in caplog.text
 
 
-@pytest.mark.parametrize(("policy", "stored"), [("redact", said("use [secret: GitHub token]")), ("refuse", [])])
+@pytest.mark.parametrize(
+    ("policy", "stored"), [("redact", make_messages("use [secret: GitHub token]")), ("refuse", [])]
+)
 def test_a_secret_in_a_conversation_is_redacted_or_refused_where_the_settings_say_so(
     home: Path, policy: str, stored: list[Any]
 ) -> None:
@@ -367,5 +369,5 @@ def test_a_secret_in_a_conversation_is_redacted_or_refused_where_the_settings_sa
     (home / "commonplace.yaml").write_text(f"secrets: {policy}\n")
     session = CommonplaceSession("chat", Memory(home))
     with pytest.raises(HoldsSecret) if policy == "refuse" else nullcontext():
-        add(session, *said(f"use {TOKEN}"))
+        add(session, *make_messages(f"use {TOKEN}"))
     assert items_of(session) == stored

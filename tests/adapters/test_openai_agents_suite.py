@@ -102,9 +102,9 @@ def _suite(tmp_path: Path) -> Path:
     version = importlib.metadata.version("openai-agents")
     folder = os.environ.get("COMMONPLACE_FOREIGN_TESTS")
     if folder:
-        found = next(Path(folder).rglob("tests/memory/test_session_limit.py"), None)
-        if found:
-            return found.parents[2]
+        path = next(Path(folder).rglob("tests/memory/test_session_limit.py"), None)
+        if path:
+            return path.parents[2]
     fetch = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-binary", "openai-agents", "-d", str(tmp_path)]
     done = subprocess.run([*fetch, f"openai-agents=={version}"], capture_output=True, text=True, check=False)
     archive = next(tmp_path.glob("openai_agents-*.tar.gz"), None)

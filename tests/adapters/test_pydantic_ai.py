@@ -41,32 +41,32 @@ def run(agent: Agent[None, str], prompt: str = "go") -> list[ModelMessage]:
 
 def test_an_agent_remembers_and_finds_again(memory: Memory) -> None:
     toolset = CommonplaceToolset(memory)
-    kept = Agent(calling(("remember", {"content": "The deploy day is Thursday."})), toolsets=[toolset])
-    assert answers(run(kept, "We deploy on Thursdays."))[0]["success"]
-    asked = Agent(calling(("memory_search", {"query": "deploy day"})), toolsets=[toolset])
-    (found,) = answers(run(asked, "When?"))
-    assert "The deploy day is Thursday." in found["results"][0]["text"]
+    agent = Agent(calling(("remember", {"content": "The deploy day is Thursday."})), toolsets=[toolset])
+    assert answers(run(agent, "We deploy on Thursdays."))[0]["success"]
+    request = Agent(calling(("memory_search", {"query": "deploy day"})), toolsets=[toolset])
+    (result,) = answers(run(request, "When?"))
+    assert "The deploy day is Thursday." in result["results"][0]["text"]
 
 
 @pytest.mark.parametrize("strict", [False, True])
 def test_every_tool_can_be_called_with_what_its_schema_asks_for(memory: Memory, strict: bool) -> None:
     """pydantic-ai's test model calls every tool once, with arguments made from the schema."""
     agent = Agent(TestModel(seed=1), toolsets=[CommonplaceToolset(memory, TOOLSETS, strict=strict)])
-    found = answers(run(agent))
-    assert len(found) == 15
-    assert not [each for each in found if "must be" in str(each)]
+    result = answers(run(agent))
+    assert len(result) == 15
+    assert not [each for each in result if "must be" in str(each)]
 
 
 def test_the_model_sees_the_tools_under_the_names_of_memory(memory: Memory) -> None:
     model = TestModel(call_tools=[])
     run(Agent(model, toolsets=[CommonplaceToolset(memory)]))
     assert model.last_model_request_parameters
-    told = model.last_model_request_parameters.function_tools
+    function_tools = model.last_model_request_parameters.function_tools
     expected = memory.tools("anthropic", EVERYDAY)
-    assert [(t.name, t.description, t.parameters_json_schema) for t in told] == [
+    assert [(t.name, t.description, t.parameters_json_schema) for t in function_tools] == [
         (t["name"], t["description"], t["input_schema"]) for t in expected
     ]
-    assert {tool.strict for tool in told} == {None}
+    assert {tool.strict for tool in function_tools} == {None}
 
 
 def test_strict_tools_have_the_strict_schema(memory: Memory) -> None:

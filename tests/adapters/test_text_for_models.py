@@ -31,14 +31,14 @@ def is_clean(text: str) -> bool:
 def test_no_adapter_hands_a_model_anything_hidden(text: str) -> None:
     with TemporaryDirectory() as folder, Memory(folder) as memory:
         memory.call("write_memory", {"key": "tea", "content": text})
-        asked = {"query": "tea"}
+        request = {"query": "tea"}
         (lang,) = (tool for tool in langchain.tools(memory, ["working"]) if tool.name == "search_memory")
         (openai,) = (tool for tool in openai_agents.function_tools(memory, ["working"]) if tool.name == "search_memory")
         toolset = pydantic_ai.CommonplaceToolset(memory, ["working"])
         answers = [
-            cast(str, lang.invoke(asked)),
-            asyncio.run(cast(Any, openai.on_invoke_tool(cast(Any, None), json.dumps(asked)))),
-            cast(Any, toolset.tools["search_memory"].function)(**asked),
+            cast(str, lang.invoke(request)),
+            asyncio.run(cast(Any, openai.on_invoke_tool(cast(Any, None), json.dumps(request)))),
+            cast(Any, toolset.tools["search_memory"].function)(**request),
         ]
         for answer in answers:
             assert is_clean(answer)
@@ -55,9 +55,9 @@ def test_claude_sees_what_is_hidden_and_can_replace_it(text: str) -> None:
         files = MemoryFiles(home, "memories")
         files.ensure()
         Path(folder, "memories/a.md").write_text(text, encoding="utf-8")
-        shown = files.view("/memories/a.md")
-        assert is_clean(shown)
-        line = shown.partition("\t")[2]
+        listing = files.view("/memories/a.md")
+        assert is_clean(listing)
+        line = listing.partition("\t")[2]
         assert line == escape_hidden(text)
         files.str_replace("/memories/a.md", line, "coffee")
         assert Path(folder, "memories/a.md").read_text() == "coffee"

@@ -15,7 +15,7 @@ BUDGETS = (400, 700, 1000, 1500, 2000, 4000)
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--missed", action="store_true", help="Also print the questions that were not answered.")
-    given = options.parse_args()
+    arguments = options.parse_args()
     total = sum(len(story.questions) for story in STORIES)
     print(
         f"Questions answered, of {total}\n\n| budget | asked as the query | without a query | tokens used |\n|---|---|---|---|"
@@ -23,14 +23,14 @@ def main() -> None:
     missed: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
         for budget in BUDGETS:
-            asked = ask_all(Path(folder), budget, with_query=True)
+            request = ask_all(Path(folder), budget, with_query=True)
             plain = ask_all(Path(folder), budget, with_query=False)
-            used = [tokens for answered in asked for tokens in answered.tokens]
-            counts = [sum(len(answered.found) for answered in answers) for answers in (asked, plain)]
+            used = [tokens for answered in request for tokens in answered.tokens]
+            counts = [sum(len(answered.found) for answered in answers) for answers in (request, plain)]
             print(f"| {budget:,} | {counts[0]} | {counts[1]} | {min(used):,} to {max(used):,} |")
-            for kind, answers in (("query", asked), ("plain", plain)):
+            for kind, answers in (("query", request), ("plain", plain)):
                 missed += [f"{budget} {kind}: {question.text}" for each in answers for question in each.missed]
-    if given.missed:
+    if arguments.missed:
         print("\n" + "\n".join(missed))
 
 

@@ -40,15 +40,15 @@ def note(at: str, key: str, content: str) -> tuple[str, str, dict[str, Any]]:
 
 
 def fact(at: str, key: str, value: Any, category: str, channel: str | None = None) -> tuple[str, str, dict[str, Any]]:
-    given: dict[str, Any] = {"key": key, "value": value, "category": category}
+    arguments: dict[str, Any] = {"key": key, "value": value, "category": category}
     if channel:
-        return at, "MemoryTool", {"op": "setChannel", "channelName": channel, **given}
-    return at, "MemoryTool", {"op": "setGlobal", **given}
+        return at, "MemoryTool", {"op": "setChannel", "channelName": channel, **arguments}
+    return at, "MemoryTool", {"op": "setGlobal", **arguments}
 
 
 def skill(at: str, name: str, description: str, rules: str, owner: str = "global") -> tuple[str, str, dict[str, Any]]:
-    given = {"name": name, "description": description, "instructions": rules, "owner": owner}
-    return at, "MemoryTool", {"op": "createSkill", **given}
+    arguments = {"name": name, "description": description, "instructions": rules, "owner": owner}
+    return at, "MemoryTool", {"op": "createSkill", **arguments}
 
 
 DEVELOPER = Story(

@@ -40,11 +40,11 @@ def ask(memory: Memory, story: Story, budget: int, *, with_query: bool) -> Answe
     answered = Answered([], [], [])
     plain = memory.context(user=story.user, channel=story.channel, budget=budget)
     for question in story.questions:
-        made = plain
+        context = plain
         if with_query:
-            made = memory.context(user=story.user, channel=story.channel, budget=budget, query=question.text)
-        answered.tokens.append(made.receipt["tokens"])
-        (answered.found if question.evidence in made.text else answered.missed).append(question)
+            context = memory.context(user=story.user, channel=story.channel, budget=budget, query=question.text)
+        answered.tokens.append(context.receipt["tokens"])
+        (answered.found if question.evidence in context.text else answered.missed).append(question)
     return answered
 
 

@@ -38,14 +38,14 @@ def test_the_receipt_names_author_and_date_of_every_source(memory: Memory) -> No
 def test_a_context_of_what_is_approved_leaves_out_what_agents_and_imports_wrote(memory: Memory) -> None:
     with coming_from("import:obsidian"), memory.home.writer.call("import"):
         memory.home.writer.write("memory/world/black.md", "Tea, says the import.\n")
-    made = memory.context(query="tea", only_approved=True)
-    assert "says the editor" in made.text
-    assert "says a person" in made.text
-    assert "says the agent" not in made.text
-    assert "says the import" not in made.text
-    cut = [part["source"].partition("#")[0] for part in parts(made.receipt, "cut") if "person" in part["reason"]]
+    context = memory.context(query="tea", only_approved=True)
+    assert "says the editor" in context.text
+    assert "says a person" in context.text
+    assert "says the agent" not in context.text
+    assert "says the import" not in context.text
+    cut = [part["source"].partition("#")[0] for part in parts(context.receipt, "cut") if "person" in part["reason"]]
     assert {memory.home.layout.curated_page("main"), "memory/world/black.md"} <= {*cut}
-    assert "## Directives" in made.text
+    assert "## Directives" in context.text
 
 
 def test_one_line_by_an_agent_takes_its_page_out_until_a_person_rewrites_it(memory: Memory, home: Path) -> None:
@@ -83,13 +83,13 @@ def test_days_and_the_map_keep_to_what_a_person_wrote(memory: Memory, home: Path
     memory.call("MemoryTool", {"op": "setChannel", "channelName": "bakery", "key": "flour", "value": "rye"})
     (home / "memory/global/kitchen/spoons.md").write_text("12\n")
     everything = memory.context(budget=2000)
-    made = memory.context(budget=2000, only_approved=True)
+    context = memory.context(budget=2000, only_approved=True)
     for words in ("says the agent", "kettle", "cups", "bakery"):
         assert words in everything.text
-        assert words not in made.text
+        assert words not in context.text
     for words in ("Scones at five, says a person.", "- tea: ", "- kitchen: spoons"):
-        assert words in made.text
-    days = next(section for section in made.receipt["sections"] if section["title"] == "Recent Days")
+        assert words in context.text
+    days = next(section for section in context.receipt["sections"] if section["title"] == "Recent Days")
     assert "person" in days["cut"][0]["reason"]
 
 
@@ -115,9 +115,9 @@ def test_notes_of_agents_take_no_place_from_those_of_a_person(memory: Memory, ho
     memory.context(only_approved=True)
     for number in range(70):
         memory.call("write_memory", {"key": f"note-{number}", "content": "Says the agent."})
-    made = memory.context(only_approved=True)
-    assert "Descale it, says a person." in made.text
-    assert "Says the agent." not in made.text
+    context = memory.context(only_approved=True)
+    assert "Descale it, says a person." in context.text
+    assert "Says the agent." not in context.text
 
 
 def test_pages_of_agents_take_no_place_in_the_map_from_those_of_a_person(memory: Memory, home: Path) -> None:

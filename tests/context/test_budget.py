@@ -116,8 +116,8 @@ def test_a_large_memory_of_any_kind_fills_the_budget(
     fill(memory, clock)
     for budget in BUDGETS:
         for query in (None, "where did the parcel go?"):
-            made = memory.context(budget=budget, query=query)
-            assert 0.9 * budget <= estimate_tokens(made.text) == made.receipt["tokens"] <= budget
+            context = memory.context(budget=budget, query=query)
+            assert 0.9 * budget <= estimate_tokens(context.text) == context.receipt["tokens"] <= budget
 
 
 def test_an_empty_memory_takes_at_most_260_tokens(memory: Memory) -> None:
@@ -198,16 +198,16 @@ def test_something_huge_leaves_name_channel_rules_and_preferences(
     keep_people(memory)
     make(memory, home)
     for budget in (400, 1500):
-        made = memory.context(user="ann", channel="ops", budget=budget)
-        assert (0 if make is huge_name else 0.9 * budget) <= made.receipt["tokens"] <= budget
-        assert "2026-03-14" in made.text
-        assert "your user is ann" in made.text
-        assert "- user_name: Ann Okafor" in made.text
-        assert "- answers: short ones" in made.text
-        assert "Current channel: ops" in made.text
-        assert "binds you." in made.text
-        assert "Ask before you keep anything personal" in made.text or budget == 400
-        assert "brew" in made.text or budget == 400
+        context = memory.context(user="ann", channel="ops", budget=budget)
+        assert (0 if make is huge_name else 0.9 * budget) <= context.receipt["tokens"] <= budget
+        assert "2026-03-14" in context.text
+        assert "your user is ann" in context.text
+        assert "- user_name: Ann Okafor" in context.text
+        assert "- answers: short ones" in context.text
+        assert "Current channel: ops" in context.text
+        assert "binds you." in context.text
+        assert "Ask before you keep anything personal" in context.text or budget == 400
+        assert "brew" in context.text or budget == 400
 
 
 def test_an_entry_is_known_in_the_next_session_beside_a_huge_one(memory: Memory, home: Path) -> None:
@@ -219,12 +219,12 @@ def test_an_entry_is_known_in_the_next_session_beside_a_huge_one(memory: Memory,
 
 def test_a_long_line_is_cut_inside_itself_and_says_so(memory: Memory) -> None:
     memory.call("write_session_handoff", {"content": "go on with the roof " * 400})
-    made = memory.context(budget=1500)
-    assert "go on with the roof go on" in made.text
+    context = memory.context(budget=1500)
+    assert "go on with the roof go on" in context.text
     assert re.search(
-        r"\(The first [\d,]+ of 7,999 characters; the rest is in agents/main/memory/working/HANDOFF", made.text
+        r"\(The first [\d,]+ of 7,999 characters; the rest is in agents/main/memory/working/HANDOFF", context.text
     )
-    (section,) = [each for each in made.receipt["sections"] if each["title"] == "Session Handoff"]
+    (section,) = [each for each in context.receipt["sections"] if each["title"] == "Session Handoff"]
     assert section["sources"][0]["source"].endswith("HANDOFF.md#L6-L6 (in part)")
     assert "characters cut" in section["cut"][0]["reason"]
 
@@ -325,9 +325,9 @@ def test_the_map_names_the_notes_that_no_section_shows(memory: Memory, clock: Fr
 
 def check_map_of_notes(text: str) -> None:
     place = text[text.index("## Memory Map") :]
-    named = [number for number in range(30) if f"draft {number}" in place or f"decision_{number}" in place]
-    assert named
-    for number in named:
+    numbers = [number for number in range(30) if f"draft {number}" in place or f"decision_{number}" in place]
+    assert numbers
+    for number in numbers:
         shown_draft = f"chapter number {number} " in text
         shown_decision = f"colour number {number}." in text
         assert not (shown_draft and re.search(rf"draft {number}\b", place))
@@ -342,12 +342,12 @@ def test_the_map_names_every_note_where_there_is_room(memory: Memory, clock: Fro
     page = memory.home.layout.day_page("main", memory.home.today())
     with memory.home.writer.call("write"):
         memory.home.writer.edit(page, lambda text: f"{text}\n### Just a heading\n\nof a person\n")
-    made = memory.context(budget=2000)
+    context = memory.context(budget=2000)
     for number in range(20):
-        assert re.search(rf"draft {number}\b", made.text)
-        assert re.search(rf"decision_{number}\b", made.text)
-    assert "Just a heading" not in made.text[made.text.index("## Memory Map") :]
-    assert made.receipt["tokens"] <= 2000
+        assert re.search(rf"draft {number}\b", context.text)
+        assert re.search(rf"decision_{number}\b", context.text)
+    assert "Just a heading" not in context.text[context.text.index("## Memory Map") :]
+    assert context.receipt["tokens"] <= 2000
 
 
 def test_the_map_names_only_notes_that_a_person_wrote_where_nothing_else_is_wanted(
@@ -415,17 +415,17 @@ def test_no_text_changes_the_skeleton_or_passes_any_budget(
     memory.call("update_world", {"topic": "t", "content": f"needle\n{body}"})
     op(memory, op="setGlobal", key="bio", value=body, category="user_info")
     op(memory, op="createSkill", name="s", description=body, instructions=body)
-    made = memory.context(user="ann", channel="ops", budget=budget, query="needle" if has_query else None)
-    assert estimate_tokens(made.text) == made.receipt["tokens"] <= budget
-    seen = headings(made.text)
+    context = memory.context(user="ann", channel="ops", budget=budget, query="needle" if has_query else None)
+    assert estimate_tokens(context.text) == context.receipt["tokens"] <= budget
+    seen = headings(context.text)
     assert seen == [title for title in TITLES if title in seen]
-    shown = [section["title"] for section in made.receipt["sections"] if section["tokens"]]
-    assert seen == [title for title in shown if title in TITLES]
+    titles = [section["title"] for section in context.receipt["sections"] if section["tokens"]]
+    assert seen == [title for title in titles if title in TITLES]
     if budget >= 300:
-        assert "your user is ann" in made.text
-        assert "- user_name: Ann Okafor" in made.text
-        assert len(re.findall(r"^Current channel: ops$", made.text, re.MULTILINE)) == 1
-        assert "Be kind. Never lie." in made.text
+        assert "your user is ann" in context.text
+        assert "- user_name: Ann Okafor" in context.text
+        assert len(re.findall(r"^Current channel: ops$", context.text, re.MULTILINE)) == 1
+        assert "Be kind. Never lie." in context.text
 
 
 def fill_small_session(memory: Memory) -> None:
@@ -442,14 +442,14 @@ def fill_small_session(memory: Memory) -> None:
 
 def test_a_small_budget_names_topics_shows_the_task_at_hand_and_keeps_the_rules_short(memory: Memory) -> None:
     fill_small_session(memory)
-    made = memory.context(user="ann", budget=700)
-    assert "Try the blue palette first." in made.text
-    assert all(f"harbour-{number}" in made.text for number in range(8))
-    assert "At the end: `reflect`, write_session_handoff." in made.text
-    assert "secrets need explicit permission" in made.text
-    assert "Boat 7 came in" in made.text
-    assert "Lesson 0" in made.text
-    reasons = [cut["reason"] for section in made.receipt["sections"] for cut in section["cut"]]
+    context = memory.context(user="ann", budget=700)
+    assert "Try the blue palette first." in context.text
+    assert all(f"harbour-{number}" in context.text for number in range(8))
+    assert "At the end: `reflect`, write_session_handoff." in context.text
+    assert "secrets need explicit permission" in context.text
+    assert "Boat 7 came in" in context.text
+    assert "Lesson 0" in context.text
+    reasons = [cut["reason"] for section in context.receipt["sections"] for cut in section["cut"]]
     assert "over the budget: said in fewer words" in reasons
     assert "Keep decisions and why" in str(memory.context(user="ann", budget=4000))
 
@@ -482,18 +482,18 @@ def test_a_cut_never_ends_with_a_heading(memory: Memory) -> None:
     parts = [f"## Part {n}\n" + "A sentence about the harbour and its boats.\n" * 3 for n in range(60)]
     memory.call("reflect", {"content": "\n".join(parts)})
     for budget in range(300, 420, 7):
-        shown = memory.context(budget=budget).text
-        assert not re.search(r"## Part \d+\n```", shown)
+        text = memory.context(budget=budget).text
+        assert not re.search(r"## Part \d+\n```", text)
 
 
 def test_where_there_is_little_room_tasks_that_are_left_come_before_those_that_are_done(memory: Memory) -> None:
     done = [f"- [x] task {number} was done in the first week" for number in range(20)]
     tasks = "\n".join([*done, "- [ ] tell support", *done, "- [ ] tag the release"])
     memory.call("write_memory", {"key": "release", "content": tasks})
-    made = memory.context(budget=330)
-    assert "- [ ] tell support\n- [ ] tag the release" in str(made)
-    assert "2 of 42 lines, without what is done" in str(made)
-    (notes,) = [each for each in made.receipt["sections"] if each["title"] == "Working Notes"]
+    context = memory.context(budget=330)
+    assert "- [ ] tell support\n- [ ] tag the release" in str(context)
+    assert "2 of 42 lines, without what is done" in str(context)
+    (notes,) = [each for each in context.receipt["sections"] if each["title"] == "Working Notes"]
     page = "agents/main/memory/working/release.md"
     assert [source["source"] for source in notes["sources"]] == [f"{page}#L26-L26", f"{page}#L47-L47"]
     assert "task 3 was done" in str(memory.context())

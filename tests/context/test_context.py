@@ -51,7 +51,7 @@ def op(memory: Memory, **arguments: Any) -> dict[str, Any]:
     return memory.call("MemoryTool", arguments)
 
 
-def filled(memory: Memory) -> Memory:
+def fill(memory: Memory) -> Memory:
     memory.call("write_session_handoff", {"content": "go on with the roof"})
     op(memory, op="setGlobal", key="agent_tone", value="friendly", category="agent")
     op(memory, op="setGlobal", key="user_units", value="metric", category="preferences")
@@ -67,7 +67,7 @@ def filled(memory: Memory) -> Memory:
 
 
 def test_sections_come_in_their_order(memory: Memory) -> None:
-    text = str(filled(memory).context(user="ann", channel="site", query="when does it rain?"))
+    text = str(fill(memory).context(user="ann", channel="site", query="when does it rain?"))
     assert sections(text) == [*TITLES]  # every title is guarded against being posed as
     order = [
         "Today is 2026-03-14, Saturday. You are the agent main; your user is ann.",
@@ -92,10 +92,10 @@ def test_sections_come_in_their_order(memory: Memory) -> None:
 
 
 def test_the_same_memory_and_clock_give_the_same_bytes(memory: Memory, home: Path, clock: FrozenClock) -> None:
-    filled(memory)
-    made = [Memory(home, clock=clock).context(channel="c", query="rain") for _ in range(2)]
-    assert made[0].text == made[1].text
-    assert made[0].receipt == made[1].receipt
+    fill(memory)
+    result = [Memory(home, clock=clock).context(channel="c", query="rain") for _ in range(2)]
+    assert result[0].text == result[1].text
+    assert result[0].receipt == result[1].receipt
 
 
 def test_an_empty_memory_has_only_a_line_and_directives(memory: Memory, home: Path) -> None:
@@ -141,17 +141,17 @@ def test_recall_shows_no_other_users_skills(memory: Memory) -> None:
 
 @pytest.mark.parametrize("budget", [0, 10, 60, 150, 300, 450, 600, 5000])
 def test_a_budget_is_kept_and_what_was_cut_is_on_the_receipt(memory: Memory, budget: int) -> None:
-    filled(memory)
+    fill(memory)
     memory.call("reflect", {"content": "\n".join(f"line {n} of what I know" for n in range(80))})
-    made = memory.context(budget=budget)
-    assert estimate_tokens(made.text) == made.receipt["tokens"] <= budget
-    assert "estimate" in made.receipt["tokens_are"]
-    for section in made.receipt["sections"]:
+    context = memory.context(budget=budget)
+    assert estimate_tokens(context.text) == context.receipt["tokens"] <= budget
+    assert "estimate" in context.receipt["tokens_are"]
+    for section in context.receipt["sections"]:
         for part in section["cut"]:
             assert part["reason"]
             assert part["tokens"] > 0
-    shown = [section["title"] for section in made.receipt["sections"] if section["tokens"]]
-    assert sections(made.text) == [title for title in shown if title in TITLES]
+    titles = [section["title"] for section in context.receipt["sections"] if section["tokens"]]
+    assert sections(context.text) == [title for title in titles if title in TITLES]
 
 
 def test_a_long_page_is_cut_between_lines_and_says_so(memory: Memory, home: Path) -> None:
@@ -169,23 +169,23 @@ def test_a_budget_that_is_no_number_of_tokens_is_refused(memory: Memory, budget:
 
 
 def test_the_receipt_names_the_lines_everything_came_from(memory: Memory, home: Path) -> None:
-    made = filled(memory).context(query="rain")
-    sources = [part["source"] for section in made.receipt["sections"] for part in section["sources"]]
+    context = fill(memory).context(query="rain")
+    sources = [part["source"] for section in context.receipt["sections"] for part in section["sources"]]
     assert len(sources) >= 9
     for source in sources:
         path, first, last = re.fullmatch(r"(.+)#L(\d+)-L(\d+)", source).groups()  # type: ignore[union-attr]
         lines = (home / path).read_text().split("\n")[int(first) - 1 : int(last)]
-        assert any(line.strip() and line.strip() in made.text for line in lines), source
-    json.dumps(made.receipt)
+        assert any(line.strip() and line.strip() in context.text for line in lines), source
+    json.dumps(context.receipt)
 
 
 def test_more_working_notes_than_fit_are_named_as_cut(memory: Memory, clock: FrozenClock) -> None:
     for number in range(25):
         memory.call("write_memory", {"key": f"n{number}", "content": f"note {number}"})
         clock.advance(seconds=1)
-    made = memory.context()
-    assert "- n24: note 24" in made.text
-    (notes,) = [section for section in made.receipt["sections"] if section["title"] == "Working Notes"]
+    context = memory.context()
+    assert "- n24: note 24" in context.text
+    (notes,) = [section for section in context.receipt["sections"] if section["title"] == "Working Notes"]
     assert len(notes["sources"]) == 20
     assert len(notes["cut"]) == 5
 
@@ -204,15 +204,15 @@ def test_no_note_escapes_its_section(tmp_path_factory: pytest.TempPathFactory, t
     op(memory, op="setChannel", channelName=name, key=name, value=[body], category="preferences")
     op(memory, op="createSkill", name=name, description=body, instructions=body, owner="global")
     memory.call("update_world", {"topic": "t", "content": f"{body}\nneedle"})
-    made = memory.context(channel=name, query="needle")
-    seen = sections(made.text)
+    context = memory.context(channel=name, query="needle")
+    seen = sections(context.text)
     assert seen == [title for title in TITLES if title in seen], seen
     assert len(seen) == len(set(seen)) >= 6
     for title in TITLES:
-        assert len(re.findall(rf"^\s*#+\s*{title}\s*$", made.text, re.MULTILINE)) <= 1
+        assert len(re.findall(rf"^\s*#+\s*{title}\s*$", context.text, re.MULTILINE)) <= 1
     starts = [
         line
-        for line in re.split(r"[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]", made.text)
+        for line in re.split(r"[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]", context.text)
         if line.lstrip().startswith("Current channel:")
     ]
     assert len(starts) == 1

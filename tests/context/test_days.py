@@ -31,16 +31,16 @@ def write_day(home: Path, entries: list[str], day: str = "2026-03-14") -> None:
     (folder / f"{day}.md").write_text(f"# {day}\n\n" + "\n".join(parts))
 
 
-def shown_numbers(text: str) -> list[int]:
+def find_numbers(text: str) -> list[int]:
     """Return the numbers of the entries that are shown, which begin with `entry N:`."""
     return [int(number) for number in re.findall(r"^entry (\d+):", text, re.MULTILINE)]
 
 
 def make_context(home: Path, budget: int | None, *, only_approved: bool = False) -> str:
     with Memory(home, clock=FrozenClock()) as memory:
-        made = memory.context(budget=budget, only_approved=only_approved)
-    assert budget is None or estimate_tokens(made.text) == made.receipt["tokens"] <= budget
-    return made.text
+        context = memory.context(budget=budget, only_approved=only_approved)
+    assert budget is None or estimate_tokens(context.text) == context.receipt["tokens"] <= budget
+    return context.text
 
 
 @pytest.mark.parametrize("script", SENTENCES)
@@ -50,7 +50,7 @@ def test_a_full_day_fills_every_budget_with_its_newest_entries_in_any_script(hom
         write_day(home, entries)
         for budget in BUDGETS:
             text = make_context(home, budget)
-            numbers = shown_numbers(text)
+            numbers = find_numbers(text)
             assert numbers == [*range(numbers[0], count)]
             if numbers[0]:
                 assert f"{numbers[0]} earlier entr" in text.casefold()
@@ -62,14 +62,14 @@ def test_the_newest_entry_stays_after_short_ones_in_another_script(home: Path, s
     facts = [f"entry {number}: Ann keeps key number {number} of the harbour office." for number in range(4)]
     write_day(home, [*facts, f"entry 4: {SENTENCES[script] * 2}"])
     for budget in (300, 320, 350, 400):
-        assert 4 in shown_numbers(make_context(home, budget))
+        assert 4 in find_numbers(make_context(home, budget))
 
 
 def test_newest_entries_are_whole_where_not_all_fit(home: Path) -> None:
     entries = [f"entry {number}: {SENTENCES['English'] * 3}Ann sent parcel {number}." for number in range(40)]
     write_day(home, entries)
     text = make_context(home, 1500)
-    numbers = shown_numbers(text)
+    numbers = find_numbers(text)
     assert [number for number in numbers if f"parcel {number}." in text][-len(numbers) + 1 :] == numbers[1:]
     assert len(numbers) > 10
 
@@ -99,15 +99,15 @@ def test_any_day_keeps_its_newest_entry_within_any_budget(
     with Memory(home, clock=FrozenClock()) as memory:
         for number, text in enumerate(texts):
             memory.call("remember", {"content": f"entry {number}: {text}"})
-        made = memory.context(budget=budget)
-    assert estimate_tokens(made.text) == made.receipt["tokens"] <= budget
-    numbers = shown_numbers(made.text)
+        context = memory.context(budget=budget)
+    assert estimate_tokens(context.text) == context.receipt["tokens"] <= budget
+    numbers = find_numbers(context.text)
     assert numbers == sorted(numbers)
     assert numbers[-1] == len(texts) - 1
     if len(numbers) < len(texts):
-        assert estimate_tokens(made.text) >= 0.9 * budget
+        assert estimate_tokens(context.text) >= 0.9 * budget
         first = numbers[0]
-        assert (numbers == [*range(first, len(texts))]) == (f"{first} earlier entr" in made.text.casefold())
+        assert (numbers == [*range(first, len(texts))]) == (f"{first} earlier entr" in context.text.casefold())
 
 
 @given(st.sampled_from([*SENTENCES.values()]), st.integers(1, 30), st.integers(1, 500))
@@ -140,7 +140,7 @@ def test_a_long_entry_never_takes_the_place_of_short_ones(
     write_day(home, ["entry 50: Bob was here yesterday."], "2026-03-13")
     text = make_context(home, budget)
     order = [*range(place), 99, *range(place, 10)]
-    assert shown_numbers(text) == [*order, 50]
+    assert find_numbers(text) == [*order, 50]
     assert "[…]" in text
     assert estimate_tokens(text) <= 3300
 
@@ -152,7 +152,7 @@ def test_what_agents_wrote_uses_no_room_where_only_what_is_approved_is_shown(hom
         for _ in range(2):
             memory.call("remember", {"content": "entry 3: " + "log line of some build " * 3000})
     for budget in (None, 400, 1500):
-        assert shown_numbers(make_context(home, budget, only_approved=True)) == [2, 1]
+        assert find_numbers(make_context(home, budget, only_approved=True)) == [2, 1]
 
 
 def test_without_a_budget_the_map_shows_short_pages_as_fully_as_with_one(memory: Memory) -> None:

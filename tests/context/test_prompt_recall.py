@@ -61,8 +61,8 @@ def test_nothing_is_given_when_nothing_is_likely_enough(memory: Memory, prompt: 
 
 def test_the_log_of_what_was_written_is_not_recalled(memory: Memory) -> None:
     memory.call("write_memory", {"key": "release-plan", "content": "- [ ] tag the release\n- [ ] tell support"})
-    asked = "what is left of the release plan?"
-    for text in (str(memory.recall_for(asked)), str(memory.context(query=asked))):
+    question = "what is left of the release plan?"
+    for text in (str(memory.recall_for(question)), str(memory.context(query=question))):
         assert "tell support" in text
         assert "write_memory key=" not in text
 
@@ -70,11 +70,11 @@ def test_the_log_of_what_was_written_is_not_recalled(memory: Memory) -> None:
 def test_a_recall_is_for_the_channel_of_the_context_before_it(memory: Memory) -> None:
     record = {"op": "setChannel", "channelName": "ops", "key": "pager", "value": "Kim carries it on Mondays"}
     memory.call("MemoryTool", record)
-    asked = "who carries the pager?"
-    assert "Kim" not in str(memory.recall_for(asked))
+    question = "who carries the pager?"
+    assert "Kim" not in str(memory.recall_for(question))
     assert "Kim" not in str(memory.context(channel="ops"))
-    assert "Kim" not in str(memory.recall_for(asked, session="another"))
-    assert "pager: Kim carries it on Mondays" in str(memory.recall_for(asked))
+    assert "Kim" not in str(memory.recall_for(question, session="another"))
+    assert "pager: Kim carries it on Mondays" in str(memory.recall_for(question))
     memory.context(channel="dev")
     assert "Kim" not in str(memory.recall_for("on which days does somebody carry the pager?"))
 
@@ -92,11 +92,11 @@ def test_nothing_is_given_twice_in_a_conversation(memory: Memory, home: Path, cl
 def test_what_the_context_gave_is_not_given_again(memory: Memory) -> None:
     memory.call("reflect", {"content": f"# About people\n\n{TEA}\n"})
     memory.call("MemoryTool", {"op": "setGlobal", "key": "editor", "value": "vim", "category": "preferences"})
-    given = str(memory.context())
-    assert TEA in given
+    text = str(memory.context())
+    assert TEA in text
     assert str(memory.recall_for(ASK_TEA)) == ""
     assert str(memory.recall_for("which editor?")) == ""
-    assert (DEPLOY in given) != (DEPLOY in str(memory.recall_for(ASK_DEPLOY)))
+    assert (DEPLOY in text) != (DEPLOY in str(memory.recall_for(ASK_DEPLOY)))
 
 
 def test_what_the_budget_cut_from_the_context_is_given_when_it_is_needed(memory: Memory) -> None:
@@ -217,15 +217,15 @@ def test_of_a_day_the_newest_are_given_and_how_many_more_there_are(home: Path, c
     for entry in entries:
         memory.call("remember", {"content": entry})
     recall = memory.recall_for(prompt)
-    given = [line[3] for line in lines_of(str(recall))]
-    assert 4 <= len(given) < len(entries)
-    assert given == entries[::-1][: len(given)]
-    more = len(entries) - len(given)
+    arguments = [line[3] for line in lines_of(str(recall))]
+    assert 4 <= len(arguments) < len(entries)
+    assert arguments == entries[::-1][: len(arguments)]
+    more = len(entries) - len(arguments)
     see = '(%d more: memory_search "today" with maxResults 16, or commonplace search -n 16 "today")'
     assert str(recall).endswith(f"\n{see % more}\n")
     assert recall.receipt["tokens"] == estimate_tokens(str(recall)) <= 300
     rest = [line[3] for line in lines_of(str(memory.recall_for(prompt)))]
-    assert rest == entries[::-1][len(given) : len(given) + len(rest)]
+    assert rest == entries[::-1][len(arguments) : len(arguments) + len(rest)]
     assert "more:" not in str(Memory(home, clock=clock).recall_for(prompt, 2000))
 
 

@@ -62,8 +62,8 @@ def test_a_cut_line_still_says_so(memory: Memory, clock: FrozenClock) -> None:
     write_curated(memory, f"{OLD}\n" + "The hull is painted. " * 300)
     remember_later(memory, clock)
     for budget in range(150, 900, 50):
-        shown = line_of(memory.context(budget=budget).text, "12 October")
-        assert not shown or "no longer" in shown, budget
+        line = line_of(memory.context(budget=budget).text, "12 October")
+        assert not line or "no longer" in line, budget
 
 
 def test_what_holds_has_no_remark(memory: Memory, clock: FrozenClock) -> None:
@@ -220,6 +220,6 @@ def test_every_line_that_fits_has_its_remark_at_any_budget(memory: Memory, clock
         memory.call("remember", {"content": f"The gate code of depot {number} is {7000 + number} now."})
     for budget in range(400, 2400, 200):
         lines = memory.context(budget=budget).text.split("\n")
-        shown = [number for number in range(0, 30, 3) if any(f" is {4000 + number}." in line for line in lines)]
+        numbers = [number for number in range(0, 30, 3) if any(f" is {4000 + number}." in line for line in lines)]
         marked = [line for line in lines if "no longer" in line]
-        assert all(any(f" is {4000 + number}." in line for line in marked) for number in shown), budget
+        assert all(any(f" is {4000 + number}." in line for line in marked) for number in numbers), budget

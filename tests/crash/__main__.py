@@ -49,9 +49,9 @@ def main() -> None:
     scenes = [number for number, scene in enumerate(SCENES) if options.scene in ("", scene.name)]
     variants = [options.variant] if options.variant else [*VARIANTS]
     started = time.monotonic()
-    counted = [_counted(SCENES[number]) for number in scenes]
-    found = {number: kinds for number, (kinds, _) in zip(scenes, counted, strict=True)}
-    tasks = [*_tasks(found, variants, options)]
+    counted = [_count_operations(SCENES[number]) for number in scenes]
+    result = {number: kinds for number, (kinds, _) in zip(scenes, counted, strict=True)}
+    tasks = [*_tasks(result, variants, options)]
     with ProcessPoolExecutor(options.jobs, mp_context=get_context("fork")) as workers:
         figures: list[Figures] = []
         for each in workers.map(_work, tasks):
@@ -59,7 +59,7 @@ def main() -> None:
             if sys.stderr.isatty():
                 print(f"\r{len(figures)} of {len(tasks)} portions tried", end="", file=sys.stderr)
     unsafe_ones = [sentence for _, sentences in counted for sentence in sentences]
-    _report(sum(map(len, found.values())), figures, unsafe_ones, time.monotonic() - started)
+    _report(sum(map(len, result.values())), figures, unsafe_ones, time.monotonic() - started)
     sys.exit(bool(unsafe_ones) or any(each.problems for each in figures))
 
 
@@ -73,7 +73,7 @@ def _options() -> argparse.Namespace:
     return options.parse_args()
 
 
-def _counted(scene: Scene) -> tuple[list[str], list[str]]:
+def _count_operations(scene: Scene) -> tuple[list[str], list[str]]:
     """The kinds of the operations of a scene, in order, and what is wrong with the order."""
     with tempfile.TemporaryDirectory() as folder:
         judge = Judge(scene, Path(folder))
@@ -85,15 +85,15 @@ def _counted(scene: Scene) -> tuple[list[str], list[str]]:
         ]
 
 
-def _tasks(found: dict[int, list[str]], variants: Sequence[str], options: argparse.Namespace) -> Iterator[Task]:
+def _tasks(result: dict[int, list[str]], variants: Sequence[str], options: argparse.Namespace) -> Iterator[Task]:
     """The cases in portions. With a stride each variant begins elsewhere, so that together they meet more."""
-    for scene, kinds in found.items():
+    for scene, kinds in result.items():
         cases: list[tuple[str, int]] = []
         for offset, name in enumerate(variants):
             numbers = [number for number, kind in enumerate(kinds, start=1) if VARIANTS[name].applies(kind)]
             first = offset * options.stride // len(variants)
-            chosen = [options.operation] if options.operation else numbers[first :: options.stride]
-            cases += [(name, number) for number in chosen]
+            selection = [options.operation] if options.operation else numbers[first :: options.stride]
+            cases += [(name, number) for number in selection]
         for start in range(0, len(cases), 200):
             yield Task(scene, tuple(cases[start : start + 200]))
 

@@ -59,10 +59,10 @@ def prepare(scene: Scene, home: Path) -> None:
     home.mkdir()
     scene.write_pages(home)
     if scene.before:
-        with opened(home, -len(scene.before)) as memory:
+        with open_memory(home, -len(scene.before)) as memory:
             for step in scene.before:
                 reply = memory.call(step.tool, step.arguments)
-                assert succeeded(reply), (step, reply)
+                assert is_success(reply), (step, reply)
 
 
 def copy(home: Path, to: Path) -> Path:
@@ -72,12 +72,12 @@ def copy(home: Path, to: Path) -> Path:
 
 
 @contextmanager
-def opened(home: Path, step: int) -> Iterator[Memory]:
+def open_memory(home: Path, step: int) -> Iterator[Memory]:
     with Memory(home, clock=moment(step)) as memory:
         yield memory
 
 
-def succeeded(reply: Reply) -> bool:
+def is_success(reply: Reply) -> bool:
     return reply.get("success") is True or reply.get("status") == "ok" or (bool(reply) and "error" not in reply)
 
 
@@ -88,12 +88,12 @@ def play(memory: Memory, number: int, step: Step) -> Reply:
 
 def contents(home: Path) -> Contents:
     """Every page of a home: all files but those whose name, or whose folder's, begins with a dot."""
-    found: Contents = {}
+    result: Contents = {}
     for folder, folders, files in os.walk(home):
         folders[:] = [name for name in folders if not name.startswith(".")]
         pages = (Path(folder) / name for name in files if not name.startswith("."))
-        found.update((str(page.relative_to(home)), page.read_bytes()) for page in pages)
-    return found
+        result.update((str(page.relative_to(home)), page.read_bytes()) for page in pages)
+    return result
 
 
 def operations(scene: Scene, home: Path) -> list[list[Operation]]:
@@ -104,10 +104,10 @@ def operations(scene: Scene, home: Path) -> list[list[Operation]]:
         _perform(scene, home, None, 0, writing)
         os._exit(0)
     os.close(writing)
-    said = _listen(reading)
+    outcome = _listen(reading)
     os.waitpid(child, 0)
-    assert "raised" not in said[-1], said[-1]
-    return [[Operation(*each) for each in line["operations"]] for line in said if "operations" in line]
+    assert "raised" not in outcome[-1], outcome[-1]
+    return [[Operation(*each) for each in line["operations"]] for line in outcome if "operations" in line]
 
 
 def run(case: Case, home: Path) -> Outcome:
@@ -119,26 +119,29 @@ def run(case: Case, home: Path) -> Outcome:
         _perform(case.scene, home, case.variant, case.number, writing)
         os._exit(0)
     os.close(writing)
-    said = _listen(reading)
-    return _outcome(said, os.waitpid(child, 0)[1])
+    outcome = _listen(reading)
+    return _outcome(outcome, os.waitpid(child, 0)[1])
 
 
 def _perform(scene: Scene, home: Path, variant: Variant | None, number: int, writing: int) -> None:
     """In the child: every answer is on its way to the parent before the next call begins."""
     try:
         DISK.watch(str(home), variant, number)
-        with suppress(SettingsError), opened(home, OPENING) as memory:  # settings that cannot be read are not guessed
+        with (
+            suppress(SettingsError),
+            open_memory(home, OPENING) as memory,
+        ):  # settings that cannot be read are not guessed
             for step, each in enumerate(scene.steps):
-                _say(writing, step=step, **_done(variant))
+                _say(writing, step=step, **_list_operations(variant))
                 _say(writing, step=step, reply=play(memory, step, each))
         DISK.leave()
-        _say(writing, struck=DISK.struck, **_done(variant))
+        _say(writing, struck=DISK.struck, **_list_operations(variant))
     except BaseException:  # noqa: BLE001  whatever it was, the parent reports it
         _say(writing, raised=traceback.format_exc(), struck=DISK.struck)
         os._exit(1)
 
 
-def _done(variant: Variant | None) -> dict[str, Any]:
+def _list_operations(variant: Variant | None) -> dict[str, Any]:
     """What was done since this was asked, where only that is of interest."""
     return {} if variant else {"operations": [DISK.operations.popleft() for _ in range(len(DISK.operations))]}
 
@@ -164,5 +167,5 @@ def _outcome(said: list[dict[str, Any]], status: int) -> Outcome:
     if os.WIFSIGNALED(status):
         killed = os.WTERMSIG(status) == signal.SIGKILL
         return Outcome("killed" if killed else "hung", step, replies, "a signal", f"signal {os.WTERMSIG(status)}")
-    ended = "raised" if "raised" in last else "done"
-    return Outcome(ended, step, replies, last.get("struck", ""), last.get("raised", ""))
+    outcome = "raised" if "raised" in last else "done"
+    return Outcome(outcome, step, replies, last.get("struck", ""), last.get("raised", ""))

@@ -158,37 +158,37 @@ def _full_path(path: Any, dir_fd: int | None) -> Any:
 
 
 def _on_path(kind: str, real: Callable[..., Any]) -> Callable[..., Any]:
-    def wrapped(path: Any, *rest: Any, **more: Any) -> Any:
+    def wrapper(path: Any, *rest: Any, **more: Any) -> Any:
         full = _full_path(path, more.get("dir_fd"))
         if not DISK.inside(full):
             return real(path, *rest, **more)
         return DISK.perform(Operation(kind, full), lambda: real(path, *rest, **more))
 
-    return wrapped
+    return wrapper
 
 
 def _on_two_paths(kind: str, real: Callable[..., Any]) -> Callable[..., Any]:
-    def wrapped(source: Any, target: Any, **more: Any) -> Any:
+    def wrapper(source: Any, target: Any, **more: Any) -> Any:
         to = _full_path(target, more.get("dst_dir_fd"))
         if not DISK.inside(to):
             return real(source, target, **more)
         operation = Operation(kind, _full_path(source, more.get("src_dir_fd")), to)
         return DISK.perform(operation, lambda: real(source, target, **more))
 
-    return wrapped
+    return wrapper
 
 
 def _on_handle(kind: str, real: Callable[..., Any]) -> Callable[..., Any]:
-    def wrapped(handle: int, *rest: Any) -> Any:
+    def wrapper(handle: int, *rest: Any) -> Any:
         if handle not in DISK.handles:
             return real(handle, *rest)
         return DISK.perform(Operation(kind, DISK.handles[handle]), lambda: real(handle, *rest))
 
-    return wrapped
+    return wrapper
 
 
 def _writing(real: Callable[..., int]) -> Callable[..., int]:
-    def wrapped(handle: int, data: Any, *rest: Any) -> int:
+    def wrapper(handle: int, data: Any, *rest: Any) -> int:
         if handle not in DISK.handles:
             return real(handle, data, *rest)
         operation, half = Operation("write", DISK.handles[handle]), len(data) // 2
@@ -197,11 +197,11 @@ def _writing(real: Callable[..., int]) -> Callable[..., int]:
         )
         return written
 
-    return wrapped
+    return wrapper
 
 
 def _opening(real: Callable[..., int]) -> Callable[..., int]:
-    def wrapped(path: Any, flags: int, *rest: Any, **more: Any) -> int:
+    def wrapper(path: Any, flags: int, *rest: Any, **more: Any) -> int:
         full = _full_path(path, more.get("dir_fd"))
         if not DISK.inside(full):
             return real(path, flags, *rest, **more)
@@ -211,24 +211,24 @@ def _opening(real: Callable[..., int]) -> Callable[..., int]:
         DISK.handles[handle] = full
         return handle
 
-    return wrapped
+    return wrapper
 
 
 def _closing(real: Callable[[int], None]) -> Callable[[int], None]:
-    def wrapped(handle: int) -> None:
+    def wrapper(handle: int) -> None:
         DISK.handles.pop(handle, None)
         real(handle)
 
-    return wrapped
+    return wrapper
 
 
 class _File(io.FileIO):
     """A file opened by `open`, whose writes are operations like those of `os`."""
 
     def write(self, data: Any) -> int:
-        given, real = bytes(data), super().write
+        arguments, real = bytes(data), super().write
         operation = Operation("write", DISK.handles.get(self.fileno(), ""))
-        return int(DISK.perform(operation, lambda: real(given), lambda: real(given[: len(given) // 2])))
+        return int(DISK.perform(operation, lambda: real(arguments), lambda: real(arguments[: len(arguments) // 2])))
 
     def truncate(self, size: int | None = None) -> int:
         real = super().truncate
@@ -241,7 +241,7 @@ class _File(io.FileIO):
 
 
 def _opening_files(real: Callable[..., Any]) -> Callable[..., Any]:
-    def wrapped(file: Any, mode: str = "r", *rest: Any, **more: Any) -> Any:
+    def wrapper(file: Any, mode: str = "r", *rest: Any, **more: Any) -> Any:
         if isinstance(file, int) and file in DISK.handles:
             opened = _File(file, mode.replace("b", ""))
             return io.BufferedRandom(opened) if opened.writable() and opened.readable() else io.BufferedReader(opened)
@@ -250,7 +250,7 @@ def _opening_files(real: Callable[..., Any]) -> Callable[..., Any]:
         kind = "open" if mode.startswith("r") else "create"
         return DISK.perform(Operation(kind, file), lambda: real(file, mode, *rest, **more))
 
-    return wrapped
+    return wrapper
 
 
 class _Connection(sqlite3.Connection):
@@ -262,8 +262,8 @@ class _Connection(sqlite3.Connection):
         return self._count(sql, lambda: super(_Connection, self).execute(sql, *values))
 
     def executemany(self, sql: str, values: Any) -> Any:
-        given = list(values)
-        return self._count(sql, lambda: super(_Connection, self).executemany(sql, given))
+        arguments = list(values)
+        return self._count(sql, lambda: super(_Connection, self).executemany(sql, arguments))
 
     def executescript(self, sql: str) -> Any:
         return self._count(sql, lambda: super(_Connection, self).executescript(sql))
@@ -272,9 +272,9 @@ class _Connection(sqlite3.Connection):
         if not (self.watched and DISK.home):
             return act()
         kind = "select" if sql.lstrip().startswith(_NEEDS_NO_SPACE) else "statement"
-        return DISK.perform(Operation(kind, sql), act, lambda: self._interrupted(act))
+        return DISK.perform(Operation(kind, sql), act, lambda: self._interrupt(act))
 
-    def _interrupted(self, act: Callable[[], Any]) -> Any:
+    def _interrupt(self, act: Callable[[], Any]) -> Any:
         """None when the statement was stopped on its way; one too short for that is done."""
         left = _INSTRUCTIONS
 
@@ -295,14 +295,14 @@ class _Connection(sqlite3.Connection):
 
 
 def _connecting(real: Callable[..., Any]) -> Callable[..., Any]:
-    def wrapped(path: Any, **more: Any) -> Any:
+    def wrapper(path: Any, **more: Any) -> Any:
         if not DISK.inside(path):
             return real(path, factory=_Connection, **more)
         connection = DISK.perform(Operation("connect", path), lambda: real(path, factory=_Connection, **more))
         connection.watched = True
         return connection
 
-    return wrapped
+    return wrapper
 
 
 class _RenameAt2:
@@ -313,24 +313,24 @@ class _RenameAt2:
     def __init__(self, real: Any) -> None:
         self.real = real
 
-    def __call__(self, *given: Any) -> int:
+    def __call__(self, *arguments: Any) -> int:
         self.real.argtypes = self.argtypes
-        folders = [None if dir_fd < 0 else dir_fd for dir_fd in (given[0], given[2])]
-        source, target = (_full_path(os.fsdecode(name), at) for name, at in zip(given[1::2], folders, strict=False))
+        folders = [None if dir_fd < 0 else dir_fd for dir_fd in (arguments[0], arguments[2])]
+        source, target = (_full_path(os.fsdecode(name), at) for name, at in zip(arguments[1::2], folders, strict=False))
         if not DISK.inside(target):
-            return int(self.real(*given))
+            return int(self.real(*arguments))
         try:
-            return int(DISK.perform(Operation("rename", source, target), lambda: self.real(*given)))
+            return int(DISK.perform(Operation("rename", source, target), lambda: self.real(*arguments)))
         except OSError as error:
             ctypes.set_errno(error.errno or 0)
             return -1
 
 
 def _loading(real: Any) -> Callable[..., Any]:
-    def wrapped(name: Any, *rest: Any, **more: Any) -> Any:
+    def wrapper(name: Any, *rest: Any, **more: Any) -> Any:
         library = real(name, *rest, **more)
         if name is None and hasattr(library, "renameat2"):
             library.renameat2 = _RenameAt2(library.renameat2)
         return library
 
-    return wrapped
+    return wrapper

@@ -59,16 +59,16 @@ def note(tool: str, key: str, content: str, **more: Any) -> Step:
 
 
 def working(key: str, content: str, mode: str = "replace") -> Step:
-    shown = Proof("search_memory", {"query": key}, content)
-    return Step("write_memory", {"key": key, "content": content, "mode": mode}, shown)
+    proof = Proof("search_memory", {"query": key}, content)
+    return Step("write_memory", {"key": key, "content": content, "mode": mode}, proof)
 
 
 def scratch(mode: str, content: str = "") -> Step:
-    shown = Proof("scratch_note", {"mode": "read"}, content or '"empty": true')
-    return Step("scratch_note", {"mode": mode, "content": content}, shown)
+    proof = Proof("scratch_note", {"mode": "read"}, content or '"empty": true')
+    return Step("scratch_note", {"mode": mode, "content": content}, proof)
 
 
-def remembered(content: str) -> Step:
+def make_remember_step(content: str) -> Step:
     return Step("remember", {"content": content}, Proof("recall", {}, content))
 
 
@@ -77,7 +77,7 @@ SCENES = (
     Scene(
         "empty home",
         (),
-        (remembered("abalone at first"), reads("memory_search", query="abalone")),
+        (make_remember_step("abalone at first"), reads("memory_search", query="abalone")),
         settings="",
     ),
     Scene(
@@ -113,13 +113,13 @@ SCENES = (
     ),
     Scene(
         "journal",
-        (remembered("quagga"), Step("update_world", {"topic": "people", "content": "dodo"})),
+        (make_remember_step("quagga"), Step("update_world", {"topic": "people", "content": "dodo"})),
         (
-            remembered("axolotl seen\n\n```\n## 09:00\n```"),
+            make_remember_step("axolotl seen\n\n```\n## 09:00\n```"),
             Step("reflect", {"content": "# Mine\n\nbandicoot matters\n"}, Proof("recall", {}, "bandicoot matters")),
             Step("update_world", {"topic": "people", "content": "capybara Ann"}, Proof("recall", {}, "capybara Ann")),
             Step("update_world", {"topic": "Tools!", "content": "dugong v2"}, Proof("recall", {}, "dugong v2")),
-            remembered("echidna seen"),
+            make_remember_step("echidna seen"),
             reads("recall", days=2),
             reads("memory_search", query="echidna bandicoot"),
         ),
@@ -215,7 +215,7 @@ SCENES = (
         (),
         (
             reads("memory_search", query="where is the quagga kept?"),
-            remembered("axolotl moved in"),
+            make_remember_step("axolotl moved in"),
             reads("memory_search", query="axolotl moved"),
             reads("memory_get", path="memory/zoo.md", **{"from": 1, "lines": 3}),
             Step(

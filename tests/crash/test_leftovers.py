@@ -42,9 +42,9 @@ def test_a_page_the_disk_refused_once_is_read_on_the_next_look(
     refuse_once(monkeypatch, lambda path: path.endswith("a.md"))
     refused = memory.call("memory_search", {"query": "papaya"})
     assert "memory/a.md" in refused["warning"]
-    found = memory.call("memory_search", {"query": "papaya"})
-    assert [hit["path"] for hit in found["results"]] == ["memory/a.md"]
-    assert "warning" not in found
+    reply = memory.call("memory_search", {"query": "papaya"})
+    assert [hit["path"] for hit in reply["results"]] == ["memory/a.md"]
+    assert "warning" not in reply
 
 
 def test_a_key_left_in_two_categories_is_listed_once_and_as_it_is_read(
@@ -90,6 +90,6 @@ def test_a_skill_whose_data_the_disk_refused_once_is_found_by_it_on_the_next_loo
     monkeypatch.setattr(time, "time_ns", lambda: now() + 10**9)
     refuse_once(monkeypatch, lambda path: path.endswith("data.json"))
     assert "skills/s/data.json: Input/output error" in memory.call("memory_search", {"query": "papaya"})["warning"]
-    found = memory.call("memory_search", {"query": "papaya"})
-    assert [hit["path"] for hit in found["results"]] == ["skills/s/SKILL.md"]
-    assert "warning" not in found
+    reply = memory.call("memory_search", {"query": "papaya"})
+    assert [hit["path"] for hit in reply["results"]] == ["skills/s/SKILL.md"]
+    assert "warning" not in reply

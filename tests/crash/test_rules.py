@@ -13,7 +13,7 @@ from commonplace import Memory
 from commonplace.instructions import list_proposals
 from commonplace.storage.history import coming_from
 
-from ..maintenance.places import exported, imported
+from ..maintenance.places import export_home, import_archive
 from . import faults
 from .faults import DISK, VARIANTS
 
@@ -27,11 +27,11 @@ Bring = Callable[[Path, Path], None]
 
 
 def bring_archive(home: Path, source: Path) -> None:
-    imported(home, exported(source), overwrite=True)
+    import_archive(home, export_home(source), overwrite=True)
 
 
 def bring_history(home: Path, source: Path) -> None:
-    imported(home, exported(source, history=True), overwrite=True)
+    import_archive(home, export_home(source, history=True), overwrite=True)
 
 
 def bring_by_token(home: Path, source: Path) -> None:

@@ -12,13 +12,13 @@ from typing import NamedTuple
 from commonplace import Memory
 from commonplace.storage.history import version_of
 
-from .cases import OPENING, Case, Contents, Outcome, Reply, contents, copy, opened, play, prepare, succeeded
+from .cases import OPENING, Case, Contents, Outcome, Reply, contents, copy, is_success, open_memory, play, prepare
 from .scenes import READS, Proof, Scene, Step
 
 _DIRECTIVE = "directives/memory.md"  # written on opening, and not reported
 
 
-class Told(NamedTuple):
+class State(NamedTuple):
     """A home that nothing went wrong in: its pages, what its steps answered, and what their proofs show."""
 
     pages: Contents
@@ -42,20 +42,20 @@ class Judge:
     def __init__(self, scene: Scene, folder: Path) -> None:
         self.scene, self.folder, self.home = scene, folder, folder / "prepared"
         prepare(scene, self.home)
-        self._told: dict[tuple[int, ...], Told] = {}
+        self._states: dict[tuple[int, ...], State] = {}
         self._read: dict[str, list[Reply]] = {}
 
-    def told(self, steps: Iterable[int]) -> Told:
+    def run_steps(self, steps: Iterable[int]) -> State:
         """The scene with only some of its steps, without a fault."""
-        chosen = tuple(sorted(steps))
-        if chosen not in self._told:
+        selection = tuple(sorted(steps))
+        if selection not in self._states:
             with self._scratch() as home:
-                with opened(copy(self.home, home), OPENING) as memory:
-                    replies = {number: play(memory, number, self.scene.steps[number]) for number in chosen}
+                with open_memory(copy(self.home, home), OPENING) as memory:
+                    replies = {number: play(memory, number, self.scene.steps[number]) for number in selection}
                 pages = contents(home)
-                with opened(home, len(self.scene.steps)) as memory:
-                    self._told[chosen] = Told(pages, replies, self._proofs(memory, range(len(self.scene.steps))))
-        return self._told[chosen]
+                with open_memory(home, len(self.scene.steps)) as memory:
+                    self._states[selection] = State(pages, replies, self._proofs(memory, range(len(self.scene.steps))))
+        return self._states[selection]
 
     def judge(self, case: Case, outcome: Outcome, home: Path) -> Verdict:
         """Look at a home that a fault has left behind, then let a new process use it."""
@@ -67,30 +67,30 @@ class Judge:
         pages = contents(home)
         problems += self._torn(pages, possible, outcome)
         problems += self._dishonest(pages, possible, outcome)
-        acknowledged = [number for number, reply in sorted(outcome.replies.items()) if succeeded(reply)]
-        with opened(home, len(self.scene.steps)) as memory:
+        acknowledged = [number for number, reply in sorted(outcome.replies.items()) if is_success(reply)]
+        with open_memory(home, len(self.scene.steps)) as memory:
             problems += self._missing(memory, acknowledged, possible)
             problems += self._forgotten(memory, pages, outcome, acknowledged)
-            problems += self._unhealed(memory, pages)
+            problems += self._find_unhealed(memory, pages)
         return Verdict(sum(self.scene.steps[n].proof is not None for n in acknowledged), tuple(problems))
 
-    def _possible(self, outcome: Outcome) -> list[Told]:
+    def _possible(self, outcome: Outcome) -> list[State]:
         """How the scene may have ended: without the steps that were not acknowledged, or with one of them."""
-        done = {number for number, reply in outcome.replies.items() if succeeded(reply)}
+        done = {number for number, reply in outcome.replies.items() if is_success(reply)}
         doubtful = {*range(outcome.step + 1)} - done
-        return [self.told(done), *(self.told(done | {number}) for number in sorted(doubtful))]
+        return [self.run_steps(done), *(self.run_steps(done | {number}) for number in sorted(doubtful))]
 
     def _refusals(self, outcome: Outcome) -> Iterator[Problem]:
         for number, reply in outcome.replies.items():
             step = self.scene.steps[number]
-            if not succeeded(reply) and not in_form(step, reply):
+            if not is_success(reply) and not in_form(step, reply):
                 yield Problem("other", f"{step.tool} answered in no form of its toolset: {reply}")
 
-    def _torn(self, pages: Contents, possible: list[Told], outcome: Outcome) -> Iterator[Problem]:
+    def _torn(self, pages: Contents, possible: list[State], outcome: Outcome) -> Iterator[Problem]:
         warned = " ".join(str(reply.get("warning", "")) for reply in outcome.replies.values())
-        paths = {path for told in possible for path in told.pages} | {*pages}
+        paths = {path for state in possible for path in state.pages} | {*pages}
         for path in sorted(paths):
-            allowed = {told.pages.get(path) for told in possible}
+            allowed = {state.pages.get(path) for state in possible}
             if path == _DIRECTIVE:
                 allowed.add(None)
             if path in warned:  # a log that could not be written is told of
@@ -99,38 +99,38 @@ class Judge:
                 yield Problem("torn", f"{path} is neither old nor new: {pages.get(path)!r}")
 
     def _without_one(self, path: str, outcome: Outcome) -> set[bytes | None]:
-        done = {number for number, reply in outcome.replies.items() if succeeded(reply)}
+        done = {number for number, reply in outcome.replies.items() if is_success(reply)}
         warned = {number for number in done if path in str(outcome.replies[number].get("warning", ""))}
-        return {self.told(done - {number}).pages.get(path) for number in warned}
+        return {self.run_steps(done - {number}).pages.get(path) for number in warned}
 
-    def _dishonest(self, pages: Contents, possible: list[Told], outcome: Outcome) -> Iterator[Problem]:
+    def _dishonest(self, pages: Contents, possible: list[State], outcome: Outcome) -> Iterator[Problem]:
         """What a reading step answered is what stood there, or the answer says that something may be missing."""
-        same = [told for told in possible if told.pages == pages and {*outcome.replies} <= {*told.replies}]
+        same = [state for state in possible if state.pages == pages and {*outcome.replies} <= {*state.replies}]
         for number, reply in outcome.replies.items():
             step = self.scene.steps[number]
-            if step.proof or not same or not succeeded(reply) or {"warning", "conflict", "stale"} & {*reply}:
+            if step.proof or not same or not is_success(reply) or {"warning", "conflict", "stale"} & {*reply}:
                 continue
-            if all(_comparable(reply) != _comparable(told.replies[number]) for told in same):
+            if all(_comparable(reply) != _comparable(state.replies[number]) for state in same):
                 yield Problem("other", f"{step.tool} did not say that it missed something: {reply}")
 
-    def _missing(self, memory: Memory, acknowledged: list[int], possible: list[Told]) -> Iterator[Problem]:
-        shown = self._proofs(memory, acknowledged)
-        for number, holds in shown.items():
-            if holds not in {told.proofs[number] for told in possible}:
+    def _missing(self, memory: Memory, acknowledged: list[int], possible: list[State]) -> Iterator[Problem]:
+        proofs = self._proofs(memory, acknowledged)
+        for number, holds in proofs.items():
+            if holds not in {state.proofs[number] for state in possible}:
                 yield Problem("missing", f"step {number} was acknowledged: {self.scene.steps[number]}")
 
     def _forgotten(self, memory: Memory, pages: Contents, outcome: Outcome, done: list[int]) -> Iterator[Problem]:
         """Every version that was acknowledged is in history, unless an answer said that it was not kept."""
-        if ".history" in str(outcome.replies) or self.told(done).pages != pages:
+        if ".history" in str(outcome.replies) or self.run_steps(done).pages != pages:
             return
         known = {path: {change.version for change, _ in memory.home.storage.history.versions(path)} for path in pages}
-        standing = self.told(()).pages
+        standing = self.run_steps(()).pages
         for upto in range(1, len(done) + 1):
-            for path, data in self.told(done[:upto]).pages.items():
+            for path, data in self.run_steps(done[:upto]).pages.items():
                 if path in known and data != standing.get(path) and version_of(data) not in known[path]:
                     yield Problem("missing", f"history does not hold {path} as it was after step {done[upto - 1]}")
 
-    def _unhealed(self, memory: Memory, pages: Contents) -> Iterator[Problem]:
+    def _find_unhealed(self, memory: Memory, pages: Contents) -> Iterator[Problem]:
         """A new process answers as if nothing had happened, nothing twice, and writes at once."""
         for step, clean in zip(READS, self._clean(pages), strict=True):
             answer = _comparable(memory.call(step.tool, step.arguments))
@@ -138,22 +138,22 @@ class Judge:
                 yield Problem("other", f"{step.tool} answers {answer}, and in a home without leftovers {clean}")
         yield from _twice(memory)
         reply = memory.call("memory_write", {"key": "after", "content": "platypus"})
-        found = memory.call("memory_search", {"query": "platypus"})
-        hits = [hit for hit in found.get("results", []) if "platypus" in hit["text"]]
-        if not reply.get("success") or "warning" in reply or len(hits) != 1 or {"stale", "warning"} & {*found}:
-            yield Problem("other", f"a new process could not go on at once: {reply}, {found}")
+        result = memory.call("memory_search", {"query": "platypus"})
+        hits = [hit for hit in result.get("results", []) if "platypus" in hit["text"]]
+        if not reply.get("success") or "warning" in reply or len(hits) != 1 or {"stale", "warning"} & {*result}:
+            yield Problem("other", f"a new process could not go on at once: {reply}, {result}")
 
     def _clean(self, pages: Contents) -> list[Reply]:
         """What the same pages say in a home where nobody died."""
-        named = hashlib.sha256(repr(sorted(pages.items())).encode()).hexdigest()
-        if named not in self._read:
+        digest = hashlib.sha256(repr(sorted(pages.items())).encode()).hexdigest()
+        if digest not in self._read:
             with self._scratch() as home:
                 for path, data in pages.items():
                     (home / path).parent.mkdir(parents=True, exist_ok=True)
                     (home / path).write_bytes(data)
-                with opened(home, len(self.scene.steps)) as memory:
-                    self._read[named] = [_comparable(memory.call(step.tool, step.arguments)) for step in READS]
-        return self._read[named]
+                with open_memory(home, len(self.scene.steps)) as memory:
+                    self._read[digest] = [_comparable(memory.call(step.tool, step.arguments)) for step in READS]
+        return self._read[digest]
 
     def _proofs(self, memory: Memory, numbers: Iterable[int]) -> dict[int, bool]:
         proofs = {number: proof for number in numbers if (proof := self.scene.steps[number].proof)}
@@ -182,8 +182,8 @@ def in_form(step: Step, reply: Reply) -> bool:
     if step.tool in ("write_memory", "write_session_handoff", "scratch_note", "search_memory"):
         return reply.get("status") == "error" and _sentence(error)
     if step.tool in ("memory_write", "memory_update", "memory_read", "notes_memory_search"):
-        told = error if isinstance(error, dict) else {}
-        return reply.get("success") is False and bool(told.get("code")) and _sentence(told.get("message"))
+        answer = error if isinstance(error, dict) else {}
+        return reply.get("success") is False and bool(answer.get("code")) and _sentence(answer.get("message"))
     if step.tool == "memory_search":
         return reply.get("results") == [] and _sentence(error)
     if step.tool == "memory_get":
@@ -208,9 +208,9 @@ def _twice(memory: Memory) -> Iterator[Problem]:
         "skills": [row["name"] for row in memory.call("MemoryTool", {"op": "listSkills"})["skills"]],
         "pages": [path for path, _ in memory.home.visibility.list_pages()],
     }
-    for name, found in listed.items():
-        if len({*found}) != len(found) or any(".tmp" in each for each in found):
-            yield Problem("other", f"{name} are listed twice, or are no {name}: {found}")
+    for name, result in listed.items():
+        if len({*result}) != len(result) or any(".tmp" in each for each in result):
+            yield Problem("other", f"{name} are listed twice, or are no {name}: {result}")
 
 
 def _comparable(reply: Reply) -> Reply:

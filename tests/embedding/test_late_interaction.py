@@ -27,8 +27,8 @@ def test_a_token_takes_twelve_bytes_however_long_its_vector_is() -> None:
 @given(TEXTS, st.integers(1, 6))
 def test_a_text_is_as_like_a_question_as_the_likest_tokens_are_on_average(texts: list[np.ndarray], asked: int) -> None:
     question = project_tokens(tokens(1_000, asked))
-    found = maxsim(question, {number: pack_tokens(text) for number, text in enumerate(texts)})
-    for text, like in zip(texts, found.values(), strict=True):
+    scores = maxsim(question, {number: pack_tokens(text) for number, text in enumerate(texts)})
+    for text, like in zip(texts, scores.values(), strict=True):
         signs = np.where(project_tokens(text) > 0, 1.0, -1.0)
         best = [max(float(one @ sign) for sign in signs) for one in question]
         assert like == pytest.approx(np.mean(best) / 96**0.5, abs=1e-4)
@@ -44,24 +44,24 @@ def test_similarity_does_not_depend_on_the_other_texts_of_a_batch(texts: list[np
 def test_a_text_is_most_like_itself_in_any_order_of_its_tokens() -> None:
     mine, others = tokens(1, 8), [tokens(seed, 8) for seed in range(2, 30)]
     kept_as = {number: pack_tokens(each) for number, each in enumerate([mine[::-1], *others])}
-    found = list(maxsim(project_tokens(mine), kept_as).values())
-    assert found[0] == max(found) > 1.5 * max(found[1:])
+    result = list(maxsim(project_tokens(mine), kept_as).values())
+    assert result[0] == max(result) > 1.5 * max(result[1:])
 
 
 def test_a_turn_is_more_like_a_question_when_those_beside_it_hold_the_rest_of_it() -> None:
-    asked = tokens(1, 6)
+    query_tokens = tokens(1, 6)
     every = {
-        1: pack_tokens(asked[:3]),
-        2: pack_tokens(asked[3:]),
+        1: pack_tokens(query_tokens[:3]),
+        2: pack_tokens(query_tokens[3:]),
         3: pack_tokens(tokens(2, 3)),
-        4: pack_tokens(asked[:3]),
+        4: pack_tokens(query_tokens[:3]),
     }
-    found = maxsim(project_tokens(asked), every, {1: [2], 4: [3]})
-    alone = maxsim(project_tokens(asked), every)
-    assert found[1] > found[4]
-    assert found[1] > alone[1]
-    assert found[2] == alone[2]
-    assert maxsim(project_tokens(asked), {1: every[1]}, {1: [2], 9: [1]}) == pytest.approx({1: alone[1]})
+    scores = maxsim(project_tokens(query_tokens), every, {1: [2], 4: [3]})
+    alone = maxsim(project_tokens(query_tokens), every)
+    assert scores[1] > scores[4]
+    assert scores[1] > alone[1]
+    assert scores[2] == alone[2]
+    assert maxsim(project_tokens(query_tokens), {1: every[1]}, {1: [2], 9: [1]}) == pytest.approx({1: alone[1]})
 
 
 def test_no_texts_have_no_scores() -> None:
@@ -69,11 +69,14 @@ def test_no_texts_have_no_scores() -> None:
 
 
 def test_a_long_question_of_many_long_texts_takes_little_memory() -> None:
-    asked, texts = project_tokens(tokens(1, 200)), {number: pack_tokens(tokens(number, 300)) for number in range(100)}
-    maxsim(asked, {1: texts[1]})
+    query_tokens, texts = (
+        project_tokens(tokens(1, 200)),
+        {number: pack_tokens(tokens(number, 300)) for number in range(100)},
+    )
+    maxsim(query_tokens, {1: texts[1]})
     tracemalloc.start()
     try:
-        maxsim(asked, texts)
+        maxsim(query_tokens, texts)
         most = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

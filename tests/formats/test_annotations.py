@@ -32,8 +32,8 @@ def test_what_is_added_is_gone_again_and_every_line_stays(page: list[str], comme
     number = data.draw(st.sampled_from(able))
     annotated = [*page]
     annotated[number] = add_annotation(page[number], comment)
-    shown = strip_own_annotations("\n".join(annotated)).split("\n")
-    assert [line.rstrip() for line in shown] == [line.rstrip() for line in page]
+    output = strip_own_annotations("\n".join(annotated)).split("\n")
+    assert [line.rstrip() for line in output] == [line.rstrip() for line in page]
     assert [about for about, _ in find_annotated_lines("\n".join(annotated))] == [number]
 
 

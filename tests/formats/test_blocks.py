@@ -124,6 +124,6 @@ def test_line_numbers_name_the_lines_of_the_block() -> None:
     page = blocks.append(blocks.append("# day\n\n", "a", "one", AT), "b", "two\nthree", AT)
     lines = page.split("\n")
     for block in blocks.parse(page):
-        shown = lines[block.first_line - 1 : block.last_line]
-        assert re.fullmatch(r"### [ab]", shown[0])
-        assert shown[-1] == block.content.split("\n")[-1]
+        text = lines[block.first_line - 1 : block.last_line]
+        assert re.fullmatch(r"### [ab]", text[0])
+        assert text[-1] == block.content.split("\n")[-1]

@@ -20,30 +20,30 @@ PIECES = ["<script>", "</script>", "<img src=x onerror=alert(1)>", "[a](", "java
 
 
 def test_what_markdown_means_is_shown() -> None:
-    made = render_html("---\nkey: v\n---\n# A *b*\n\n- one\n- two\n\n| a |\n|---|\n| ~~x~~ |\n\n```py\nx < 1\n```\n")
-    assert made.startswith('<h1 id="note-a-b">A <em>b</em></h1>')
-    assert "<li>one</li>" in made
-    assert "<td><s>x</s></td>" in made
-    assert "x &lt; 1" in made
-    assert "key" not in made
+    html = render_html("---\nkey: v\n---\n# A *b*\n\n- one\n- two\n\n| a |\n|---|\n| ~~x~~ |\n\n```py\nx < 1\n```\n")
+    assert html.startswith('<h1 id="note-a-b">A <em>b</em></h1>')
+    assert "<li>one</li>" in html
+    assert "<td><s>x</s></td>" in html
+    assert "x &lt; 1" in html
+    assert "key" not in html
 
 
 def test_links_to_pages_stay_inside_and_others_say_that_they_lead_out() -> None:
-    made = render_html(
+    html = render_html(
         "[p](../people.md#x) [[Ann|her]] [[nobody]] [w](https://w.example)",
         "memory/world/a.md",
         {"Ann": "memory/ann.md"}.get,
     )  # type: ignore[arg-type]
-    assert 'href="#/page/memory/people.md"' in made
-    assert '<a href="#/page/memory/ann.md" class="wikilink" rel="noopener noreferrer nofollow">her</a>' in made
-    assert 'href="#/search?q=nobody"' in made
-    assert 'href="https://w.example" rel="noopener noreferrer nofollow"' in made
+    assert 'href="#/page/memory/people.md"' in html
+    assert '<a href="#/page/memory/ann.md" class="wikilink" rel="noopener noreferrer nofollow">her</a>' in html
+    assert 'href="#/search?q=nobody"' in html
+    assert 'href="https://w.example" rel="noopener noreferrer nofollow"' in html
 
 
 def test_images_are_words() -> None:
-    made = render_html('![a "cat"](https://e.example/c.png) ![](x.png)')
+    html = render_html('![a "cat"](https://e.example/c.png) ![](x.png)')
     assert (
-        made
+        html
         == '<p><span class="image">a "cat" (https://e.example/c.png)</span> <span class="image"> (x.png)</span></p>\n'
     )
 
@@ -58,13 +58,13 @@ def test_the_footer_of_a_note_is_for_tools() -> None:
 
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
 def test_whatever_is_written_only_harmless_tags_come_out(text: str) -> None:
-    made = render_html(text, "memory/x.md", lambda name: "memory/y.md" if name == "y" else "")
-    left = ALLOWED.sub("", made)
-    assert "<" not in left, (text, made)
+    html = render_html(text, "memory/x.md", lambda name: "memory/y.md" if name == "y" else "")
+    left = ALLOWED.sub("", html)
+    assert "<" not in left, (text, html)
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "result"),
     [
         ("[[A]] [[b|c]] [[d#e]]", [Link("A", "A", True), Link("b", "c", True), Link("d", "d", True)]),
         ("[x](y.md) [z](../z.md#h)", [Link("memory/world/y.md", "x", False), Link("memory/z.md", "z", False)]),
@@ -74,5 +74,5 @@ def test_whatever_is_written_only_harmless_tags_come_out(text: str) -> None:
         ("`" * 300 + " ".join("`" * n for n in range(300, 0, -1)) + "[[A]]", [Link("A", "A", True)]),
     ],
 )
-def test_links_are_found_where_they_are_links(text: str, found: list[Link]) -> None:
-    assert find_links(text, "memory/world/a.md") == found
+def test_links_are_found_where_they_are_links(text: str, result: list[Link]) -> None:
+    assert find_links(text, "memory/world/a.md") == result

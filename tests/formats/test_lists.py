@@ -57,8 +57,8 @@ def test_an_item_has_what_is_nested_in_it() -> None:
     page = "".join(
         f"- {name}\n  - works as a cook\n\n    on weekdays\n  - likes tea\n" for name in ("A", "B", "C", "D")
     )
-    found = split_page(page)
-    assert [(passage.start, passage.end) for passage in found] == [(1, 5), (6, 10), (11, 15), (16, 20)]
+    passages = split_page(page)
+    assert [(passage.start, passage.end) for passage in passages] == [(1, 5), (6, 10), (11, 15), (16, 20)]
 
 
 def test_a_line_that_announces_a_list_is_its_context() -> None:
@@ -88,9 +88,9 @@ def test_a_keyed_note_stays_whole_and_a_heading_by_hand_does_not() -> None:
     items = "\n".join(f"- {each}" for each in PEOPLE)
     note = f"### team\n\n{items}\n\n<!-- agentool-memory: at=2026-03-14T09:27:00Z -->\n"
     assert len(split_page(note)) == 1
-    found = split_page(f"### team\n\n{items}\n")
-    assert len(found) == len(PEOPLE)
-    assert all("team" in passage.hint and passage.key == "team" for passage in found)
+    passages = split_page(f"### team\n\n{items}\n")
+    assert len(passages) == len(PEOPLE)
+    assert all("team" in passage.hint and passage.key == "team" for passage in passages)
 
 
 def test_a_search_finds_one_person(memory: Memory) -> None:
@@ -128,8 +128,8 @@ def test_passages_are_lines_of_the_page_in_order_and_every_word_is_found(page: s
         assert passage.text == "\n".join(rows[passage.start - 1 : passage.end])
         assert passage.start > last
         last = passage.end
-    found = re.findall(r"\w+", " ".join(map(words_to_index, passages)))
-    assert set(re.findall(r"\w+", page)) <= set(found)
+    matches = re.findall(r"\w+", " ".join(map(words_to_index, passages)))
+    assert set(re.findall(r"\w+", page)) <= set(matches)
 
 
 def test_a_result_says_under_which_headings_its_item_is(memory: Memory) -> None:

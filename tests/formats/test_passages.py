@@ -36,9 +36,9 @@ def test_every_line_that_says_something_is_in_a_passage() -> None:
 
 
 def test_a_passage_knows_the_headings_above_it() -> None:
-    found = passages.split_page("# Garden\n\n## Roses\n\nPrune in March.\n", "notes")
-    assert "Garden" in found[-1].hint
-    assert "notes" in found[-1].hint
+    result = passages.split_page("# Garden\n\n## Roses\n\nPrune in March.\n", "notes")
+    assert "Garden" in result[-1].hint
+    assert "notes" in result[-1].hint
 
 
 def test_a_block_is_a_passage_with_its_key_and_tags() -> None:
@@ -50,18 +50,18 @@ def test_a_block_is_a_passage_with_its_key_and_tags() -> None:
 
 def test_a_record_is_found_on_the_lines_of_its_value() -> None:
     page = records.render_record("", "vim\nreally", {"created_at": "x"})
-    (found,) = passages.split_record(page, Record("editor", "vim\nreally", tags=("t",)))
-    assert found.text == "vim\nreally"
-    assert page.split("\n")[found.start - 1] == "vim"
-    assert "editor" in found.hint
+    (passage,) = passages.split_record(page, Record("editor", "vim\nreally", tags=("t",)))
+    assert passage.text == "vim\nreally"
+    assert page.split("\n")[passage.start - 1] == "vim"
+    assert "editor" in passage.hint
 
 
 @pytest.mark.parametrize("rule", ["---", "***", " - - -", "____________"])
 def test_a_line_across_the_page_is_no_passage_by_itself(rule: str) -> None:
     long = "A paragraph that is long enough to stand for itself, said again. " * 40
-    found = passages.split_page(f"# Sofa\n\n{long}\n\n{rule}\n\n{long}\n\n{rule}\n")
-    assert sum("paragraph" in passage.text for passage in found) == 2
-    assert all(passage.text.strip() != rule.strip() for passage in found)
+    result = passages.split_page(f"# Sofa\n\n{long}\n\n{rule}\n\n{long}\n\n{rule}\n")
+    assert sum("paragraph" in passage.text for passage in result) == 2
+    assert all(passage.text.strip() != rule.strip() for passage in result)
 
 
 pages = st.lists(
@@ -71,11 +71,11 @@ pages = st.lists(
 
 @given(pages, st.integers(0, 300))
 def test_a_shortened_page_keeps_its_lines_and_the_beginning_of_each(text: str, limit: int) -> None:
-    kept, parts = shorten_page(text, limit)
-    assert kept.count("\n") == text.count("\n")
-    assert all(line.startswith(short) for line, short in zip(text.split("\n"), kept.split("\n"), strict=True))
-    assert (kept == text) == (parts == 0 or set(text[len(kept) :]) <= {"\n"})
-    assert len(kept.replace("\n", "")) <= max(limit, 0) or len(text) <= limit
+    remaining, parts = shorten_page(text, limit)
+    assert remaining.count("\n") == text.count("\n")
+    assert all(line.startswith(short) for line, short in zip(text.split("\n"), remaining.split("\n"), strict=True))
+    assert (remaining == text) == (parts == 0 or set(text[len(remaining) :]) <= {"\n"})
+    assert len(remaining.replace("\n", "")) <= max(limit, 0) or len(text) <= limit
 
 
 def test_only_the_longest_parts_of_a_page_are_cut() -> None:
@@ -109,17 +109,17 @@ def test_a_long_title_or_description_is_not_repeated_for_every_passage() -> None
     long = "x" * 100_000 + " last"
     body = "a line of some words\n" * 5_000
     whole = Skill("brew", long, data={"grinder": long})
-    found = [
+    result = [
         passages.split_page(f"# {long}\n\n{body}"),
         passages.split_record(records.render_record("", body, {}), Record("k", body, tags=(long,))),
         passages.split_skill(f"---\nname: brew\n---\n{body}", whole),
         passages.split_skill(f"---\nname: brew\ndescription: {long}\n---\n", whole),
     ]
-    for parts in found:
+    for parts in result:
         assert len(parts) > 50
         assert sum(len(part.hint) + len(part.lead) + len(part.text) for part in parts) < 1_000_000
         assert any("last" in f"{part.hint}{part.text}" for part in parts)
-    assert all(part.hint.startswith("brew") for part in found[2])
+    assert all(part.hint.startswith("brew") for part in result[2])
 
 
 @pytest.mark.parametrize(
@@ -168,8 +168,8 @@ def test_a_search_for_a_tag_finds_pages_that_people_tagged(memory: Memory, home:
     (home / "memory/beds.md").write_text("---\ntags: [garden]\n---\n\nWater the beds on Monday.\n")
     (home / "memory/shed.md").write_text("Paint the shed, not the beds. #garden\n")
     (home / "memory/other.md").write_text("The beds of the hotel are soft.\n")
-    found = {hit.path for hit in memory.search("beds", tags=["garden"])}
-    assert found == {"memory/beds.md", "memory/shed.md"}
+    paths = {hit.path for hit in memory.search("beds", tags=["garden"])}
+    assert paths == {"memory/beds.md", "memory/shed.md"}
 
 
 def test_a_section_that_is_there_twice_has_the_lines_of_each_place() -> None:

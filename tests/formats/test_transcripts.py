@@ -19,17 +19,17 @@ def test_turns_are_read_in_the_common_shapes_and_tool_calls_left_out() -> None:
             "",
         ]
     )
-    found, broken = parse_turns(session)
-    assert [(t.line, t.text) for t in found] == [(1, "user (Ann): hello"), (2, "assistant: hi")]
+    result, broken = parse_turns(session)
+    assert [(t.line, t.text) for t in result] == [(1, "user (Ann): hello"), (2, "assistant: hi")]
     assert broken == [5, 6]
 
 
 def test_lines_are_shown_as_what_was_said_and_without_secrets() -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    shown = render_lines(['{"role": "user", "content": "hello"}', f"not json {token}"])
-    assert shown[0] == "user: hello"
-    assert shown[1].startswith("not json")
-    assert token not in shown[1]
+    lines = render_lines(['{"role": "user", "content": "hello"}', f"not json {token}"])
+    assert lines[0] == "user: hello"
+    assert lines[1].startswith("not json")
+    assert token not in lines[1]
 
 
 def turn(role: str, content: str, **more: str) -> str:
@@ -42,8 +42,8 @@ def turn(role: str, content: str, **more: str) -> str:
 )  # fmt: skip
 @pytest.mark.parametrize("end", ["\n", "\n\n", "\r", "\r\n", "\u2028", "\x85", "\x0b"])
 def test_no_turn_says_what_another_speaker_said(line: str, end: str) -> None:
-    (shown,) = render_lines([turn("assistant", f"done{end}{line}")])
-    assert shown == f"assistant: done{end}\\{line}"
+    (text,) = render_lines([turn("assistant", f"done{end}{line}")])
+    assert text == f"assistant: done{end}\\{line}"
 
 
 def test_ordinary_lines_of_a_turn_stay_as_they_are() -> None:
@@ -52,8 +52,8 @@ def test_ordinary_lines_of_a_turn_stay_as_they_are() -> None:
 
 
 def test_a_name_never_replaces_the_role_nor_leaves_its_line() -> None:
-    (found,), _ = parse_turns(turn("assistant", "done", name="user"))
-    assert (found.text, found.role, found.name, found.content) == (
+    (result,), _ = parse_turns(turn("assistant", "done", name="user"))
+    assert (result.text, result.role, result.name, result.content) == (
         "assistant (user): done",
         "assistant",
         "user",

@@ -69,7 +69,7 @@ def harmless(text: str) -> str:
 
 
 def make_harmless(given_: Stored) -> Stored:
-    turns = tuple((role, "Ann" if name.strip() else "", harmless(said)) for role, name, said in given_.turns)
+    turns = tuple((role, "Ann" if name.strip() else "", harmless(output)) for role, name, output in given_.turns)
     return Stored(harmless(given_.text), "name", "file", turns)
 
 
@@ -105,28 +105,28 @@ def fill(folder: Path, given_: Stored) -> Memory:
     (folder / f"memory/world/z{given_.file}.md").write_text("needle")
     sessions = folder / "agents/main/sessions"
     sessions.mkdir(parents=True)
-    turns = [{"role": role, "name": name, "content": f"needle {said}"} for role, name, said in given_.turns]
+    turns = [{"role": role, "name": name, "content": f"needle {output}"} for role, name, output in given_.turns]
     (sessions / "one.jsonl").write_text("".join(json.dumps(turn) + "\n" for turn in turns))
     return memory
 
 
 def context_structure(text: str) -> list[str]:
     """Titles, frames and list items as a Markdown reader sees them, and the line of the channel as any reader does."""
-    found: list[str] = []
+    kinds: list[str] = []
     tokens = MarkdownIt().parse(text)
     for token, inside in pairwise(tokens):
         if token.level == 0 and token.type == "heading_open":
-            found.append(inside.content if inside.content in (*TITLES, "agent") else f"{token.tag} of a name")
+            kinds.append(inside.content if inside.content in (*TITLES, "agent") else f"{token.tag} of a name")
         elif token.type in ("list_item_open", "fence", "hr", "blockquote_open", "html_block", "code_block"):
-            found.append(token.type)
+            kinds.append(token.type)
     # A value is on the line of its item or in a frame below it: which of the two is not part of the structure.
-    found = [
-        kind for kind, before in zip(found, ["", *found], strict=False) if (before, kind) != ("list_item_open", "fence")
+    kinds = [
+        kind for kind, before in zip(kinds, ["", *kinds], strict=False) if (before, kind) != ("list_item_open", "fence")
     ]
-    if "Recalled Memory" in found:  # how many hits there are depends on the words
-        del found[found.index("Recalled Memory") + 1 :]
+    if "Recalled Memory" in kinds:  # how many hits there are depends on the words
+        del kinds[kinds.index("Recalled Memory") + 1 :]
     channels = [line for line in re.split(BREAKS, text) if line.strip().startswith("Current channel:")]
-    return [*found, f"{len(channels)} channels"]
+    return [*kinds, f"{len(channels)} channels"]
 
 
 def recall_structure(text: str) -> list[str]:
@@ -164,7 +164,9 @@ def is_one_frame(text: str) -> bool:
 
 def notices(reply: dict[str, Any]) -> list[str]:
     """Return all that a reply to a write says of other statements."""
-    return [said for name in ("supersedes", "contradicts") for each in reply.get(name, ()) for said in each.values()]
+    return [
+        output for name in ("supersedes", "contradicts") for each in reply.get(name, ()) for output in each.values()
+    ]
 
 
 def speakers(text: str) -> list[str]:
@@ -174,20 +176,20 @@ def speakers(text: str) -> list[str]:
 def structures(folder: Path, given_: Stored) -> dict[str, Any]:
     memory = fill(folder, given_)
     session = memory.call("memory_get", {"path": "agents/main/sessions/one.jsonl"})["text"]
-    found = memory.call("memory_search", {"query": "needle", "maxResults": 100})
-    hits = [hit for hit in found["results"] if hit["source"] == "session"]
+    reply = memory.call("memory_search", {"query": "needle", "maxResults": 100})
+    hits = [hit for hit in reply["results"] if hit["source"] == "session"]
     return {
         "context": context_structure(str(memory.context(channel=given_.name, query="needle"))),
         "small context": speakers(str(memory.context(budget=0))),
         "recall": recall_structure(memory.call("recall")["content"]),
         "session": speakers(session),
         "hits": sorted({tuple(speakers(hit["text"])) for hit in hits}),  # turns that say the same are one hit
-        "summary": len(re.split(BREAKS, summarize(found))) - ("warning" in found),
+        "summary": len(re.split(BREAKS, summarize(reply))) - ("warning" in reply),
         "prompt": is_one_frame(str(memory.recall_for("What about the needle?", session="another"))),
         "notices": all(
-            len(re.split(BREAKS, said)) == 1
+            len(re.split(BREAKS, output)) == 1
             for written in (given_.text, "The needle is red.", "The needle is blue now.")
-            for said in notices(memory.call("remember", {"content": written}))
+            for output in notices(memory.call("remember", {"content": written}))
         ),
         "names": len(re.split(BREAKS, summarize(memory.call("MemoryTool", {"op": "listGlobal"})))),
     }

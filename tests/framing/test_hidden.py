@@ -72,10 +72,10 @@ def hide(letters: str, alphabet: str) -> str:
     ],
 )
 def test_a_message_behind_visible_letters_is_shown(letters: str, alphabet: str, allowed: int) -> None:
-    shown = show_hidden(hide(letters, alphabet))
-    assert sum(char in alphabet for char in shown) <= allowed
-    assert shown.count("\\u{") >= 20
-    assert show_hidden(shown) == shown
+    text = show_hidden(hide(letters, alphabet))
+    assert sum(char in alphabet for char in text) <= allowed
+    assert text.count("\\u{") >= 20
+    assert show_hidden(text) == text
 
 
 def test_an_emoji_joiner_after_a_selector_that_is_shown_is_shown_too() -> None:
@@ -90,9 +90,9 @@ def test_a_message_in_tags_or_selectors_is_shown_even_after_an_emoji() -> None:
 
 @given(hidden_texts)
 def test_showing_twice_is_showing_once_and_leaves_nothing_hidden(text: str) -> None:
-    shown = show_hidden(text)
-    assert show_hidden(shown) == shown
-    assert not any(unicodedata.category(char) == "Cf" for char in shown.replace("\u200c", "").replace("\u200d", "")
+    output = show_hidden(text)
+    assert show_hidden(output) == output
+    assert not any(unicodedata.category(char) == "Cf" for char in output.replace("\u200c", "").replace("\u200d", "")
                    if char not in "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2"
                    and not "\U000e0020" <= char <= "\U000e007f" and char < "\U00010000")  # fmt: skip
 
@@ -128,5 +128,5 @@ def test_nothing_hidden_leaves_memory_for_a_model(memory: Memory) -> None:
     for reply in replies:
         assert "\\u{202e}" in reply
         assert not {"\u202e", "\U000e0041", "\u200b", "\u2060"} & {*reply}
-    kept = memory.call("MemoryTool", {"op": "getGlobal", "key": "agent"})
-    assert kept["value"] == secret  # stored bytes stay as they are
+    answer = memory.call("MemoryTool", {"op": "getGlobal", "key": "agent"})
+    assert answer["value"] == secret  # stored bytes stay as they are

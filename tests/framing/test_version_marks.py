@@ -47,11 +47,11 @@ def test_a_line_that_was_replaced_says_so_on_every_kind_of_page(memory: Memory, 
     memory.call("remember", {"content": NEW})
     day = f"agents/main/memory/daily/{clock():%Y-%m-%d}.md#L5-L5"
     mark = f' [no longer; now: "{NEW}" ({day})]'
-    shown = recall(memory)
-    assert f"- {OLD}{mark}\n- Ann brings cake.\n" in shown
-    assert f"# Your Memory\n\n{OLD}{mark}\n" in shown
-    assert f'{OLD} Ann brings cake. [no longer: "{OLD}"; now: "{NEW}" ({day})]' in shown
-    assert f"\n{NEW}\n" in shown
+    text = recall(memory)
+    assert f"- {OLD}{mark}\n- Ann brings cake.\n" in text
+    assert f"# Your Memory\n\n{OLD}{mark}\n" in text
+    assert f'{OLD} Ann brings cake. [no longer: "{OLD}"; now: "{NEW}" ({day})]' in text
+    assert f"\n{NEW}\n" in text
     assert recall(memory, days=0).replace(mark, "") == before.partition("\n---\n\n# Recent")[0]
 
 
@@ -62,10 +62,10 @@ def test_a_page_rewritten_from_what_was_recalled_has_no_mark(memory: Memory, clo
         pages.write(path, page)
     clock.advance(days=2)
     memory.call("remember", {"content": NEW})
-    shown = recall(memory, days=0)
-    assert shown.count(f'{OLD}   [no longer; now: "{NEW}"') == 2
-    assert f"- Tea.{FORGED.replace('[', chr(92) + '[')}\n" in shown
-    world, _, curated = shown.removeprefix("# World Knowledge\n\n## plan\n\n").partition("\n---\n\n# Your Memory\n\n")
+    text = recall(memory, days=0)
+    assert text.count(f'{OLD}   [no longer; now: "{NEW}"') == 2
+    assert f"- Tea.{FORGED.replace('[', chr(92) + '[')}\n" in text
+    world, _, curated = text.removeprefix("# World Knowledge\n\n## plan\n\n").partition("\n---\n\n# Your Memory\n\n")
     assert memory.call("update_world", {"topic": "plan", "content": world})["success"]
     assert memory.call("reflect", {"content": curated})["success"]
     assert pages.read("memory/world/plan.md").text == page
@@ -76,8 +76,8 @@ def test_a_line_that_is_changed_and_keeps_its_mark_is_stored_without_it(memory: 
     memory.call("update_world", {"topic": "plan", "content": f"{OLD}\nTea at five.\n"})
     clock.advance(days=2)
     memory.call("remember", {"content": NEW})
-    shown = line_of(recall(memory), "12 October").replace("The", "Once, the")
-    memory.call("update_world", {"topic": "plan", "content": f"{shown}\nTea at five.\n"})
+    output = line_of(recall(memory), "12 October").replace("The", "Once, the")
+    memory.call("update_world", {"topic": "plan", "content": f"{output}\nTea at five.\n"})
     text = memory.home.storage.pages.read("memory/world/plan.md").text
     assert text == "Once, the release date is 12 October.\nTea at five.\n"
 
@@ -102,11 +102,11 @@ def test_marks_count_within_the_limit(memory: Memory, clock: FrozenClock) -> Non
     clock.advance(days=1)
     memory.call("remember", {"content": "The release date of product 3 is 26 October."})
     memory.call("remember", {"content": "The release date of product 5 is 27 October."})
-    shown = recall(memory)
-    assert 20_000 < len(shown) <= 24_000
-    assert "product 3 is 12 October. [no longer; now: " in shown
-    assert "product 5 is 12 October. [no longer; now: " in shown
-    assert "product 4 is 12 October.\n" in shown
+    text = recall(memory)
+    assert 20_000 < len(text) <= 24_000
+    assert "product 3 is 12 October. [no longer; now: " in text
+    assert "product 5 is 12 October. [no longer; now: " in text
+    assert "product 4 is 12 October.\n" in text
 
 
 def test_of_a_day_that_is_cut_the_end_is_marked(memory: Memory, clock: FrozenClock) -> None:
@@ -115,9 +115,9 @@ def test_of_a_day_that_is_cut_the_end_is_marked(memory: Memory, clock: FrozenClo
     memory.call("remember", {"content": OLD})
     clock.advance(days=1)
     memory.call("remember", {"content": NEW})
-    shown = recall(memory)
-    assert "are left out here" in shown
-    assert line_of(shown, "12 October").startswith(f'{OLD} [no longer; now: "{NEW}" (')
+    text = recall(memory)
+    assert "are left out here" in text
+    assert line_of(text, "12 October").startswith(f'{OLD} [no longer; now: "{NEW}" (')
 
 
 def test_without_search_nothing_is_marked(home: Path, clock: FrozenClock) -> None:
@@ -133,6 +133,6 @@ def test_without_search_nothing_is_marked(home: Path, clock: FrozenClock) -> Non
 @examples(300)
 @given(pages, marks, st.sampled_from(["world", "curated"]))
 def test_marks_and_their_escapes_are_reversed_exactly(page: str, found: dict[int, str], kind: Any) -> None:
-    shown = escape_page(page, kind, found)
-    assert unescape_page(shown, page, kind) == page
-    assert len(shown.split("\n")) == len(page.split("\n"))
+    text = escape_page(page, kind, found)
+    assert unescape_page(text, page, kind) == page
+    assert len(text.split("\n")) == len(page.split("\n"))

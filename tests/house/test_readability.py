@@ -24,10 +24,7 @@ PARTICIPLES = re.compile(
 )
 # A value is named by a noun: these say that something happened to it, and not what it is.
 BARE_PARTICIPLES = frozenset(
-    {
-        "told", "kept", "found", "held", "said", "given", "chosen", "shown", "named", "made", "asked", "wanted",
-        "waiting", "ended", "begun",
-    }  # fmt: skip
+    {"told", "kept", "found", "held", "said", "given", "chosen", "shown", "named", "made", "asked", "wanted", "waiting"}
 )
 VERBS_IN_ED = re.compile(r"_*(?:need|feed|seed|embed|speed|proceed|exceed|shed)$")
 

@@ -20,7 +20,7 @@ def put(folder: Path, path: str, data: str | bytes) -> Path:
     return place
 
 
-def brought(home: Path, source: Path, kind: str = "", agent: str = "main", **options: Any) -> ImportReport:
+def run_import(home: Path, source: Path, kind: str = "", agent: str = "main", **options: Any) -> ImportReport:
     """Import with a clock that stands still; nothing else is left out."""
     done = import_source(Home(str(home), agent, FrozenClock()), str(source), kind, **options)
     return done[1]
@@ -28,19 +28,19 @@ def brought(home: Path, source: Path, kind: str = "", agent: str = "main", **opt
 
 def pages(home: Path) -> dict[str, str]:
     """All pages of a home, but for what is ours, and the directive that every new home is given."""
-    found = {}
+    result = {}
     for place in sorted(home.rglob("*")):
         path = place.relative_to(home).as_posix()
         if place.is_file() and not path.startswith(".") and path != "directives/memory.md":
-            found[path] = place.read_bytes().decode()
-    return found
+            result[path] = place.read_bytes().decode()
+    return result
 
 
 def whys(done: ImportReport) -> dict[str, str]:
     return {missed.what: missed.why for missed in done.skipped}
 
 
-def zipped(place: Path, members: dict[str, str | bytes]) -> Path:
+def make_zip(place: Path, members: dict[str, str | bytes]) -> Path:
     with zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED) as file:
         for name, data in members.items():
             file.writestr(name, data)
@@ -126,7 +126,7 @@ def chatgpt_zip(place: Path, talks: list[dict[str, Any]], **others: Any) -> Path
         "chat.html": "<html>",
         "user.json": "{}",
     }
-    return zipped(place, members | {f"{name}.json": json.dumps(value) for name, value in others.items()})
+    return make_zip(place, members | {f"{name}.json": json.dumps(value) for name, value in others.items()})
 
 
 def mem0_file(place: Path, count: int) -> Path:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from commonplace.errors import StorageError
 
 from ..examples import examples
-from .sources import brought, put
+from .sources import put, run_import
 
 _NAMES = [
     "type",
@@ -79,10 +79,10 @@ _USUAL: dict[str, dict[str, Any]] = {
 
 def check(folder: Path, source: Path, kind: str) -> None:
     try:
-        done = brought(folder / "home", source, kind)
+        done = run_import(folder / "home", source, kind)
     except StorageError:  # nothing was found in it
         return
-    again = brought(folder / "home", source, kind)
+    again = run_import(folder / "home", source, kind)
     assert (again.added, again.updated) == ((), ())
     assert {place.name for place in folder.iterdir()} <= {"home", "source"}
     assert len(done.added) == len({*done.added})

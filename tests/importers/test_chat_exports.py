@@ -9,15 +9,15 @@ from typing import Any
 from commonplace import Memory
 from commonplace.formats.transcripts import parse_turns
 
-from .sources import brought, chatgpt_talk, chatgpt_zip, pages, put, whys, zipped
+from .sources import chatgpt_talk, chatgpt_zip, make_zip, pages, put, run_import, whys
 
 
-def said(home: Path, path: str) -> list[str]:
+def read_turns(home: Path, path: str) -> list[str]:
     return [turn.text for turn in parse_turns(pages(home)[path])[0]]
 
 
 def test_a_conversation_of_chatgpt_is_a_session(home: Path, tmp_path: Path) -> None:
-    done = brought(home, chatgpt_zip(tmp_path / "export.zip", [chatgpt_talk()]))
+    done = run_import(home, chatgpt_zip(tmp_path / "export.zip", [chatgpt_talk()]))
     (path,) = done.added
     assert path == "agents/main/sessions/chatgpt-2023-11-14-c-1.jsonl"
     lines = [json.loads(line) for line in pages(home)[path].splitlines()]
@@ -29,7 +29,7 @@ def test_a_conversation_of_chatgpt_is_a_session(home: Path, tmp_path: Path) -> N
         "created_at": "2023-11-14T22:13:20.500000Z",
     }
     assert lines[1] == {"role": "user", "timestamp": "2023-11-14T22:13:20.500000Z", "content": "Which tea?"}
-    assert said(home, path) == ["user: Which tea?", "assistant: Green."]
+    assert read_turns(home, path) == ["user: Which tea?", "assistant: Green."]
     assert (home / path).stat().st_mtime == 1_700_000_001.5
 
 
@@ -38,8 +38,8 @@ def test_only_the_branch_that_was_seen_last_is_taken(home: Path, tmp_path: Path)
     other = json.loads(json.dumps(talk["mapping"]["n1"]))
     other["message"]["content"]["parts"] = ["Black."]
     talk["mapping"]["n9"] = other
-    done = brought(home, chatgpt_zip(tmp_path / "export.zip", [talk]))
-    assert said(home, done.added[0]) == ["user: Which tea?", "assistant: Green."]
+    done = run_import(home, chatgpt_zip(tmp_path / "export.zip", [talk]))
+    assert read_turns(home, done.added[0]) == ["user: Which tea?", "assistant: Green."]
 
 
 def message(role: str, content: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -68,8 +68,8 @@ def test_tools_thoughts_and_hidden_messages_are_left_out(home: Path, tmp_path: P
         talk["mapping"][f"m{number}"] = {"id": f"m{number}", "parent": above, "children": [], "message": each}
         above = f"m{number}"
     talk["current_node"] = above
-    done = brought(home, chatgpt_zip(tmp_path / "export.zip", [talk]))
-    assert said(home, "agents/main/sessions/chatgpt-2023-11-14-c-1.jsonl") == [
+    done = run_import(home, chatgpt_zip(tmp_path / "export.zip", [talk]))
+    assert read_turns(home, "agents/main/sessions/chatgpt-2023-11-14-c-1.jsonl") == [
         "user: Look at this",
         "user: a pot\nspoken",
     ]
@@ -79,7 +79,7 @@ def test_tools_thoughts_and_hidden_messages_are_left_out(home: Path, tmp_path: P
 
 def test_memories_that_come_as_a_file_are_a_page(home: Path, tmp_path: Path) -> None:
     memories = [{"content": "Likes tea", "created_at": "2025-01-01"}, {"content": "Has a pot"}]
-    brought(home, chatgpt_zip(tmp_path / "export.zip", [chatgpt_talk()], memories=memories))
+    run_import(home, chatgpt_zip(tmp_path / "export.zip", [chatgpt_talk()], memories=memories))
     assert pages(home)["agents/main/memory/chatgpt/memories.md"].endswith("- Likes tea\n- Has a pot\n")
 
 
@@ -87,16 +87,16 @@ def test_a_tree_that_bites_its_tail_ends(home: Path, tmp_path: Path) -> None:
     talk = chatgpt_talk()
     talk["mapping"]["n0"]["parent"] = talk["current_node"]
     talk["current_node"] = "nowhere"
-    done = brought(home, chatgpt_zip(tmp_path / "export.zip", [talk]))
-    assert said(home, done.added[0]) == ["user: Which tea?", "assistant: Green."]
+    done = run_import(home, chatgpt_zip(tmp_path / "export.zip", [talk]))
+    assert read_turns(home, done.added[0]) == ["user: Which tea?", "assistant: Green."]
 
 
 def test_a_folder_and_split_files_are_read_as_well(home: Path, tmp_path: Path) -> None:
     put(tmp_path / "export", "conversations-000.json", json.dumps([chatgpt_talk("a")]))
     put(tmp_path / "export", "conversations-001.json", json.dumps([chatgpt_talk("b")]))
-    assert len(brought(home, tmp_path / "export").added) == 2
+    assert len(run_import(home, tmp_path / "export").added) == 2
     renamed = put(tmp_path, "old.json", json.dumps([chatgpt_talk("a")]))
-    assert len(brought(home, renamed).same) == 1
+    assert len(run_import(home, renamed).same) == 1
 
 
 def claude_export(place: Path, **more: Any) -> Path:
@@ -120,13 +120,13 @@ def claude_export(place: Path, **more: Any) -> Path:
     }
     empty = {"uuid": "5a", "name": "", "created_at": "2025-01-02T03:04:05Z", "chat_messages": []}
     members = {"conversations": [talk, empty], "users": [{"uuid": "acct", "full_name": "Ann"}], **more}
-    return zipped(place, {f"{name}.json": json.dumps(value) for name, value in members.items()})
+    return make_zip(place, {f"{name}.json": json.dumps(value) for name, value in members.items()})
 
 
 def test_a_conversation_of_claude_is_a_session(home: Path, tmp_path: Path) -> None:
-    done = brought(home, claude_export(tmp_path / "data.zip"))
+    done = run_import(home, claude_export(tmp_path / "data.zip"))
     assert done.added == ("agents/main/sessions/claude-2025-01-02-4f1e.jsonl",)
-    assert said(home, done.added[0]) == ["user: Which tea?", "assistant: Green."]
+    assert read_turns(home, done.added[0]) == ["user: Which tea?", "assistant: Green."]
     assert whys(done) == {"5a": "is a conversation in which nothing was said"}
 
 
@@ -144,11 +144,11 @@ def test_projects_and_memories_of_claude_are_pages_of_the_agent(home: Path, tmp_
     memories = [
         {"conversations_memory": "Likes tea.", "project_memories": {"p1": "Plants roses."}, "account_uuid": "acct"}
     ]
-    done = brought(home, claude_export(tmp_path / "data.zip", projects=[project], memories=memories))
-    found = {
+    done = run_import(home, claude_export(tmp_path / "data.zip", projects=[project], memories=memories))
+    texts = {
         path.removeprefix("agents/main/memory/claude/"): text for path, text in pages(home).items() if "claude/" in path
     }
-    assert found == {
+    assert texts == {
         "memory.md": "Likes tea.\n",
         "projects/garden/about.md": "# garden\n\nAll about it\n\n## Instructions\n\nBe brief.\n",
         "projects/garden/memory.md": "Plants roses.\n",
@@ -164,6 +164,6 @@ def test_newer_exports_have_folders_of_projects_and_memories(home: Path, tmp_pat
     whole["projects/p1.json"] = json.dumps({"uuid": "p1", "name": "garden", "description": "Roses", "docs": []})
     memories = json.dumps({"conversations_memory": "Likes tea.", "project_memories": {}})
     whole["memories/acct.json"] = f"\ufeff{memories}"  # as programs on Windows save it
-    zipped(place, whole)  # type: ignore[arg-type]
-    done = brought(home, place, "claude")
+    make_zip(place, whole)  # type: ignore[arg-type]
+    done = run_import(home, place, "claude")
     assert sorted(path.rpartition("/")[2] for path in done.added) == ["about.md", "memory.md"]

@@ -13,20 +13,20 @@ from commonplace.formats.transcripts import parse_turns
 from commonplace.home import Home
 from commonplace.surfaces.install.capture import store_session
 
-from .sources import brought, pages, put, whys
+from .sources import pages, put, run_import, whys
 
 SLUG = "-home-ann-tea"
 
 
 def event(role: str, content: Any, **more: Any) -> str:
-    said = {
+    output = {
         "type": role,
         "sessionId": "s-1",
         "timestamp": "2026-01-20T11:57:17.716Z",
         "isSidechain": False,
         "message": {"role": role, "content": content},
     }
-    return json.dumps(said | more)
+    return json.dumps(output | more)
 
 
 TRANSCRIPT = "\n".join(
@@ -59,20 +59,20 @@ def projects(tmp_path: Path) -> Path:
 
 
 def test_notes_become_the_curated_page_and_its_topics(home: Path, projects: Path) -> None:
-    brought(home, projects / SLUG)
-    found = pages(home)
-    assert found["agents/main/memory/MEMORY.md"] == "# Index\n\n- [Pots](pots.md)\n"
-    assert found["agents/main/memory/pots.md"] == "Two pots."
+    run_import(home, projects / SLUG)
+    files = pages(home)
+    assert files["agents/main/memory/MEMORY.md"] == "# Index\n\n- [Pots](pots.md)\n"
+    assert files["agents/main/memory/pots.md"] == "Two pots."
     assert "Two pots." in {hit.text for hit in Memory(home).search("pots")}
 
 
 def test_a_transcript_becomes_what_was_said(home: Path, projects: Path) -> None:
-    done = brought(home, projects / SLUG)
+    done = run_import(home, projects / SLUG)
     (path,) = [path for path in done.added if path.endswith(".jsonl")]
     assert path == "agents/main/sessions/claude-code-2026-01-20-s-1.jsonl"
-    found, broken = parse_turns(pages(home)[path])
-    assert [turn.text for turn in found] == ["user: Which tea do I like?", "assistant: Green tea.", "user: Thanks"]
-    assert {turn.at for turn in found} == {"2026-01-20T11:57:17.716000Z"}
+    result, broken = parse_turns(pages(home)[path])
+    assert [turn.text for turn in result] == ["user: Which tea do I like?", "assistant: Green tea.", "user: Thanks"]
+    assert {turn.at for turn in result} == {"2026-01-20T11:57:17.716000Z"}
     assert broken == []
     assert json.loads(pages(home)[path].split("\n")[0])["title"] == "All about tea"
     assert [*whys(done)] == ["s-1.jsonl, line 11"]
@@ -80,13 +80,13 @@ def test_a_transcript_becomes_what_was_said(home: Path, projects: Path) -> None:
 
 @pytest.mark.parametrize("start", ["..", ".", SLUG, f"{SLUG}/memory", f"{SLUG}/s-1.jsonl"])
 def test_any_folder_on_the_way_is_recognised(home: Path, projects: Path, start: str) -> None:
-    done = brought(home, projects / start)
+    done = run_import(home, projects / start)
     assert len(done.added) == {f"{SLUG}/memory": 2, f"{SLUG}/s-1.jsonl": 1}.get(start, 3)
 
 
 def test_several_projects_have_a_folder_each(home: Path, projects: Path) -> None:
     put(projects, "-home-ann-pots/memory/MEMORY.md", "Other")
-    brought(home, projects)
+    run_import(home, projects)
     assert [path for path in pages(home) if path.endswith("MEMORY.md")] == [
         "agents/main/memory/claude-code-home-ann-pots/MEMORY.md",
         "agents/main/memory/claude-code-home-ann-tea/MEMORY.md",
@@ -95,41 +95,41 @@ def test_several_projects_have_a_folder_each(home: Path, projects: Path) -> None
 
 def test_a_curated_page_that_exists_stays_and_the_imported_one_goes_beside_it(home: Path, projects: Path) -> None:
     Memory(home).call("reflect", {"content": "Mine."})
-    done = brought(home, projects / SLUG)
+    done = run_import(home, projects / SLUG)
     assert pages(home)["agents/main/memory/MEMORY.md"].startswith("Mine.")
     beside = "agents/main/memory/claude-code-home-ann-tea/MEMORY.md"
     assert done.renamed == ((beside, "agents/main/memory/MEMORY.md"),)
     assert pages(home)[beside].startswith("# Index")
-    again = brought(home, projects / SLUG)
+    again = run_import(home, projects / SLUG)
     assert (again.added, again.renamed, again.left_unchanged) == ((), (), ())
 
 
 def test_a_session_that_went_on_is_brought_up_to_date(home: Path, projects: Path) -> None:
-    brought(home, projects / SLUG)
+    run_import(home, projects / SLUG)
     put(projects, f"{SLUG}/s-1.jsonl", TRANSCRIPT + "\n" + event("assistant", "You are welcome", uuid="u9"))
-    done = brought(home, projects / SLUG)
+    done = run_import(home, projects / SLUG)
     assert done.updated == ("agents/main/sessions/claude-code-2026-01-20-s-1.jsonl",)
     assert "You are welcome" in pages(home)[done.updated[0]]
 
 
 def test_a_session_that_a_hook_kept_does_not_come_twice(home: Path, projects: Path) -> None:
     place = projects / SLUG / "s-1.jsonl"
-    told = {"session_id": place.stem, "transcript_path": str(place)}
-    kept = store_session(Home(str(home)), told, "claude-code")
-    done = brought(home, place)
+    payload = {"session_id": place.stem, "transcript_path": str(place)}
+    outcome = store_session(Home(str(home)), payload, "claude-code")
+    done = run_import(home, place)
     assert done.added == ()
-    assert [why for _, why in done.left_unchanged] == [f"{kept} has this session already, and stays"]
-    assert [*(home / "agents/main/sessions").iterdir()] == [home / kept]
+    assert [why for _, why in done.left_unchanged] == [f"{outcome} has this session already, and stays"]
+    assert [*(home / "agents/main/sessions").iterdir()] == [home / outcome]
 
 
 def test_a_copy_with_another_name_of_a_session_that_a_hook_kept_does_not_come_either(
     home: Path, projects: Path
 ) -> None:
     place = projects / SLUG / "s-1.jsonl"
-    kept = store_session(Home(str(home)), {"session_id": "s-1", "transcript_path": str(place)}, "claude-code")
-    done = brought(home, put(projects, "backup/copy.jsonl", TRANSCRIPT))
+    outcome = store_session(Home(str(home)), {"session_id": "s-1", "transcript_path": str(place)}, "claude-code")
+    done = run_import(home, put(projects, "backup/copy.jsonl", TRANSCRIPT))
     assert done.added == ()
-    assert [why for _, why in done.left_unchanged] == [f"{kept} has this session already, and stays"]
+    assert [why for _, why in done.left_unchanged] == [f"{outcome} has this session already, and stays"]
 
 
 @pytest.mark.parametrize("name", ["s-1", "copy"])
@@ -137,32 +137,37 @@ def test_an_imported_session_continues_in_its_page_when_a_hook_stores_more_of_it
     home: Path, projects: Path, name: str
 ) -> None:
     source = put(projects, f"{SLUG}/{name}.jsonl", TRANSCRIPT)
-    (path,) = brought(home, source).added
+    (path,) = run_import(home, source).added
     place = put(projects, f"{SLUG}/s-1.jsonl", TRANSCRIPT + "\n" + event("assistant", "You are welcome", uuid="u9"))
-    told = {"session_id": "s-1", "transcript_path": str(place)}
+    payload = {"session_id": "s-1", "transcript_path": str(place)}
     for _ in range(2):
-        assert store_session(Home(str(home)), told, "claude-code") == path
+        assert store_session(Home(str(home)), payload, "claude-code") == path
     assert [*(home / "agents/main/sessions").iterdir()] == [home / path]
-    said = [turn.text for turn in parse_turns(pages(home)[path])[0]]
-    assert said == ["user: Which tea do I like?", "assistant: Green tea.", "user: Thanks", "assistant: You are welcome"]
+    texts = [turn.text for turn in parse_turns(pages(home)[path])[0]]
+    assert texts == [
+        "user: Which tea do I like?",
+        "assistant: Green tea.",
+        "user: Thanks",
+        "assistant: You are welcome",
+    ]
 
 
 def test_a_session_with_a_key_in_it_is_known_by_what_is_left_of_it(home: Path, projects: Path) -> None:
     secret = event("user", "use AKIAIOSFODNN7EXAMPLQ for it", uuid="u1")
     place = put(projects, f"{SLUG}/s-1.jsonl", secret + "\n" + event("assistant", "Done", uuid="u2"))
-    (path,) = brought(home, place).added
+    (path,) = run_import(home, place).added
     assert store_session(Home(str(home)), {"session_id": "s-1", "transcript_path": str(place)}, "claude-code") == path
     assert len(parse_turns(pages(home)[path])[0]) == 2
 
 
 def test_another_session_that_begins_alike_has_a_page_of_its_own(home: Path, projects: Path) -> None:
     one, other = (f"0a1b2c3d-0000-4000-8000-00000000000{number}" for number in (1, 2))
-    brought(home, put(projects, f"{SLUG}/{one}.jsonl", TRANSCRIPT))
+    run_import(home, put(projects, f"{SLUG}/{one}.jsonl", TRANSCRIPT))
     place = put(projects, f"{SLUG}/{other}.jsonl", TRANSCRIPT + "\n" + event("user", "But black?", uuid="u9"))
-    kept = store_session(Home(str(home)), {"session_id": other, "transcript_path": str(place)}, "claude-code")
-    assert kept == f"agents/main/sessions/{other}.jsonl"
+    outcome = store_session(Home(str(home)), {"session_id": other, "transcript_path": str(place)}, "claude-code")
+    assert outcome == f"agents/main/sessions/{other}.jsonl"
 
 
 def test_a_transcript_that_begins_with_a_long_line_is_recognised(home: Path, tmp_path: Path) -> None:
     put(tmp_path, "a.jsonl", event("user", "long " * 40_000) + "\n" + event("assistant", "Indeed.") + "\n")
-    assert brought(home, tmp_path / "a.jsonl").added == ("agents/main/sessions/claude-code-2026-01-20-a.jsonl",)
+    assert run_import(home, tmp_path / "a.jsonl").added == ("agents/main/sessions/claude-code-2026-01-20-a.jsonl",)

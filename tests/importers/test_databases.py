@@ -14,7 +14,7 @@ from commonplace.home import Home
 from commonplace.importers import import_source
 from commonplace.testing import FrozenClock
 
-from .sources import brought, notes_database, pages, registry_database, whys
+from .sources import notes_database, pages, registry_database, run_import, whys
 
 
 def test_working_notes_keep_their_keys_and_times(home: Path, tmp_path: Path) -> None:
@@ -28,11 +28,11 @@ def test_working_notes_keep_their_keys_and_times(home: Path, tmp_path: Path) -> 
             ("activity-log-2025-01-02", "Daily activity log for 2025-01-02\n- [03:04:05 UTC] x", "2025-01-02"),
         ],
     )
-    done = brought(home, database)
+    done = run_import(home, database)
     assert (len(done.added), done.skipped) == (4, ())
     memory = Memory(home, clock=FrozenClock())
-    found = memory.call("search_memory", {"query": "editor"})["matches"]
-    assert {each["key"]: (each["content"], each["updated_at"]) for each in found} == {
+    matches = memory.call("search_memory", {"query": "editor"})["matches"]
+    assert {each["key"]: (each["content"], each["updated_at"]) for each in matches} == {
         "editor": ("vim", "2025-01-02T03:04:05.000000Z"),
         "My Editor!": ("vim, too", "2025-01-02T03:04:05.000000Z"),
     }
@@ -44,12 +44,12 @@ def test_working_notes_keep_their_keys_and_times(home: Path, tmp_path: Path) -> 
 
 def test_notes_go_to_the_agent_that_is_named(home: Path, tmp_path: Path) -> None:
     database = notes_database(tmp_path / "agent.db", [("editor", "vim", "2025-01-02 03:04:05")])
-    brought(home, database, agent="scout")
+    run_import(home, database, agent="scout")
     assert [path for path in pages(home) if "working" in path] == ["agents/scout/memory/working/editor.md"]
 
 
 def test_records_and_skills_come_with_all_that_they_say(home: Path, tmp_path: Path) -> None:
-    done = brought(home, registry_database(tmp_path / "registry.db"))
+    done = run_import(home, registry_database(tmp_path / "registry.db"))
     memory = Memory(home, clock=FrozenClock())
 
     def call(**arguments: object) -> dict[str, object]:
@@ -90,7 +90,7 @@ def test_a_row_that_is_not_text_costs_only_itself(home: Path, tmp_path: Path) ->
         connection.execute("UPDATE working_memory SET content = CAST(content AS TEXT)")
         connection.execute("CREATE TABLE secrets (x)")
     connection.close()
-    done = brought(home, database)
+    done = run_import(home, database)
     assert len(done.added) == 1
     assert sorted(whys(done).values()) == ["has an unknown structure", "has no key", "is not UTF-8 text"]
 
@@ -98,8 +98,8 @@ def test_a_row_that_is_not_text_costs_only_itself(home: Path, tmp_path: Path) ->
 def test_a_record_in_another_category_is_left_alone(home: Path, tmp_path: Path) -> None:
     memory = Memory(home, clock=FrozenClock())
     memory.call("MemoryTool", {"op": "setGlobal", "key": "editor", "value": "emacs", "category": "tools"})
-    done = brought(home, registry_database(tmp_path / "registry.db"))
-    assert [kept.what for kept in done.left_unchanged] == ["memory/global/preferences/editor.md"]
+    done = run_import(home, registry_database(tmp_path / "registry.db"))
+    assert [item.what for item in done.left_unchanged] == ["memory/global/preferences/editor.md"]
     assert "memory/global/tools/editor.md has this key already" in done.left_unchanged[0].why
     assert memory.call("MemoryTool", {"op": "getGlobal", "key": "editor"})["value"] == "emacs"
 
@@ -108,9 +108,9 @@ def test_a_skill_that_exists_gets_nothing_of_another(home: Path, tmp_path: Path)
     memory = Memory(home, clock=FrozenClock())
     memory.call("MemoryTool", {"op": "createSkill", "name": "brew", "description": "Brews coffee"})
     before = {path: text for path, text in pages(home).items() if path.startswith("skills/")}
-    done = brought(home, registry_database(tmp_path / "registry.db"))
+    done = run_import(home, registry_database(tmp_path / "registry.db"))
     assert {path: text for path, text in pages(home).items() if path.startswith("skills/")} == before
-    assert [kept.what for kept in done.left_unchanged] == ["skills/brew/SKILL.md"]
+    assert [item.what for item in done.left_unchanged] == ["skills/brew/SKILL.md"]
 
 
 def test_nothing_is_left_beside_a_database_that_is_in_use(home: Path, tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_nothing_is_left_beside_a_database_that_is_in_use(home: Path, tmp_path: 
     writer.execute("INSERT INTO working_memory VALUES ('b', '2', '2025-01-02')")
     writer.commit()
     before = {place.name: place.read_bytes() for place in tmp_path.glob("agent.db*")}
-    assert len(brought(home, database).added) == 2
+    assert len(run_import(home, database).added) == 2
     assert {place.name: place.read_bytes() for place in tmp_path.glob("agent.db*")} == before
     writer.close()
 
@@ -129,7 +129,7 @@ def test_a_damaged_database_is_reported(home: Path, tmp_path: Path) -> None:
     database = notes_database(tmp_path / "agent.db", [("a", "x" * 9000, "")])
     database.write_bytes(database.read_bytes()[:1000])
     with pytest.raises(StorageError, match="get a whole copy"):
-        brought(home, database)
+        run_import(home, database)
 
 
 def test_what_has_no_time_is_not_written_again_because_time_goes_on(home: Path, tmp_path: Path) -> None:
@@ -149,9 +149,9 @@ def test_what_has_no_time_is_not_written_again_because_time_goes_on(home: Path, 
     database.close()
     for updated in (("agents/main/memory/working/pot.md",), ()):
         assert import_source(later, str(source))[1].updated == updated
-    told = pages(home)["agents/main/memory/working/pot.md"]
-    assert "updated_at: 2031-05-06" in told
-    assert "created_at: 2031" not in told
+    file = pages(home)["agents/main/memory/working/pot.md"]
+    assert "updated_at: 2031-05-06" in file
+    assert "created_at: 2031" not in file
 
 
 @pytest.mark.parametrize("existing", ["", "tree-removal"])
@@ -165,11 +165,11 @@ def test_an_imported_skill_gets_a_plain_folder_unless_another_skill_has_it(
     with sqlite3.connect(database) as connection:
         connection.execute("UPDATE skills SET name = 'tree_removal'")
     connection.close()
-    assert not brought(home, database).left_unchanged
+    assert not run_import(home, database).left_unchanged
     assert memory.call("MemoryTool", {"op": "getSkill", "name": "tree_removal"})["description"] == "Brews tea"
     assert (home / "skills/tree-removal/SKILL.md").exists()
     if existing:
         assert memory.call("MemoryTool", {"op": "getSkill", "name": existing})["description"] == "here"
-    done = brought(home, database)
+    done = run_import(home, database)
     assert not done.added
     assert not done.left_unchanged

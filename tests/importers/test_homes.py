@@ -12,7 +12,7 @@ from commonplace.errors import Conflict, InvalidArgument
 from commonplace.importers import open_in_place
 from commonplace.instructions import approve
 
-from .sources import brought, pages, put, whys
+from .sources import pages, put, run_import, whys
 
 SKILL = "---\nname: brew\ndescription: Brews tea\n---\n\nWarm the pot.\n"
 
@@ -32,14 +32,14 @@ def openclaw(tmp_path: Path) -> Path:
     put(workspace, "skills/brew/SKILL.md", SKILL)
     put(workspace, "skills/brew/scripts/pour.bin", b"\xff\x00")
     line = {"type": "message", "id": "1", "timestamp": "2026-01-02T03:04:05Z"}
-    said = {"role": "user", "content": [{"type": "text", "text": "Hello"}, {"type": "toolResult", "text": "no"}]}
-    put(state, "agents/main/sessions/abc.jsonl", json.dumps({**line, "message": said}) + "\n")
-    put(state, "agents/scout/sessions/def.jsonl", json.dumps({**line, "message": said}) + "\n")
+    output = {"role": "user", "content": [{"type": "text", "text": "Hello"}, {"type": "toolResult", "text": "no"}]}
+    put(state, "agents/main/sessions/abc.jsonl", json.dumps({**line, "message": output}) + "\n")
+    put(state, "agents/scout/sessions/def.jsonl", json.dumps({**line, "message": output}) + "\n")
     return state
 
 
 def test_a_home_of_openclaw_is_copied_to_where_things_belong_here(home: Path, openclaw: Path) -> None:
-    done = brought(home, openclaw)
+    done = run_import(home, openclaw)
     assert {path: text for path, text in pages_but_binary(home).items() if not path.endswith(".jsonl")} == {
         "agents/main/memory/MEMORY.md": "# What counts\n",
         "agents/main/memory/USER.md": "Ann.\n",
@@ -66,19 +66,19 @@ def pages_but_binary(home: Path) -> dict[str, str]:
     moved = home / "skills/brew/scripts/pour.bin"
     data = moved.read_bytes()
     moved.unlink()
-    found = pages(home)
+    files = pages(home)
     moved.write_bytes(data)
-    return found
+    return files
 
 
 def test_a_workspace_alone_is_recognised(home: Path, openclaw: Path) -> None:
-    brought(home, openclaw / "workspace")
+    run_import(home, openclaw / "workspace")
     assert "agents/main/memory/MEMORY.md" in [p.relative_to(home).as_posix() for p in home.rglob("*.md")]
 
 
 def test_a_day_that_exists_stays_and_the_imported_one_goes_beside_it(home: Path, openclaw: Path) -> None:
     put(home, "agents/main/memory/daily/2026-01-02.md", "# 2026-01-02\n\nMine.\n")
-    done = brought(home, openclaw / "workspace")
+    done = run_import(home, openclaw / "workspace")
     beside = "agents/main/memory/daily/2026-01-02-openclaw.md"
     assert done.renamed == ((beside, "agents/main/memory/daily/2026-01-02.md"),)
     assert "Mine." in (home / "agents/main/memory/daily/2026-01-02.md").read_text()
@@ -92,7 +92,7 @@ def test_a_home_of_duragent_keeps_its_agents(home: Path, tmp_path: Path) -> None
     put(source, ".duragent/agents/scout/memory/daily/2026-01-02.md", "# 2026-01-02\n")
     put(source, ".duragent/agents/scout/agent.yaml", "spec: {}\n")
     put(source, ".duragent/directives/tone.md", "Short.")
-    done = brought(home, source)
+    done = run_import(home, source)
     assert sorted(done.added) == [
         "agents/scout/memory/MEMORY.md",
         "agents/scout/memory/daily/2026-01-02.md",
@@ -100,7 +100,7 @@ def test_a_home_of_duragent_keeps_its_agents(home: Path, tmp_path: Path) -> None
         "memory/world/people.md",
     ]
     assert [*whys(done)] == [".duragent/agents/scout/agent.yaml"]
-    renamed = brought(tmp_path / "other", source, agent="ann", agent_was_named=True)
+    renamed = run_import(tmp_path / "other", source, agent="ann", agent_was_named=True)
     assert "agents/ann/memory/MEMORY.md" in renamed.added
 
 
@@ -108,8 +108,8 @@ def test_every_agent_of_openclaw_brings_its_own_workspace(home: Path, openclaw: 
     put(openclaw, "workspace-ops/MEMORY.md", "Keep it running.\n")
     put(openclaw, "workspace-ops/memory/2026-01-02.md", "Rebooted.\n")
     put(openclaw, "workspace-ops/memory/secrets of ops.md", "Only mine.\n")
-    found = {path: text for path, text in pages_but_binary(brought_to(home, openclaw)).items() if "/ops/" in path}
-    assert found == {
+    texts = {path: text for path, text in pages_but_binary(import_to(home, openclaw)).items() if "/ops/" in path}
+    assert texts == {
         "agents/ops/memory/MEMORY.md": "Keep it running.\n",
         "agents/ops/memory/daily/2026-01-02.md": "Rebooted.\n",
         "agents/ops/memory/secrets of ops.md": "Only mine.\n",
@@ -118,8 +118,8 @@ def test_every_agent_of_openclaw_brings_its_own_workspace(home: Path, openclaw: 
     assert "What counts" in Memory(home).call("recall", {})["content"]
 
 
-def brought_to(home: Path, source: Path) -> Path:
-    brought(home, source)
+def import_to(home: Path, source: Path) -> Path:
+    run_import(home, source)
     return home
 
 
@@ -127,7 +127,7 @@ def test_a_home_of_agentool_becomes_days_and_a_summary(home: Path, tmp_path: Pat
     block = "### editor\n\nvim\n\n<!-- agentool-memory: at=2026-01-02T03:04:05Z tags=tools -->\n\n"
     put(tmp_path / "work", ".agent/memory/2026/01/02.md", block)
     put(tmp_path / "work", ".agent/memory/MEMORY.md", "### name\n\nAnn\n")
-    done = brought(home, tmp_path / "work")
+    done = run_import(home, tmp_path / "work")
     assert sorted(done.added) == ["agents/main/memory/MEMORY.md", "agents/main/memory/daily/2026-01-02.md"]
     memory = Memory(home)
     assert memory.call("memory_read", {"key": "editor"})["data"]["content"] == "vim"
@@ -135,8 +135,8 @@ def test_a_home_of_agentool_becomes_days_and_a_summary(home: Path, tmp_path: Pat
 
 
 def test_a_home_opens_in_place_and_keeps_its_form(openclaw: Path, tmp_path: Path) -> None:
-    kind, folder, made = open_in_place(str(openclaw))
-    assert (kind.name, folder, made) == ("openclaw", str((openclaw / "workspace").resolve()), True)
+    kind, folder, result = open_in_place(str(openclaw))
+    assert (kind.name, folder, result) == ("openclaw", str((openclaw / "workspace").resolve()), True)
     memory = Memory(folder)
     assert "What counts" in memory.call("recall", {})["content"]
     memory.call("remember", {"content": "Opened in place."})
@@ -180,5 +180,5 @@ def test_what_is_no_home_does_not_open_in_place(tmp_path: Path) -> None:
 def test_a_topic_that_is_here_under_another_spelling_gets_no_twin(home: Path, openclaw: Path) -> None:
     Memory(home).close()
     put(home, "memory/world/Big_Projects.md", "The garden.\n")
-    brought(home, openclaw)
+    run_import(home, openclaw)
     assert sorted(path.name for path in (home / "memory/world").glob("*.md")) == ["Big_Projects.md"]

@@ -18,7 +18,7 @@ from commonplace.maintenance.doctor import examine
 from commonplace.maintenance.forget import Selection, forget
 from commonplace.testing import FrozenClock
 
-from .sources import brought, chatgpt_talk, chatgpt_zip, mem0_file, notes_database, pages, put, registry_database
+from .sources import chatgpt_talk, chatgpt_zip, mem0_file, notes_database, pages, put, registry_database, run_import
 
 
 def one_of_each(folder: Path) -> dict[str, Path]:
@@ -63,18 +63,18 @@ def test_in_every_layout_what_comes_has_a_place_and_is_found_again(home: Path, t
     put(home, "commonplace.yaml", f"layout: {layout}\nmemorySearch:\n  indexSessions: true\n")
     opened = Home(str(home), clock=FrozenClock())
     for name, place in one_of_each(tmp_path).items():
-        done = brought(home, place)
+        done = run_import(home, place)
         assert done.added, name
         for path in done.added:
             assert opened.layout.place(path), (name, path)
-        assert brought(home, place).added == ()
+        assert run_import(home, place).added == ()
     assert Memory(home, clock=FrozenClock()).search("tea")
 
 
 def test_a_doctor_finds_nothing_wrong_after_an_import(home: Path, tmp_path: Path) -> None:
     Memory(home, clock=FrozenClock())
     for place in one_of_each(tmp_path).values():
-        brought(home, place)
+        run_import(home, place)
     Memory(home, clock=FrozenClock()).search("tea")
     report = examine(str(home), clock=FrozenClock())
     assert report.findings == ()
@@ -82,17 +82,17 @@ def test_a_doctor_finds_nothing_wrong_after_an_import(home: Path, tmp_path: Path
 
 def test_what_was_forgotten_does_not_come_back(home: Path, tmp_path: Path) -> None:
     source = notes_database(tmp_path / "a.db", [("editor", "vim", "2025-01-02"), ("tea", "green", "2025-01-02")])
-    brought(home, source)
+    run_import(home, source)
     opened = Home(str(home), clock=FrozenClock())
     forget(opened, Selection(key="editor"))
-    done = brought(home, source)
-    assert [kept.what for kept in done.left_unchanged] == ["agents/main/memory/working/editor.md"]
+    done = run_import(home, source)
+    assert [item.what for item in done.left_unchanged] == ["agents/main/memory/working/editor.md"]
     assert not any("vim" in text for text in pages(home).values())
 
 
 def test_the_import_log_is_no_part_of_a_backup_and_is_not_needed_by_one(home: Path, tmp_path: Path) -> None:
     source = mem0_file(tmp_path / "m.json", 3)
-    brought(home, source)
+    run_import(home, source)
     out = io.BytesIO()
     export_to(Home(str(home)), out)
     assert b".imports" not in out.getvalue()
@@ -103,14 +103,14 @@ def test_the_import_log_is_not_written_through_a_link(home: Path, tmp_path: Path
     home.mkdir()
     (home / ".imports").symlink_to(tmp_path / "outside")
     with pytest.raises(OutsideHome):
-        brought(home, mem0_file(tmp_path / "m.json", 1))
+        run_import(home, mem0_file(tmp_path / "m.json", 1))
     assert list((tmp_path / "outside").iterdir()) == []
 
 
 def test_a_memory_of_our_own_is_exported_not_guessed_at(home: Path, tmp_path: Path) -> None:
     Memory(tmp_path / "mine", clock=FrozenClock()).call("update_world", {"topic": "tea", "content": "Green"})
     with pytest.raises(StorageError, match="export FILE"):
-        brought(home, tmp_path / "mine")
+        run_import(home, tmp_path / "mine")
 
 
 def test_a_skill_whose_files_changed_at_the_source_is_reported(home: Path, tmp_path: Path) -> None:
@@ -119,18 +119,18 @@ def test_a_skill_whose_files_changed_at_the_source_is_reported(home: Path, tmp_p
     put(claw, "SOUL.md", "x")
     put(claw, "skills/brew/SKILL.md", "---\nname: brew\ndescription: d\n---\n\nOne.\n")
     put(claw, "skills/brew/data.bin", b"\xff1")
-    brought(home, claw)
+    run_import(home, claw)
     put(claw, "skills/brew/SKILL.md", "---\nname: brew\ndescription: d\n---\n\nTwo.\n")
     put(claw, "skills/brew/data.bin", b"\xff2")
-    done = brought(home, claw)
+    done = run_import(home, claw)
     assert done.updated == ("skills/brew/SKILL.md",)
-    assert [kept.what for kept in done.left_unchanged] == ["skills/brew/data.bin"]
+    assert [item.what for item in done.left_unchanged] == ["skills/brew/data.bin"]
     assert (home / "skills/brew/data.bin").read_bytes() == b"\xff1"
 
 
 def test_what_is_in_a_source_twice_is_imported_once(home: Path, tmp_path: Path) -> None:
     same = chatgpt_zip(tmp_path / "a.zip", [chatgpt_talk("a"), chatgpt_talk("a")])
-    assert len(brought(home, same).added) == 1
+    assert len(run_import(home, same).added) == 1
     other = chatgpt_zip(tmp_path / "b.zip", [chatgpt_talk("b"), chatgpt_talk("b", said=("Else?",))])
-    done = brought(home, other)
+    done = run_import(home, other)
     assert (len(done.added), len(done.left_unchanged)) == (1, 1)

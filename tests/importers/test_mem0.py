@@ -9,11 +9,11 @@ from typing import Any
 from commonplace import Memory
 from commonplace.testing import FrozenClock
 
-from .sources import brought, mem0_file, pages, put, whys
+from .sources import mem0_file, pages, put, run_import, whys
 
 
 def test_a_memory_of_a_user_is_a_record_of_their_channel_with_its_times(home: Path, tmp_path: Path) -> None:
-    brought(home, mem0_file(tmp_path / "mem0.json", 1))
+    run_import(home, mem0_file(tmp_path / "mem0.json", 1))
     reply = Memory(home, clock=FrozenClock()).call(
         "MemoryTool", {"op": "getChannel", "channelName": "ann", "key": "m-0"}
     )
@@ -34,7 +34,7 @@ def test_an_agents_memory_is_its_own_and_nobodys_is_for_all(home: Path, tmp_path
         memory("c", "Everybody knows", categories={"odd": 1}),
         memory("d", ""),
     ]
-    done = brought(home, put(tmp_path, "mem0.json", json.dumps(listed)))
+    done = run_import(home, put(tmp_path, "mem0.json", json.dumps(listed)))
     assert sorted(path.rpartition("/")[2] for path in done.added) == ["a.md", "b.md", "c.md"]
     text = pages(home)["agents/scout/memory/working/a.md"]
     assert "user_id: ann" in text
@@ -49,12 +49,12 @@ def test_an_agents_memory_is_its_own_and_nobodys_is_for_all(home: Path, tmp_path
 
 def test_a_memory_that_changed_there_changes_here(home: Path, tmp_path: Path) -> None:
     source = put(tmp_path, "mem0.json", json.dumps({"results": [memory("a", "Green", user_id="ann")]}))
-    brought(home, source)
+    run_import(home, source)
     put(tmp_path, "mem0.json", json.dumps({"results": [memory("a", "Black", user_id="ann")], "relations": []}))
-    assert brought(home, source).updated == ("memory/channels/ann/a.md",)
+    assert run_import(home, source).updated == ("memory/channels/ann/a.md",)
     assert "Black" in pages(home)["memory/channels/ann/a.md"]
 
 
 def test_a_file_in_utf_16_says_how_to_save_it(home: Path, tmp_path: Path) -> None:
     place = put(tmp_path, "m.json", json.dumps([memory("m", "tea", user_id="ann")]).encode("utf-16"))
-    assert whys(brought(home, place, "mem0")) == {"m.json": "is UTF-16 text: save it as UTF-8"}
+    assert whys(run_import(home, place, "mem0")) == {"m.json": "is UTF-16 text: save it as UTF-8"}

@@ -39,7 +39,7 @@ def ask(memory: Memory, query: str) -> dict[str, Any]:
     return memory.call("memory_search", {"query": query})
 
 
-def found(memory: Memory, query: str) -> list[str]:
+def find_paths(memory: Memory, query: str) -> list[str]:
     return [hit.path for hit in memory.search(query)]
 
 
@@ -79,7 +79,7 @@ def test_while_another_process_indexes_much_a_search_answers_from_what_is_there(
     assert "stale" not in reply
     assert "warning" not in reply
     assert reply["results"][0]["path"] == "memory/new0500.md"
-    assert found(memory, "new0000")[0] == "memory/new0000.md"
+    assert find_paths(memory, "new0000")[0] == "memory/new0000.md"
     assert (memory.status()["pages"], memory.status()["index_up_to_date"]) == (502, True)
 
 
@@ -90,7 +90,7 @@ def test_a_few_changes_wait_for_nobody(memory: Memory, home: Path) -> None:
         assert "stale" not in reply
         assert reply["results"][0]["path"] == "memory/few0002.md"
         memory.call("remember", {"content": "a rowing boat"})
-        assert found(memory, "rowing boat")
+        assert find_paths(memory, "rowing boat")
 
 
 def test_memory_is_written_and_read_by_name_while_another_process_indexes_much(memory: Memory, home: Path) -> None:
@@ -98,7 +98,7 @@ def test_memory_is_written_and_read_by_name_while_another_process_indexes_much(m
     with a_builder(home):
         assert memory.call("memory_write", {"key": "boat", "content": "a rowing boat"})["success"]
         assert memory.call("memory_read", {"key": "boat"})["data"]["content"] == "a rowing boat"
-        assert found(memory, "rowing boat")
+        assert find_paths(memory, "rowing boat")
 
 
 BUILDER = """
@@ -112,7 +112,7 @@ Home(sys.argv[1]).build_index(tell)
 """
 
 
-def kept(memory: Memory) -> list[Any]:
+def read_index(memory: Memory) -> list[Any]:
     """Everything the index says of the pages, however it came to know it."""
     index = memory.home.index._open()
     rows: list[Any] = index._rows("SELECT path, first, last, text, hash FROM passages ORDER BY path, first")
@@ -139,7 +139,7 @@ def test_a_build_that_is_killed_keeps_what_it_did_and_the_next_one_ends_whole(ho
     assert next(step for step in steps if step[0] == "pages")[2] == 2000 - pages
     other = Memory(home.parent / "other", clock=clock)
     other.home.build_index(ignore_progress)
-    assert kept(memory) == kept(other)
+    assert read_index(memory) == read_index(other)
     for question in ("page1999", "parcel page0007 harbour", "a package sent to the port"):
         assert memory.search(question, 20) == other.search(question, 20)
 
@@ -157,13 +157,13 @@ def write_elsewhere(home: Path, topic: str, text: str) -> None:
 
 @pytest.mark.parametrize("shared", [False, True], ids=["small", "large"])
 def test_a_process_that_lives_long_sees_what_another_wrote_at_once(memory: Memory, home: Path, shared: bool) -> None:
-    assert found(memory, "heron") == []
+    assert find_paths(memory, "heron") == []
     if shared:  # as in a home that is so large that many searches share one look at its files
         memory.home.index._next_sweep_at = float("inf")
     for text in ("The heron stands in the pond.", "The heron flew off to the river."):
         write_elsewhere(home, "birds", text)
         assert [hit.text for hit in memory.search("heron")] == [text]
-    assert found(memory, "a wading bird left for running water") == ["memory/world/birds.md"]
+    assert find_paths(memory, "a wading bird left for running water") == ["memory/world/birds.md"]
 
 
 def test_a_page_by_hand_is_found_at_once_though_there_was_much_to_index_just_before(memory: Memory, home: Path) -> None:
@@ -171,15 +171,15 @@ def test_a_page_by_hand_is_found_at_once_though_there_was_much_to_index_just_bef
         put(home, f"story{number}", f"Chapter {number} of the story, in which a parcel is sent.\n\n" * 200)
     assert memory.search("parcel")
     put(home, "bird", "The heron stands in the pond.")
-    assert found(memory, "heron") == ["memory/bird.md"]
+    assert find_paths(memory, "heron") == ["memory/bird.md"]
 
 
 def test_a_large_page_is_found_at_once_by_who_wrote_it(memory: Memory) -> None:
-    assert found(memory, "heron") == []
+    assert find_paths(memory, "heron") == []
     memory.home.index._next_sweep_at = float("inf")
     text = "A line of a long story.\n\n" * 3_000 + "The heron stands in the pond."
     memory.call("update_world", {"topic": "birds", "content": text})
-    assert found(memory, "heron") == ["memory/world/birds.md"]
+    assert find_paths(memory, "heron") == ["memory/world/birds.md"]
 
 
 @pytest.fixture
@@ -203,7 +203,7 @@ def slowly_embedded(home: Path, server: Server) -> None:
     server.otherwise = slow
 
 
-def embedded(server: Server) -> list[str]:
+def list_passages(server: Server) -> list[str]:
     """Every passage the server was asked for."""
     return [text for seen in server.seen for text in seen.texts if "went to" in text]
 
@@ -226,7 +226,7 @@ def test_a_slow_embedder_catches_up_in_the_background_and_then_answers(
         assert "`commonplace index` waits for it" in reply["warning"]
         server.ending.set()
         in_the_background(memory).join()
-        assert len(embedded(server)) == 100
+        assert len(list_passages(server)) == 100
         reply = ask(memory, "parcel page0042")
         assert (reply["provider"], reply["model"], reply["mode"]) == ("openai", "m", "hybrid")
         assert "warning" not in reply
@@ -246,7 +246,7 @@ def test_while_an_embedder_catches_up_no_search_waits_for_it(home: Path, clock: 
         in_the_background(memory).join()
         reply = ask(memory, "moon")
         assert (reply["provider"], "warning" in reply) == ("openai", False)
-        assert len(embedded(server)) == len({*embedded(server)}) == 101
+        assert len(list_passages(server)) == len({*list_passages(server)}) == 101
 
 
 def test_an_embedder_that_breaks_in_the_background_is_reported_by_the_next_search(
@@ -311,7 +311,7 @@ def test_what_was_embedded_before_a_break_is_not_embedded_again(home: Path, cloc
     with Memory(home, clock=clock) as again:
         ask(again, "parcel page0042")
         in_the_background(again).join()
-        assert len(embedded(server)) == 100 - done
+        assert len(list_passages(server)) == 100 - done
         assert ask(again, "parcel page0042")["provider"] == "openai"
 
 

@@ -35,7 +35,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 WORDS = ["papaya", "kiwi"]
 
 
-def filled(home: Path) -> Path:
+def make_index(home: Path) -> Path:
     """A home whose index is up to date and closed; the file of that index."""
     with Memory(home, clock=FrozenClock()) as memory:
         for number in range(12):
@@ -81,7 +81,7 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_while_another_process_holds_the_index_memory_works_and_a_search_says_what_it_may_miss(
     home: Path, clock: FrozenClock, how: str, opened: bool
 ) -> None:
-    file = filled(home)
+    file = make_index(home)
     with Memory(home, clock=clock) as memory:
         if opened:
             memory.search("papaya")
@@ -99,7 +99,7 @@ def test_while_another_process_holds_the_index_memory_works_and_a_search_says_wh
 
 @pytest.mark.usefixtures("_impatient")
 def test_a_search_while_the_index_is_behind_says_so_and_names_the_reason(home: Path, clock: FrozenClock) -> None:
-    file = filled(home)
+    file = make_index(home)
     with Memory(home, clock=clock) as memory:
         memory.search("papaya")
         with bm25_score(file, "IMMEDIATE"):
@@ -133,7 +133,7 @@ DAMAGES = {
 def test_a_damaged_index_stops_no_write_no_read_and_no_search(
     home: Path, clock: FrozenClock, damage: str, opened: bool
 ) -> None:
-    file = filled(home)
+    file = make_index(home)
     with Memory(home, clock=clock) as memory:
         if opened:
             memory.search("papaya")
@@ -166,14 +166,14 @@ def test_a_damaged_index_stops_no_write_no_read_and_no_search(
 def test_an_index_that_misses_something_stops_no_write_no_read_and_no_search(
     home: Path, clock: FrozenClock, damage: str
 ) -> None:
-    with closing(sqlite3.connect(filled(home), isolation_level=None)) as db:
+    with closing(sqlite3.connect(make_index(home), isolation_level=None)) as db:
         db.execute(damage)
     with Memory(home, clock=clock) as memory:
         assert finds_everything(memory)
 
 
 def test_a_folder_in_the_place_of_an_indexs_log_stops_nothing(home: Path, clock: FrozenClock) -> None:
-    file = filled(home)
+    file = make_index(home)
     for beside in (home / ".index").glob("*-wal"):
         beside.unlink()
     (file.parent / f"{file.name}-wal").mkdir()
@@ -220,7 +220,7 @@ def without_privileges() -> tuple[str, ...]:
 
 @pytest.mark.parametrize("part", ["file", "folder", "both"])
 def test_a_read_only_index_is_left_alone_and_memory_works(home: Path, part: str) -> None:
-    file = filled(home)
+    file = make_index(home)
     if part != "folder":
         file.chmod(0o400)
     if part != "file":
@@ -239,7 +239,7 @@ def test_a_read_only_index_is_left_alone_and_memory_works(home: Path, part: str)
 def test_two_versions_of_the_program_keep_an_index_each_and_see_each_others_writes(
     home: Path, clock: FrozenClock
 ) -> None:
-    ours = filled(home)
+    ours = make_index(home)
     inode = ours.stat().st_ino
     with Memory(home, clock=clock) as memory:
         assert memory.search("papaya")
@@ -259,7 +259,7 @@ def test_two_versions_of_the_program_keep_an_index_each_and_see_each_others_writ
 
 
 def test_an_index_of_a_newer_schema_under_our_name_is_replaced(home: Path, clock: FrozenClock) -> None:
-    file = filled(home)
+    file = make_index(home)
     file.unlink()
     with closing(sqlite3.connect(file, isolation_level=None)) as db:
         db.execute("CREATE TABLE pages(address TEXT, mark BLOB, more TEXT)")

@@ -46,16 +46,16 @@ def check_same(text: str, query: str, *, is_turn: bool = False) -> None:
         [*dict.fromkeys(stored_keys(each))] for each in statements
     ]
     assert [*map(stored.take_glance, stored.places)] == [*map(take_glance, statements)]
-    asked = query_stems(query)
-    places = choose_stored(stored, frozenset(hash_stems(asked)))
-    chosen = [(each, [*lookup_keys(each)]) for each in choose_from_text(text, asked, is_turn=is_turn)]
-    assert [(read_stored(stored, place), [*stored.list_lookup_keys(place)]) for place in places] == chosen
+    stems = query_stems(query)
+    places = choose_stored(stored, frozenset(hash_stems(stems)))
+    selection = [(each, [*lookup_keys(each)]) for each in choose_from_text(text, stems, is_turn=is_turn)]
+    assert [(read_stored(stored, place), [*stored.list_lookup_keys(place)]) for place in places] == selection
 
 
 @pytest.mark.parametrize("text", [*NOTES, TASKS])
-@pytest.mark.parametrize("asked", NOTES)
-def test_notes_in_any_language_are_stored_as_they_are_read(text: str, asked: str) -> None:
-    check_same(text, asked)
+@pytest.mark.parametrize("question", NOTES)
+def test_notes_in_any_language_are_stored_as_they_are_read(text: str, question: str) -> None:
+    check_same(text, question)
 
 
 @pytest.mark.parametrize("text", TURNS)

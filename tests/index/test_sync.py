@@ -88,10 +88,10 @@ TICK = 12_000_000  # nanoseconds: file times move in steps of up to 10 ms
 days = st.sampled_from([-4000, -1, 0, 1, 4000])
 
 
-def steps_over(chosen: list[str]) -> st.SearchStrategy[tuple[Any, ...]]:
+def steps_over(selection: list[str]) -> st.SearchStrategy[tuple[Any, ...]]:
     """What may happen to a few pages and their folders: on many, hardly anything would happen twice to the same."""
-    page, text = st.sampled_from(chosen), st.sampled_from(TEXTS)
-    parts = [part.split("/") for part in chosen]
+    page, text = st.sampled_from(selection), st.sampled_from(TEXTS)
+    parts = [part.split("/") for part in selection]
     folder = st.sampled_from(sorted({"/".join(part[:n]) for part in parts for n in range(1, len(part))}) or ["memory"])
     change = st.one_of(
         st.tuples(st.just("save"), page, text),
@@ -118,8 +118,8 @@ def steps_over(chosen: list[str]) -> st.SearchStrategy[tuple[Any, ...]]:
 
 def stories(longest: int) -> st.SearchStrategy[list[tuple[Any, ...]]]:
     few = st.lists(st.sampled_from(PAGES), min_size=1, max_size=2, unique_by=str)
-    chosen = few.map(lambda some: list(chain.from_iterable(some)))
-    return chosen.flatmap(lambda pages: st.lists(steps_over(pages), min_size=longest // 4, max_size=longest))
+    selection = few.map(lambda some: list(chain.from_iterable(some)))
+    return selection.flatmap(lambda pages: st.lists(steps_over(pages), min_size=longest // 4, max_size=longest))
 
 
 class World:
@@ -199,10 +199,10 @@ class World:
             threading.Event().wait(TICK / 1e9)
 
     def look(self) -> None:
-        followed(self.memory.home, self.tiny)
+        catch_up_all(self.memory.home, self.tiny)
 
     def look_elsewhere(self) -> None:
-        followed(self.other.home, self.tiny)
+        catch_up_all(self.other.home, self.tiny)
 
     def open_again(self) -> None:
         self.other.close()
@@ -210,11 +210,11 @@ class World:
 
     def crash(self, after: int) -> None:
         """Another process looks, and dies after so many statements."""
-        with forked() as child:
+        with fork() as child:
             if not child:
                 home = Home(str(self.root), clock=self.clock)
                 die_after(home.index._open(), after)
-                followed(home, self.tiny)
+                catch_up_all(home, self.tiny)
 
     def build_anew(self) -> None:
         self.memory.home.build_index(lambda *_: None, anew=True)
@@ -228,7 +228,7 @@ class World:
 
 
 @contextmanager
-def forked() -> Iterator[int]:
+def fork() -> Iterator[int]:
     """The number of a child; in the child itself 0, and nothing after the block is run there."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # the child touches no thread of ours
@@ -253,17 +253,17 @@ def die_after(index: SqliteIndex, statements: int) -> None:
     index._db.set_trace_callback(count)
 
 
-def followed(home: Home, tiny: TinyEmbedder) -> None:
+def catch_up_all(home: Home, tiny: TinyEmbedder) -> None:
     """Catch up with words, as every search does, and with meaning."""
-    home.index.query(lambda view: embedded(view.index, tiny))
+    home.index.query(lambda view: embed_all(view.index, tiny))
 
 
-def embedded(index: Index, tiny: TinyEmbedder) -> None:
+def embed_all(index: Index, tiny: TinyEmbedder) -> None:
     while embed_batch(index, tiny, 7):
         pass
 
 
-def said(index: SqliteIndex, tiny: TinyEmbedder) -> dict[str, list[Any]]:
+def describe_index(index: SqliteIndex, tiny: TinyEmbedder) -> dict[str, list[Any]]:
     """Everything an index says that means something, however it came to know it: no numbers of rows, no stamps."""
     index._db.execute("INSERT INTO words(words, rank) VALUES('integrity-check', 1)")  # 1: against the passages, too
     rows = index._rows
@@ -301,8 +301,8 @@ def from_nothing(home: Home, tiny: TinyEmbedder) -> dict[str, list[Any]]:
     index = SqliteIndex(":memory:")
     try:
         catch_up(index, home.storage.pages, home.index.scope)
-        embedded(index, tiny)
-        return said(index, tiny)
+        embed_all(index, tiny)
+        return describe_index(index, tiny)
     finally:
         index.close()
 
@@ -315,8 +315,8 @@ def check(steps: list[tuple[Any, ...]]) -> None:
             for step in steps:
                 world.do(*step)
             for memory in (world.memory, world.other):
-                followed(memory.home, world.tiny)
-                assert said(memory.home.index._open(), world.tiny) == from_nothing(memory.home, world.tiny)
+                catch_up_all(memory.home, world.tiny)
+                assert describe_index(memory.home.index._open(), world.tiny) == from_nothing(memory.home, world.tiny)
                 view = memory.home.index.query(lambda view: view)
                 assert not view.stale
         finally:
@@ -410,18 +410,18 @@ def test_what_another_agent_had_once_changes_no_answer(home: Path, clock: Frozen
         put(home, f"memory/n{number}.md", f"tea number {number}, with {'milk ' * (number % 5)}\n")
     with Memory(home, clock=clock) as memory:
 
-        def found() -> list[int]:
+        def find_matches() -> list[int]:
             return memory.home.index.query(
                 lambda view: view.index.match_terms(
                     {"tea": 1.0, "milk": 2.0}, memory.home.visibility.viewer(), EVERYTHING, 5
                 )
             )
 
-        before = found(), memory.search("tea with milk", 20)
+        before = find_matches(), memory.search("tea with milk", 20)
         secret = put(home, "agents/other/memory/secret.md", "tea with milk and honey\n")
         memory.search("tea")
         secret.unlink()
-        assert (found(), memory.search("tea with milk", 20)) == before
+        assert (find_matches(), memory.search("tea with milk", 20)) == before
 
 
 def test_a_space_that_is_rebuilt_while_another_embeds_misses_no_passage(tmp_path: Path) -> None:
@@ -429,7 +429,7 @@ def test_a_space_that_is_rebuilt_while_another_embeds_misses_no_passage(tmp_path
     home = Home(str(tmp_path))
     put(tmp_path, "memory/a.md", "green tea\n")
     put(tmp_path, "memory/b.md", "black coffee\n")
-    followed(home, tiny)
+    catch_up_all(home, tiny)
     (tmp_path / "memory/a.md").unlink()
     put(tmp_path, "memory/c.md", "green tea\n")
     home.index.query(lambda view: None)
@@ -440,8 +440,8 @@ def test_a_space_that_is_rebuilt_while_another_embeds_misses_no_passage(tmp_path
     index.drop_space(tiny.space)
     assert embed_batch(index, tiny, 1)
     index.add_vectors(tiny.space, pending, {})
-    embedded(index, tiny)
-    assert said(index, tiny) == from_nothing(home, tiny)
+    embed_all(index, tiny)
+    assert describe_index(index, tiny) == from_nothing(home, tiny)
 
 
 def test_without_time_to_catch_up_a_search_answers_from_what_is_indexed(home: Path, memory: Memory) -> None:

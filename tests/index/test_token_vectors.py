@@ -49,8 +49,8 @@ def test_tokens_are_kept_where_an_embedder_gives_them_and_only_there(desk: Desk)
     desk.put("memory/tea.md", "green tea in the morning\n")
     for each in (by_token, plain):
         desk.embed(each)
-    found = desk.index.token_vectors(by_token.space, numbers(desk.index, by_token)).by_passage
-    assert [len(tokens) for tokens in found.values()] == [5 * 12]
+    by_passage = desk.index.token_vectors(by_token.space, numbers(desk.index, by_token)).by_passage
+    assert [len(tokens) for tokens in by_passage.values()] == [5 * 12]
     assert desk.index.token_vectors(plain.space, numbers(desk.index, plain)) == ({}, {})
     assert desk.index.token_vectors("no-such-space", [1]) == ({}, {})
 

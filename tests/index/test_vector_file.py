@@ -38,7 +38,7 @@ def of_length_one(vectors: Array) -> Array:
     return out
 
 
-def filed(path: Path | None, vectors: Array, owners: list[int]) -> VectorFile:
+def make_vector_file(path: Path | None, vectors: Array, owners: list[int]) -> VectorFile:
     file = VectorFile(str(path) if path else None, vectors.shape[1])
     file.write(0, quantize(vectors, owners))
     assert file.load(len(vectors))
@@ -47,21 +47,21 @@ def filed(path: Path | None, vectors: Array, owners: list[int]) -> VectorFile:
 
 def questions_for(vectors: Array, rows: Array, seed: int = 5) -> Array:
     """Questions that some of the rows answer, though not word for word."""
-    asked = vectors[rows] + 0.08 * np.random.default_rng(seed).standard_normal((len(rows), vectors.shape[1]))
-    return of_length_one(asked)
+    request = vectors[rows] + 0.08 * np.random.default_rng(seed).standard_normal((len(rows), vectors.shape[1]))
+    return of_length_one(request)
 
 
 def recall(file: VectorFile, vectors: Array, owners: list[int], allowed: list[int], limit: int = 10) -> float:
     """How many of the nearest ten, by comparing every vector as it was, are among the nearest ten found."""
     mine = np.flatnonzero(np.isin(owners, allowed))
-    found = 0
-    asked = questions_for(vectors, np.random.default_rng(3).choice(mine, 30))
-    for question in asked:
+    result = 0
+    questions = questions_for(vectors, np.random.default_rng(3).choice(mine, 30))
+    for question in questions:
         best = mine[np.argsort(-(vectors[mine] @ question))[:limit]]
         rows, likeness = file.nearest(question, np.array(allowed, np.int32), limit)
         assert list(likeness) == sorted(likeness, reverse=True)
-        found += len({*best.tolist()} & {*rows.tolist()})
-    return found / (len(asked) * limit)
+        result += len({*best.tolist()} & {*rows.tolist()})
+    return result / (len(questions) * limit)
 
 
 @pytest.mark.parametrize("on_disk", [True, False])
@@ -72,14 +72,14 @@ def test_the_nearest_are_those_that_comparing_everything_finds(
 ) -> None:
     vectors = texts_like(count, 1)
     owners = [row % 4 for row in range(count)]
-    file = filed(tmp_path / "v" if on_disk else None, vectors, owners)
+    file = make_vector_file(tmp_path / "v" if on_disk else None, vectors, owners)
     assert recall(file, vectors, owners, allowed) >= 0.95
 
 
 def test_whoever_owns_one_row_in_a_hundred_finds_them_all_the_same(tmp_path: Path) -> None:
     vectors = texts_like(MANY, 2)
     owners = [7 if row % 100 == 0 else row % 5 for row in range(MANY)]
-    file = filed(tmp_path / "v", vectors, owners)
+    file = make_vector_file(tmp_path / "v", vectors, owners)
     assert recall(file, vectors, owners, [7]) >= 0.95
 
 
@@ -92,8 +92,8 @@ def test_rows_of_others_change_neither_the_order_nor_a_cosine(tmp_path: Path, ow
     every[np.setdiff1d(np.arange(len(every)), places)] = theirs
     owners = np.full(len(every), 2)
     owners[places] = 1
-    alone = filed(tmp_path / "alone", mine, [1] * own)
-    shared = filed(tmp_path / "shared", every, owners.tolist())
+    alone = make_vector_file(tmp_path / "alone", mine, [1] * own)
+    shared = make_vector_file(tmp_path / "shared", every, owners.tolist())
     for query in questions_for(mine, np.arange(20)):
         rows, cosines = alone.nearest(query, np.array([1], np.int32), 60)
         with_others, with_others_cosines = shared.nearest(query, np.array([1], np.int32), 60)
@@ -105,7 +105,7 @@ def test_rows_of_others_change_neither_the_order_nor_a_cosine(tmp_path: Path, ow
 def test_only_rows_of_the_owners_or_rows_asked_for_are_found(tmp_path: Path, count: int) -> None:
     vectors = texts_like(count, 3)
     owners = [row % 3 for row in range(count)]
-    file = filed(tmp_path / "v", vectors, owners)
+    file = make_vector_file(tmp_path / "v", vectors, owners)
     rows, _ = file.nearest(vectors[1], np.array([0, 2], np.int32), 50)
     assert len(rows) == 50
     assert 1 not in {owners[row] for row in rows.tolist()}
@@ -132,7 +132,7 @@ def test_rows_keep_their_numbers_to_a_percent(count: int, dims: int, seed: int, 
 
 
 def test_a_vector_of_zeros_is_like_nothing() -> None:
-    file = filed(None, np.zeros((2, 8), np.float32), [1, 1])
+    file = make_vector_file(None, np.zeros((2, 8), np.float32), [1, 1])
     question = np.ones(8, np.float32) / np.sqrt(8).astype(np.float32)
     assert file.nearest(question, np.array([1], np.int32), 5)[1].tolist() == [0, 0]
 
@@ -150,7 +150,7 @@ def test_a_file_that_grew_is_one_that_was_written_at_once(
         grown.write(done, quantize(vectors[done : done + step], [1] * step))
         done += step
         assert grown.load(done)
-        whole = filed(tmp_path / "whole" if on_disk else None, vectors[:done], [1] * done)
+        whole = make_vector_file(tmp_path / "whole" if on_disk else None, vectors[:done], [1] * done)
         assert [part.tolist() for part in grown.nearest(question, everyone, 9)] == [
             part.tolist() for part in whole.nearest(question, everyone, 9)
         ]
@@ -158,7 +158,7 @@ def test_a_file_that_grew_is_one_that_was_written_at_once(
 
 def test_a_large_file_that_grows_by_one_finds_the_new_row(tmp_path: Path) -> None:
     vectors = texts_like(9_000, 4)
-    file = filed(tmp_path / "v", vectors, [1] * 9_000)
+    file = make_vector_file(tmp_path / "v", vectors, [1] * 9_000)
     new = texts_like(3, 99)
     for number, vector in enumerate(new):
         before = 9_000 + number
@@ -170,7 +170,7 @@ def test_a_large_file_that_grows_by_one_finds_the_new_row(tmp_path: Path) -> Non
 
 def test_what_was_written_and_never_counted_is_written_over(tmp_path: Path) -> None:
     vectors = texts_like(30, 6, 16)
-    file = filed(tmp_path / "v", vectors[:10], [1] * 10)
+    file = make_vector_file(tmp_path / "v", vectors[:10], [1] * 10)
     file.write(10, quantize(vectors[10:20], [1] * 10))
     file.write(10, quantize(vectors[20:25], [2] * 5))
     assert file.load(15)
@@ -180,7 +180,7 @@ def test_what_was_written_and_never_counted_is_written_over(tmp_path: Path) -> N
 
 def test_a_file_is_there_again_after_it_was_closed(tmp_path: Path) -> None:
     vectors = texts_like(50, 7, 32)
-    filed(tmp_path / "v", vectors, [1] * 50)
+    make_vector_file(tmp_path / "v", vectors, [1] * 50)
     again = VectorFile(str(tmp_path / "v"), 32)
     assert again.load(50)
     assert again.nearest(vectors[20], np.array([1], np.int32), 1)[0].tolist() == [20]
@@ -189,13 +189,13 @@ def test_a_file_is_there_again_after_it_was_closed(tmp_path: Path) -> None:
 
 def test_a_file_that_is_not_there_or_too_short_is_not_seen(tmp_path: Path) -> None:
     assert not VectorFile(str(tmp_path / "none"), 32).load(1)
-    filed(tmp_path / "v", texts_like(5, 8, 32), [1] * 5)
+    make_vector_file(tmp_path / "v", texts_like(5, 8, 32), [1] * 5)
     assert not VectorFile(str(tmp_path / "v"), 32).load(6)
 
 
 def test_rows_are_not_written_behind_a_gap(tmp_path: Path) -> None:
     """A file that lost rows must not be filled up with nothing: then nobody would notice the loss."""
-    file = filed(tmp_path / "v", texts_like(5, 8, 32), [1] * 5)
+    file = make_vector_file(tmp_path / "v", texts_like(5, 8, 32), [1] * 5)
     (tmp_path / "v").unlink()
     try:
         file.write(5, quantize(texts_like(1, 9, 32), [1]))
@@ -214,7 +214,7 @@ file.write(10, quantize(np.eye(16, dtype=np.float32)[:1], [3]))
 
 
 def test_rows_of_one_process_are_seen_by_another(tmp_path: Path) -> None:
-    file = filed(tmp_path / "v", texts_like(10, 9, 16), [1] * 10)
+    file = make_vector_file(tmp_path / "v", texts_like(10, 9, 16), [1] * 10)
     assert run_program(ONE_MORE, str(tmp_path / "v")).returncode == 0
     assert file.load(11)
     rows, likeness = file.nearest(np.eye(16, dtype=np.float32)[0], np.array([3], np.int32), 5)

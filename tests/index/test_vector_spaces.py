@@ -59,9 +59,9 @@ class Desk:
         return embedder.given[before:]
 
     def nearest(self, embedder: TinyEmbedder, text: str, limit: int = 5, viewer: Viewer = ME) -> list[str]:
-        found = self.index.nearest(embedder.space, embedder.embed_query(text), viewer, EVERYTHING, limit)
-        by_number = {each.number: each.hit for each in self.index.load_candidates([number for number, _ in found])}
-        return [by_number[number].path for number, _ in found][:limit]  # there may be a few more than asked for
+        neighbours = self.index.nearest(embedder.space, embedder.embed_query(text), viewer, EVERYTHING, limit)
+        by_number = {each.number: each.hit for each in self.index.load_candidates([number for number, _ in neighbours])}
+        return [by_number[number].path for number, _ in neighbours][:limit]  # there may be a few more than asked for
 
     def with_vectors(self, embedder: TinyEmbedder) -> set[tuple[Any, ...]]:
         """Every passage as it is kept, and how like a question it is."""
@@ -94,7 +94,7 @@ def use(home: Path, server: Server, model: str = "m") -> None:
     (home / "commonplace.yaml").write_text(f"memorySearch:\n  provider: openai\n  model: {model}\n")
 
 
-def built(memory: Memory) -> list[tuple[int, int]]:
+def wait_until_built(memory: Memory) -> list[tuple[int, int]]:
     """Wait until everything is embedded; how it went on."""
     steps: list[tuple[int, int]] = []
     home = memory.home
@@ -230,8 +230,8 @@ def test_a_build_tells_how_far_it_is(home: Path, clock: FrozenClock) -> None:
     with Memory(home, clock=clock) as memory:
         for number in range(3):
             memory.call("update_world", {"topic": f"t{number}", "content": f"fact {number}"})
-        assert built(memory) == [(3, 3)]
-        assert built(memory) == []
+        assert wait_until_built(memory) == [(3, 3)]
+        assert wait_until_built(memory) == []
 
 
 BUILDER = """
@@ -308,8 +308,13 @@ def test_a_space_that_is_rebuilt_answers_all_the_while_and_afterwards(
     (home / "memory/a.md").write_text(GARDEN)
 
     def answers(memory: Memory) -> tuple[Any, ...]:
-        found = memory.home.search("sow the beans")
-        return found.mode, found.fallback, found.reasons, [(row.hit.text, row.factors.dense) for row in found.ranked]
+        results = memory.home.search("sow the beans")
+        return (
+            results.mode,
+            results.fallback,
+            results.reasons,
+            [(row.hit.text, row.factors.dense) for row in results.ranked],
+        )
 
     with Memory(home, clock=clock) as memory, Memory(home, clock=clock) as other:
         before = answers(memory)
@@ -324,8 +329,8 @@ def test_a_space_that_is_rebuilt_answers_all_the_while_and_afterwards(
         for each in (memory, other):
             assert each.home.search("green tea").hits[0].path == "memory/b.md"
     with Memory(home, clock=clock) as reopened:
-        found = reopened.home.search("sow the beans")
-        assert (found.mode, found.warnings) == ("hybrid", ())
+        hits = reopened.home.search("sow the beans")
+        assert (hits.mode, hits.warnings) == ("hybrid", ())
     assert len(list((home / ".index").glob("*.vectors"))) == 1
 
 
@@ -393,8 +398,8 @@ def test_copies_of_a_text_do_not_hide_another(desk: Desk, tiny: TinyEmbedder) ->
     desk.put("memory/other.md", "green tea at noon\n")
     desk.embed(tiny)
     for filters in (EVERYTHING, Filters(scopes=("shared",))):
-        found = desk.index.nearest(tiny.space, tiny.embed_query("green tea"), ME, filters, 60)
-        paths = {each.hit.path for each in desk.index.load_candidates([number for number, _ in found])}
+        neighbours = desk.index.nearest(tiny.space, tiny.embed_query("green tea"), ME, filters, 60)
+        paths = {each.hit.path for each in desk.index.load_candidates([number for number, _ in neighbours])}
         assert "memory/other.md" in paths
 
 
@@ -447,7 +452,7 @@ def test_the_old_provider_serves_until_the_new_one_has_seen_everything(
         )
         assert meanwhile.hits[0].path == "memory/world/t3.md"
         assert any("0 of 30" in warning for warning in meanwhile.warnings)
-        built(changed)
+        wait_until_built(changed)
         after = changed.home.search("fact 3")
         assert (after.provider, after.model, after.warnings) == ("openai", "m", ())
         assert after.hits[0].path == "memory/world/t3.md"
@@ -461,7 +466,7 @@ def test_another_model_of_a_provider_leaves_the_first_serving_until_it_is_whole(
         (home / "memory").mkdir(exist_ok=True)
         (home / f"memory/t{number}.md").write_text(f"fact {number} of many\n")
     with Memory(home, clock=clock) as memory:
-        built(memory)
+        wait_until_built(memory)
         assert memory.home.search("fact 3").model == "first"
     use(home, server, "second")
     release = threading.Event()
@@ -471,7 +476,7 @@ def test_another_model_of_a_provider_leaves_the_first_serving_until_it_is_whole(
         release.set()
         assert meanwhile.mode == "hybrid"
         assert meanwhile.hits[0].path == "memory/t3.md"
-        built(changed)
+        wait_until_built(changed)
         assert changed.home.search("fact 3").model == "second"
 
 
@@ -494,11 +499,11 @@ def test_a_server_whose_model_was_replaced_behind_its_name_stops_no_search(
         (home / "memory/b.md").write_text("Green tea, two minutes.\n")
     with Memory(home, clock=clock) as again:
         for _ in range(2):
-            found = again.home.search("prune roses")
-            assert found.hits[0].text.endswith("Prune them in March.")
-        assert found.fallback == bool(found.warnings)
-        if found.mode == "hybrid":
-            assert all(row.factors.dense != UNKNOWN_Z_SCORE for row in found.ranked)
+            hits = again.home.search("prune roses")
+            assert hits.hits[0].text.endswith("Prune them in March.")
+        assert hits.fallback == bool(hits.warnings)
+        if hits.mode == "hybrid":
+            assert all(row.factors.dense != UNKNOWN_Z_SCORE for row in hits.ranked)
 
 
 def test_an_embedder_that_stops_half_way_leaves_what_it_did(desk: Desk, tiny: TinyEmbedder) -> None:

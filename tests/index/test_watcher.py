@@ -70,13 +70,13 @@ class Watched:
         if not (home / "commonplace.yaml").exists():
             put(home, "commonplace.yaml", "memorySearch:\n  provider: none\n")
         self.home, self.memory = home, Memory(home, clock=FrozenClock())
-        self.told: queue.Queue[PageChanges] = queue.Queue()
+        self.changes: queue.Queue[PageChanges] = queue.Queue()
         self.looks = Looks()
         self.how = WatchMode(events=False)
 
     @contextmanager
     def __call__(self) -> Iterator[Watched]:
-        with watch_in_background(self.memory.home.index, self.told.put, self.looks) as self.how:
+        with watch_in_background(self.memory.home.index, self.changes.put, self.looks) as self.how:
             yield self
         self.memory.close()
 
@@ -84,7 +84,7 @@ class Watched:
         """Every path that is told of, up to this one."""
         paths: list[str] = []
         while path not in paths:
-            seen = self.told.get(timeout=LONG)
+            seen = self.changes.get(timeout=LONG)
             paths += seen.removed if removed else seen.changed
         return paths
 
@@ -93,7 +93,7 @@ class Watched:
         put(self.home, "memory/mark.md", f"mark {time.monotonic_ns()}\n")
         return self.until("memory/mark.md")[:-1]
 
-    def found(self, query: str) -> list[str]:
+    def search(self, query: str) -> list[str]:
         """The pages that a search finds. One that waited too long on a busy machine says so, and is asked again."""
         reply = {"stale": True}
         while reply.get("stale"):
@@ -111,13 +111,13 @@ def watched(home: Path) -> Iterator[Watched]:
 def test_the_watcher_reports_an_edit_by_hand_once_search_finds_it(watched: Watched) -> None:
     put(watched.home, "memory/bird.md", "The heron stands in the pond.\n")
     assert watched.until("memory/bird.md") == ["memory/bird.md"]
-    assert watched.found("heron") == ["memory/bird.md"]
+    assert watched.search("heron") == ["memory/bird.md"]
     put(watched.home, "memory/bird.md", "The kingfisher stands in the pond.\n")
     assert watched.until("memory/bird.md") == ["memory/bird.md"]
-    assert (watched.found("heron"), watched.found("kingfisher")) == ([], ["memory/bird.md"])
+    assert (watched.search("heron"), watched.search("kingfisher")) == ([], ["memory/bird.md"])
     (watched.home / "memory/bird.md").unlink()
     assert watched.until("memory/bird.md", removed=True) == ["memory/bird.md"]
-    assert watched.found("kingfisher") == []
+    assert watched.search("kingfisher") == []
 
 
 def test_what_an_editor_saves_under_another_name_and_renames_is_seen_once(watched: Watched) -> None:
@@ -127,7 +127,7 @@ def test_what_an_editor_saves_under_another_name_and_renames_is_seen_once(watche
         saved = put(watched.home, f"memory/{name}", f"after {name}\n")
         saved.rename(watched.home / "memory/bird.md")
         assert watched.mark() == ["memory/bird.md"]
-        assert watched.found(f"after {name}")
+        assert watched.search(f"after {name}")
 
 
 def test_a_page_that_comes_and_goes_between_two_looks_is_reported_as_gone(watched: Watched) -> None:
@@ -151,28 +151,28 @@ def test_a_change_is_notified_whoever_writes_the_page(watched: Watched, write: s
         code = "import sys; from commonplace import Memory; Memory(sys.argv[1]).call('update_world', {'topic': 'birds', 'content': 'heron'})"
         subprocess.run([sys.executable, "-c", code, str(watched.home)], check=True)
     assert path in watched.until(path)
-    wait_until(lambda: watched.found("heron") == [path], "what was written in place is read")
+    wait_until(lambda: watched.search("heron") == [path], "what was written in place is read")
 
 
 def test_a_folder_that_is_moved_or_deleted_is_seen_with_all_its_pages(watched: Watched) -> None:
     names = [f"memory/trip/deep/p{number}.md" for number in range(5)]
     for name in names:
         put(watched.home, name, "heron\n")
-    told: list[str] = []
-    while len(told) < 5:
-        told += watched.told.get(timeout=LONG).changed
-    assert sorted(told) == names
+    reported: list[str] = []
+    while len(reported) < 5:
+        reported += watched.changes.get(timeout=LONG).changed
+    assert sorted(reported) == names
     (watched.home / "memory/trip").rename(watched.home / "memory/journey")
     moved = [name.replace("trip", "journey") for name in names]
-    assert watched.told.get(timeout=LONG) == PageChanges(tuple(moved), tuple(names))
+    assert watched.changes.get(timeout=LONG) == PageChanges(tuple(moved), tuple(names))
     put(watched.home, moved[0], "egret\n")
     assert watched.until(moved[0]) == [moved[0]]
     shutil.rmtree(watched.home / "memory/journey")
     gone: list[str] = []
     while len(gone) < 5:
-        gone += watched.told.get(timeout=LONG).removed
+        gone += watched.changes.get(timeout=LONG).removed
     assert sorted(gone) == moved
-    assert watched.found("heron") == []
+    assert watched.search("heron") == []
 
 
 def test_pages_and_folders_at_the_top_are_watched_though_they_were_not_there(watched: Watched) -> None:
@@ -184,7 +184,7 @@ def test_pages_and_folders_at_the_top_are_watched_though_they_were_not_there(wat
     watched.until("skills/fish/SKILL.md")
     put(watched.home, "skills/fish/data.json", '{"patience": "long"}')
     watched.until("skills/fish/data.json")
-    assert watched.found("patience") == ["skills/fish/SKILL.md"]
+    assert watched.search("patience") == ["skills/fish/SKILL.md"]
     shutil.rmtree(watched.home / "memory")
     put(watched.home, "memory/again.md", "stork\n")
     watched.until("memory/again.md")
@@ -208,7 +208,7 @@ def test_what_changes_between_the_first_look_and_the_first_event_is_not_missed(h
     watched.looks.after.append(lambda: put(home, "memory/between.md", "heron\n"))
     with watched():
         assert watched.until("memory/between.md") == ["memory/between.md"]
-        assert watched.found("heron") == ["memory/between.md"]
+        assert watched.search("heron") == ["memory/between.md"]
 
 
 def test_what_changes_while_a_look_is_taken_is_not_missed(watched: Watched) -> None:
@@ -225,16 +225,16 @@ def in_this_thread(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> list[ob
     pages, here = watched.memory.home.storage.pages, threading.get_ident()
     changes = pages.changes
 
-    def counted(known: Any, roots: Any) -> Any:
+    def count_changes(known: Any, roots: Any) -> Any:
         if threading.get_ident() == here:
             looks.append(roots)
         return changes(known, roots)
 
-    monkeypatch.setattr(pages, "changes", counted)
+    monkeypatch.setattr(pages, "changes", count_changes)
     return looks
 
 
-def relied_on(watched: Watched) -> None:
+def wait_until_relied_on(watched: Watched) -> None:
     """Wait until searches rely on the watcher."""
     lease = watched.memory.home.index.freshness_lease()
     assert lease
@@ -250,46 +250,46 @@ def test_while_pages_are_watched_a_search_does_not_look_itself(
     watched: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(index_handle, "_LEASE_SECONDS", LONG)  # a busy machine has no time for the watcher
-    assert watched.found("heron") == []
-    relied_on(watched)
+    assert watched.search("heron") == []
+    wait_until_relied_on(watched)
     looks = in_this_thread(watched, monkeypatch)
 
     def search_without_a_look() -> bool:
         looks.clear()
         for _ in range(20):
-            watched.found("heron")
+            watched.search("heron")
         return not looks
 
     wait_until(search_without_a_look, "twenty searches that do not look themselves")
     put(watched.home, "memory/bird.md", "heron\n")
     watched.until("memory/bird.md")
-    assert watched.found("heron") == ["memory/bird.md"]
+    assert watched.search("heron") == ["memory/bird.md"]
 
 
 def test_what_a_tool_writes_is_found_at_once_also_while_pages_are_watched(watched: Watched) -> None:
-    watched.found("heron")
+    watched.search("heron")
     long = "A line of a long story.\n\n" * 3_000
     for number in range(10):
-        relied_on(watched)
+        wait_until_relied_on(watched)
         watched.memory.call("update_world", {"topic": f"small{number}", "content": f"heron{number}"})
-        assert watched.found(f"heron{number}") == [f"memory/world/small{number}.md"]
+        assert watched.search(f"heron{number}") == [f"memory/world/small{number}.md"]
         watched.memory.call("update_world", {"topic": f"large{number}", "content": f"{long}egret{number}"})
-        assert watched.found(f"egret{number}") == [f"memory/world/large{number}.md"]
+        assert watched.search(f"egret{number}") == [f"memory/world/large{number}.md"]
 
 
 def test_another_handle_of_this_process_relies_on_it_and_sees_large_pages_at_once(watched: Watched) -> None:
     with Memory(watched.home, "other", clock=FrozenClock()) as other:
         other.search("heron")
-        watched.found("heron")
-        relied_on(watched)
+        watched.search("heron")
+        wait_until_relied_on(watched)
         text = "A line of a long story.\n\n" * 3_000 + "egret"
         watched.memory.call("update_world", {"topic": "large", "content": text})
         assert [hit.path for hit in other.search("egret")] == ["memory/world/large.md"]
 
 
 def test_a_handle_finds_at_once_what_it_wrote_before_its_first_search(watched: Watched) -> None:
-    watched.found("heron")
-    relied_on(watched)
+    watched.search("heron")
+    wait_until_relied_on(watched)
     with Memory(watched.home, clock=FrozenClock()) as other:
         text = "A line of a long story.\n\n" * 3_000 + "egret"
         other.call("update_world", {"topic": "large", "content": text})
@@ -297,15 +297,15 @@ def test_a_handle_finds_at_once_what_it_wrote_before_its_first_search(watched: W
 
 
 def test_nobody_relies_on_a_watcher_of_a_process_that_forked(watched: Watched) -> None:
-    watched.found("heron")
-    relied_on(watched)
+    watched.search("heron")
+    wait_until_relied_on(watched)
     reading, writing = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if child == 0:  # pragma: no cover
         put(watched.home, "memory/child.md", "stork\n")
-        os.write(writing, str(watched.found("stork")).encode())
+        os.write(writing, str(watched.search("stork")).encode())
         os._exit(0)
     os.waitpid(child, 0)
     assert os.read(reading, 100) == b"['memory/child.md']"
@@ -316,11 +316,11 @@ def test_nobody_relies_on_a_watcher_of_a_process_that_forked(watched: Watched) -
 def test_when_watching_ends_a_search_looks_itself_again(home: Path) -> None:
     watched = Watched(home)
     with watched():
-        watched.found("heron")
-        relied_on(watched)
+        watched.search("heron")
+        wait_until_relied_on(watched)
     for number in range(5):
         put(home, "memory/bird.md", f"heron{number}\n")
-        assert watched.found(f"heron{number}") == ["memory/bird.md"]
+        assert watched.search(f"heron{number}") == ["memory/bird.md"]
     assert [thread for thread in threading.enumerate() if thread.name == "watch"] == []
     assert not (home / ".index/watching").exists()
 
@@ -329,10 +329,10 @@ def test_an_index_that_is_removed_is_rebuilt_and_watched_on(watched: Watched) ->
     put(watched.home, "memory/bird.md", "heron\n")
     watched.until("memory/bird.md")
     shutil.rmtree(watched.home / ".index")
-    assert watched.found("heron") == ["memory/bird.md"]
+    assert watched.search("heron") == ["memory/bird.md"]
     put(watched.home, "memory/bird.md", "egret\n")
     watched.until("memory/bird.md")
-    assert watched.found("egret") == ["memory/bird.md"]
+    assert watched.search("egret") == ["memory/bird.md"]
 
 
 def test_an_index_that_is_held_by_another_process_is_caught_up_afterwards(
@@ -351,7 +351,7 @@ def test_an_index_that_is_held_by_another_process_is_caught_up_afterwards(
             assert (reply["results"], reply["stale"]) == ([], True)
             db.execute("ROLLBACK")
         watched.until("memory/bird.md")
-        assert watched.found("heron") == ["memory/bird.md"]
+        assert watched.search("heron") == ["memory/bird.md"]
 
 
 def test_a_name_that_is_no_text_stops_nothing(watched: Watched) -> None:
@@ -374,7 +374,7 @@ def test_a_home_that_goes_away_and_comes_back_is_watched_on(watched: Watched, tm
     watched.until("memory/bird.md")
     put(watched.home, "memory/bird.md", "egret\n")
     watched.until("memory/bird.md")
-    assert watched.found("egret") == ["memory/bird.md"]
+    assert watched.search("egret") == ["memory/bird.md"]
 
 
 def test_a_home_behind_a_link_is_watched(home: Path, tmp_path: Path) -> None:
@@ -395,7 +395,7 @@ def count_looks(watched: Watched, pages: int, write: Callable[[], object]) -> in
     put(watched.home, "memory/mark.md", "once more\n")
     reported: set[str] = set()
     while len(reported) < pages:
-        reported |= {path for path in watched.told.get(timeout=LONG).changed if path != "memory/mark.md"}
+        reported |= {path for path in watched.changes.get(timeout=LONG).changed if path != "memory/mark.md"}
     assert len(reported) == pages
     return watched.looks.count - before
 
@@ -406,7 +406,7 @@ def test_a_burst_of_pages_costs_a_few_looks(watched: Watched) -> None:
             put(watched.home, f"memory/many/p{number}.md", f"heron {number}\n")
 
     assert count_looks(watched, 600, write) <= 3
-    assert watched.found("heron 599")
+    assert watched.search("heron 599")
 
 
 @pytest.mark.thorough
@@ -430,12 +430,12 @@ def test_a_checkout_of_five_thousand_pages_costs_a_handful_of_looks(home: Path) 
     git("checkout", "empty")
     with Watched(home)() as watched:
         assert count_looks(watched, 5000, lambda: git("checkout", "many")) <= 4
-        assert watched.found("heron 4999")
+        assert watched.search("heron 4999")
         git("checkout", "empty")
         gone = 0
         while gone < 5000:
-            gone += len(watched.told.get(timeout=60).removed)
-        assert watched.found("heron") == []
+            gone += len(watched.changes.get(timeout=60).removed)
+        assert watched.search("heron") == []
 
 
 def test_a_home_that_is_not_there_cannot_be_watched(home: Path) -> None:
@@ -448,14 +448,14 @@ def test_a_home_that_is_not_there_cannot_be_watched(home: Path) -> None:
 def test_an_error_of_a_listener_ends_the_watcher(home: Path) -> None:
     (home / "memory").mkdir(parents=True)
 
-    def told(seen: PageChanges) -> None:
+    def break_pipe(seen: PageChanges) -> None:
         raise BrokenPipeError(str(seen.changed))
 
-    def begun(how: WatchMode) -> None:
+    def write_page(how: WatchMode) -> None:
         put(home, "memory/a.md", "x\n")
 
     with pytest.raises(BrokenPipeError, match="memory/a"):
-        watch(Home(str(home)).index, threading.Event(), told, Looks(), begun)
+        watch(Home(str(home)).index, threading.Event(), break_pipe, Looks(), write_page)
     assert not (home / ".index/watching").exists()
 
 
@@ -481,7 +481,7 @@ def test_where_no_event_comes_it_looks_every_second_and_says_so(home: Path, monk
     with Watched(home)() as watched:
         assert watched.how == WatchMode(events=False, reason="the file system does not report changes")
         put(home, "memory/bird.md", "heron\n")
-        assert watched.found("heron") == ["memory/bird.md"]  # nobody relies on it: a search looks itself
+        assert watched.search("heron") == ["memory/bird.md"]  # nobody relies on it: a search looks itself
         watched.until("memory/bird.md")
         put(home, "memory/bird.md", "egret\n")
         watched.until("memory/bird.md")
@@ -495,7 +495,7 @@ def test_where_events_stay_away_that_should_have_come_they_are_not_believed_any_
     hows: queue.Queue[WatchMode] = queue.Queue()
     watched = Watched(home)
     stop = threading.Event()
-    arguments = (watched.memory.home.index, stop, watched.told.put, watched.looks, hows.put)
+    arguments = (watched.memory.home.index, stop, watched.changes.put, watched.looks, hows.put)
     thread = threading.Thread(target=watch, args=arguments)
     thread.start()
     try:
@@ -658,12 +658,12 @@ def test_every_layout_is_watched(home: Path, layout: str) -> None:
     with Watched(home)() as watched:
         assert watched.how.events
         watched.memory.call("update_world", {"topic": "birds", "content": "heron"})
-        (path,) = watched.told.get(timeout=LONG).changed
+        (path,) = watched.changes.get(timeout=LONG).changed
         put(home, path, "egret\n")
         assert watched.until(path) == [path]
         watched.memory.call("remember", {"content": "stork"})
-        (day,) = watched.told.get(timeout=LONG).changed
-        assert watched.found("stork") == [day]
+        (day,) = watched.changes.get(timeout=LONG).changed
+        assert watched.search("stork") == [day]
 
 
 def test_a_home_that_is_searched_as_a_whole_is_watched_as_a_whole_without_events_of_its_own_files(home: Path) -> None:

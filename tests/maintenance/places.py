@@ -34,17 +34,17 @@ def tree(home: Any, *, history: bool = False) -> dict[str, File]:
     if not isinstance(home, Path):
         return {path: File(*file) for path, file in home.files(history=history).items()}
     ours = {".index", ".locks", ".access"} | (set() if history else {".history"})
-    found = {}
+    result = {}
     for folder, folders, names in os.walk(home):
         folders[:] = [name for name in folders if name not in ours]
         for name in names:
             place = Path(folder) / name
             info = place.stat()
-            found[str(place.relative_to(home))] = File(place.read_bytes(), info.st_mode & 0o777, info.st_mtime_ns)
-    return found
+            result[str(place.relative_to(home))] = File(place.read_bytes(), info.st_mode & 0o777, info.st_mtime_ns)
+    return result
 
 
-def exported(home: Any, format: Format = "tar", *, history: bool = False, compress: bool = False) -> bytes:
+def export_home(home: Any, format: Format = "tar", *, history: bool = False, compress: bool = False) -> bytes:
     return export(home, format, history=history, compress=compress)[0]
 
 
@@ -56,7 +56,7 @@ def export(
     return out.getvalue(), done
 
 
-def imported(
+def import_archive(
     home: Any, archive: bytes, *, overwrite: bool = False, dry_run: bool = False, take_settings: bool = False
 ) -> ImportResult:
     stream = io.BytesIO(archive)

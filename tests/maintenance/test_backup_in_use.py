@@ -20,7 +20,7 @@ from commonplace.maintenance.backup import export_file, export_to
 from commonplace.maintenance.backup.archive import open_atomic
 from commonplace.storage.file_locks import lock, lock_all
 
-from .places import export, exported, imported, put, tree
+from .places import export, export_home, import_archive, put, tree
 
 # Four writes a turn, always in this order: a note, its line in the log, a global that moves, a line of the day.
 WRITER = """
@@ -49,16 +49,16 @@ def check(home: Path, name: str) -> int:
         assert f"\n{turn} start {'x' * 2000} end {turn}\n" in text
     log, days = ("".join(map(Path.read_text, sorted((agent / kind).glob("*.md")))) for kind in ("activity", "daily"))
     logged = [int(turn) for turn in re.findall(rf"key='{name}-(\d+)'", log)]
-    said = [int(turn) for turn in re.findall(rf"^turn (\d+) of {name}$", days, re.MULTILINE)]
+    output = [int(turn) for turn in re.findall(rf"^turn (\d+) of {name}$", days, re.MULTILINE)]
     (page,) = (home / "memory/global").glob(f"*/g-{name}.md")
     moved = int(page.read_text().split("\n")[-2])
     assert page.parent.name == f"place-{moved % 3}"
-    for turns in (notes, logged, said):
+    for turns in (notes, logged, output):
         assert turns == list(range(len(turns)))
-    counts = [len(notes), len(logged), moved + 1, len(said)]
+    counts = [len(notes), len(logged), moved + 1, len(output)]
     assert counts == sorted(counts, reverse=True)
     assert counts[0] - counts[-1] <= 1
-    return len(said)
+    return len(output)
 
 
 @pytest.mark.slow
@@ -74,7 +74,7 @@ def test_every_backup_during_writes_is_a_state_that_existed(home: Path, tmp_path
         for writer in writers:
             assert writer.stdout
             assert writer.stdout.readline()
-        backups = [exported(home, "tar" if number % 2 else "jsonl", history=number % 3 == 0) for number in range(10)]
+        backups = [export_home(home, "tar" if number % 2 else "jsonl", history=number % 3 == 0) for number in range(10)]
         assert [writer.poll() for writer in writers] == [None] * 3
     finally:
         for writer in writers:
@@ -83,7 +83,7 @@ def test_every_backup_during_writes_is_a_state_that_existed(home: Path, tmp_path
     before = dict.fromkeys(names, 0)
     for number, backup in enumerate(backups):
         restored = tmp_path / f"restored-{number}"
-        imported(restored, backup)
+        import_archive(restored, backup)
         for name in names:
             turns = check(restored, name)
             assert turns >= before[name]
@@ -142,13 +142,13 @@ def test_all_locks_are_taken_where_few_files_may_be_open(tmp_path: Path) -> None
 
 def test_two_backups_at_once_wait_for_each_other(memory: Memory, home: Path) -> None:
     memory.call("remember", {"content": "x"})
-    found: list[bytes] = []
-    threads = [threading.Thread(target=lambda: found.append(exported(home))) for _ in range(4)]
+    result: list[bytes] = []
+    threads = [threading.Thread(target=lambda: result.append(export_home(home))) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == [found[0]] * 4
+    assert result == [result[0]] * 4
 
 
 def test_a_page_written_while_the_archive_is_written_is_not_in_it_by_half(memory: Memory, home: Path) -> None:
@@ -166,7 +166,7 @@ def test_a_page_written_while_the_archive_is_written_is_not_in_it_by_half(memory
     out = Stream()
     export_to(memory.home, out)
     new = home.parent / "new"
-    imported(new, out.getvalue())
+    import_archive(new, out.getvalue())
     assert sorted(tree(new)) == ["directives/memory.md", "memory/a.md", "memory/b.md"]
     assert (new / "memory/b.md").read_text() == "before " * 1000
 
@@ -187,11 +187,11 @@ def test_locks_that_are_a_link_are_not_taken_elsewhere(memory: Memory, home: Pat
     elsewhere = tmp_path / "elsewhere"
     (home / ".locks").rename(elsewhere)
     (home / ".locks").symlink_to(elsewhere)
-    held = sorted(elsewhere.iterdir())
-    for archive in (lambda: exported(home), lambda: imported(home, b'{"format":"commonplace","version":1}\n{"path":"memory/a.md","base64":"/w==","modified":"0"}\n')):  # fmt: skip
+    paths = sorted(elsewhere.iterdir())
+    for archive in (lambda: export_home(home), lambda: import_archive(home, b'{"format":"commonplace","version":1}\n{"path":"memory/a.md","base64":"/w==","modified":"0"}\n')):  # fmt: skip
         with pytest.raises(OutsideHome):
             archive()
-    assert sorted(elsewhere.iterdir()) == held
+    assert sorted(elsewhere.iterdir()) == paths
 
 
 HOLDER = """
@@ -261,7 +261,7 @@ def test_an_export_killed_at_any_time_leaves_the_whole_file_or_none(home: Path, 
         put(home, f"memory/{number}.md", os.urandom(20_000))
     out = tmp_path / "out"
     out.mkdir()
-    whole = exported(home)
+    whole = export_home(home)
 
     def run(name: str, last: int) -> subprocess.CompletedProcess[bytes]:
         command = [sys.executable, "-c", KILLED_AT_STEP, str(home), str(out / name), str(last)]
@@ -323,7 +323,7 @@ def test_an_import_killed_at_any_time_is_run_again(home: Path, tmp_path: Path) -
     for number in range(200):
         put(home, f"memory/{number % 7}/{number}.md", f"page {number}" if number % 3 else b"\xff", 0o644)
     archive = tmp_path / "b.tar"
-    archive.write_bytes(exported(home))
+    archive.write_bytes(export_home(home))
     new = tmp_path / "new"
     command = [sys.executable, "-m", "commonplace", "--home", str(new), "import", str(archive)]
     killed = 0

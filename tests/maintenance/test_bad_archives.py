@@ -20,7 +20,7 @@ from commonplace.errors import CommonplaceError, Refused, StorageError
 from commonplace.home import Home
 from commonplace.maintenance.backup import Limits, import_from
 
-from .places import exported, imported, put
+from .places import export_home, import_archive, put
 
 FIRST = {"format": "commonplace", "version": 1}
 PAGE = {"path": "memory/a.md", "text": "x", "modified": "0"}
@@ -46,12 +46,12 @@ def lines_of(*lines: Any) -> bytes:
     return b"".join(line if isinstance(line, bytes) else json.dumps(line).encode() + b"\n" for line in lines)
 
 
-def refused(home: Path, archive: bytes, words: str, kind: type[CommonplaceError] = CommonplaceError) -> None:
+def check_refusal(home: Path, archive: bytes, words: str, kind: type[CommonplaceError] = CommonplaceError) -> None:
     """Refused in words, with nothing written: neither in the home nor beside it."""
     before = sorted(home.parent.rglob("*"))
     for overwrite in (False, True):
         with pytest.raises(kind, match=words):
-            imported(home, archive, overwrite=overwrite)
+            import_archive(home, archive, overwrite=overwrite)
     assert sorted(home.parent.rglob("*")) == before
 
 
@@ -77,17 +77,17 @@ def refused(home: Path, archive: bytes, words: str, kind: type[CommonplaceError]
     ],
 )
 def test_paths_that_are_no_places_of_memory_are_refused(home: Path, path: str) -> None:
-    refused(home, tar_of("memory/good.md", path), "nothing was imported", Refused)
-    refused(home, lines_of(FIRST, PAGE, PAGE | {"path": path}), "nothing was imported", Refused)
+    check_refusal(home, tar_of("memory/good.md", path), "nothing was imported", Refused)
+    check_refusal(home, lines_of(FIRST, PAGE, PAGE | {"path": path}), "nothing was imported", Refused)
 
 
 def test_names_with_null_or_without_utf8_are_refused(home: Path) -> None:
     info = tarfile.TarInfo("memory/a.md")
     info.pax_headers = {"path": "memory/a\0b.md"}
-    refused(home, tar_of(info), "null character", Refused)
-    refused(home, tar_of("memory/\udcff.md", format=tarfile.GNU_FORMAT), "not UTF-8", Refused)
-    refused(home, lines_of(FIRST, PAGE | {"path": "memory/\0.md"}), "null character", Refused)
-    refused(home, lines_of(FIRST, PAGE | {"path": "memory/\ud83d.md"}), "not UTF-8", Refused)
+    check_refusal(home, tar_of(info), "null character", Refused)
+    check_refusal(home, tar_of("memory/\udcff.md", format=tarfile.GNU_FORMAT), "not UTF-8", Refused)
+    check_refusal(home, lines_of(FIRST, PAGE | {"path": "memory/\0.md"}), "null character", Refused)
+    check_refusal(home, lines_of(FIRST, PAGE | {"path": "memory/\ud83d.md"}), "not UTF-8", Refused)
 
 
 @pytest.mark.parametrize(
@@ -104,17 +104,17 @@ def test_names_with_null_or_without_utf8_are_refused(home: Path) -> None:
     ids=lambda member: repr(member.type),
 )
 def test_links_and_devices_are_refused(home: Path, member: tarfile.TarInfo) -> None:
-    refused(home, tar_of("memory/good.md", member), "link or a special file", Refused)
+    check_refusal(home, tar_of("memory/good.md", member), "link or a special file", Refused)
 
 
 def test_folders_that_lead_out_are_refused(home: Path) -> None:
-    refused(home, tar_of(special("../outside", tarfile.DIRTYPE)), "not a path inside", Refused)
+    check_refusal(home, tar_of(special("../outside", tarfile.DIRTYPE)), "not a path inside", Refused)
 
 
 def test_a_path_that_occurs_twice_is_refused(home: Path) -> None:
-    refused(home, tar_of("memory/a.md", "./memory/a.md"), "twice", Refused)
-    refused(home, lines_of(FIRST, PAGE, PAGE), "twice", Refused)
-    refused(home, tar_of("memory/a", "memory/a/b.md"), "a file and a folder", Refused)
+    check_refusal(home, tar_of("memory/a.md", "./memory/a.md"), "twice", Refused)
+    check_refusal(home, lines_of(FIRST, PAGE, PAGE), "twice", Refused)
+    check_refusal(home, tar_of("memory/a", "memory/a/b.md"), "a file and a folder", Refused)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_a_path_that_occurs_twice_is_refused(home: Path) -> None:
     ],
 )
 def test_a_file_that_is_no_archive_is_reported(home: Path, archive: bytes, words: str) -> None:
-    refused(home, archive, words, StorageError)
+    check_refusal(home, archive, words, StorageError)
 
 
 @pytest.mark.parametrize("format", ["tar", "jsonl"])
@@ -162,20 +162,20 @@ def test_an_archive_cut_off_anywhere_is_refused(home: Path, tmp_path: Path, form
     source = tmp_path / "source"
     for number in range(3):
         put(source, f"memory/{number}.md", os.urandom(300 * number) if number else "text", 0o600, 10**9 * number)
-    whole = exported(source, format, compress=compress)
+    whole = export_home(source, format, compress=compress)
     end = whole.rindex(b"\0" * 1024) + 1024 if format == "tar" and not compress else len(whole)
     while format == "tar" and not compress and whole[: end - 1].endswith(b"\0" * 1024):
         end -= 1
     for length in [*range(0, end, 61), end - 1]:
         with pytest.raises(StorageError):
-            imported(home, whole[:length])
+            import_archive(home, whole[:length])
         assert not home.exists()
 
 
 def test_what_follows_the_end_of_a_tar_is_not_overlooked(home: Path) -> None:
     one, other = tar_of("memory/a.md"), tar_of("memory/b.md")
-    refused(home, one + other, "after its end", StorageError)
-    refused(home, gzip.compress(one) + gzip.compress(other), "after its end", StorageError)
+    check_refusal(home, one + other, "after its end", StorageError)
+    check_refusal(home, gzip.compress(one) + gzip.compress(other), "after its end", StorageError)
 
 
 @given(data=st.data())
@@ -185,7 +185,7 @@ def test_a_damaged_tar_is_refused_or_changes_nothing_outside(data: st.DataObject
     for _ in range(data.draw(st.integers(1, 4))):
         whole[data.draw(st.integers(0, 2600))] = data.draw(st.integers(0, 255))
     try:
-        imported(folder / "home", bytes(whole))
+        import_archive(folder / "home", bytes(whole))
     except CommonplaceError:
         assert list(folder.iterdir()) == []
     assert [path.name for path in folder.iterdir()] in ([], ["home"])
@@ -195,7 +195,7 @@ def test_a_damaged_tar_is_refused_or_changes_nothing_outside(data: st.DataObject
 def test_any_bytes_at_all_give_a_sentence(junk: bytes, head: bytes, tmp_path_factory: Any) -> None:
     folder = tmp_path_factory.mktemp("junk")
     with pytest.raises(CommonplaceError):
-        imported(folder / "home", head + junk + b"\x01")
+        import_archive(folder / "home", head + junk + b"\x01")
     assert list(folder.iterdir()) == []
 
 
@@ -205,7 +205,7 @@ def header(name: str = "memory/a.md", size: int = 0, kind: bytes = tarfile.REGTY
     return info.tobuf(tarfile.GNU_FORMAT)
 
 
-def limited(home: Path, archive: bytes, limits: Limits) -> None:
+def check_limits(home: Path, archive: bytes, limits: Limits) -> None:
     with pytest.raises(Refused, match=r"--max-size|more than"):
         import_from(Home(str(home)), io.BytesIO(archive), limits=limits)
     assert not home.exists()
@@ -215,61 +215,63 @@ def test_a_small_archive_that_unpacks_to_much_is_refused(home: Path) -> None:
     zeros = bytes(1 << 20)
     bomb = gzip.compress(tar_of("memory/a.md", "memory/b.md", data=zeros))
     assert len(bomb) < 10_000
-    limited(home, bomb, Limits(file_bytes=1 << 19))
-    limited(home, bomb, Limits(total_bytes=1 << 20))
-    limited(home, bomb, Limits(files=1))
+    check_limits(home, bomb, Limits(file_bytes=1 << 19))
+    check_limits(home, bomb, Limits(total_bytes=1 << 20))
+    check_limits(home, bomb, Limits(files=1))
     text = gzip.compress(lines_of(FIRST, PAGE | {"text": "x" * (1 << 20)}))
-    limited(home, text, Limits(file_bytes=1 << 19))
-    limited(home, text, Limits(file_bytes=1 << 18))
-    limited(home, text, Limits(total_bytes=1 << 19))
+    check_limits(home, text, Limits(file_bytes=1 << 19))
+    check_limits(home, text, Limits(file_bytes=1 << 18))
+    check_limits(home, text, Limits(total_bytes=1 << 19))
     assert import_from(Home(str(home)), io.BytesIO(bomb), limits=Limits(1 << 20, 1 << 22)).added
 
 
 def test_sizes_that_lie_are_refused_before_they_are_read(home: Path) -> None:
-    refused(home, header(size=1 << 40), "raise --max-size", Refused)
-    refused(home, header(size=1 << 20), "cut off", StorageError)
-    refused(home, header(size=1 << 40, kind=tarfile.XHDTYPE), "no file can have", Refused)
-    refused(home, header(size=1 << 40, kind=tarfile.GNUTYPE_LONGNAME), "no file can have", Refused)
+    check_refusal(home, header(size=1 << 40), "raise --max-size", Refused)
+    check_refusal(home, header(size=1 << 20), "cut off", StorageError)
+    check_refusal(home, header(size=1 << 40, kind=tarfile.XHDTYPE), "no file can have", Refused)
+    check_refusal(home, header(size=1 << 40, kind=tarfile.GNUTYPE_LONGNAME), "no file can have", Refused)
     for text in (b"9 a=b\n", b"99 a=b\n", b"x a=b\n", b"6 ab=c", b"0 a=b\n", b"7" * 400):
         extra = header(size=len(text), kind=tarfile.XHDTYPE) + text.ljust(512, b"\0")
-        refused(home, extra + header() + bytes(1024), "archive", StorageError)
+        check_refusal(home, extra + header() + bytes(1024), "archive", StorageError)
     for text in (b"11 size=-1\n", b"10 size=x\n", b"11 mtime=x\n", b"12 mtime=1-\n"):
         extra = header(size=len(text), kind=tarfile.XHDTYPE) + text.ljust(512, b"\0")
-        refused(home, extra + header() + bytes(1024), "where a", StorageError)
+        check_refusal(home, extra + header() + bytes(1024), "where a", StorageError)
 
 
 def test_many_names_cost_no_more_than_they_weigh(home: Path) -> None:
     """Without care, each of these takes gigabytes or minutes."""
     deep = "memory/" + "a/" * 2000
     archive = lines_of(FIRST, *(PAGE | {"path": f"{deep}{number}.md"} for number in range(2000)))
-    refused(home, archive, "too long for a path", Refused)
-    refused(home, tar_of("memory/" + "a" * 5000), "too long for a path", Refused)
+    check_refusal(home, archive, "too long for a path", Refused)
+    check_refusal(home, tar_of("memory/" + "a" * 5000), "too long for a path", Refused)
     records = b"6 a=b\n" * 150_000
     extra = header(size=len(records), kind=tarfile.XHDTYPE) + records + bytes(-len(records) % 512)
-    imported(home, extra + header() + bytes(1024))
+    import_archive(home, extra + header() + bytes(1024))
 
 
 def test_a_sparse_file_in_a_newer_form_is_refused(home: Path) -> None:
     info = tarfile.TarInfo("memory/a.md")
     info.pax_headers = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0"}
-    refused(home, tar_of(info), "special file", Refused)
+    check_refusal(home, tar_of(info), "special file", Refused)
 
 
 def test_settings_in_an_archive_have_to_make_sense(home: Path) -> None:
     def with_settings(text: str, path: str) -> bytes:
         return lines_of(FIRST, PAGE | {"path": "commonplace.yaml", "text": text}, PAGE | {"path": path})
 
-    refused(home, with_settings("layout: nothing\n", "memory/a.md"), r"archive's commonplace\.yaml:1", StorageError)
-    refused(home, with_settings("workspace: /elsewhere\n", "memory/a.md"), "outside the home", StorageError)
-    refused(home, with_settings("layout: agentool\n", "memory/a.md"), "not a place for memory", Refused)
+    check_refusal(
+        home, with_settings("layout: nothing\n", "memory/a.md"), r"archive's commonplace\.yaml:1", StorageError
+    )
+    check_refusal(home, with_settings("workspace: /elsewhere\n", "memory/a.md"), "outside the home", StorageError)
+    check_refusal(home, with_settings("layout: agentool\n", "memory/a.md"), "not a place for memory", Refused)
     hooks = "world_memory:\n  path: .git/hooks\n"
-    refused(home, with_settings(hooks, ".git/hooks/pre-commit"), "not a place for memory", Refused)
+    check_refusal(home, with_settings(hooks, ".git/hooks/pre-commit"), "not a place for memory", Refused)
 
 
 def test_rights_beyond_reading_and_writing_are_not_given(home: Path) -> None:
     info = tarfile.TarInfo("memory/a.md")
     info.mode = 0o6777
-    imported(home, tar_of(info))
+    import_archive(home, tar_of(info))
     assert (home / "memory/a.md").stat().st_mode & 0o7777 == 0o777
 
 

@@ -42,7 +42,7 @@ def look(home: Path, clock: FrozenClock, *, fix: bool = False, later: float = 12
     return examine(str(home), clock=clock, fix=fix, now=lambda: time.time() + later)
 
 
-def found(home: Path, clock: FrozenClock, check: str) -> list[Finding]:
+def find_problems(home: Path, clock: FrozenClock, check: str) -> list[Finding]:
     """What doctor says about one thing. (The pages that tests put beside the index make it fall behind.)"""
     report = look(home, clock)
     assert {each.check for each in report.findings} <= {check, "index"}, report.findings
@@ -50,11 +50,11 @@ def found(home: Path, clock: FrozenClock, check: str) -> list[Finding]:
 
 
 def only(home: Path, clock: FrozenClock, check: str) -> Finding:
-    (finding,) = found(home, clock, check)
+    (finding,) = find_problems(home, clock, check)
     return finding
 
 
-def mended(home: Path, clock: FrozenClock, check: str) -> Finding:
+def mend(home: Path, clock: FrozenClock, check: str) -> Finding:
     (finding,) = [each for each in look(home, clock, fix=True).findings if each.check == check]
     return finding
 
@@ -166,7 +166,7 @@ def test_of_two_notes_with_one_key_the_one_that_is_read_is_named(sick: Path, clo
     with Memory(sick, clock=clock) as memory:
         assert f"agents/main/memory/{memory.call('memory_read', {'key': 'k'})['data']['file']}" == counts
     put(sick, "agents/main/memory/MEMORY.md", note("k", "in the summary", "2025-01-01T00:00:00Z"))
-    assert {each.path for each in found(sick, clock, "duplicate-notes")} == {
+    assert {each.path for each in find_problems(sick, clock, "duplicate-notes")} == {
         f"{DAYS}/2026-03-10.md",
         f"{DAYS}/2026-03-14.md",
     }
@@ -194,14 +194,14 @@ def test_of_two_notes_that_say_the_same_one_is_removed_and_comes_back(sick: Path
 
 def test_headings_that_a_person_repeats_on_one_page_are_no_keys(sick: Path, clock: FrozenClock) -> None:
     put(sick, f"{DAYS}/2026-03-10.md", "## Ann\n\n### Likes\n\ntea\n\n## Bob\n\n### Likes\n\nmilk\n")
-    assert found(sick, clock, "duplicate-notes") == []
+    assert find_problems(sick, clock, "duplicate-notes") == []
     put(sick, f"{DAYS}/2026-03-11.md", "### Likes\n\nwater\n")
-    assert len(found(sick, clock, "duplicate-notes")) == 2
+    assert len(find_problems(sick, clock, "duplicate-notes")) == 2
 
 
 def test_notes_of_two_agents_do_not_meet(sick: Path, clock: FrozenClock) -> None:
     put(sick, "agents/other/memory/daily/2026-03-10.md", note("k", "mine"))
-    assert found(sick, clock, "duplicate-notes") == []
+    assert find_problems(sick, clock, "duplicate-notes") == []
     put(sick, "agents/other/memory/daily/2026-03-11.md", note("k", "mine too"))
     assert only(sick, clock, "duplicate-notes").path == "agents/other/memory/daily/2026-03-10.md"
 
@@ -220,7 +220,7 @@ def test_a_record_in_two_categories_is_reported_with_the_one_that_is_read(sick: 
 def test_a_record_that_says_the_same_twice_is_removed_once_and_comes_back(sick: Path, clock: FrozenClock) -> None:
     copy = put(sick, "memory/global/work/k.md", "---\nupdated_at: 2026-03-01T00:00:00Z\n---\n\nv\n")
     before = copy.read_bytes()
-    finding = mended(sick, clock, "duplicate-records")
+    finding = mend(sick, clock, "duplicate-records")
     assert finding.fixed
     assert not copy.exists()
     with Memory(sick, clock=clock) as memory:
@@ -235,14 +235,14 @@ def test_a_record_that_says_the_same_twice_is_removed_once_and_comes_back(sick: 
 def test_a_record_that_only_looks_the_same_is_left_to_a_person(sick: Path, clock: FrozenClock, copy: str) -> None:
     put(sick, "memory/global/a/one.md", "---\nupdated_at: 2026-03-01T00:00:00Z\n---\n\n1\n")
     page = put(sick, "memory/global/b/one.md", copy)
-    done = mended(sick, clock, "duplicate-records")
+    done = mend(sick, clock, "duplicate-records")
     assert not done.fixable
     assert page.exists()
 
 
 def test_what_was_mended_of_another_agent_can_be_taken_back_by_name(sick: Path, clock: FrozenClock) -> None:
     put(sick, "agents/other/memory/daily/2026-03-10.md", note("tea", "green") * 2)
-    assert "--everyone" in mended(sick, clock, "duplicate-notes").advice
+    assert "--everyone" in mend(sick, clock, "duplicate-notes").advice
 
 
 def test_a_page_that_a_person_named_like_a_key_of_ours_is_reported(sick: Path, clock: FrozenClock) -> None:
@@ -277,7 +277,7 @@ def test_broken_front_matter_is_reported_with_its_line(
 def test_rules_and_broken_yaml_on_pages_of_prose_are_nobodys_business(sick: Path, clock: FrozenClock) -> None:
     put(sick, "memory/world/x.md", "---\ntags: [\n---\n\nprose\n")
     put(sick, "memory/global/general/x.md", "---\nA rule, text, another rule.\n---\n")
-    assert found(sick, clock, "front-matter") == []
+    assert find_problems(sick, clock, "front-matter") == []
 
 
 @pytest.mark.parametrize(
@@ -301,7 +301,7 @@ def test_what_should_be_json_and_is_not_is_reported(
 def test_a_page_that_is_not_utf_8_or_no_file_is_reported(sick: Path, clock: FrozenClock) -> None:
     put(sick, "memory/latin.md", b"caf\xe9")
     os.mkfifo(sick / "memory/pipe.md")
-    latin, pipe = found(sick, clock, "unreadable")
+    latin, pipe = find_problems(sick, clock, "unreadable")
     assert (latin.path, latin.what) == ("memory/latin.md", "is not UTF-8 text (byte 3)")
     assert "save it as UTF-8" in latin.advice
     assert (pipe.path, "regular file" in pipe.what) == ("memory/pipe.md", True)
@@ -331,8 +331,8 @@ def test_a_temporary_file_that_holds_what_is_kept_elsewhere_is_removed(sick: Pat
     with Memory(sick, clock=clock) as memory:
         memory.call("update_world", {"topic": "t", "content": "newer"})
     left = [leave(sick, text, f".t.md.00000000000{n}.tmp") for n, text in enumerate(("", "v", "newer"))]
-    told = [each.what.split("it holds ")[1] for each in found(sick, clock, "leftovers")]
-    assert told == ["nothing", "a version of that page that history has", "the same as that page"]
+    answer = [each.what.split("it holds ")[1] for each in find_problems(sick, clock, "leftovers")]
+    assert answer == ["nothing", "a version of that page that history has", "the same as that page"]
     assert all(each.fixed for each in look(sick, clock, fix=True).findings)
     assert not any(path.exists() for path in left)
     assert (sick / "memory/world/t.md").read_text() == "newer"
@@ -348,7 +348,7 @@ def test_what_only_a_temporary_file_holds_is_put_into_history_before_it_goes(
     finding = only(sick, clock, "leftovers")
     assert "20 bytes that are in no version" in finding.what
     assert left.exists()
-    done = mended(sick, clock, "leftovers")
+    done = mend(sick, clock, "leftovers")
     assert done.fixed
     assert not left.exists()
     assert contents(sick).get(path) == before.get(path)
@@ -356,14 +356,14 @@ def test_what_only_a_temporary_file_holds_is_put_into_history_before_it_goes(
         versions = memory.home.storage.history.versions(path)
         assert b"an editor saved this" in [data for _, data in versions]
         assert versions[-1][1] == before.get(path)
-        held = next(change for change, data in versions if data == b"an editor saved this")
-    assert f"commonplace restore {path} --as-of {held.id}" in done.advice
-    assert found(sick, clock, "leftovers") == []
+        holder = next(change for change, data in versions if data == b"an editor saved this")
+    assert f"commonplace restore {path} --as-of {holder.id}" in done.advice
+    assert find_problems(sick, clock, "leftovers") == []
 
 
 def test_a_temporary_file_of_something_else_is_left_to_a_person(sick: Path, clock: FrozenClock) -> None:
     left = leave(sick, "a whole archive", ".backup.zip.0123456789ab.tmp")
-    assert not mended(sick, clock, "leftovers").fixed
+    assert not mend(sick, clock, "leftovers").fixed
     assert left.exists()
 
 
@@ -378,7 +378,7 @@ def test_a_temporary_file_stays_when_history_cannot_take_it(sick: Path, clock: F
     left = leave(sick, "precious")
     shutil.rmtree(sick / ".history")
     (sick / ".history").write_text("in the way")
-    done = mended(sick, clock, "leftovers")
+    done = mend(sick, clock, "leftovers")
     assert not done.fixed
     assert "history" in done.what
     assert left.read_text() == "precious"
@@ -406,7 +406,7 @@ def test_files_open_to_others_are_reported_once_a_folder_and_closed(sick: Path, 
     pages = [put(sick, f"memory/{name}.md", "x") for name in "ab"]
     for path in (sick, sick / "memory", *pages):
         path.chmod(path.stat().st_mode | 0o055)
-    home, folder = found(sick, clock, "permissions")
+    home, folder = find_problems(sick, clock, "permissions")
     assert (home.path, folder.path) == (".", "memory")
     assert "0755" in folder.what
     assert "2 pages in it" in folder.what
@@ -419,7 +419,7 @@ def test_files_open_to_others_are_reported_once_a_folder_and_closed(sick: Path, 
 def test_below_a_closed_folder_nothing_is_open(sick: Path, clock: FrozenClock) -> None:
     page = put(sick, "memory/a.md", "x")
     page.chmod(0o644)
-    assert found(sick, clock, "permissions") == []
+    assert find_problems(sick, clock, "permissions") == []
     sick.chmod(0o711)
     (sick / "memory").chmod(0o711)
     finding = only(sick, clock, "permissions")
@@ -430,7 +430,7 @@ def test_links_are_reported_wherever_they_lead(sick: Path, clock: FrozenClock, t
     outside = put(tmp_path, "outside/x.md", "classified")
     for name, target in (("in.md", "world/t.md"), ("nowhere.md", "none.md"), ("out", str(outside.parent))):
         (sick / "memory" / name).symlink_to(target)
-    inside, nowhere, out = found(sick, clock, "links")
+    inside, nowhere, out = find_problems(sick, clock, "links")
     assert inside.what == "is a link, to world/t.md"
     assert nowhere.what == "is a link, to none.md, which is not there"
     assert out.what.startswith("is a link out of the home")
@@ -439,13 +439,13 @@ def test_links_are_reported_wherever_they_lead(sick: Path, clock: FrozenClock, t
 def test_an_index_that_is_missing_or_behind_is_reported_and_caught_up(sick: Path, clock: FrozenClock) -> None:
     shutil.rmtree(sick / ".index")
     assert only(sick, clock, "index").what == "there is no index"
-    assert mended(sick, clock, "index").fixed
+    assert mend(sick, clock, "index").fixed
     assert look(sick, clock).findings == ()
     put(sick, "memory/a.md", "papaya")
     (sick / "memory/world/t.md").unlink()
     finding = only(sick, clock, "index")
     assert "2 pages (memory/a.md, memory/world/t.md)" in finding.what
-    assert mended(sick, clock, "index").fixed
+    assert mend(sick, clock, "index").fixed
     assert look(sick, clock).findings == ()
     assert Memory(sick, clock=clock).search("papaya")
 
@@ -467,7 +467,7 @@ def test_an_index_that_says_something_else_and_does_not_know_it_is_rebuilt(
         db.execute("UPDATE pages SET version = 'of another text' WHERE path = 'memory/a.md'")
     finding = only(sick, clock, "index")
     assert "differs from 1 page (memory/a.md)" in finding.what
-    assert mended(sick, clock, "index").fixed
+    assert mend(sick, clock, "index").fixed
     assert look(sick, clock).findings == ()
 
 
@@ -476,10 +476,10 @@ def test_a_damaged_index_is_reported_and_rebuilt(sick: Path, clock: FrozenClock)
     damaged[8192:40960] = b"\xa5" * 32768
     index_of(sick).write_bytes(damaged)
     assert "the index is damaged" in only(sick, clock, "index").what
-    assert mended(sick, clock, "index").fixed
+    assert mend(sick, clock, "index").fixed
     assert look(sick, clock).findings == ()
     index_of(sick).write_bytes(b"no database at all" * 1000)
-    assert mended(sick, clock, "index").fixed
+    assert mend(sick, clock, "index").fixed
     assert Memory(sick, clock=clock).call("memory_search", {"query": "v"})["results"]
 
 
@@ -489,7 +489,7 @@ def test_an_index_of_another_version_is_removed_when_nobody_uses_it(sick: Path, 
     for path in old:
         os.utime(path, (0, 0))
     assert only(sick, clock, "old-indexes").path == ".index/words-1-0123abcd"
-    assert mended(sick, clock, "old-indexes").fixed
+    assert mend(sick, clock, "old-indexes").fixed
     assert not any(path.exists() for path in old)
     assert (sick / ".index/words-2-0123abcd.sqlite").exists()
     assert look(sick, clock).findings == ()
@@ -499,7 +499,7 @@ def test_large_pages_are_reported(sick: Path, clock: FrozenClock) -> None:
     put(sick, "memory/huge.md", "x" * (MAX_PAGE_CHARACTERS + 1))
     put(sick, "memory/large.md", "tea\n" * 20_000)
     put(sick, "memory/small.md", "tea\n" * 10_000)
-    huge, large = found(sick, clock, "oversize")
+    huge, large = find_problems(sick, clock, "oversize")
     assert f"only {MAX_PAGE_CHARACTERS} are searched, of its longest parts the beginning" in huge.what
     assert "80 KB" in large.what
 
@@ -513,7 +513,7 @@ def test_dates_in_the_future_are_reported(sick: Path, clock: FrozenClock) -> Non
     put(sick, "agents/main/memory/activity/2026-03-16.md", "Daily activity log\n")
     ahead = put(sick, "memory/ahead.md", "x")
     os.utime(ahead, (time.time() + 200_000,) * 2)
-    assert {(each.path, each.line) for each in found(sick, clock, "future")} == {
+    assert {(each.path, each.line) for each in find_problems(sick, clock, "future")} == {
         ("memory/global/general/x.md", 3),
         ("skills/x/SKILL.md", 5),
         (f"{DAYS}/2026-03-10.md", 3),
@@ -534,13 +534,13 @@ def test_a_file_time_that_no_calendar_knows_stops_nothing(sick: Path, clock: Fro
 def test_a_plan_for_a_coming_day_and_a_clock_that_differs_are_fine(sick: Path, clock: FrozenClock) -> None:
     put(sick, "memory/2027-01-01.md", "new year\n")
     put(sick, f"{DAYS}/2026-03-10.md", note("soon", "v", "2026-03-14T09:30:00Z"))
-    assert found(sick, clock, "future") == []
+    assert find_problems(sick, clock, "future") == []
 
 
 def test_names_that_other_systems_take_for_one_are_reported(sick: Path, clock: FrozenClock) -> None:
     for name in ("Tea.md", "tea.md", "caf\u00e9.md", "cafe\u0301.md", "Folder/a.md", "folder/b.md"):
         put(sick, f"memory/{name}", "x")
-    folder, accent, case = sorted(found(sick, clock, "names"), key=lambda each: each.what)
+    folder, accent, case = sorted(find_problems(sick, clock, "names"), key=lambda each: each.what)
     assert folder.what == "differs from memory/Folder only by case"
     assert case.what == "differs from memory/cafe\u0301.md only by the way accents are written"
     assert accent.what == "differs from memory/Tea.md only by case"
@@ -550,7 +550,7 @@ def test_a_name_that_is_no_text_is_reported(sick: Path, clock: FrozenClock) -> N
     with open(os.path.join(os.fsencode(sick), b"memory/\xff.md"), "wb") as file:
         file.write(b"x")
     os.mkdir(os.path.join(os.fsencode(sick), b"memory/d\xff"))
-    assert [each.what for each in found(sick, clock, "names")] == ["has a name that is not UTF-8"] * 2
+    assert [each.what for each in find_problems(sick, clock, "names")] == ["has a name that is not UTF-8"] * 2
 
 
 def test_secrets_are_reported_by_their_kind_and_never_shown(sick: Path, clock: FrozenClock) -> None:
@@ -558,19 +558,19 @@ def test_secrets_are_reported_by_their_kind_and_never_shown(sick: Path, clock: F
     put(sick, "memory/a.md", f"one\n\nthe token is {secret}\n")
     put(sick, "directives/b.md", f"use {secret}\n")
     report = look(sick, clock, fix=True)
-    told = [each for each in report.findings if each.check == "secrets"]
-    assert [(each.path, each.line, each.fixed) for each in told] == [
+    answer = [each for each in report.findings if each.check == "secrets"]
+    assert [(each.path, each.line, each.fixed) for each in answer] == [
         ("directives/b.md", 1, False),
         ("memory/a.md", 3, False),
     ]
-    assert "GitHub token" in told[0].what
+    assert "GitHub token" in answer[0].what
     assert secret not in str(report)
 
 
 def test_settings_that_cannot_be_read_are_reported_with_their_line(sick: Path, clock: FrozenClock) -> None:
     put(sick, "agents/other/agent.yaml", "spec:\n  memory:\n    backend: tape\n")
     put(sick, "agents/main/agent.yaml", "spec: [\n")
-    main, other = found(sick, clock, "settings")
+    main, other = find_problems(sick, clock, "settings")
     assert (main.path, other.path, other.line) == ("agents/main/agent.yaml", "agents/other/agent.yaml", 3)
     put(sick, "commonplace.yaml", "layout: native\nlayuot: native\n")
     (finding,) = look(sick, clock, fix=True).findings
@@ -588,9 +588,9 @@ def test_pages_that_nobody_reads_are_reported(sick: Path, clock: FrozenClock) ->
         put(sick, path, "x")
     for path in ("skills/s/references/r.md", "memory/deep/er/x.md", "memory/.hidden/x.md", ".git/x.md"):
         put(sick, path, "x")
-    assert [each.path for each in found(sick, clock, "unread")] == sorted(nobodys)
+    assert [each.path for each in find_problems(sick, clock, "unread")] == sorted(nobodys)
     put(sick, "commonplace.yaml", "memorySearch:\n  extraPaths: [README.md]\n")
-    assert "README.md" not in [each.path for each in found(sick, clock, "unread")]
+    assert "README.md" not in [each.path for each in find_problems(sick, clock, "unread")]
 
 
 def test_in_a_folder_of_code_only_the_memory_is_looked_at(home: Path, clock: FrozenClock) -> None:
@@ -610,7 +610,7 @@ def test_nothing_is_mended_that_history_could_not_give_back(sick: Path, clock: F
     copy = put(sick, "memory/global/work/k.md", "---\nupdated_at: 2026-03-01T00:00:00Z\n---\n\nv\n")
     shutil.rmtree(sick / ".history")
     (sick / ".history").write_text("in the way")
-    done = mended(sick, clock, "duplicate-records")
+    done = mend(sick, clock, "duplicate-records")
     assert not done.fixed
     assert "history" in done.advice
     assert copy.exists()

@@ -119,9 +119,9 @@ def test_the_command_lists_and_answers_and_doctor_tells(memory: Memory) -> None:
     def run(*words: str) -> str:
         return CliRunner().invoke(cli, ["--home", home, *words]).output
 
-    shown = run("review")
-    assert f"  new:  {NEW}" in shown
-    assert f"  old:  {OLD}" in shown
+    output = run("review")
+    assert f"  new:  {NEW}" in output
+    assert f"  old:  {OLD}" in output
     (doubt,) = json.loads(run("review", "--json"))["open"]
     assert "1 fact to decide on: 1 has a newer version. Decide with: commonplace review" in run("doctor")
     assert run("review", "--answer", f"{doubt['id']}=new") == "1 answered.\n"
@@ -136,12 +136,12 @@ def test_one_key_answers_in_a_terminal(memory: Memory) -> None:
     command = [sys.executable, "-m", "commonplace", "--home", str(memory.home.root), "review"]
     with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs) as process:
         os.close(theirs)
-        shown = ""
+        text = ""
         with suppress(OSError):  # when the other side is closed
-            while "Nothing more to decide" not in shown:
+            while "Nothing more to decide" not in text:
                 if select.select([ours], [], [], 1)[0]:
-                    shown += os.read(ours, 4096).decode()
-                elif "[q]uit: " in shown:  # a key that comes before the terminal is asked for keys is lost
+                    text += os.read(ours, 4096).decode()
+                elif "[q]uit: " in text:  # a key that comes before the terminal is asked for keys is lost
                     os.write(ours, b"b")
     os.close(ours)
     assert process.returncode == 0
@@ -152,11 +152,11 @@ def test_one_key_answers_in_a_terminal(memory: Memory) -> None:
 def test_the_page_lists_and_answers_and_a_reader_only_lists(memory: Memory) -> None:
     home = Path(memory.home.root)
     writes, reads = token(home, role="write"), token(home, role="read")
-    with api(home, AccessRules(is_open=False)) as asked:
-        caller = asked.as_(writes)
-        (doubt,) = asked.as_(reads).get("review")["open"]
+    with api(home, AccessRules(is_open=False)) as client:
+        caller = client.as_(writes)
+        (doubt,) = client.as_(reads).get("review")["open"]
         assert doubt["newer"]["text"] == NEW
-        refused = asked.as_(reads).send("POST", "review", json={"id": doubt["id"], "answer": "new"})
+        refused = client.as_(reads).send("POST", "review", json={"id": doubt["id"], "answer": "new"})
         assert refused.status_code == 403
         assert caller.post("review", id=doubt["id"], answer="both") == {"id": doubt["id"], "answer": "both"}
         assert caller.get("review") == {"open": [], "count": 0}

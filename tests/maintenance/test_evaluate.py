@@ -36,7 +36,7 @@ SERVERS = "memory/world/servers.md"
 
 
 @pytest.fixture
-def filled(home: Path) -> Home:
+def topics_home(home: Path) -> Home:
     """A memory of ten topics, whose questions share words with their answers or only their meaning."""
     memory = Memory(home)
     texts = {"people": "Ann drinks rooibos.\nBo drinks coffee.", "servers": "We deploy to frankfurt on fridays."}
@@ -65,8 +65,8 @@ def hit(path: str, start: int, end: int) -> Hit:
 
 
 def run(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("COMMONPLACE")}
-    return run_here(("--home", str(home), "eval", *arguments), Path.cwd(), kept, None)
+    remaining = {name: value for name, value in os.environ.items() if not name.startswith("COMMONPLACE")}
+    return run_here(("--home", str(home), "eval", *arguments), Path.cwd(), remaining, None)
 
 
 def test_figures_are_what_one_computes_by_hand() -> None:
@@ -95,16 +95,16 @@ def test_all_the_evidence_on_top_is_perfect_and_none_is_nothing() -> None:
 
 def test_a_hit_with_two_pieces_of_evidence_has_both_and_never_beats_the_ideal_order() -> None:
     evidence = [Lines("a.md", n, n) for n in range(1, 13)]
-    found = hit_figures(evidence, [hit("a.md", 1, 12)])
-    assert found["fraction@5"] == found["ndcg@10"] == 1.0
+    figures = hit_figures(evidence, [hit("a.md", 1, 12)])
+    assert figures["fraction@5"] == figures["ndcg@10"] == 1.0
     late = hit_figures(evidence[:2], [*[hit("x.md", 1, 1)] * 9, hit("a.md", 1, 2)])
     assert late["fraction@10"] == 1.0
     assert late["ndcg@10"] == pytest.approx(1 / math.log2(11) / (1 + 1 / math.log2(3)))
 
 
 def test_the_eleventh_hit_is_too_late() -> None:
-    found = hit_figures([Lines("a.md")], [*[hit("x.md", 1, 1)] * 10, hit("a.md", 1, 1)])
-    assert {*found.values()} == {0.0}
+    figures = hit_figures([Lines("a.md")], [*[hit("x.md", 1, 1)] * 10, hit("a.md", 1, 1)])
+    assert {*figures.values()} == {0.0}
 
 
 def test_lines_that_do_not_meet_are_not_found() -> None:
@@ -115,9 +115,9 @@ def test_lines_that_do_not_meet_are_not_found() -> None:
 def test_every_turn_of_a_hit_is_a_place_and_a_wide_hit_says_nothing() -> None:
     hits = [hit("s1", 1, 6), hit("s2", 3, 7), hit("s3", 1, 1)]
     assert list(turns_of(hits)) == [*(("s2", line) for line in range(3, 8)), ("s3", 1)]
-    found = turn_figures([Lines("s2", 4, 4), Lines("s3", 1, 1), Lines("s1", 2, 2), Lines("s1", 3, 3)], hits)
-    assert (found["fraction@5"], found["fraction@10"], found["mrr@10"]) == (1 / 4, 2 / 4, 1 / 2)
-    assert found["session_recall@5"] == 2 / 3
+    figures = turn_figures([Lines("s2", 4, 4), Lines("s3", 1, 1), Lines("s1", 2, 2), Lines("s1", 3, 3)], hits)
+    assert (figures["fraction@5"], figures["fraction@10"], figures["mrr@10"]) == (1 / 4, 2 / 4, 1 / 2)
+    assert figures["session_recall@5"] == 2 / 3
 
 
 def test_an_interval_holds_the_mean_and_grows_narrow_with_more_questions() -> None:
@@ -142,9 +142,9 @@ def test_the_same_questions_give_the_same_intervals() -> None:
     assert compare(rows, rows) == compare(rows, rows)
 
 
-def test_own_questions_are_asked_of_ones_own_memory(filled: Home, file: Path) -> None:
+def test_own_questions_are_asked_of_ones_own_memory(topics_home: Home, file: Path) -> None:
     report = ask(
-        filled,
+        topics_home,
         file,
         {"question": "What does Ann drink?", "evidence": [f"{PEOPLE}#L1-L2"], "limit": 3},
         {"query": "deploy to frankfurt", "relevant": SERVERS},
@@ -159,9 +159,9 @@ def test_own_questions_are_asked_of_ones_own_memory(filled: Home, file: Path) ->
     assert report.verdict == "Over all questions, search is in no figure worse than words alone."
 
 
-def test_half_found_is_half_and_what_is_not_there_is_named(filled: Home, file: Path) -> None:
+def test_half_found_is_half_and_what_is_not_there_is_named(topics_home: Home, file: Path) -> None:
     report = ask(
-        filled,
+        topics_home,
         file,
         {"question": "rooibos", "evidence": [PEOPLE, "memory/world/gone.md", f"{PEOPLE}#L40-L41"]},
         provider="none",
@@ -172,34 +172,34 @@ def test_half_found_is_half_and_what_is_not_there_is_named(filled: Home, file: P
     assert "counts as not found" in report.warnings[0]
 
 
-def test_another_agents_page_is_missing_like_one_that_does_not_exist(filled: Home, file: Path) -> None:
-    other = Memory(filled.root, agent="other")
+def test_another_agents_page_is_missing_like_one_that_does_not_exist(topics_home: Home, file: Path) -> None:
+    other = Memory(topics_home.root, agent="other")
     assert other.call("remember", {"content": "the secret rooibos"})["success"]
     (path,) = [path for path, _ in other.home.visibility.list_pages() if "/daily/" in path]
-    report = ask(filled, file, {"question": "secret rooibos", "evidence": [path, "memory/none.md"]})
+    report = ask(topics_home, file, {"question": "secret rooibos", "evidence": [path, "memory/none.md"]})
     assert report.missing == (path, "memory/none.md")
     assert values(report)["recall_any@10"] == 0.0
     assert values(ask(other.home, file, {"question": "secret rooibos", "evidence": [path]}))["mrr@10"] == 1.0
 
 
-def test_a_list_serves_as_well_as_lines_and_blank_lines_say_nothing(filled: Home, file: Path) -> None:
+def test_a_list_serves_as_well_as_lines_and_blank_lines_say_nothing(topics_home: Home, file: Path) -> None:
     one = {"question": "rooibos", "evidence": [PEOPLE]}
     file.write_text(f"\ufeff{json.dumps([one, one], indent=2)}", encoding="utf-8")
-    assert measure(filled, str(file)).questions == 2
+    assert measure(topics_home, str(file)).questions == 2
     file.write_text(f"\n{json.dumps(one)}\n\n{json.dumps(one)}\n\n{json.dumps(one)}", encoding="utf-8")
-    assert measure(filled, str(file)).questions == 3
+    assert measure(topics_home, str(file)).questions == 3
     file.write_text(json.dumps(one, indent=2), encoding="utf-8")
-    assert measure(filled, str(file)).questions == 1
+    assert measure(topics_home, str(file)).questions == 1
 
 
-def test_measuring_changes_nothing_but_the_index(filled: Home, file: Path) -> None:
+def test_measuring_changes_nothing_but_the_index(topics_home: Home, file: Path) -> None:
     def pages() -> dict[Path, bytes]:
-        every = (path for path in Path(filled.root).rglob("*") if path.is_file() and ".index" not in path.parts)
+        every = (path for path in Path(topics_home.root).rglob("*") if path.is_file() and ".index" not in path.parts)
         return {path: path.read_bytes() for path in every}
 
     before = pages()
-    ask(filled, file, {"question": "rooibos", "evidence": [PEOPLE]})
-    done = run(Path(filled.root), str(file))
+    ask(topics_home, file, {"question": "rooibos", "evidence": [PEOPLE]})
+    done = run(Path(topics_home.root), str(file))
     assert done.returncode == 0, done.stderr
     assert pages() == before
 
@@ -212,9 +212,9 @@ def test_a_memory_without_its_directive_is_not_given_one(tmp_path: Path, file: P
     assert not (tmp_path / "bare/directives").exists()
 
 
-def test_meaning_is_compared_with_words_in_the_same_run(filled: Home, file: Path) -> None:
+def test_meaning_is_compared_with_words_in_the_same_run(topics_home: Home, file: Path) -> None:
     """Nothing but meaning leads from a beverage to rooibos."""
-    report = ask(filled, file, {"question": "favourite hot beverage", "evidence": [PEOPLE]})
+    report = ask(topics_home, file, {"question": "favourite hot beverage", "evidence": [PEOPLE]})
     assert report.provider == "static"
     assert report.model
     assert not report.fallback
@@ -222,22 +222,24 @@ def test_meaning_is_compared_with_words_in_the_same_run(filled: Home, file: Path
     assert values(report, "difference")["recall_any@10"] == values(report)["recall_any@10"]
 
 
-def test_without_an_embedder_search_is_words_alone(filled: Home, file: Path) -> None:
-    report = ask(filled, file, {"question": "favourite hot beverage", "evidence": [PEOPLE]}, provider="none")
+def test_without_an_embedder_search_is_words_alone(topics_home: Home, file: Path) -> None:
+    report = ask(topics_home, file, {"question": "favourite hot beverage", "evidence": [PEOPLE]}, provider="none")
     assert values(report) == values(report, "words")
     assert report.provider == "none"
 
 
 @pytest.mark.thorough
-def test_an_embedder_that_fails_is_reported_not_hidden(filled: Home, file: Path) -> None:
+def test_an_embedder_that_fails_is_reported_not_hidden(topics_home: Home, file: Path) -> None:
     offer_server("ollama", "http://127.0.0.1:9")
     settings = "memorySearch:\n  provider: ollama\n"
-    Path(filled.root, "commonplace.yaml").write_text(settings)
-    report = ask(Home(filled.root), file, {"question": "rooibos", "evidence": [PEOPLE]})
+    Path(topics_home.root, "commonplace.yaml").write_text(settings)
+    report = ask(Home(topics_home.root), file, {"question": "rooibos", "evidence": [PEOPLE]})
     assert report.fallback
     assert any("words answered 1 of 1 questions alone, because ollama failed" in each for each in report.warnings)
     assert values(report) == values(report, "words")
-    assert not ask(Home(filled.root), file, {"question": "rooibos", "evidence": [PEOPLE]}, provider="none").fallback
+    assert not ask(
+        Home(topics_home.root), file, {"question": "rooibos", "evidence": [PEOPLE]}, provider="none"
+    ).fallback
 
 
 def test_search_that_is_worse_is_reported_as_worse() -> None:
@@ -258,18 +260,18 @@ def test_search_that_is_worse_is_reported_as_worse() -> None:
     )
 
 
-def test_few_questions_come_with_a_warning(filled: Home, file: Path) -> None:
+def test_few_questions_come_with_a_warning(topics_home: Home, file: Path) -> None:
     one = {"question": "rooibos", "evidence": [PEOPLE]}
-    assert any("questions are few" in each for each in ask(filled, file, *[one] * 29).warnings)
-    assert ask(filled, file, *[one] * 30).warnings == ()
+    assert any("questions are few" in each for each in ask(topics_home, file, *[one] * 29).warnings)
+    assert ask(topics_home, file, *[one] * 30).warnings == ()
 
 
-def test_a_limit_takes_questions_from_the_whole_file(filled: Home, file: Path) -> None:
+def test_a_limit_takes_questions_from_the_whole_file(topics_home: Home, file: Path) -> None:
     questions = [Question(str(n), ()) for n in range(10)]
     assert [each.text for each in sample_evenly(questions, 4)] == ["0", "2", "5", "7"]
     assert sample_evenly(questions, 10) == sample_evenly(questions, 99) == sample_evenly(questions, None) == questions
     one = {"question": "rooibos", "evidence": [PEOPLE]}
-    assert ask(filled, file, *[one] * 5, limit=2).questions == 2
+    assert ask(topics_home, file, *[one] * 5, limit=2).questions == 2
 
 
 CONVERSATIONS = [
@@ -311,13 +313,13 @@ def test_conversations_are_measured_in_a_memory_of_their_own(home: Path, file: P
 
 
 def test_one_conversation_alone_is_enough_and_the_search_settings_are_those_of_the_home(
-    filled: Home, file: Path
+    topics_home: Home, file: Path
 ) -> None:
-    Path(filled.root, "commonplace.yaml").write_text("memorySearch:\n  provider: none\n")
+    Path(topics_home.root, "commonplace.yaml").write_text("memorySearch:\n  provider: none\n")
     file.write_text(json.dumps(CONVERSATIONS[1]))
-    report = measure(Home(filled.root), str(file))
+    report = measure(Home(topics_home.root), str(file))
     assert (report.questions, report.provider) == (1, "none")
-    assert not Path(filled.root, "agents/main/sessions").exists()
+    assert not Path(topics_home.root, "agents/main/sessions").exists()
 
 
 @pytest.mark.parametrize(
@@ -351,41 +353,41 @@ def test_one_conversation_alone_is_enough_and_the_search_settings_are_those_of_t
     ],
 )
 def test_a_file_that_cannot_be_used_is_refused_with_the_next_step(
-    filled: Home, file: Path, text: str, problem: str
+    topics_home: Home, file: Path, text: str, problem: str
 ) -> None:
     file.write_text(text)
     with pytest.raises(InvalidArgument, match=problem) as caught:
-        measure(filled, str(file))
+        measure(topics_home, str(file))
     assert ": " in str(caught.value)
 
 
-def test_a_file_that_is_not_there_not_text_or_a_folder(filled: Home, tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_not_text_or_a_folder(topics_home: Home, tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="does not exist: name a file"):
-        measure(filled, str(tmp_path / "none.jsonl"))
+        measure(topics_home, str(tmp_path / "none.jsonl"))
     with pytest.raises(InvalidArgument, match="is a folder"):
-        measure(filled, str(tmp_path))
+        measure(topics_home, str(tmp_path))
     (tmp_path / "latin").write_bytes(b'{"question": "caf\xe9"}')
     with pytest.raises(InvalidArgument, match="save it as UTF-8"):
-        measure(filled, str(tmp_path / "latin"))
+        measure(topics_home, str(tmp_path / "latin"))
 
 
-def test_a_call_that_makes_no_sense_is_refused(filled: Home, home: Path, file: Path) -> None:
+def test_a_call_that_makes_no_sense_is_refused(topics_home: Home, home: Path, file: Path) -> None:
     one = {"question": "rooibos", "evidence": [PEOPLE]}
     with pytest.raises(InvalidArgument, match="limit must be 1 or more"):
-        ask(filled, file, one, limit=0)
+        ask(topics_home, file, one, limit=0)
     with pytest.raises(InvalidChoice, match="provider must be one of static"):
-        ask(filled, file, one, provider="magic")
+        ask(topics_home, file, one, provider="magic")
     with pytest.raises(NotFound, match="there is no memory at"):
         ask(Home(f"{home}-other"), file, one)
     assert not Path(f"{home}-other").exists()
-    Path(filled.root, "commonplace.yaml").write_text("memorySearch:\n  enabled: false\n")
+    Path(topics_home.root, "commonplace.yaml").write_text("memorySearch:\n  enabled: false\n")
     with pytest.raises(NotAvailable, match="search is off"):
-        ask(Home(filled.root), file, one)
+        ask(Home(topics_home.root), file, one)
 
 
-def test_the_command_prints_both_and_their_difference(filled: Home, file: Path) -> None:
+def test_the_command_prints_both_and_their_difference(topics_home: Home, file: Path) -> None:
     file.write_text(json.dumps({"question": "rooibos", "evidence": [PEOPLE, "memory/gone.md"]}))
-    done = run(Path(filled.root), str(file), "--provider", "none")
+    done = run(Path(topics_home.root), str(file), "--provider", "none")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("1 questions: search by words alone, words alone, the difference;")
     row = "fraction@10\t0.500 [0.500, 0.500]\t0.500 [0.500, 0.500]\t+0.000 [+0.000, +0.000]\n"
@@ -416,10 +418,10 @@ def test_the_commands_errors_have_their_status(home: Path, file: Path) -> None:
     assert "commonplace init" in run(home, str(file)).stderr
 
 
-def test_the_question_file_shown_in_the_docs_is_one(filled: Home, file: Path) -> None:
-    (shown,) = re.findall(r"^```jsonl\n(.*?)^```", (ROOT / "docs/evaluate.md").read_text(), re.MULTILINE | re.DOTALL)
-    file.write_text(shown)
-    report = measure(filled, str(file))
+def test_the_question_file_shown_in_the_docs_is_one(topics_home: Home, file: Path) -> None:
+    (match,) = re.findall(r"^```jsonl\n(.*?)^```", (ROOT / "docs/evaluate.md").read_text(), re.MULTILINE | re.DOTALL)
+    file.write_text(match)
+    report = measure(topics_home, str(file))
     assert report.questions == 2
     assert report.missing == ("memory/world/plan.md#L2-L3",)
     for name in report.figures:

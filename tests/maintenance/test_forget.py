@@ -25,16 +25,16 @@ SECRET = "xylophone-quartz-7731"
 
 def everything(home: Path) -> dict[str, bytes]:
     """Every file of a home as bytes; history also as what it stands for, name by name."""
-    found = {str(path.relative_to(home)): path.read_bytes() for path in home.rglob("*") if path.is_file()}
+    result = {str(path.relative_to(home)): path.read_bytes() for path in home.rglob("*") if path.is_file()}
     for path in (home / ".history").glob("*.jsonl"):
         by_page: dict[str, list[object]] = {}
-        kept = list(parse_lines(path.read_bytes()))
-        for line in kept:
+        lines = list(parse_lines(path.read_bytes()))
+        for line in lines:
             by_page.setdefault(line.change.path, []).append(line)
         for name in by_page:
-            versions = [data for _, data in replay(line for line in kept if line.change.path == name)]
-            found[f".history of {name}"] = b"\n".join(data for data in versions if data)
-    return found
+            versions = [data for _, data in replay(line for line in lines if line.change.path == name)]
+            result[f".history of {name}"] = b"\n".join(data for data in versions if data)
+    return result
 
 
 def holding(home: Path, *needles: str) -> list[str]:
@@ -78,10 +78,10 @@ def test_a_key_is_gone_from_every_file(full: Memory, home: Path) -> None:
 
 def test_nothing_goes_before_it_was_shown(full: Memory, home: Path) -> None:
     before = everything(home)
-    found = find_traces(full.home, Selection(key="gate"))
-    kinds = {trace.kind for trace in found.traces}
+    report = find_traces(full.home, Selection(key="gate"))
+    kinds = {trace.kind for trace in report.traces}
     assert kinds == {"page", "history", "index"}
-    assert {trace.path for trace in found.traces if trace.kind == "page"} == {
+    assert {trace.path for trace in report.traces if trace.kind == "page"} == {
         "agents/main/memory/activity/2026-03-14.md",
         "agents/main/memory/daily/2026-03-14.md",
         "agents/main/memory/working/gate.md",
@@ -90,7 +90,7 @@ def test_nothing_goes_before_it_was_shown(full: Memory, home: Path) -> None:
         "skills/gate/SKILL.md",
         "skills/gate/data.json",
     }
-    assert "memory/global/codes/gate.md" in {trace.path for trace in found.traces if trace.kind == "history"}
+    assert "memory/global/codes/gate.md" in {trace.path for trace in report.traces if trace.kind == "history"}
     after = everything(home)
     assert {path: after[path] for path in after if not path.startswith(".index")} == {
         path: before[path] for path in before if not path.startswith(".index")
@@ -108,7 +108,7 @@ def test_a_tag_takes_the_notes_and_records_that_have_it_or_had_it(full: Memory, 
 
 
 @pytest.mark.parametrize(
-    ("wanted", "gone", "kept"),
+    ("selection", "gone", "remaining"),
     [
         (Selection(page="memory/channels"), "memory/channels/dev/gate.md", "memory/global/doors/gate.md"),
         (Selection(page="memory/**/gate.md"), "memory/global/doors/gate.md", "skills/gate/SKILL.md"),
@@ -119,18 +119,18 @@ def test_a_tag_takes_the_notes_and_records_that_have_it_or_had_it(full: Memory, 
         (Selection(source="session"), "agents/main/sessions/s-1.jsonl", "skills/gate/SKILL.md"),
     ],
 )
-def test_only_what_is_meant_goes(full: Memory, home: Path, wanted: Selection, gone: str, kept: str) -> None:
-    forget(full.home, wanted)
+def test_only_what_is_meant_goes(full: Memory, home: Path, selection: Selection, gone: str, remaining: str) -> None:
+    forget(full.home, selection)
     assert not (home / gone).exists()
-    assert (home / kept).exists()
+    assert (home / remaining).exists()
     assert gone not in full.home.storage.history.paths()
-    assert kept in full.home.storage.history.paths()
+    assert remaining in full.home.storage.history.paths()
 
 
 def test_what_says_the_same_elsewhere_is_named_and_stays(full: Memory, home: Path) -> None:
     full.call("update_world", {"topic": "doors", "content": f"The gate still opens with {SECRET}.\n"})
-    found = forget(full.home, Selection(key="gate"))
-    assert [trace.path for trace in found.mentions] == ["memory/world/doors.md"]
+    report = forget(full.home, Selection(key="gate"))
+    assert [trace.path for trace in report.mentions] == ["memory/world/doors.md"]
     assert SECRET in (home / "memory/world/doors.md").read_text()
 
 
@@ -221,14 +221,14 @@ def test_of_a_long_day_one_note_goes_from_every_version_and_all_others_stay(memo
     [day] = (home / "agents/main/memory/daily").iterdir()
     path = day.relative_to(home).as_posix()
     before = day.read_text()
-    found = forget(memory.home, Selection(key="note-7"))
-    assert ("history", path, "53 earlier versions") in found.traces
+    report = forget(memory.home, Selection(key="note-7"))
+    assert ("history", path, "53 earlier versions") in report.traces
     [block] = blocks.find(before, "note-7")
     assert day.read_text() == blocks.remove(before, block)
     versions = [data.decode() for _, data in memory.home.storage.history.versions(path) if data]
-    kept = [name for name in names if name != "note-7"]
+    remaining = [name for name in names if name != "note-7"]
     assert [[block.key for block in blocks.parse(text)] for text in versions] == [
-        kept[: count + 1] for count in range(59)
+        remaining[: count + 1] for count in range(59)
     ]
     assert holding(home, "What note-7 says") == []
 
@@ -238,8 +238,8 @@ def test_a_line_that_stays_on_its_own_page_is_not_looked_for_elsewhere(memory: M
     memory.call("memory_write", {"key": "goes", "content": "The same line stands in both.\nOnly this one goes away."})
     (home / "memory").mkdir()
     (home / "memory/other.md").write_text("The same line stands in both.\n\nOnly this one goes away.\n")
-    found = find_traces(memory.home, Selection(key="goes"))
-    assert [mention.what for mention in found.mentions if mention.path == "memory/other.md"] == [
+    report = find_traces(memory.home, Selection(key="goes"))
+    assert [mention.what for mention in report.mentions if mention.path == "memory/other.md"] == [
         "says 1 of the same lines"
     ]
 
@@ -260,8 +260,8 @@ def test_what_an_editor_left_beside_a_page_is_forgotten_with_it(home: Path, name
     other = page.parent / name.format("other.md")
     other.write_bytes(b"Something else.")
     selection = Selection(page="memory/world/secret-plan.md")
-    found = find_traces(memory.home, selection).traces
-    assert [trace.path for trace in found if trace.kind == "copy"] == [f"memory/world/{copy.name}"]
+    traces = find_traces(memory.home, selection).traces
+    assert [trace.path for trace in traces if trace.kind == "copy"] == [f"memory/world/{copy.name}"]
     forget(memory.home, selection)
     assert not copy.exists()
     assert other.exists()
@@ -281,22 +281,22 @@ def test_a_swap_file_goes_with_a_note_that_it_holds_and_stays_otherwise(home: Pa
 
 
 def test_what_files_and_names_still_say_is_listed_and_stays(home: Path) -> None:
-    said = "The gate code is quokka 4711."
+    text = "The gate code is quokka 4711."
     with Memory(home, "ann") as memory:
-        memory.call("update_world", {"topic": "gate", "content": f"{said}\nThe gate is green.\n"})
+        memory.call("update_world", {"topic": "gate", "content": f"{text}\nThe gate is green.\n"})
         memory.call("update_world", {"topic": "the gate code is quokka 4711", "content": "Since Monday.\n"})
         for path in ("memory/gate.bak7", "notes.txt", ".trash/gate.md", "agents/bob/notes.txt"):
-            put(home, path, b"\0\1" + said.encode() + b"\0")
+            put(home, path, b"\0\1" + text.encode() + b"\0")
         put(home, "memory/other.txt", "Nothing of it.")
-        report = forget(memory.home, Selection(text=said))
-        named = {trace.path: trace.what for trace in report.mentions}
+        report = forget(memory.home, Selection(text=text))
+        whats = {trace.path: trace.what for trace in report.mentions}
         is_file = "is not a page, and contains some of it: remove it yourself"
-        assert {path: what for path, what in named.items() if what == is_file} == {
+        assert {path: what for path, what in whats.items() if what == is_file} == {
             "memory/gate.bak7": is_file,
             "notes.txt": is_file,
             ".trash/gate.md": is_file,
         }
-        assert [path for path, what in named.items() if what == "has it in its name"] == [
+        assert [path for path, what in whats.items() if what == "has it in its name"] == [
             "memory/world/the-gate-code-is-quokka-4711.md"
         ]
         everyone = find_traces(memory.home, Selection(text="quokka 4711."), everyone=True)

@@ -93,8 +93,8 @@ def test_all_lines_of_a_record_are_the_whole_page(memory: Memory, home: Path) ->
 
 def test_a_line_of_a_json_value_takes_the_value_with_it(memory: Memory, home: Path) -> None:
     memory.call("MemoryTool", {"op": "setGlobal", "key": "gate", "value": {"code": "xylophone quartz", "open": True}})
-    found = find_traces(memory.home, Selection(text="xylophone quartz"))
-    assert ("page", "memory/global/general/gate.md", "the whole page") in found.traces
+    report = find_traces(memory.home, Selection(text="xylophone quartz"))
+    assert ("page", "memory/global/general/gate.md", "the whole page") in report.traces
     forget(memory.home, Selection(text="xylophone quartz"))
     memory.close()
     assert holding(home, "xylophone") == []
@@ -124,15 +124,15 @@ def test_a_line_that_only_history_has_is_cited_as_of_its_day(memory: Memory, hom
 
 def test_what_goes_is_shown_by_line(memory: Memory) -> None:
     memory.call("update_world", {"topic": "house", "content": "The gate code is magnolia.\nThe roof is red."})
-    found = find_traces(memory.home, Selection(page="memory/world/house.md#L1"))
-    assert ("page", "memory/world/house.md", "1 line of it: L1") in found.traces
+    report = find_traces(memory.home, Selection(page="memory/world/house.md#L1"))
+    assert ("page", "memory/world/house.md", "1 line of it: L1") in report.traces
 
 
 def test_the_heading_that_goes_with_an_entry_is_counted_apart(memory: Memory) -> None:
     memory.call("remember", {"content": "The gate code is magnolia."})
     memory.call("remember", {"content": "The roof is red."})
-    found = find_traces(memory.home, Selection(page=f"{DAY}#L5"))
-    assert ("page", DAY, "1 line of it: L5 (4 with headings and blank lines)") in found.traces
+    report = find_traces(memory.home, Selection(page=f"{DAY}#L5"))
+    assert ("page", DAY, "1 line of it: L5 (4 with headings and blank lines)") in report.traces
 
 
 def test_lines_that_are_not_there_and_pages_of_others_are_refused(memory: Memory, home: Path) -> None:
@@ -168,5 +168,5 @@ def test_every_other_line_of_any_page_stays(lines: list[str]) -> None:
     def is_structure(line: str) -> bool:
         return not line.strip() or line.startswith(("#", "<!-- agentool-memory:"))
 
-    kept = [line for line in lines if not is_structure(line) and line != "the words that go"]
-    assert [line for line in left.split("\n") if not is_structure(line)] == kept
+    remaining = [line for line in lines if not is_structure(line) and line != "the words that go"]
+    assert [line for line in left.split("\n") if not is_structure(line)] == remaining

@@ -11,7 +11,7 @@ import pytest
 
 from commonplace import Memory
 
-from .places import exported, put
+from .places import export_home, put
 
 ROOT = Path(__file__).parents[2]
 FILLING = """
@@ -66,7 +66,7 @@ def test_an_import_leaves_no_page_without_history(home: Path, tmp_path: Path, va
     for number in range(4):
         put(home, f"memory/{number % 2}/{number}.md", f"page {number}")
     archive = tmp_path / "b.tar"
-    archive.write_bytes(exported(home))
+    archive.write_bytes(export_home(home))
     command = [sys.executable, "-c", FILLING, str(archive), str(tmp_path / "homes"), variant]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=os.environ)
     assert done.returncode == 0, done.stderr

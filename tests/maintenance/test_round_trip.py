@@ -23,7 +23,7 @@ from commonplace.testing import FrozenClock
 
 from ..examples import examples
 from ..test_bad_input import fill
-from .places import export, exported, imported, put, tree
+from .places import export, export_home, import_archive, put, tree
 
 FORMATS: list[Format] = ["tar", "jsonl"]
 SETTINGS = "memorySearch:\n  indexSessions: true\n  extraPaths: [notes]\n"
@@ -53,10 +53,10 @@ def test_everything_comes_back_as_it_was(home: Path, clock: FrozenClock, format:
     assert done.files == len(tree(home))
     assert done.warnings == ()
     new = home.parent / "new"
-    came = imported(new, data)
+    came = import_archive(new, data)
     assert tree(new) == tree(home)
     assert (len(came.added), came.replaced, came.same) == (done.files, (), ())
-    assert exported(new, format, compress=compress) == data
+    assert export_home(new, format, compress=compress) == data
     other = Memory(new, clock=clock)
     for question in ("papaya", "quinces", "v"):
         assert [h[:4] for h in other.search(question)] == [h[:4] for h in memory.search(question)]
@@ -66,7 +66,7 @@ def test_everything_comes_back_as_it_was(home: Path, clock: FrozenClock, format:
 def test_both_formats_carry_the_same_and_are_read_by_any_tool(home: Path, clock: FrozenClock) -> None:
     furnish(home, clock)
     files = tree(home)
-    with tarfile.open(fileobj=io.BytesIO(exported(home))) as tar:
+    with tarfile.open(fileobj=io.BytesIO(export_home(home))) as tar:
         members = tar.getmembers()
         assert [member.name for member in members] == sorted(files)
         assert {(member.uid, member.gid, member.uname, member.gname) for member in members} == {(0, 0, "", "")}
@@ -75,7 +75,7 @@ def test_both_formats_carry_the_same_and_are_read_by_any_tool(home: Path, clock:
             assert content
             assert content.read() == files[member.name].data
             assert abs(member.mtime - files[member.name].modified / 1e9) < 1e-3
-    first, *lines = [json.loads(line) for line in exported(home, "jsonl").decode().split("\n")[:-1]]
+    first, *lines = [json.loads(line) for line in export_home(home, "jsonl").decode().split("\n")[:-1]]
     assert first == {"format": "commonplace", "version": 1, "files": len(files)}
     assert [line["path"] for line in lines] == sorted(files)
     assert {line["path"] for line in lines if "base64" in line} == {"skills/brew/picture.png"}
@@ -87,12 +87,12 @@ def test_a_tar_that_somebody_unpacked_and_packed_again_is_taken_too(
     furnish(home, clock)
     put(home, f"memory/{'deep/' * 30}long.md", "a path that an old tar has no room for")
     unpacked = tmp_path / "unpacked"
-    with tarfile.open(fileobj=io.BytesIO(exported(home))) as tar:
+    with tarfile.open(fileobj=io.BytesIO(export_home(home))) as tar:
         tar.extractall(unpacked, filter="data")
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w:gz", format=tarfile.GNU_FORMAT) as tar:
         tar.add(unpacked, arcname=".")
-    imported(home.parent / "new", out.getvalue())
+    import_archive(home.parent / "new", out.getvalue())
     assert {path: file.data for path, file in tree(home.parent / "new").items()} == {
         path: file.data for path, file in tree(home).items()
     }
@@ -125,19 +125,19 @@ def test_any_tree_survives_the_journey(format: Format, files: dict[str, tuple[by
         home.mkdir()
         for path, (data, mode, modified) in files.items():
             put(home, path, data, mode, modified)
-        data = exported(home, format)
-        imported(new, data)
+        data = export_home(home, format)
+        import_archive(new, data)
         assert tree(new) == tree(home)
         assert len(tree(home)) == len(files)
-        assert exported(new, format) == data
-        assert imported(new, data).same == tuple(sorted(files))
+        assert export_home(new, format) == data
+        assert import_archive(new, data).same == tuple(sorted(files))
 
 
 def test_the_lines_shown_in_the_docs_are_an_archive(home: Path) -> None:
     text = (Path(__file__).parents[2] / "docs/backup.md").read_text()
     (lines,) = re.findall(r"^```json\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    imported(home, lines.encode())
-    assert exported(home, "jsonl").decode() == lines
+    import_archive(home, lines.encode())
+    assert export_home(home, "jsonl").decode() == lines
 
 
 def test_what_can_be_lost_and_what_is_not_memory_stays(home: Path, clock: FrozenClock) -> None:
@@ -173,11 +173,11 @@ def test_links_and_odd_files_are_named_and_left_out(home: Path, clock: FrozenClo
         file.write(b"x")
     data, done = export(home)
     assert b"classified" not in data
-    said = "\n".join(done.warnings)
+    text = "\n".join(done.warnings)
     for words in ("link.md' is a link", "folder' is a link", "pipe.md' is not a regular", "backslash", "not UTF-8"):
-        assert words in said
+        assert words in text
     assert len(done.warnings) == 5
-    imported(home.parent / "new", data)
+    import_archive(home.parent / "new", data)
 
 
 def test_a_folder_that_is_a_link_is_not_followed(home: Path, clock: FrozenClock) -> None:
@@ -195,7 +195,7 @@ def test_homes_of_other_systems_go_along_with_their_settings(home: Path, clock: 
     put(home, "project/main.py", "print()")
     fill(Memory(home, clock=clock))
     new = home.parent / "new"
-    imported(new, exported(home))
+    import_archive(new, export_home(home))
     files = tree(home)
     del files["project/main.py"]
     assert tree(new) == files
@@ -208,13 +208,13 @@ def test_history_goes_along_when_asked(home: Path, clock: FrozenClock) -> None:
     for text in ("first", "second"):
         memory.call("update_world", {"topic": "t", "content": text})
     new = home.parent / "new"
-    imported(new, exported(home))
+    import_archive(new, export_home(home))
     assert tree(new, history=True) != tree(home, history=True)
     newer = home.parent / "newer"
-    imported(newer, exported(home, history=True))
+    import_archive(newer, export_home(home, history=True))
     assert tree(newer, history=True) == tree(home, history=True)
     assert len(Home(str(newer)).storage.history.versions("memory/world/t.md")) == 2
-    again = imported(newer, exported(home, history=True))
+    again = import_archive(newer, export_home(home, history=True))
     assert (again.added, again.replaced) == ((), ())
 
 
@@ -222,7 +222,7 @@ def test_the_history_of_the_home_stays_when_the_archive_has_another(home: Path, 
     Memory(home, clock=clock).call("update_world", {"topic": "t", "content": "there"})
     new = home.parent / "new"
     Memory(new, clock=clock).call("update_world", {"topic": "t", "content": "here"})
-    came = imported(new, exported(home, history=True), overwrite=True)
+    came = import_archive(new, export_home(home, history=True), overwrite=True)
     assert "the home already has a history, which stays" in came.warnings[0]
     versions = [data for _, data in Home(str(new)).storage.history.versions("memory/world/t.md")]
     assert versions == [b"here", b"there"]
@@ -231,12 +231,12 @@ def test_the_history_of_the_home_stays_when_the_archive_has_another(home: Path, 
 def test_the_same_home_gives_the_same_bytes(home: Path, clock: FrozenClock) -> None:
     furnish(home, clock)
     for format in FORMATS:
-        assert exported(home, format, compress=True) == exported(home, format, compress=True)
+        assert export_home(home, format, compress=True) == export_home(home, format, compress=True)
 
 
 def test_pages_that_differ_stop_everything_unless_they_may_be_replaced(home: Path, clock: FrozenClock) -> None:
     furnish(home, clock)
-    data = exported(home)
+    data = export_home(home)
     new = home.parent / "new"
     put(new, "memory/world/t.md", "mine")
     put(new, "skills/brew/picture.png", b"\xfe mine")
@@ -244,21 +244,21 @@ def test_pages_that_differ_stop_everything_unless_they_may_be_replaced(home: Pat
     put(new, "memory/only-here.md", "mine")
     before = tree(new, history=True)
     with pytest.raises(Conflict, match=r"memory/world/t\.md, skills/brew/picture\.png differ"):
-        imported(new, data)
+        import_archive(new, data)
     assert tree(new, history=True) == before
-    planned = imported(new, data, dry_run=True)
+    planned = import_archive(new, data, dry_run=True)
     assert tree(new, history=True) == before
-    done = imported(new, data, overwrite=True)
+    done = import_archive(new, data, overwrite=True)
     assert planned == done
     assert done.replaced == ("memory/world/t.md", "skills/brew/picture.png")
     assert done.same == ("memory/empty.md",)
     after = tree(new)
     assert after.pop("memory/only-here.md").data == b"mine"
     assert after == tree(home)
-    kept = Home(str(new)).storage.history
+    history = Home(str(new)).storage.history
     for path, mine in (("memory/world/t.md", b"mine"), ("skills/brew/picture.png", b"\xfe mine")):
-        assert mine in [data for _, data in kept.versions(path)]
-    assert kept.versions("memory/world/t.md")[-1][0].tool == "import"
+        assert mine in [data for _, data in history.versions(path)]
+    assert history.versions("memory/world/t.md")[-1][0].tool == "import"
 
 
 def test_a_memory_that_is_in_use_finds_what_was_imported(memory: Memory, home: Path, clock: FrozenClock) -> None:
@@ -266,7 +266,7 @@ def test_a_memory_that_is_in_use_finds_what_was_imported(memory: Memory, home: P
     put(other, "memory/fruit.md", "the papaya was ripe")
     put(other, "memory/bytes.md", b"quinces \xff")
     assert memory.search("papaya") == []
-    import_from(memory.home, io.BytesIO(exported(other)))
+    import_from(memory.home, io.BytesIO(export_home(other)))
     assert [hit.path for hit in memory.search("papaya")] == ["memory/fruit.md"]
     assert "memory/bytes.md is not UTF-8" in memory.call("memory_search", {"query": "papaya"})["warning"]
 
@@ -276,24 +276,24 @@ def test_the_directive_of_a_new_home_is_in_nobodys_way(home: Path, clock: Frozen
     put(home, "directives/memory.md", "as we like it")
     new = home.parent / "new"
     Memory(new, clock=clock)
-    imported(new, exported(home))
+    import_archive(new, export_home(home))
     assert tree(new) == tree(home)
     put(new, "directives/memory.md", "as they like it")
     with pytest.raises(Conflict, match=r"directives/memory\.md differs"):
-        imported(new, exported(home))
+        import_archive(new, export_home(home))
 
 
 def test_an_import_that_was_interrupted_is_run_again(home: Path, clock: FrozenClock) -> None:
     furnish(home, clock)
-    data = exported(home, history=True)
+    data = export_home(home, history=True)
     new = home.parent / "new"
     whole = home.parent / "whole"
-    imported(whole, data)
+    import_archive(whole, data)
     for number, (path, file) in enumerate(tree(whole, history=True).items()):
         if number % 2:  # written, but not given its time and rights
             put(new, path, file.data)
             os.utime(new / path)
-    assert imported(new, data).replaced == ()
+    assert import_archive(new, data).replaced == ()
     assert tree(new) == tree(whole)
     for path in Home(str(home)).storage.history.paths():  # each ends where it ended before
         first, *others = (Home(str(place)).storage.history.changes(path) for place in (home, new, whole))
@@ -307,7 +307,7 @@ def test_a_link_in_the_home_is_not_written_through(home: Path, clock: FrozenCloc
     outside.mkdir()
     (new / "memory").symlink_to(outside)
     with pytest.raises(OutsideHome):
-        imported(new, exported(home), overwrite=True)
+        import_archive(new, export_home(home), overwrite=True)
     assert list(outside.iterdir()) == []
     assert list(new.iterdir()) == [new / "memory"]
 
@@ -318,16 +318,16 @@ def test_a_file_where_a_folder_should_be_stops_everything(home: Path, clock: Fro
     new = home.parent / "new"
     put(new, path, "x")
     with pytest.raises(StorageError):
-        imported(new, exported(home), overwrite=True)
+        import_archive(new, export_home(home), overwrite=True)
     assert list(tree(new)) == [path]
 
 
 def test_settings_that_send_pages_elsewhere_are_reported(home: Path, clock: FrozenClock) -> None:
     put(home, "commonplace.yaml", "memorySearch:\n  provider: openai\n  baseUrl: https://example.com/v1\n")
     Memory(home, clock=clock)
-    came = imported(home.parent / "new", exported(home), dry_run=True, take_settings=True)
+    came = import_archive(home.parent / "new", export_home(home), dry_run=True, take_settings=True)
     assert "https://example.com/v1" in came.warnings[0]
-    assert imported(home, exported(home)).warnings == ()
+    assert import_archive(home, export_home(home)).warnings == ()
 
 
 PROVIDER = "memorySearch:\n  provider: ollama\n  model: big\n  maxResults: 3\nagents:\n  scout:\n    memorySearch:\n"
@@ -338,9 +338,9 @@ def test_the_settings_of_an_archive_switch_on_no_provider_unless_the_user_says_s
 ) -> None:
     put(home, "commonplace.yaml", f"{PROVIDER}      provider: openai\n")
     Memory(home, clock=clock)
-    archive = exported(home)
+    archive = export_home(home)
     mine = home.parent / "mine"
-    came = imported(mine, archive)
+    came = import_archive(mine, archive)
     assert came.warnings == (
         "the provider ollama and openai of the archive's commonplace.yaml is not taken over: --settings does so, if you"
         " want it used",
@@ -349,14 +349,14 @@ def test_the_settings_of_an_archive_switch_on_no_provider_unless_the_user_says_s
         assert Home(str(mine), agent).search_settings.provider == "static"
     assert Home(str(mine)).search_settings.max_results == 3
     assert "# not taken over by the import: provider: ollama" in (mine / "commonplace.yaml").read_text()
-    again = imported(mine, archive)
+    again = import_archive(mine, archive)
     assert (again.added, again.replaced) == ((), ())
     theirs = home.parent / "theirs"
-    imported(theirs, archive, take_settings=True)
+    import_archive(theirs, archive, take_settings=True)
     assert Home(str(theirs)).search_settings.provider == "ollama"
     put(theirs, "commonplace.yaml", "memorySearch:\n  provider: ollama\n  model: big\n")  # what is used already stays
     put(home, "commonplace.yaml", "memorySearch:\n  provider: ollama\n  model: big\n  maxResults: 4\n")
-    assert imported(theirs, exported(home), overwrite=True).replaced == ("commonplace.yaml",)
+    assert import_archive(theirs, export_home(home), overwrite=True).replaced == ("commonplace.yaml",)
     assert Home(str(theirs)).search_settings.provider == "ollama"
 
 
@@ -374,16 +374,16 @@ def test_a_provider_that_cannot_be_left_out_stops_the_import(home: Path, clock: 
     Memory(home, clock=clock)
     mine = home.parent / "mine"
     with pytest.raises(Refused, match="give --settings to take it over"):
-        imported(mine, exported(home))
+        import_archive(mine, export_home(home))
     assert not mine.exists() or tree(mine) == {}
-    imported(mine, exported(home), take_settings=True)
+    import_archive(mine, export_home(home), take_settings=True)
     assert (mine / "commonplace.yaml").read_text() == text
 
 
 def test_an_archive_whose_only_setting_is_a_provider_comes_without_it(home: Path, clock: FrozenClock) -> None:
     put(home, "commonplace.yaml", "memorySearch:\n  provider: ollama\n")
     Memory(home, clock=clock)
-    assert len(imported(home.parent / "mine", exported(home)).warnings) == 1
+    assert len(import_archive(home.parent / "mine", export_home(home)).warnings) == 1
     assert Home(str(home.parent / "mine")).search_settings.provider == "static"
 
 
@@ -393,14 +393,14 @@ def test_the_file_is_there_when_it_is_whole_and_private(home: Path, clock: Froze
     target = tmp_path / "out/b.tar"
     target.parent.mkdir()
     export_file(opened, str(target))
-    assert target.read_bytes() == exported(home)
+    assert target.read_bytes() == export_home(home)
     assert target.stat().st_mode & 0o777 == 0o600
     with pytest.raises(Conflict, match="--force"):
         export_file(opened, str(target), "jsonl")
     export_file(opened, str(target), "jsonl", force=True)
-    assert target.read_bytes() == exported(home, "jsonl")
+    assert target.read_bytes() == export_home(home, "jsonl")
     export_file(opened, str(tmp_path / "out/B.JSONL.GZ"))
-    assert gzip.decompress((tmp_path / "out/B.JSONL.GZ").read_bytes()) == exported(home, "jsonl")
+    assert gzip.decompress((tmp_path / "out/B.JSONL.GZ").read_bytes()) == export_home(home, "jsonl")
     assert sorted(path.name for path in target.parent.iterdir()) == ["B.JSONL.GZ", "b.tar"]
 
 
@@ -415,7 +415,7 @@ def test_the_same_where_files_always_have_a_name(
 
     monkeypatch.setattr(os, "link", no_links)
     export_file(Home(str(home)), str(tmp_path / "out/c.tar"))
-    assert (tmp_path / "out/c.tar").read_bytes() == exported(home)
+    assert (tmp_path / "out/c.tar").read_bytes() == export_home(home)
 
 
 @pytest.mark.parametrize("inside", ["memory/b.tar", "agents/b.tar", ".index/b.tar", ".history/b.tar"])
@@ -451,4 +451,4 @@ def test_a_file_that_cannot_be_written_is_reported_and_leaves_nothing(
 def test_a_page_that_cannot_be_read_is_not_left_out_silently(memory: Memory, home: Path) -> None:
     put(home, "memory/mine.md", "x", 0o000)
     with pytest.raises(StorageError, match=r"memory/mine\.md"):
-        exported(home)
+        export_home(home)

@@ -184,9 +184,9 @@ def test_a_citation_as_of_a_day_is_taken(memory: Memory, clock: FrozenClock) -> 
     page.write_text(page.read_text().replace(OLD, f"A line that somebody added.\n\n{OLD}"))
     memory.build_index()
     clock.now += timedelta(days=1)
-    (found,) = [hit.citation for hit in memory.search("where do invoices go?", as_of=day)]
-    assert found.endswith(f"@{day}")
-    memory.supersede(found.replace("#L3-", "#L5-"), new)
+    (result,) = [hit.citation for hit in memory.search("where do invoices go?", as_of=day)]
+    assert result.endswith(f"@{day}")
+    memory.supersede(result.replace("#L3-", "#L5-"), new)
     assert successors(memory, "where do invoices go?") == {OLD: NEW}
 
 

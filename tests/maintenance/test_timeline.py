@@ -23,7 +23,7 @@ from commonplace.testing import FrozenClock
 
 
 @pytest.fixture
-def opened(home: Path, clock: FrozenClock) -> Iterator[Home]:
+def home_handle(home: Path, clock: FrozenClock) -> Iterator[Home]:
     opened = Home(str(home), clock=clock)
     yield opened
     opened.close()
@@ -37,100 +37,100 @@ def text_of(home: Home, path: str = "a.md") -> str:
     return home.storage.pages.read(path).text
 
 
-def test_a_change_is_taken_back_and_that_again(opened: Home) -> None:
-    opened.writer.write("a.md", "one\n")
-    opened.writer.write("a.md", "two\n")
-    assert undo(opened, last_change(opened))[0].problem == ""
-    assert text_of(opened) == "one\n"
-    undo(opened, last_change(opened))
-    assert text_of(opened) == "two\n"
+def test_a_change_is_taken_back_and_that_again(home_handle: Home) -> None:
+    home_handle.writer.write("a.md", "one\n")
+    home_handle.writer.write("a.md", "two\n")
+    assert undo(home_handle, last_change(home_handle))[0].problem == ""
+    assert text_of(home_handle) == "one\n"
+    undo(home_handle, last_change(home_handle))
+    assert text_of(home_handle) == "two\n"
 
 
-def test_taking_back_what_made_a_page_removes_it_and_what_removed_it_brings_it_back(opened: Home) -> None:
-    opened.writer.write("a.md", "one\n")
-    undo(opened, last_change(opened))
-    assert opened.storage.pages.list("") == []
-    undo(opened, last_change(opened))
-    assert text_of(opened) == "one\n"
+def test_taking_back_what_made_a_page_removes_it_and_what_removed_it_brings_it_back(home_handle: Home) -> None:
+    home_handle.writer.write("a.md", "one\n")
+    undo(home_handle, last_change(home_handle))
+    assert home_handle.storage.pages.list("") == []
+    undo(home_handle, last_change(home_handle))
+    assert text_of(home_handle) == "one\n"
 
 
-def test_only_what_a_change_did_is_taken_back(opened: Home) -> None:
-    opened.writer.write("a.md", "one\ntwo\nthree\nfour\n")
-    opened.writer.edit("a.md", lambda text: text.replace("one", "ONE"))
-    changed = last_change(opened)
-    opened.writer.append("a.md", "five\n")
-    undo(opened, changed)
-    assert text_of(opened) == "one\ntwo\nthree\nfour\nfive\n"
+def test_only_what_a_change_did_is_taken_back(home_handle: Home) -> None:
+    home_handle.writer.write("a.md", "one\ntwo\nthree\nfour\n")
+    home_handle.writer.edit("a.md", lambda text: text.replace("one", "ONE"))
+    changed = last_change(home_handle)
+    home_handle.writer.append("a.md", "five\n")
+    undo(home_handle, changed)
+    assert text_of(home_handle) == "one\ntwo\nthree\nfour\nfive\n"
 
 
-def test_a_change_that_others_built_on_is_not_undone_and_the_reply_says_so(opened: Home) -> None:
-    opened.writer.write("a.md", "one\n")
-    opened.writer.write("a.md", "two\n")
-    changed = last_change(opened)
-    opened.writer.write("a.md", "three\n")
-    (undone,) = undo(opened, changed)
+def test_a_change_that_others_built_on_is_not_undone_and_the_reply_says_so(home_handle: Home) -> None:
+    home_handle.writer.write("a.md", "one\n")
+    home_handle.writer.write("a.md", "two\n")
+    changed = last_change(home_handle)
+    home_handle.writer.write("a.md", "three\n")
+    (undone,) = undo(home_handle, changed)
     assert "same place" in undone.problem
-    assert text_of(opened) == "three\n"
+    assert text_of(home_handle) == "three\n"
 
 
-def test_an_entry_of_a_day_is_taken_back_though_others_came_after_it(opened: Home, home: Path) -> None:
-    memory = Memory(home, clock=opened.clock)
+def test_an_entry_of_a_day_is_taken_back_though_others_came_after_it(home_handle: Home, home: Path) -> None:
+    memory = Memory(home, clock=home_handle.clock)
     for text in ("Alpha ships on Monday.", "The budget is 5k.", "Carl joined."):
         memory.call("remember", {"content": text})
-    entries = [change for change in opened.storage.history.changes() if "/daily/" in change.path]
-    assert undo(opened, entries[1:2])[0].problem == ""
-    text = text_of(opened, entries[1].path)
+    entries = [change for change in home_handle.storage.history.changes() if "/daily/" in change.path]
+    assert undo(home_handle, entries[1:2])[0].problem == ""
+    text = text_of(home_handle, entries[1].path)
     assert [line for line in text.splitlines() if line and line[0] != "#"] == ["Alpha ships on Monday.", "Carl joined."]
     assert text.count("## ") == 2
 
 
 @pytest.mark.parametrize("before", ["", "---\ntags: [trip]\n---\n", "# 2026-03-14\n\n", "A line by hand.\n"])
 def test_the_first_entry_of_a_day_is_taken_back_though_others_came_after_it(
-    opened: Home, home: Path, before: str
+    home_handle: Home, home: Path, before: str
 ) -> None:
-    memory = Memory(home, clock=opened.clock)
+    memory = Memory(home, clock=home_handle.clock)
     path = "agents/main/memory/daily/2026-03-14.md"
     if before:
-        opened.writer.write(path, before)
+        home_handle.writer.write(path, before)
     for text in ("Alpha ships on Monday.", "The budget is 5k.", "Carl joined."):
         memory.call("remember", {"content": text})
-    whole = text_of(opened, path)
-    (first,) = [change for change in opened.storage.history.changes(path) if change.tool == "remember"][:1]
-    assert undo(opened, [first])[0].problem == ""
-    assert text_of(opened, path) == whole.replace("## 09:26\n\nAlpha ships on Monday.\n\n", "")
-    assert undo(opened, last_change(opened, path))[0].problem == ""
-    assert text_of(opened, path) == whole
+    whole = text_of(home_handle, path)
+    (first,) = [change for change in home_handle.storage.history.changes(path) if change.tool == "remember"][:1]
+    assert undo(home_handle, [first])[0].problem == ""
+    assert text_of(home_handle, path) == whole.replace("## 09:26\n\nAlpha ships on Monday.\n\n", "")
+    assert undo(home_handle, last_change(home_handle, path))[0].problem == ""
+    assert text_of(home_handle, path) == whole
 
 
-def test_a_day_whose_entries_are_all_taken_back_is_gone(opened: Home, home: Path) -> None:
-    memory = Memory(home, clock=opened.clock)
+def test_a_day_whose_entries_are_all_taken_back_is_gone(home_handle: Home, home: Path) -> None:
+    memory = Memory(home, clock=home_handle.clock)
     for text in ("Alpha ships on Monday.", "The budget is 5k."):
         memory.call("remember", {"content": text})
-    for entry in opened.storage.history.changes("agents/main/memory/daily/2026-03-14.md"):
-        assert undo(opened, [entry])[0].problem == ""
+    for entry in home_handle.storage.history.changes("agents/main/memory/daily/2026-03-14.md"):
+        assert undo(home_handle, [entry])[0].problem == ""
     assert memory.call("recall")["content"] == "No memories found"
 
 
-def test_the_first_note_of_a_page_is_taken_back_though_others_came_after_it(opened: Home) -> None:
-    opened.writer.write("a.md", "### one\n\n1\n\n")
-    changed = last_change(opened)
-    opened.writer.append("a.md", "### two\n\n2\n\n")
-    assert undo(opened, changed)[0].problem == ""
-    assert text_of(opened) == "### two\n\n2\n\n"
+def test_the_first_note_of_a_page_is_taken_back_though_others_came_after_it(home_handle: Home) -> None:
+    home_handle.writer.write("a.md", "### one\n\n1\n\n")
+    changed = last_change(home_handle)
+    home_handle.writer.append("a.md", "### two\n\n2\n\n")
+    assert undo(home_handle, changed)[0].problem == ""
+    assert text_of(home_handle) == "### two\n\n2\n\n"
 
 
-def test_an_addition_that_others_changed_since_is_not_taken_back(opened: Home) -> None:
-    opened.writer.write("a.md", "one\n")
-    opened.writer.append("a.md", "five\n")
-    changed = last_change(opened)
-    opened.writer.write("a.md", "one\ntwenty-five\nsix\n")
-    (undone,) = undo(opened, changed)
+def test_an_addition_that_others_changed_since_is_not_taken_back(home_handle: Home) -> None:
+    home_handle.writer.write("a.md", "one\n")
+    home_handle.writer.append("a.md", "five\n")
+    changed = last_change(home_handle)
+    home_handle.writer.write("a.md", "one\ntwenty-five\nsix\n")
+    (undone,) = undo(home_handle, changed)
     assert "same place" in undone.problem
-    assert text_of(opened) == "one\ntwenty-five\nsix\n"
+    assert text_of(home_handle) == "one\ntwenty-five\nsix\n"
 
 
-def test_all_that_somebody_did_is_taken_back_around_what_others_did(opened: Home) -> None:
-    pages = opened.storage.pages
+def test_all_that_somebody_did_is_taken_back_around_what_others_did(home_handle: Home) -> None:
+    pages = home_handle.storage.pages
     with write_as(Author("remember", "good")):
         pages.write("a.md", "".join(f"{number}\n" for number in range(10)))
     with write_as(Author("remember", "bad")):
@@ -141,46 +141,46 @@ def test_all_that_somebody_did_is_taken_back_around_what_others_did(opened: Home
     with write_as(Author("remember", "bad")):
         pages.edit("a.md", lambda text: text.replace("5\n", "bad 5\n"))
         pages.write("b.md", "bad page\n")
-    changes = opened.storage.history.changes()
-    undone = undo(opened, [change for change in changes if change.agent == "bad"])
+    changes = home_handle.storage.history.changes()
+    undone = undo(home_handle, [change for change in changes if change.agent == "bad"])
     assert [each.problem for each in undone] == ["", ""]
-    assert text_of(opened) == "".join(f"{number}\n" for number in range(10)).replace("8", "good 8")
+    assert text_of(home_handle) == "".join(f"{number}\n" for number in range(10)).replace("8", "good 8")
     assert pages.list("") == ["a.md"]
 
 
-def test_a_page_that_is_gone_is_not_changed_and_the_way_out_is_named(opened: Home) -> None:
-    opened.writer.write("a.md", "one\n")
-    change = last_change(opened)
-    opened.writer.remove("a.md")
-    (undone,) = undo(opened, change)
+def test_a_page_that_is_gone_is_not_changed_and_the_way_out_is_named(home_handle: Home) -> None:
+    home_handle.writer.write("a.md", "one\n")
+    change = last_change(home_handle)
+    home_handle.writer.remove("a.md")
+    (undone,) = undo(home_handle, change)
     assert "is gone" in undone.problem
     assert "restore" in undone.problem
 
 
-def test_a_page_is_read_and_written_as_it_was_at_a_time(opened: Home, clock: FrozenClock) -> None:
-    opened.writer.write("a.md", "morning\n")
+def test_a_page_is_read_and_written_as_it_was_at_a_time(home_handle: Home, clock: FrozenClock) -> None:
+    home_handle.writer.write("a.md", "morning\n")
     clock.advance(hours=2)
-    opened.writer.write("a.md", "noon\n")
-    history = opened.storage.history
+    home_handle.writer.write("a.md", "noon\n")
+    history = home_handle.storage.history
     assert read_as_of(history, "a.md", "2026-03-14T10") == b"morning\n"
     assert read_as_of(history, "a.md", "2026-03-14T12") == b"noon\n"
     assert read_as_of(history, "a.md", "2026-03-13") is None
     with pytest.raises(NotFound, match="does not know"):
         read_as_of(history, "b.md", "2026-03-14")
-    assert restore(opened, "a.md", "2026-03-14T10:00")
-    assert not restore(opened, "a.md", "2026-03-14T10:00")
-    assert restore(opened, "a.md", "2026-03-13")
-    assert opened.storage.pages.list("") == []
+    assert restore(home_handle, "a.md", "2026-03-14T10:00")
+    assert not restore(home_handle, "a.md", "2026-03-14T10:00")
+    assert restore(home_handle, "a.md", "2026-03-13")
+    assert home_handle.storage.pages.list("") == []
 
 
-def test_an_undo_names_its_author_and_is_searched_at_once(opened: Home) -> None:
-    opened.writer.write("memory/a.md", "Green tea.\n")
-    opened.writer.write("memory/a.md", "Black coffee.\n")
-    undo(opened, last_change(opened, "memory/a.md"))
-    (change,) = last_change(opened, "memory/a.md")
+def test_an_undo_names_its_author_and_is_searched_at_once(home_handle: Home) -> None:
+    home_handle.writer.write("memory/a.md", "Green tea.\n")
+    home_handle.writer.write("memory/a.md", "Black coffee.\n")
+    undo(home_handle, last_change(home_handle, "memory/a.md"))
+    (change,) = last_change(home_handle, "memory/a.md")
     assert (change.tool, change.agent) == ("undo", "main")
     assert change.why.startswith("undoes ")
-    assert opened.index.query(lambda view: "memory/a.md" in view.index.stamps())
+    assert home_handle.index.query(lambda view: "memory/a.md" in view.index.stamps())
 
 
 PAGE = "memory/world/tea.md"

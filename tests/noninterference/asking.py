@@ -42,12 +42,12 @@ def _pages(prefix: str, **params: Any) -> list[Http]:
     return [Http(f"{prefix}/{path}", params, headers={"Accept": "application/json"}) for path in PAGES]
 
 
-def _history(kept: Kept) -> list[Http]:
-    some = [kept.changes[0], kept.changes[-1], kept.changes[-1][:4], "0123", "ffff"]
+def _history(own_memory: Kept) -> list[Http]:
+    some = [own_memory.changes[0], own_memory.changes[-1], own_memory.changes[-1][:4], "0123", "ffff"]
     return [Http(f"history/{name}") for name in some]
 
 
-def read_endpoints(kept: Kept) -> dict[str, list[Http]]:
+def read_endpoints(own_memory: Kept) -> dict[str, list[Http]]:
     """Requests that change nothing, by the name of their endpoint."""
     searches = [
         {}, {"limit": 100}, {"keyword": True}, {"scope": "agent"}, {"scope": "agent:bob"}, {"agent_filter": "bob"},
@@ -81,10 +81,10 @@ def read_endpoints(kept: Kept) -> dict[str, list[Http]]:
         "GET /v1/history": [
             Http("history", {"limit": 1000}), Http("history", {"agent": "bob"}), Http("history", {"limit": 2}),
             Http("history", {"limit": 1000, "sentences": True}), Http("history", {"since": "2020-01-01"}),
-            Http("history", {"before": kept.changes[-1]}),
+            Http("history", {"before": own_memory.changes[-1]}),
             *(Http("history", {"what": what}) for what in whats),
         ],
-        "GET /v1/history/{id}": _history(kept),
+        "GET /v1/history/{id}": _history(own_memory),
         "GET /v1/blame/{path}": _pages("blame"),
         "GET /v1/related/{path}": _pages("related"),
         "GET /v1/statements": [
@@ -102,7 +102,7 @@ def read_endpoints(kept: Kept) -> dict[str, list[Http]]:
     }  # fmt: skip
 
 
-def write_endpoints(kept: Kept) -> dict[str, list[tuple[str, Http]]]:
+def write_endpoints(own_memory: Kept) -> dict[str, list[tuple[str, Http]]]:
     """Requests that change something of ann's, or try to change something of bob's: the method, and the request."""
     text = {"Content-Type": "text/markdown", "If-None-Match": "*"}
     over = {"Content-Type": "text/markdown", "If-Match": "*"}
@@ -116,12 +116,13 @@ def write_endpoints(kept: Kept) -> dict[str, list[tuple[str, Http]]]:
             ("DELETE", Http(f"pages/{path}", headers={"If-Match": "*"})) for path in (new, *THEIRS, *NOBODYS)
         ],
         "POST /v1/undo": [
-            ("POST", Http("undo", body={"changes": [name]})) for name in (kept.changes[2], kept.changes[-1], "0123")
+            ("POST", Http("undo", body={"changes": [name]}))
+            for name in (own_memory.changes[2], own_memory.changes[-1], "0123")
         ],
         "POST /v1/restore": [
             ("POST", Http("restore", body={"path": path, "when": when}))
             for path in (WORLD, SESSION, *THEIRS)
-            for when in (LATER, kept.changes[0])
+            for when in (LATER, own_memory.changes[0])
         ],
         "POST /v1/supersede": [
             ("POST", Http("supersede", body={"old": f"{path}#L1", "new": f"{WORLD}#L1"}))
@@ -259,9 +260,9 @@ OTHER_COMMANDS = {
     "help": "says nothing of memory",
 }
 COMPLETIONS = [
-    (name, begun)
+    (name, first)
     for name in ("path", "channel", "user", "query")
-    for begun in ("", "agents/", "pl", "pot", "d", "kettle")
+    for first in ("", "agents/", "pl", "pot", "d", "kettle")
 ]
 # What is random for each change by nature, and only replies to writes and the history after them contain.
 MASKS = (
@@ -287,30 +288,30 @@ def serving(home: str, clock: FrozenClock) -> Iterator[Web]:
         yield server.as_(token)
 
 
-def read_interface(kept: Kept, server: Web) -> Replies:
+def read_interface(own_memory: Kept, server: Web) -> Replies:
     """Ask every endpoint and every tool."""
-    return {**_read_http(kept, server), **_call_tools(server, READ_TOOLS, READ_OPERATIONS)}
+    return {**_read_http(own_memory, server), **_call_tools(server, READ_TOOLS, READ_OPERATIONS)}
 
 
-def read_everything(kept: Kept, server: Web, clock: FrozenClock) -> Replies:
-    return {**read_interface(kept, server), **_read_mcp(server), **_read_library(kept, clock)}
+def read_everything(own_memory: Kept, server: Web, clock: FrozenClock) -> Replies:
+    return {**read_interface(own_memory, server), **_read_mcp(server), **_read_library(own_memory, clock)}
 
 
-def write_everything(kept: Kept, server: Web) -> Replies:
+def write_everything(own_memory: Kept, server: Web) -> Replies:
     replies = _call_tools(server, WRITE_TOOLS, WRITE_OPERATIONS)
-    for name, requests in write_endpoints(kept).items():
+    for name, requests in write_endpoints(own_memory).items():
         for number, (method, request) in enumerate(requests):
             replies[f"{name} #{number} {request.path}"] = _describe(_send(server, method, request))
-    return {asked: mask(reply) for asked, reply in replies.items()}
+    return {question: mask(reply) for question, reply in replies.items()}
 
 
-def _read_http(kept: Kept, server: Web) -> Replies:
+def _read_http(own_memory: Kept, server: Web) -> Replies:
     replies: Replies = {}
-    for name, requests in read_endpoints(kept).items():
+    for name, requests in read_endpoints(own_memory).items():
         method = name.partition(" ")[0]
         for request in requests:
-            asked = f"{method} {request.path} {dict(request.params)} {request.body or ''}"
-            replies[asked] = _describe(_send(server, method, request))
+            question = f"{method} {request.path} {dict(request.params)} {request.body or ''}"
+            replies[question] = _describe(_send(server, method, request))
     return replies
 
 
@@ -330,13 +331,13 @@ def _call_tools(
     server: Web, tools: Mapping[str, Sequence[dict[str, Any]]], operations: Mapping[str, Sequence[dict[str, Any]]]
 ) -> Replies:
     """Every call over HTTP, and over MCP what it says of the same."""
-    calls = [(name, given) for name, some in tools.items() for given in some]
-    calls += [("MemoryTool", {"op": op, **given}) for op, some in operations.items() for given in some]
+    calls = [(name, values) for name, some in tools.items() for values in some]
+    calls += [("MemoryTool", {"op": op, **values}) for op, some in operations.items() for values in some]
     replies: Replies = {}
-    for name, given in calls:
-        asked = f"{name} {json.dumps(given)}"
-        replies[f"HTTP: {asked}"] = _describe(_send(server, "POST", Http(f"tools/{name}", body=given)))
-        replies[f"MCP: {asked}"] = json.dumps(server.call(name, **given))
+    for name, arguments in calls:
+        question = f"{name} {json.dumps(arguments)}"
+        replies[f"HTTP: {question}"] = _describe(_send(server, "POST", Http(f"tools/{name}", body=arguments)))
+        replies[f"MCP: {question}"] = json.dumps(server.call(name, **arguments))
     return replies
 
 
@@ -348,19 +349,22 @@ def list_mcp_requests() -> list[tuple[str, dict[str, Any]]]:
         *(("resources/read", {"uri": f"commonplace://{name}?query={query}"})
           for name in ("context", "receipt") for query in ("", "kettle")),
         *(("prompts/get", {"name": "recall", "arguments": {"topic": topic}}) for topic in ("", "kettle")),
-        *(("completion/complete", {"ref": ref, "argument": {"name": name, "value": begun}})
+        *(("completion/complete", {"ref": ref, "argument": {"name": name, "value": first}})
           for ref in ({"type": "ref/resource", "uri": "commonplace://page/{+path}"},
                       {"type": "ref/prompt", "name": "recall"})
-          for name, begun in COMPLETIONS),
+          for name, first in COMPLETIONS),
     ]  # fmt: skip
 
 
 def _read_mcp(server: Web) -> Replies:
-    return {f"{method} {given}": json.dumps(server.ask(method, **given)) for method, given in list_mcp_requests()}
+    return {
+        f"{method} {arguments}": json.dumps(server.ask(method, **arguments))
+        for method, arguments in list_mcp_requests()
+    }
 
 
-def _read_library(kept: Kept, clock: FrozenClock) -> Replies:
-    with Memory(kept.home, "ann", clock=clock) as memory:
+def _read_library(own_memory: Kept, clock: FrozenClock) -> Replies:
+    with Memory(own_memory.home, "ann", clock=clock) as memory:
         replies = {f"search {query}": repr(memory.search(query, limit=50)) for query in QUERIES}
         replies["status"] = repr(memory.status())
         context = memory.context(user="ulla", channel="dev", query="kettle")

@@ -62,31 +62,31 @@ class Asked(NamedTuple):
     writing: Replies
 
 
-def ask(template: Path, kept: Kept, *, with_others: bool) -> Asked:
+def ask(template: Path, own_memory: Kept, *, with_others: bool) -> Asked:
     """Ask everything of a copy of the template, at the same place each time: replies name it."""
     clock = FrozenClock()
-    shutil.rmtree(kept.home, ignore_errors=True)
-    shutil.copytree(template, kept.home)
+    shutil.rmtree(own_memory.home, ignore_errors=True)
+    shutil.copytree(template, own_memory.home)
     if with_others:
-        keep_others(kept.home, clock, 1)
-    with serving(kept.home, clock) as server:
-        first = read_everything(kept, server, clock)
+        keep_others(own_memory.home, clock, 1)
+    with serving(own_memory.home, clock) as server:
+        first = read_everything(own_memory, server, clock)
         if with_others:
-            keep_others(kept.home, clock, 2)
-        again = read_everything(kept, server, clock)
-        return Asked(first, again, run_commands(kept.home), write_everything(kept, server))
+            keep_others(own_memory.home, clock, 2)
+        again = read_everything(own_memory, server, clock)
+        return Asked(first, again, run_commands(own_memory.home), write_everything(own_memory, server))
 
 
 def answer(top: Path) -> tuple[Asked, Asked]:
-    kept = keep_own(str(top / "home"), FrozenClock())
+    own_memory = keep_own(str(top / "home"), FrozenClock())
     shutil.rmtree(top / "home/.index", ignore_errors=True)
     template = Path(shutil.move(top / "home", top / "template"))
-    return ask(template, kept, with_others=False), ask(template, kept, with_others=True)
+    return ask(template, own_memory, with_others=False), ask(template, own_memory, with_others=True)
 
 
 def differences(alone: Replies, beside: Replies) -> dict[str, tuple[str, str]]:
     assert alone.keys() == beside.keys()
-    return {asked: (alone[asked], beside[asked]) for asked in alone if alone[asked] != beside[asked]}
+    return {request: (alone[request], beside[request]) for request in alone if alone[request] != beside[request]}
 
 
 @pytest.mark.slow
@@ -103,23 +103,25 @@ def check_substance(alone: Asked, beside: Asked) -> None:
     assert [len(replies) > 50 for replies in alone] == [True] * 4
     assert sum("blue kettle" in reply for replies in alone for reply in replies.values()) > 100
     for replies in beside:
-        assert not [asked for asked, reply in replies.items() if "stole the" in reply or "hide the kettle" in reply]
+        assert not [request for request, reply in replies.items() if "stole the" in reply or "hide the kettle" in reply]
 
 
 def test_every_endpoint_is_asked() -> None:
-    kept = Kept("", ("0123", "4567", "89ab"))
-    known = {**read_endpoints(kept), **write_endpoints(kept), **ELSEWHERE}
+    remaining = Kept("", ("0123", "4567", "89ab"))
+    known = {**read_endpoints(remaining), **write_endpoints(remaining), **ELSEWHERE}
     assert known.keys() == {endpoint.name for endpoint in ENDPOINTS}
 
 
 def test_every_parameter_of_an_endpoint_is_used() -> None:
-    kept = Kept("", ("0123", "4567", "89ab"))
-    asked = {name: {key for request in some for key in request.params} for name, some in read_endpoints(kept).items()}
+    remaining = Kept("", ("0123", "4567", "89ab"))
+    question = {
+        name: {key for request in some for key in request.params} for name, some in read_endpoints(remaining).items()
+    }
     unused = {
         endpoint.name: names
         for endpoint in ENDPOINTS
-        if endpoint.name in asked
-        and (names := {each.name for each in endpoint.parameters if each.where == "query"} - asked[endpoint.name])
+        if endpoint.name in question
+        and (names := {each.name for each in endpoint.parameters if each.where == "query"} - question[endpoint.name])
     }
     assert unused == {}
 
@@ -133,9 +135,9 @@ def test_every_route_of_a_server_is_known(tmp_path: Path) -> None:
 
 def test_every_request_of_mcp_is_known(tmp_path: Path) -> None:
     server = McpServer(MemoryService(ServerOptions(str(tmp_path)))).server
-    asked = {method for method, _ in list_mcp_requests()}
-    assert {*asked, *OTHER_METHODS} == {*server._request_handlers}
-    assert not asked & OTHER_METHODS.keys()
+    methods = {method for method, _ in list_mcp_requests()}
+    assert {*methods, *OTHER_METHODS} == {*server._request_handlers}
+    assert not methods & OTHER_METHODS.keys()
 
 
 def test_every_method_of_the_library_is_known() -> None:

@@ -66,27 +66,27 @@ def server_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def server(server_folder: Path) -> Iterator[str]:
     """The URL of a server."""
     psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed: pip install 'commonplace[postgres]'")
-    named = os.environ.get("COMMONPLACE_TEST_DATABASE")
-    if named:
+    response = os.environ.get("COMMONPLACE_TEST_DATABASE")
+    if response:
         try:
-            psycopg.connect(named, connect_timeout=5).close()
+            psycopg.connect(response, connect_timeout=5).close()
         except psycopg.Error as error:
             pytest.skip(f"COMMONPLACE_TEST_DATABASE names no server that answers: {error}")
-        yield named
+        yield response
         return
-    with embedded(server_folder) as running:
+    with run_server(server_folder) as running:
         yield running.get_uri()
 
 
 @contextmanager
-def embedded(folder: Path) -> Iterator[Any]:
+def run_server(folder: Path) -> Iterator[Any]:
     """A server of this machine; it ends with its last worker, and its folder goes."""
     folder.mkdir(exist_ok=True)  # two workers that make it at once
     package = _import_package()
     script = Path(__file__).with_name("stop_server.py")  # a worker that is killed cleans up nothing
     watcher = subprocess.Popen([sys.executable, script, folder], stdin=subprocess.PIPE, start_new_session=True)
     try:
-        with _started(package, folder) as running:
+        with _get_server(package, folder) as running:
             yield running
     finally:
         watcher.communicate()
@@ -104,7 +104,7 @@ def _import_package() -> Any:
         )
 
 
-def _started(package: Any, folder: Path) -> Any:
+def _get_server(package: Any, folder: Path) -> Any:
     """A server, or a skip that says why this system starts none: whoever has no right to make users, say."""
     try:
         return package.get_server(folder, cleanup_mode="delete")
@@ -159,22 +159,22 @@ def empty_database(server: str, template: str) -> Iterator[str]:
 
 
 @pytest.fixture
-def opened(url: str) -> Iterator[Callable[..., Database]]:
+def open_database(url: str) -> Iterator[Callable[..., Database]]:
     """Opens the database as a tenant; each is a handle of its own, as on another machine."""
-    made: list[Database] = []
+    result: list[Database] = []
 
     def open_as(tenant: str = "acme") -> Database:
-        made.append(Database(parse_url(url)._replace(tenant=tenant)))
-        return made[-1]
+        result.append(Database(parse_url(url)._replace(tenant=tenant)))
+        return result[-1]
 
     yield open_as
-    for database in made:
+    for database in result:
         database.close()
 
 
 @pytest.fixture
-def database(opened: Callable[..., Database]) -> Database:
-    return opened()
+def database(open_database: Callable[..., Database]) -> Database:
+    return open_database()
 
 
 @pytest.fixture

@@ -100,14 +100,14 @@ class DatabasePath:
 
     def files(self, *, history: bool) -> dict[str, tuple[bytes, int, int]]:
         """Every page of a home as a file, with its rights and its time; and history as a folder keeps it."""
-        database, found = self._pages._database, {}
+        database, result = self._pages._database, {}
         with database.transaction() as connection:
-            asked = f"SELECT path, data, {MICROSECONDS} FROM commonplace.pages WHERE data IS NOT NULL ORDER BY path"
-            for path, data, modified in connection.execute(asked):
-                found[path] = data, PRIVATE_FILE_MODE, modified * 1000
+            question = f"SELECT path, data, {MICROSECONDS} FROM commonplace.pages WHERE data IS NOT NULL ORDER BY path"
+            for path, data, modified in connection.execute(question):
+                result[path] = data, PRIVATE_FILE_MODE, modified * 1000
             for path, lines in read_history_files(connection, database.tenant) if history else ():
-                found[path] = b"".join(map(format_line, lines)), PRIVATE_FILE_MODE, 0
-        return found
+                result[path] = b"".join(map(format_line, lines)), PRIVATE_FILE_MODE, 0
+        return result
 
     def stat(self) -> SimpleNamespace:
         _, mode, modified = self.files(history=False)[self.path]
@@ -142,14 +142,14 @@ class DatabasePath:
         self._pages.append(self.path, added.getvalue())
 
     def rglob(self, pattern: str) -> list[DatabasePath]:
-        found = {path for path in self._below(self.path) if fnmatch.fnmatch(posixpath.basename(path), pattern)}
-        return [DatabasePath(self._url, self._pages, path) for path in sorted(found)]
+        paths = {path for path in self._below(self.path) if fnmatch.fnmatch(posixpath.basename(path), pattern)}
+        return [DatabasePath(self._url, self._pages, path) for path in sorted(paths)]
 
     def glob(self, pattern: str) -> list[DatabasePath]:
-        found = [self]
+        result = [self]
         for part in pattern.split("/"):
-            found = [below for each in found for below in each.iterdir() if fnmatch.fnmatch(below.name, part)]
-        return found
+            result = [below for each in result for below in each.iterdir() if fnmatch.fnmatch(below.name, part)]
+        return result
 
     def iterdir(self) -> list[DatabasePath]:
         below = len(self.path) + 1 if self.path else 0
@@ -173,7 +173,7 @@ class Around:
         return self._named[name]
 
     def rglob(self, pattern: str) -> list[DatabasePath]:
-        return [found for home in self._named.values() for found in home.rglob(pattern)]
+        return [path for home in self._named.values() for path in home.rglob(pattern)]
 
 
 class Homes:

@@ -38,10 +38,10 @@ def install_packages(folder: Path) -> None:
 def find_python() -> str:
     """Return an interpreter of this version that any user may run."""
     version = f"python3.{sys.version_info.minor}"
-    found = next((path for path in (f"/usr/bin/{version}", f"/usr/local/bin/{version}") if os.path.exists(path)), "")
-    if not found and os.getuid() == 0:
+    result = next((path for path in (f"/usr/bin/{version}", f"/usr/local/bin/{version}") if os.path.exists(path)), "")
+    if not result and os.getuid() == 0:
         pytest.skip(f"PostgreSQL does not run as root, and there is no {version} that others may run")
-    return found or sys.executable
+    return result or sys.executable
 
 
 def free_port() -> int:

@@ -104,11 +104,11 @@ def _track_databases(patch: pytest.MonkeyPatch) -> list[Database]:
     opened: list[Database] = []
     begin = Database.__init__
 
-    def begun(self: Database, *given: Any) -> None:
-        begin(self, *given)
+    def note_opening(self: Database, *arguments: Any) -> None:
+        begin(self, *arguments)
         opened.append(self)
 
-    patch.setattr(Database, "__init__", begun)
+    patch.setattr(Database, "__init__", note_opening)
     return opened
 
 
@@ -124,7 +124,7 @@ def memory(home: DatabasePath, clock: FrozenClock) -> Memory:
 
 def collect_tests(names: Iterable[str], on_a_home: set[str], left_out: Iterable[str]) -> dict[str, Any]:
     """The tests and fixtures of some modules that are about a home, and the fixtures they need here, by name."""
-    found: dict[str, Any] = {name: globals()[name] for name in REPLACED_FIXTURES}
+    result: dict[str, Any] = {name: globals()[name] for name in REPLACED_FIXTURES}
     for name in names:
         module = importlib.import_module(f"tests.{name}")
         for each, value in vars(module).items():
@@ -132,8 +132,8 @@ def collect_tests(names: Iterable[str], on_a_home: set[str], left_out: Iterable[
                 continue
             is_test = each.startswith("test_") and each not in left_out
             if _is_fixture(value) or (is_test and on_a_home & {*inspect.signature(value).parameters}):
-                found.setdefault(each, value)
-    return found
+                result.setdefault(each, value)
+    return result
 
 
 def _is_fixture(value: object) -> bool:

@@ -26,21 +26,21 @@ Open = Callable[[str], Home]
 
 
 @pytest.fixture
-def opened(url: str, clock: FrozenClock) -> Iterator[Open]:
+def open_any_home(url: str, clock: FrozenClock) -> Iterator[Open]:
     """Opens a home: a tenant of the database by its name, or a folder by its path."""
-    made: list[Home] = []
+    result: list[Home] = []
 
     def open_home(where: str) -> Home:
         tenant = f"{url}{'&' if '?' in url else '?'}tenant={where}"
-        made.append(Home(where if "/" in where else tenant, clock=clock))
-        return made[-1]
+        result.append(Home(where if "/" in where else tenant, clock=clock))
+        return result[-1]
 
     yield open_home
-    for home in made:
+    for home in result:
         home.close()
 
 
-def exported(home: Home, *, history: bool = True) -> bytes:
+def export_bytes(home: Home, *, history: bool = True) -> bytes:
     out = io.BytesIO()
     export_to(home, out, "jsonl", history=history)
     return out.getvalue()
@@ -62,28 +62,28 @@ def read_all(history: Any, path: str) -> list[bytes | None]:
 
 
 def test_an_archive_goes_into_a_database_and_back_with_its_history(
-    tmp_path: Path, opened: Open, clock: FrozenClock
+    tmp_path: Path, open_any_home: Open, clock: FrozenClock
 ) -> None:
     furnish(tmp_path / "home", clock).close()
-    source = opened(str(tmp_path / "home"))
-    source.storage.pages.record_outside_edits(says(exported(source, history=False)))  # what was put there by hand
-    first = exported(source)
-    import_from(opened("acme"), io.BytesIO(first))
-    second = exported(opened("acme"))
+    source = open_any_home(str(tmp_path / "home"))
+    source.storage.pages.record_outside_edits(says(export_bytes(source, history=False)))  # what was put there by hand
+    first = export_bytes(source)
+    import_from(open_any_home("acme"), io.BytesIO(first))
+    second = export_bytes(open_any_home("acme"))
     assert without_origins(second) == says(first)
-    import_from(opened(str(tmp_path / "back")), io.BytesIO(second))
-    assert without_origins(exported(opened(str(tmp_path / "back")))) == says(first)
-    assert exported(opened("acme")) == second
-    again = import_from(opened("acme"), io.BytesIO(second))
+    import_from(open_any_home(str(tmp_path / "back")), io.BytesIO(second))
+    assert without_origins(export_bytes(open_any_home(str(tmp_path / "back")))) == says(first)
+    assert export_bytes(open_any_home("acme")) == second
+    again = import_from(open_any_home("acme"), io.BytesIO(second))
     assert (again.added, again.replaced) == ((), ())
-    there, here = opened("acme").storage.history, opened(str(tmp_path / "home")).storage.history
+    there, here = open_any_home("acme").storage.history, open_any_home(str(tmp_path / "home")).storage.history
     assert [change._replace(origin="") for change in there.changes()] == here.changes()
     assert [read_all(there, path) for path in there.paths()] == [read_all(here, path) for path in here.paths()]
 
 
-def test_an_export_sees_one_state_while_others_write(opened: Open) -> None:
+def test_an_export_sees_one_state_while_others_write(open_any_home: Open) -> None:
     """Each round writes two pages: no archive has the second of a round without the first."""
-    home, stop, seen = opened("acme"), threading.Event(), []
+    home, stop, seen = open_any_home("acme"), threading.Event(), []
 
     def write() -> None:
         number = 0
@@ -96,7 +96,7 @@ def test_an_export_sees_one_state_while_others_write(opened: Open) -> None:
     thread.start()
     try:
         for _ in range(20):
-            pages = says(exported(opened("acme"), history=False))
+            pages = says(export_bytes(open_any_home("acme"), history=False))
             seen.append((int(pages.get("memory/a.md", 0)), int(pages.get("memory/z.md", 0))))
     finally:
         stop.set()
@@ -106,36 +106,36 @@ def test_an_export_sees_one_state_while_others_write(opened: Open) -> None:
 
 
 def test_an_import_that_somebody_gets_in_the_way_of_leaves_nothing(
-    opened: Open, monkeypatch: pytest.MonkeyPatch
+    open_any_home: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    source, target, other = opened("acme"), opened("them"), opened("them")
+    source, target, other = open_any_home("acme"), open_any_home("them"), open_any_home("them")
     for name in ("a", "b"):
         source.storage.pages.write(f"memory/{name}.md", name)
-    archive = exported(source)
+    archive = export_bytes(source)
     put = PostgresBulk.put
 
-    def put_late(*given: Any, **named: Any) -> object:
+    def put_late(*arguments: Any, **names: Any) -> object:
         other.storage.pages.write("memory/b.md", "mine")
-        return put(*given, **named)
+        return put(*arguments, **names)
 
     monkeypatch.setattr(PostgresBulk, "put", put_late)
     with pytest.raises(StaleVersion):
         import_from(target, io.BytesIO(archive))
-    assert says(exported(target, history=False)) == {"memory/b.md": "mine"}
+    assert says(export_bytes(target, history=False)) == {"memory/b.md": "mine"}
     assert [change.path for change in target.storage.history.changes()] == ["memory/b.md"]
 
 
 def test_an_import_makes_no_page_where_a_folder_was_made_meanwhile(
-    opened: Open, monkeypatch: pytest.MonkeyPatch
+    open_any_home: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    source, target, other = opened("acme"), opened("them"), opened("them")
+    source, target, other = open_any_home("acme"), open_any_home("them"), open_any_home("them")
     source.storage.pages.write("memory/a.md", "a")
-    archive = exported(source)
+    archive = export_bytes(source)
     put = PostgresBulk.put
 
-    def put_late(*given: Any, **named: Any) -> object:
+    def put_late(*arguments: Any, **names: Any) -> object:
         other.storage.pages.write("memory/a.md/b.md", "mine")
-        return put(*given, **named)
+        return put(*arguments, **names)
 
     monkeypatch.setattr(PostgresBulk, "put", put_late)
     with pytest.raises(StorageError, match=r"memory/a.md cannot be a page beside the page memory/a.md/b.md: use an"):
@@ -143,7 +143,7 @@ def test_an_import_makes_no_page_where_a_folder_was_made_meanwhile(
     assert target.storage.pages.list("memory", deep=True) == ["memory/a.md/b.md"]
 
 
-def test_history_that_cannot_be_real_is_left_out_and_reported(opened: Open) -> None:
+def test_history_that_cannot_be_real_is_left_out_and_reported(open_any_home: Open) -> None:
     good = Line(Change("5b00000001", "2026-03-14T09:26:53.000000Z", "memory/a.md", "v", ""), 0, None, "")
     bad = [
         good._replace(change=good.change._replace(path="memory/\0.md")),
@@ -162,7 +162,7 @@ def test_history_that_cannot_be_real_is_left_out_and_reported(opened: Open) -> N
             {"path": "memory/a.md", "text": "tea", "modified": "0"},
         )
     )
-    home = opened("acme")
+    home = open_any_home("acme")
     done = import_from(home, io.BytesIO(f"{archive}\n".encode()))
     assert "6 lines of the archive's history can be no history" in done.warnings[0]
     assert [change.path for change in home.storage.history.changes()] == ["memory/a.md", "memory/a.md"]
@@ -170,11 +170,11 @@ def test_history_that_cannot_be_real_is_left_out_and_reported(opened: Open) -> N
 
 
 def test_what_was_imported_is_found_and_taken_note_of_by_who_follows(
-    opened: Open, url: str, clock: FrozenClock
+    open_any_home: Open, url: str, clock: FrozenClock
 ) -> None:
-    source = opened("acme")
+    source = open_any_home("acme")
     source.storage.pages.write("memory/fruit.md", "the papaya was ripe")
     with Memory(f"{url}{'&' if '?' in url else '?'}tenant=them", clock=clock) as memory:
         assert memory.search("papaya") == []
-        import_from(opened("them"), io.BytesIO(exported(source)))
+        import_from(open_any_home("them"), io.BytesIO(export_bytes(source)))
         assert [hit.path for hit in memory.search("papaya")] == ["memory/fruit.md"]

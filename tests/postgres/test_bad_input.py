@@ -38,7 +38,7 @@ ASKED: list[Callable[[Memory], object]] = [
 ]
 
 
-def said(ask: Callable[[Memory], object], memory: Memory) -> str:
+def describe_answer(ask: Callable[[Memory], object], memory: Memory) -> str:
     try:
         answer = ask(memory)
     except CommonplaceError as error:
@@ -51,9 +51,9 @@ def said(ask: Callable[[Memory], object], memory: Memory) -> str:
 @pytest.mark.parametrize("ask", ASKED)
 def test_a_null_character_is_reported_as_in_a_folder(ask: Callable[[Memory], object], url: str, home: Path) -> None:
     with Memory(url) as memory, Memory(home) as beside:
-        told = said(ask, memory)
-        assert told == said(ask, beside)
-        assert "StorageError" not in told
+        answer = describe_answer(ask, memory)
+        assert answer == describe_answer(ask, beside)
+        assert "StorageError" not in answer
 
 
 def test_what_slips_through_is_still_no_fault_of_the_database(database: Database) -> None:
@@ -80,6 +80,6 @@ def test_a_page_that_is_no_text_is_named_by_who_looks_for_text(
     pages.write("memory/a.md", "x")
     with database.transaction() as connection:
         connection.execute("UPDATE commonplace.pages SET data = %s", (data,))
-    found, warnings = pages.find_text("memory", "not there")
-    assert found == []
+    result, warnings = pages.find_text("memory", "not there")
+    assert result == []
     assert [warning.split()[0] for warning in warnings] == ([] if is_text else ["memory/a.md"])

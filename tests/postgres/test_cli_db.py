@@ -38,7 +38,7 @@ def bare(server: str) -> Iterator[str]:
 
 
 @pytest.fixture
-def used(shell: Shell, url: str) -> Shell:
+def tenant_shell(shell: Shell, url: str) -> Shell:
     """A memory of a tenant, with a password in its URL that must not be seen anywhere."""
     shell.environment["COMMONPLACE_HOME"] = with_password(of_tenant(url, "acme"))
     shell.ok("init")
@@ -107,7 +107,7 @@ def _execute(url: str, statement: str, value: int) -> None:
         connection.execute(statement.encode(), (value,))
 
 
-def test_every_days_commands_work_and_no_password_is_seen(used: Shell) -> None:
+def test_every_days_commands_work_and_no_password_is_seen(tenant_shell: Shell) -> None:
     every = [
         ["status"], ["search", "tea"], ["search", "tea", "--keyword"], ["recall"], ["read", "editor"], ["list"],
         ["list", "--notes"], ["context"], ["index"], ["index", "rebuild"], ["tools"], ["world", "people", "Ann"],
@@ -115,95 +115,97 @@ def test_every_days_commands_work_and_no_password_is_seen(used: Shell) -> None:
         ["forget", "--key", "editor"], ["forget", "--key", "editor", "--yes"], ["init"], ["install", "codex", "--print"],
     ]  # fmt: skip
     for command in every:
-        done = used.run(*command)
+        done = tenant_shell.run(*command)
         assert done.returncode == 0, (command, done.stderr)
         assert PASSWORD not in done.stdout + done.stderr, command
-    assert not (used.folder / "postgresql:").exists()
-    assert {each.name for each in used.folder.iterdir()} <= {"user"}
+    assert not (tenant_shell.folder / "postgresql:").exists()
+    assert {each.name for each in tenant_shell.folder.iterdir()} <= {"user"}
 
 
-def test_history_is_gone_through_by_ids(used: Shell) -> None:
-    used.ok("reflect", "Curated once.")
-    used.ok("reflect", "Curated twice.")
-    last, first = (each["id"] for each in json.loads(used.ok("log", "--json"))["changes"][:2])
-    path = json.loads(used.ok("log", "--json"))["changes"][0]["path"]
-    assert "+Curated twice." in used.ok("diff", last)
-    used.ok("restore", path, "--as-of", first)
-    assert "Curated once." in used.ok("show", path)
-    used.ok("undo", json.loads(used.ok("log", "--json"))["changes"][0]["id"])
-    assert "Curated twice." in used.ok("show", path)
+def test_history_is_gone_through_by_ids(tenant_shell: Shell) -> None:
+    tenant_shell.ok("reflect", "Curated once.")
+    tenant_shell.ok("reflect", "Curated twice.")
+    last, first = (each["id"] for each in json.loads(tenant_shell.ok("log", "--json"))["changes"][:2])
+    path = json.loads(tenant_shell.ok("log", "--json"))["changes"][0]["path"]
+    assert "+Curated twice." in tenant_shell.ok("diff", last)
+    tenant_shell.ok("restore", path, "--as-of", first)
+    assert "Curated once." in tenant_shell.ok("show", path)
+    tenant_shell.ok("undo", json.loads(tenant_shell.ok("log", "--json"))["changes"][0]["id"])
+    assert "Curated twice." in tenant_shell.ok("show", path)
 
 
-def test_archives_imports_and_doctor_work_as_on_a_folder(used: Shell) -> None:
-    used.ok("remember", "Ann drinks rooibos.")
-    (used.folder / "notes").mkdir()
-    (used.folder / "notes/a.md").write_text("# Pots\n")
-    assert "1 page" in used.ok("import", "notes", "--from", "markdown")
-    assert "nothing new" in used.ok("import", "notes", "--from", "markdown")
-    used.ok("export", "x.tar.gz", "--history")
-    used.ok("--home", str(used.folder / "copy"), "import", "x.tar.gz")
-    assert "rooibos" in used.ok("--home", str(used.folder / "copy"), "search", "--keyword", "rooibos")
-    used.ok("undo")
-    assert "memory/notes/a.md" not in used.ok("list")
-    assert "1 added" in used.ok("import", "x.tar.gz")
-    assert "memory/notes/a.md" in used.ok("list")
-    assert "No problems found" in used.ok("doctor", "--fix")
+def test_archives_imports_and_doctor_work_as_on_a_folder(tenant_shell: Shell) -> None:
+    tenant_shell.ok("remember", "Ann drinks rooibos.")
+    (tenant_shell.folder / "notes").mkdir()
+    (tenant_shell.folder / "notes/a.md").write_text("# Pots\n")
+    assert "1 page" in tenant_shell.ok("import", "notes", "--from", "markdown")
+    assert "nothing new" in tenant_shell.ok("import", "notes", "--from", "markdown")
+    tenant_shell.ok("export", "x.tar.gz", "--history")
+    tenant_shell.ok("--home", str(tenant_shell.folder / "copy"), "import", "x.tar.gz")
+    assert "rooibos" in tenant_shell.ok("--home", str(tenant_shell.folder / "copy"), "search", "--keyword", "rooibos")
+    tenant_shell.ok("undo")
+    assert "memory/notes/a.md" not in tenant_shell.ok("list")
+    assert "1 added" in tenant_shell.ok("import", "x.tar.gz")
+    assert "memory/notes/a.md" in tenant_shell.ok("list")
+    assert "No problems found" in tenant_shell.ok("doctor", "--fix")
 
 
-def test_a_session_starts_with_what_is_known_and_is_kept(used: Shell) -> None:
-    used.ok("reflect", "Ann prefers tea.")
-    assert "Ann prefers tea" in used.ok("hook", "session-start", stdin="{}")
-    said = used.folder / "said.jsonl"
-    said.write_text(json.dumps({"role": "user", "content": "what about the harbour"}) + "\n")
-    used.ok("hook", "session-end", stdin=json.dumps({"transcript_path": str(said), "session_id": "s-1"}))
-    assert "s-1.jsonl" in used.ok("forget", "--session", "s-1")
+def test_a_session_starts_with_what_is_known_and_is_kept(tenant_shell: Shell) -> None:
+    tenant_shell.ok("reflect", "Ann prefers tea.")
+    assert "Ann prefers tea" in tenant_shell.ok("hook", "session-start", stdin="{}")
+    folder = tenant_shell.folder / "said.jsonl"
+    folder.write_text(json.dumps({"role": "user", "content": "what about the harbour"}) + "\n")
+    tenant_shell.ok("hook", "session-end", stdin=json.dumps({"transcript_path": str(folder), "session_id": "s-1"}))
+    assert "s-1.jsonl" in tenant_shell.ok("forget", "--session", "s-1")
 
 
-def test_tenants_are_memories_of_their_own(used: Shell, url: str) -> None:
+def test_tenants_are_memories_of_their_own(tenant_shell: Shell, url: str) -> None:
     other = of_tenant(url, "other")
-    used.ok("init", other)
-    assert "Nothing found." in used.ok("--home", other, "search", "tea")
-    assert used.run("--home", other, "forget", "--scope", "agent:main", "--yes").returncode == 3
-    assert "tea" in used.ok("search", "tea")
+    tenant_shell.ok("init", other)
+    assert "Nothing found." in tenant_shell.ok("--home", other, "search", "tea")
+    assert tenant_shell.run("--home", other, "forget", "--scope", "agent:main", "--yes").returncode == 3
+    assert "tea" in tenant_shell.ok("search", "tea")
 
 
-def test_questions_are_measured_on_a_database(used: Shell) -> None:
-    hit = json.loads(used.ok("search", "tea", "--json"))["results"][0]["citation"]
-    (used.folder / "questions.jsonl").write_text(json.dumps({"question": "who likes tea", "evidence": [hit]}) + "\n")
-    assert json.loads(used.ok("eval", "questions.jsonl", "--json"))["questions"] == 1
+def test_questions_are_measured_on_a_database(tenant_shell: Shell) -> None:
+    hit = json.loads(tenant_shell.ok("search", "tea", "--json"))["results"][0]["citation"]
+    (tenant_shell.folder / "questions.jsonl").write_text(
+        json.dumps({"question": "who likes tea", "evidence": [hit]}) + "\n"
+    )
+    assert json.loads(tenant_shell.ok("eval", "questions.jsonl", "--json"))["questions"] == 1
 
 
-def test_a_watcher_reports_what_another_machine_writes(used: Shell) -> None:
+def test_a_watcher_reports_what_another_machine_writes(tenant_shell: Shell) -> None:
     watching = subprocess.Popen(
         [sys.executable, "-m", "commonplace", "watch", "--json"],
-        cwd=used.folder, env=used.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        cwd=tenant_shell.folder, env=tenant_shell.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:
         assert watching.stdout
         assert watching.stderr
         assert PASSWORD not in watching.stderr.readline()
-        used.ok("world", "places", "Oslo")
+        tenant_shell.ok("world", "places", "Oslo")
         assert json.loads(watching.stdout.readline())["path"].endswith("places.md")
     finally:
         watching.terminate()
         watching.communicate()
 
 
-def test_a_server_of_memory_serves_a_database(used: Shell) -> None:
+def test_a_server_of_memory_serves_a_database(tenant_shell: Shell) -> None:
     pytest.importorskip("mcp")
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-    asked = [
+    request = [
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
         {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "memory_search", "arguments": {"query": "tea"}}},
     ]  # fmt: skip
     with subprocess.Popen(
         [sys.executable, "-m", "commonplace", "mcp"],
-        cwd=used.folder, env=used.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        cwd=tenant_shell.folder, env=tenant_shell.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     ) as serving:  # fmt: skip
         assert serving.stdin
         assert serving.stdout
-        serving.stdin.write("".join(json.dumps(each) + "\n" for each in asked))
+        serving.stdin.write("".join(json.dumps(each) + "\n" for each in request))
         serving.stdin.flush()
         answers = [serving.stdout.readline(), serving.stdout.readline()]
         serving.stdin.close()

@@ -28,7 +28,7 @@ from .writer import pages_at
 pytestmark = pytest.mark.slow
 
 
-def connected(url: str) -> int:
+def count_connections(url: str) -> int:
     """How many connections to the database there are, beside the one that asks."""
     import psycopg
 
@@ -40,18 +40,18 @@ def connected(url: str) -> int:
 
 
 def test_handles_of_a_process_share_their_connections_and_the_last_one_closes_them(
-    url: str, opened: Callable[..., Database]
+    url: str, open_database: Callable[..., Database]
 ) -> None:
-    many = [opened(f"tenant {number}") for number in range(12)]
+    many = [open_database(f"tenant {number}") for number in range(12)]
     for each in many:
         assert each.query("SELECT current_setting('commonplace.tenant')", {}) == [(each.tenant,)]
-    assert connected(url) == 1
+    assert count_connections(url) == 1
     for each in many[1:]:
         each.close()
     assert many[0].query("SELECT 1", {}) == [(1,)]
     many[0].close()
     many[0].close()
-    wait_until(lambda: connected(url) == 0, "the server notices a moment later")
+    wait_until(lambda: count_connections(url) == 0, "the server notices a moment later")
     assert many[0].query("SELECT 2", {}) == [(2,)], "one that was closed opens again by itself"
 
 
@@ -114,7 +114,7 @@ def test_a_url_of_several_hosts_looks_for_the_one_that_takes_writes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "host", "port"),
+    ("output", "host", "port"),
     [
         ("replica", "replica", "5433"),
         ("replica:6000", "replica", "6000"),
@@ -125,16 +125,16 @@ def test_a_url_of_several_hosts_looks_for_the_one_that_takes_writes() -> None:
         ("postgresql://reader@replica/other", "replica", None),
     ],
 )
-def test_replicas_are_named_by_host_or_by_a_url(said: str, host: str, port: str | None) -> None:
+def test_replicas_are_named_by_host_or_by_a_url(output: str, host: str, port: str | None) -> None:
     from urllib.parse import quote
 
     from psycopg.conninfo import conninfo_to_dict
 
-    home = f"postgresql://ann@primary:5433/db?target_session_attrs=read-write&tenant=a&search={quote(said, safe='')}"
-    assert parse_url(home).search == said
-    found = replica_address(parse_url(home))
-    parts = conninfo_to_dict(found.url)
-    assert (parts["host"], parts.get("port"), found.tenant) == (host, port, "a")
+    home = f"postgresql://ann@primary:5433/db?target_session_attrs=read-write&tenant=a&search={quote(output, safe='')}"
+    assert parse_url(home).search == output
+    result = replica_address(parse_url(home))
+    parts = conninfo_to_dict(result.url)
+    assert (parts["host"], parts.get("port"), result.tenant) == (host, port, "a")
     assert parts["target_session_attrs"] == "any"
     assert parse_url(with_tenant(home, "b c&d")) == parse_url(home)._replace(tenant="b c&d")
 
@@ -185,11 +185,11 @@ def test_a_pool_without_a_free_connection_says_so(
         for pool in database._pools.all():  # a slow machine may take its time for the eight, not for the ninth
             monkeypatch.setattr(pool, "timeout", 0.2)
         with (
-            pytest.raises(StorageError, match="all 8 connections of this process") as told,
+            pytest.raises(StorageError, match="all 8 connections of this process") as caught,
             database.lock_transaction(),
         ):
             raise AssertionError("a ninth")
-        assert not isinstance(told.value, ConnectionLost)
+        assert not isinstance(caught.value, ConnectionLost)
 
 
 def test_a_statement_that_takes_too_long_is_ended_by_the_server(database: Database, pages: PostgresPages) -> None:
@@ -205,10 +205,10 @@ def test_a_statement_that_takes_too_long_is_ended_by_the_server(database: Databa
 
 
 def test_a_wire_that_falls_silent_counts_as_cut(url: str) -> None:
-    given = connection_options(url)
-    longest = given["keepalives_idle"] + given["keepalives_interval"] * given["keepalives_count"]
+    arguments = connection_options(url)
+    longest = arguments["keepalives_idle"] + arguments["keepalives_interval"] * arguments["keepalives_count"]
     assert longest <= 30
-    assert given["tcp_user_timeout"] <= 30_000
+    assert arguments["tcp_user_timeout"] <= 30_000
     assert "keepalives_idle" not in connection_options("postgresql://host/db?keepalives_idle=600")
 
 

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.slow
 
 class TestPostgresStorage(StorageContract):
     @pytest.fixture(autouse=True)
-    def _given(self, url: str) -> None:
+    def _set_url(self, url: str) -> None:
         self._url = url
 
     def make_storage(self) -> Storage:

@@ -30,16 +30,16 @@ def of_tenant(url: str, tenant: str) -> str:
 
 
 @pytest.fixture
-def opened(url: str, clock: FrozenClock) -> Iterator[Open]:
+def open_any_home(url: str, clock: FrozenClock) -> Iterator[Open]:
     """Opens a home: a tenant of the database by its name, or a folder by its path."""
-    made: list[Home] = []
+    result: list[Home] = []
 
     def open_home(name: str) -> Home:
-        made.append(Home(name if name.startswith("/") else of_tenant(url, name), clock=clock))
-        return made[-1]
+        result.append(Home(name if name.startswith("/") else of_tenant(url, name), clock=clock))
+        return result[-1]
 
     yield open_home
-    for home in made:
+    for home in result:
         home.close()
 
 
@@ -81,22 +81,22 @@ def past(home: Home) -> dict[str, list[tuple[object, ...]]]:
 
 
 def test_a_folder_goes_into_a_database_and_back_byte_for_byte_with_its_history(
-    folder: Path, tmp_path: Path, opened: Open
+    folder: Path, tmp_path: Path, open_any_home: Open
 ) -> None:
-    source, middle, back = opened(str(folder)), opened("acme"), opened(str(tmp_path / "back"))
-    told = past(source)
+    source, middle, back = open_any_home(str(folder)), open_any_home("acme"), open_any_home(str(tmp_path / "back"))
+    answer = past(source)
     first, second = copy(source, middle), copy(middle, back)
     assert (first.different, first.failed, second.different, second.failed) == ((), (), (), ())
     assert pages(source) == pages(middle) == pages(back)
     assert b"\xff" in (pages(back)["memory/world/odd.md"][0] or b"")
     assert past(middle) == past(back)
-    assert {path: past(middle)[path] for path in told} == told
+    assert {path: past(middle)[path] for path in answer} == answer
     files = {str(each.relative_to(folder)): each.read_bytes() for each in folder.rglob("*.md")}
     assert files == {str(each.relative_to(back.root)): each.read_bytes() for each in Path(back.root).rglob("*.md")}
 
 
-def test_what_was_removed_keeps_its_history_and_ids_stay_what_they_were(folder: Path, opened: Open) -> None:
-    source, target = opened(str(folder)), opened("acme")
+def test_what_was_removed_keeps_its_history_and_ids_stay_what_they_were(folder: Path, open_any_home: Open) -> None:
+    source, target = open_any_home(str(folder)), open_any_home("acme")
     copy(source, target)
     [gone] = [path for path in source.storage.history.paths() if "gate" in path]
     assert [change.version for change in target.storage.history.changes(gone)][-1] == ""
@@ -107,8 +107,8 @@ def test_what_was_removed_keeps_its_history_and_ids_stay_what_they_were(folder: 
     assert target.storage.pages.read(gone).text
 
 
-def test_a_second_run_copies_nothing_and_changes_no_row(folder: Path, url: str, opened: Open) -> None:
-    source, target = opened(str(folder)), opened("acme")
+def test_a_second_run_copies_nothing_and_changes_no_row(folder: Path, url: str, open_any_home: Open) -> None:
+    source, target = open_any_home(str(folder)), open_any_home("acme")
     first = copy(source, target)
     before = _rows(url)
     second = copy(source, target)
@@ -123,9 +123,11 @@ def _rows(url: str) -> list[tuple[object, ...]]:
         return pages + connection.execute("SELECT * FROM commonplace.history ORDER BY id").fetchall()
 
 
-def test_a_copy_that_was_interrupted_goes_on(folder: Path, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copy_that_was_interrupted_goes_on(
+    folder: Path, open_any_home: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("commonplace.maintenance.backup._MAX_BATCH_PAGES", 1)
-    source, target = opened(str(folder)), opened("acme")
+    source, target = open_any_home(str(folder)), open_any_home("acme")
 
     def stop(what: str, done: int, total: int) -> None:
         if done == 5:
@@ -140,15 +142,15 @@ def test_a_copy_that_was_interrupted_goes_on(folder: Path, opened: Open, monkeyp
 
 
 def test_what_was_written_since_comes_with_the_next_run_where_nothing_was_written_there(
-    folder: Path, clock: FrozenClock, opened: Open
+    folder: Path, clock: FrozenClock, open_any_home: Open
 ) -> None:
-    source, target = opened(str(folder)), opened("acme")
+    source, target = open_any_home(str(folder)), open_any_home("acme")
     copy(source, target)
     clock.advance(seconds=3600)
     source.storage.pages.write("memory/world/new.md", "New.\n")
     source.storage.pages.write("memory/world/empty.md", "Not empty any more.\n")
-    kept = copy(source, target)
-    assert (kept.added, kept.different) == (("memory/world/new.md",), ("memory/world/empty.md",))
+    remaining = copy(source, target)
+    assert (remaining.added, remaining.different) == (("memory/world/new.md",), ("memory/world/empty.md",))
     assert target.storage.pages.read("memory/world/empty.md").text == ""
     assert copy(source, target, overwrite=True).different == ("memory/world/empty.md",)
     assert pages(source) == pages(target)
@@ -156,23 +158,23 @@ def test_what_was_written_since_comes_with_the_next_run_where_nothing_was_writte
 
 
 def test_a_page_that_says_something_else_there_is_named_and_stays_and_history_keeps_what_is_replaced(
-    folder: Path, opened: Open
+    folder: Path, open_any_home: Open
 ) -> None:
-    source, target = opened(str(folder)), opened("acme")
+    source, target = open_any_home(str(folder)), open_any_home("acme")
     target.storage.pages.write("memory/world/by hand.md", "Written there.\n")
     done = copy(source, target)
     assert done.different == ("memory/world/by hand.md",)
     assert target.storage.pages.read("memory/world/by hand.md").text == "Written there.\n"
     copy(source, target, overwrite=True)
     assert target.storage.pages.read("memory/world/by hand.md").text.startswith("# By hand")
-    said = [data for _, data in target.storage.history.versions("memory/world/by hand.md")]
-    assert said[0] == b"Written there.\n"
+    output = [data for _, data in target.storage.history.versions("memory/world/by hand.md")]
+    assert output[0] == b"Written there.\n"
     assert target.storage.history.changes("memory/world/by hand.md")[-1].tool == "copy"
     assert copy(source, target).different == ()
 
 
-def test_a_page_removed_at_its_source_stays_until_it_is_to_be_overwritten(folder: Path, opened: Open) -> None:
-    source, target = opened(str(folder)), opened("acme")
+def test_a_page_removed_at_its_source_stays_until_it_is_to_be_overwritten(folder: Path, open_any_home: Open) -> None:
+    source, target = open_any_home(str(folder)), open_any_home("acme")
     copy(source, target)
     source.storage.pages.remove("memory/world/empty.md")
     assert copy(source, target).different == ("memory/world/empty.md",)
@@ -181,17 +183,17 @@ def test_a_page_removed_at_its_source_stays_until_it_is_to_be_overwritten(folder
     assert target.storage.history.head("memory/world/empty.md") == source.storage.history.head("memory/world/empty.md")
 
 
-def test_a_dry_run_says_the_same_and_writes_nothing(folder: Path, url: str, opened: Open) -> None:
-    source, target = opened(str(folder)), opened("acme")
+def test_a_dry_run_says_the_same_and_writes_nothing(folder: Path, url: str, open_any_home: Open) -> None:
+    source, target = open_any_home(str(folder)), open_any_home("acme")
     would = copy(source, target, dry_run=True)
     assert _rows(url) == []
     assert copy(source, target) == would
 
 
-def test_one_tenant_goes_to_another_with_ids_and_nothing_of_a_third(folder: Path, opened: Open) -> None:
-    one, two, third = opened("one"), opened("two"), opened("third")
+def test_one_tenant_goes_to_another_with_ids_and_nothing_of_a_third(folder: Path, open_any_home: Open) -> None:
+    one, two, third = open_any_home("one"), open_any_home("two"), open_any_home("third")
     third.storage.pages.write("memory/world/third.md", "Of nobody else.\n")
-    copy(opened(str(folder)), one)
+    copy(open_any_home(str(folder)), one)
     copy(one, two)
     assert pages(one) == pages(two)
     assert [*one.storage.history.changes()] == [*two.storage.history.changes()]
@@ -215,8 +217,10 @@ def test_a_copy_is_searched_and_taken_back_like_what_was_written_there(
     memory.close()
 
 
-def test_ids_that_another_change_has_there_are_replaced(folder: Path, url: str, tmp_path: Path, opened: Open) -> None:
-    source, target, back = opened(str(folder)), opened("acme"), opened(str(tmp_path / "back"))
+def test_ids_that_another_change_has_there_are_replaced(
+    folder: Path, url: str, tmp_path: Path, open_any_home: Open
+) -> None:
+    source, target, back = open_any_home(str(folder)), open_any_home("acme"), open_any_home(str(tmp_path / "back"))
     change = source.storage.history.changes()[-1]
     copy(source, target)
     with psycopg.connect(url) as connection:
@@ -228,9 +232,9 @@ def test_ids_that_another_change_has_there_are_replaced(folder: Path, url: str, 
         assert all(back.storage.history.change(each.id).path == path for each in back.storage.history.changes(path))
 
 
-def test_writes_beside_a_copy_are_not_lost(folder: Path, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_writes_beside_a_copy_are_not_lost(folder: Path, open_any_home: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("commonplace.maintenance.backup._MAX_BATCH_PAGES", 1)
-    source, target, writer = opened(str(folder)), opened("acme"), opened("acme")
+    source, target, writer = open_any_home(str(folder)), open_any_home("acme"), open_any_home("acme")
 
     def write(what: str, done: int, total: int) -> None:
         if done == 1:
@@ -241,31 +245,31 @@ def test_writes_beside_a_copy_are_not_lost(folder: Path, opened: Open, monkeypat
     assert target.storage.pages.read("memory/world/odd.md").text == "Just now.\n"
 
 
-def test_a_page_that_can_be_none_there_keeps_no_other_away(folder: Path, opened: Open) -> None:
+def test_a_page_that_can_be_none_there_keeps_no_other_away(folder: Path, open_any_home: Open) -> None:
     deep = folder / "memory/world" / "/".join(["d" * 200] * 8)
     deep.mkdir(parents=True)
     (deep / "page.md").write_text("Too deep for a row.")
-    done = copy(opened(str(folder)), opened("acme"))
+    done = copy(open_any_home(str(folder)), open_any_home("acme"))
     [(path, why)] = done.failed
     assert path.endswith("/page.md")
     assert "longer than a path may be" in why
     assert len(done.added) > 5
 
 
-def test_the_same_memory_twice_and_an_empty_one_are_refused(folder: Path, opened: Open) -> None:
+def test_the_same_memory_twice_and_an_empty_one_are_refused(folder: Path, open_any_home: Open) -> None:
     with pytest.raises(InvalidArgument, match="both the source and the target"):
-        copy(opened(str(folder)), opened(str(folder)))
+        copy(open_any_home(str(folder)), open_any_home(str(folder)))
     with pytest.raises(NotFound, match="nothing to copy"):
-        copy(opened("nobody"), opened("acme"))
+        copy(open_any_home("nobody"), open_any_home("acme"))
 
 
 def test_the_command_copies_both_ways_and_says_what_differs(folder: Path, url: str, tmp_path: Path) -> None:
     shell, home = Shell(tmp_path), of_tenant(url, "acme")
     assert "Would be: " in shell.ok("copy", str(folder), home, "--dry-run")
-    said = json.loads(shell.ok("copy", str(folder), home, "--json"))
-    assert (said["failed"], said["differ"]) == ([], [])
+    data = json.loads(shell.ok("copy", str(folder), home, "--json"))
+    assert (data["failed"], data["differ"]) == ([], [])
     assert "0 copied" in shell.ok("copy", str(folder), home)
-    assert f"{len(said['added'])} copied" in shell.ok("copy", home, "back")
+    assert f"{len(data['added'])} copied" in shell.ok("copy", home, "back")
     (tmp_path / "back/memory/world/empty.md").write_text("Mine.")
     done = shell.run("copy", home, "back")
     assert done.returncode == 4
@@ -273,8 +277,8 @@ def test_the_command_copies_both_ways_and_says_what_differs(folder: Path, url: s
     assert shell.run("copy", "nowhere", home).returncode == 3
 
 
-def test_times_are_those_of_the_source(folder: Path, clock: FrozenClock, opened: Open) -> None:
-    source, target = opened(str(folder)), opened("acme")
+def test_times_are_those_of_the_source(folder: Path, clock: FrozenClock, open_any_home: Open) -> None:
+    source, target = open_any_home(str(folder)), open_any_home("acme")
     clock.advance(seconds=86_400)
     copy(source, target)
     assert target.storage.pages.modified_at("memory/world/by hand.md") == pytest.approx(1_700_000_000.123456, abs=1e-5)
@@ -282,8 +286,8 @@ def test_times_are_those_of_the_source(folder: Path, clock: FrozenClock, opened:
     assert latest < f"{clock() - timedelta(hours=20):%Y-%m-%dT%H:%M:%S}"
 
 
-def test_nothing_comes_to_be_a_page_and_a_folder_at_once(tmp_path: Path, opened: Open) -> None:
-    source, target = opened(str(tmp_path / "source")), opened("acme")
+def test_nothing_comes_to_be_a_page_and_a_folder_at_once(tmp_path: Path, open_any_home: Open) -> None:
+    source, target = open_any_home(str(tmp_path / "source")), open_any_home("acme")
     for path in ("memory/a.md/b.md", "memory/c.md", "memory/x.md"):
         source.storage.pages.write(path, "copied")
     for path in ("memory/a.md", "memory/c.md/d.md"):

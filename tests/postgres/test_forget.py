@@ -23,20 +23,20 @@ def rows(url: str) -> dict[str, list[str]]:
         tables = connection.execute(
             "SELECT tablename FROM pg_tables WHERE schemaname = 'commonplace' ORDER BY 1"
         ).fetchall()
-        found = {}
+        result = {}
         for (table,) in tables:
             cursor = connection.execute(f'SELECT * FROM commonplace."{table}"'.encode())
-            found[table] = [_said(row) for row in cursor]
-        return found
+            result[table] = [_format_row(row) for row in cursor]
+        return result
 
 
-def _said(row: tuple[object, ...]) -> str:
+def _format_row(row: tuple[object, ...]) -> str:
     return "\t".join(
-        _unpacked(value).decode("utf-8", "replace") if isinstance(value, bytes) else str(value) for value in row
+        _unpack(value).decode("utf-8", "replace") if isinstance(value, bytes) else str(value) for value in row
     )
 
 
-def _unpacked(data: bytes) -> bytes:
+def _unpack(data: bytes) -> bytes:
     try:
         return zlib.decompress(data)
     except zlib.error:
@@ -63,9 +63,9 @@ def vectors(url: str) -> tuple[int, int]:
 
 @pytest.fixture
 def memory(url: str, clock: FrozenClock) -> Iterator[Memory]:
-    made = Memory(f"{url}&tenant=acme" if "?" in url else f"{url}?tenant=acme", clock=clock)
-    yield made
-    made.close()
+    result = Memory(f"{url}&tenant=acme" if "?" in url else f"{url}?tenant=acme", clock=clock)
+    yield result
+    result.close()
 
 
 @pytest.fixture
@@ -100,8 +100,8 @@ def test_what_is_forgotten_is_in_no_row_of_any_table(full: Memory, url: str) -> 
 
 def test_what_is_only_looked_for_stays(full: Memory, url: str) -> None:
     before = rows(url)
-    found = find_traces(full.home, Selection(key="gate"))
-    assert {trace.kind for trace in found.traces} == {"page", "history", "index"}
+    report = find_traces(full.home, Selection(key="gate"))
+    assert {trace.kind for trace in report.traces} == {"page", "history", "index"}
     after = rows(url)
     assert (after["pages"], after["history"]) == (before["pages"], before["history"])
 

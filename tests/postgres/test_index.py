@@ -89,8 +89,8 @@ def test_both_indexes_find_the_same_in_the_same_order(index: PostgresIndex, othe
                     lookup, viewer, EVERYTHING, 60
                 )
             ours, expected = run_query(index, query, meaning), run_query(other, query, meaning)
-            found, wanted = [hit[:3] for hit in ours.hits], [hit[:3] for hit in expected.hits]
-            assert len({*found} & {*wanted}) >= len(wanted) - 1, question  # the last ones are nearly equally unlikely
+            result, target = [hit[:3] for hit in ours.hits], [hit[:3] for hit in expected.hits]
+            assert len({*result} & {*target}) >= len(target) - 1, question  # the last ones are nearly equally unlikely
             by_words = EmbeddingService(SearchSettings(provider="none"))
             assert run_query(index, query, by_words) == run_query(other, query, by_words)
             for hit, other_hit in zip(ours.hits, expected.hits, strict=False):
@@ -103,12 +103,12 @@ def test_both_indexes_say_by_which_keys_of_facts_a_passage_was_found(index: Post
     keys = [key for text in texts for key in fact_keys(text)]
     for each in (index, other):
         write(each, [entry("a.md", *texts)])
-    found = [
+    result = [
         {candidate.hit.text: candidate.fact_keys for candidate in each.find_by_fact_keys(keys, ME, 10)}
         for each in (index, other)
     ]
-    assert found[0] == found[1]
-    assert found[0] == {text: frozenset(fact_keys(text)) for text in texts[:2]}
+    assert result[0] == result[1]
+    assert result[0] == {text: frozenset(fact_keys(text)) for text in texts[:2]}
 
 
 def test_both_indexes_know_the_same_words_like_a_misspelled_one(index: PostgresIndex, other: SqliteIndex) -> None:
@@ -178,14 +178,14 @@ def test_whatever_is_written_both_indexes_say_the_same(
     assert index.size() == other.size()
     mine, theirs = weigh_terms(index, question, viewer), weigh_terms(other, question, viewer)
     assert mine == theirs
-    numbers = numbered(index, other)
+    numbers = match_numbers(index, other)
     lookup = {word: mine.weights[word] for word in mine.lookup}
     if lookup:
         expected = other.match_terms(lookup, viewer, filters, 5)
         assert [numbers[number] for number in index.match_terms(lookup, viewer, filters, 5)] == expected
-    asked = tiny.embed_query(question)
-    near = {numbers[n]: c for n, c in index.nearest(tiny.space, asked, viewer, filters, 50)}
-    assert near == pytest.approx(dict(other.nearest(tiny.space, asked, viewer, filters, 50)), abs=0.02)
+    query_vector = tiny.embed_query(question)
+    near = {numbers[n]: c for n, c in index.nearest(tiny.space, query_vector, viewer, filters, 50)}
+    assert near == pytest.approx(dict(other.nearest(tiny.space, query_vector, viewer, filters, 50)), abs=0.02)
     for number, theirs_number in numbers.items():
         assert index.preceding_text(number) == other.preceding_text(theirs_number)
         assert [*index.find_questions([number]).values()] == [*other.find_questions([theirs_number]).values()]
@@ -198,7 +198,7 @@ def test_whatever_is_written_both_indexes_say_the_same(
     other.close()
 
 
-def numbered(index: PostgresIndex, other: SqliteIndex) -> dict[int, int]:
+def match_numbers(index: PostgresIndex, other: SqliteIndex) -> dict[int, int]:
     """Which passage of one is which of the other: both number them in the order they came."""
     mine = [each[0] for each in index._tables.query("SELECT id FROM commonplace.index_passages ORDER BY id")]
     return dict(zip(mine, [row[0] for row in other._rows("SELECT id FROM passages ORDER BY id")], strict=True))

@@ -45,51 +45,55 @@ def texts(index: PostgresIndex, question: str, viewer: Viewer = ME, **filters: o
 def test_what_was_begun_and_not_finished_counts_for_nothing(index: PostgresIndex) -> None:
     write(index, [entry("memory/a.md", "green tea")])
     with pytest.raises(KeyboardInterrupt):
-        _interrupted(index)
+        _interrupt_write(index)
     assert texts(index, "tea") == ["green tea"]
     assert index.size() == (1, 1)
     write(index, [entry("memory/b.md", "black tea")])
     assert sorted(texts(index, "tea")) == ["black tea", "green tea"]
 
 
-def _interrupted(index: PostgresIndex) -> None:
+def _interrupt_write(index: PostgresIndex) -> None:
     with index.write_transaction():
         index.apply([entry("memory/b.md", "black tea")], ["memory/a.md"])
         raise KeyboardInterrupt
 
 
 def test_a_second_writer_of_the_same_index_waits_and_then_gives_up(
-    index: PostgresIndex, opened: Callable[..., Database]
+    index: PostgresIndex, open_database: Callable[..., Database]
 ) -> None:
     write(index, [entry("memory/a.md", "green tea")])
-    second = PostgresIndex(opened(), "home")
+    second = PostgresIndex(open_database(), "home")
     with index.write_transaction():
         index.apply([entry("memory/b.md", "black tea")], [])
-        with ended(second.size), pytest.raises(LockTimeout, match="another process writes"), second.write_transaction():
+        with (
+            run_beside(second.size),
+            pytest.raises(LockTimeout, match="another process writes"),
+            second.write_transaction(),
+        ):
             pass
     with second.write_transaction():
         assert second.size() == (2, 2)
 
 
 @contextmanager
-def ended(look: Callable[[], object]) -> Iterator[None]:
+def run_beside(look: Callable[[], object]) -> Iterator[None]:
     """Something goes on meanwhile: whoever reads does not wait."""
     assert look() == (1, 1)
     yield
 
 
 def test_writers_of_other_tenants_and_other_settings_do_not_wait(
-    index: PostgresIndex, opened: Callable[..., Database]
+    index: PostgresIndex, open_database: Callable[..., Database]
 ) -> None:
-    others = [PostgresIndex(opened("other"), "home"), PostgresIndex(opened(), "elsewhere")]
+    others = [PostgresIndex(open_database("other"), "home"), PostgresIndex(open_database(), "elsewhere")]
     with index.write_transaction():
         for each in others:
             write(each, [entry("memory/a.md", "green tea")])
     assert [each.size() for each in (index, *others)] == [(0, 0), (1, 1), (1, 1)]
 
 
-def test_many_writers_at_once_lose_nothing(index: PostgresIndex, opened: Callable[..., Database]) -> None:
-    indexes = [PostgresIndex(opened(), "home") for _ in range(3)]
+def test_many_writers_at_once_lose_nothing(index: PostgresIndex, open_database: Callable[..., Database]) -> None:
+    indexes = [PostgresIndex(open_database(), "home") for _ in range(3)]
 
     def work(number: int) -> None:
         for turn in range(5):
@@ -105,10 +109,10 @@ def test_many_writers_at_once_lose_nothing(index: PostgresIndex, opened: Callabl
 
 
 def test_a_reader_sees_one_state_whatever_is_written_meanwhile(
-    index: PostgresIndex, opened: Callable[..., Database]
+    index: PostgresIndex, open_database: Callable[..., Database]
 ) -> None:
     write(index, [entry("memory/a.md", "green tea")])
-    writer = PostgresIndex(opened(), "home")
+    writer = PostgresIndex(open_database(), "home")
     with index.read_transaction():
         assert index.size() == (1, 1)
         write(writer, [entry("memory/b.md", "black tea")])
@@ -118,9 +122,9 @@ def test_a_reader_sees_one_state_whatever_is_written_meanwhile(
 
 
 def test_a_tenant_finds_nothing_of_another_even_when_it_asks_for_all(
-    index: PostgresIndex, opened: Callable[..., Database]
+    index: PostgresIndex, open_database: Callable[..., Database]
 ) -> None:
-    stranger = PostgresIndex(opened("stranger"), "home")
+    stranger = PostgresIndex(open_database("stranger"), "home")
     write(index, [entry("memory/a.md", "green tea")])
     embed_batch(index, TinyEmbedder(), 10)
     assert stranger.size() == (0, 0)
@@ -215,20 +219,20 @@ def serving(*embedders: TinyEmbedder) -> EmbeddingService:
 
 
 def test_a_question_meets_the_space_that_another_process_put_in_place(
-    index: PostgresIndex, opened: Callable[..., Database]
+    index: PostgresIndex, open_database: Callable[..., Database]
 ) -> None:
     tiny = TinyEmbedder()
     write(index, [entry("memory/a.md", "green tea"), entry("memory/b.md", "black coffee")])
     while embed_batch(index, tiny, 10):
         pass
-    asked = tiny.embed_query("tea")
-    before = index.nearest(tiny.space, asked, ME, EVERYTHING, 5)
-    other = PostgresIndex(opened(), "home")
+    query_vector = tiny.embed_query("tea")
+    before = index.nearest(tiny.space, query_vector, ME, EVERYTHING, 5)
+    other = PostgresIndex(open_database(), "home")
     other.drop_space(tiny.space)
     while embed_batch(other, tiny, 10):
         pass
-    finder = index.fetch(build_batch_query(Query("tea", ME), [(tiny.space, asked)], 60))
-    assert finder.nearest(tiny.space, asked, ME, EVERYTHING, 60) == before
+    finder = index.fetch(build_batch_query(Query("tea", ME), [(tiny.space, query_vector)], 60))
+    assert finder.nearest(tiny.space, query_vector, ME, EVERYTHING, 60) == before
 
 
 def test_a_question_by_words_and_meaning_costs_one_round_trip(index: PostgresIndex, url: str) -> None:
@@ -259,8 +263,8 @@ def test_tokens_are_asked_for_once_and_go_with_their_text(index: PostgresIndex, 
     while embed_batch(index, tiny, 10):
         pass
     near = [number for number, _ in index.nearest(tiny.space, tiny.embed_query("tea"), ME, EVERYTHING, 9)]
-    kept = index.token_vectors(tiny.space, near).by_passage
-    assert sorted(len(tokens) for tokens in kept.values()) == [2 * 12, 5 * 12]
+    by_passage = index.token_vectors(tiny.space, near).by_passage
+    assert sorted(len(tokens) for tokens in by_passage.values()) == [2 * 12, 5 * 12]
     wire = Wire(url)
     far = PostgresIndex(Database(parse_url(wire.url)._replace(tenant="acme")), "home")
     query, meaning = Query("tea in the morning", ME), serving(tiny)
@@ -326,45 +330,45 @@ def test_a_question_that_finds_the_wire_cut_is_asked_again(index: PostgresIndex,
 
 
 @pytest.fixture
-def crowded(opened: Callable[..., Database]) -> tuple[PostgresIndex, PostgresIndex, np.ndarray]:
+def large_and_small(open_database: Callable[..., Database]) -> tuple[PostgresIndex, PostgresIndex, np.ndarray]:
     """A tenant of many vectors, one agent of which has a few; and a tenant of a few."""
     rng = np.random.default_rng(7)
     vectors = rng.standard_normal((24_240, 64)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1)[:, None]
-    large, small = PostgresIndex(opened("large"), "home"), PostgresIndex(opened("small"), "home")
+    large, small = PostgresIndex(open_database("large"), "home"), PostgresIndex(open_database("small"), "home")
     for each, first, count in ((large, 0, 24_000), (small, 24_000, 240)):
         scopes = [MINE if number % 100 == 0 else SHARED for number in range(first, first + count)]
-        write(each, [_numbered(first + number, scope) for number, scope in enumerate(scopes)])
+        write(each, [_make_entry(first + number, scope) for number, scope in enumerate(scopes)])
         while pending := each.next_pending("synthetic", 5_000):
-            found = {key: vectors[int(text.split()[-1])] for key, text in pending.texts.items()}
-            each.add_vectors("synthetic", pending, {key: PassageEmbedding(vector) for key, vector in found.items()})
+            result = {key: vectors[int(text.split()[-1])] for key, text in pending.texts.items()}
+            each.add_vectors("synthetic", pending, {key: PassageEmbedding(vector) for key, vector in result.items()})
     return large, small, vectors
 
 
-def _numbered(number: int, scope: Scope) -> Entry:
+def _make_entry(number: int, scope: Scope) -> Entry:
     return Entry(f"memory/{number}.md", 1, "v", "page", scope, "memory", [Passage(1, 1, f"number {number}")])
 
 
 @pytest.mark.thorough
 def test_few_vectors_among_many_are_found_as_if_all_were_compared(
-    crowded: tuple[PostgresIndex, PostgresIndex, np.ndarray],
+    large_and_small: tuple[PostgresIndex, PostgresIndex, np.ndarray],
 ) -> None:
-    large, small, vectors = crowded
+    large, small, vectors = large_and_small
     assert large.build_ann_index("synthetic")
     assert not small.build_ann_index("synthetic")
     every = np.arange(24_000)
-    asked = np.random.default_rng(8).standard_normal((30, 64)).astype(np.float32)
+    request = np.random.default_rng(8).standard_normal((30, 64)).astype(np.float32)
     for index, viewer, mine, filters in (
         (large, ME, every, EVERYTHING),
         (large, ME, every[::100], Filters(scopes=("agent",))),
         (small, ME, np.arange(24_000, 24_240), EVERYTHING),
     ):
         right = 0
-        for question in asked:
-            wanted = mine[np.argsort(-(vectors[mine] @ question), kind="stable")[:10]]
+        for question in request:
+            expected = mine[np.argsort(-(vectors[mine] @ question), kind="stable")[:10]]
             near = [number for number, _ in index.nearest("synthetic", question, viewer, filters, 60)]
             texts = {each.number: each.hit.text for each in index.load_candidates(near)}
-            right += len({f"number {number}" for number in wanted} & {texts[number] for number in near[:10]})
+            right += len({f"number {number}" for number in expected} & {texts[number] for number in near[:10]})
         assert right / 300 >= 0.95
 
 

@@ -22,28 +22,28 @@ from .test_index import entry, write
 pytestmark = pytest.mark.slow
 
 
-def followed(memory: Memory) -> PostgresIndexHandle:
+def follow(memory: Memory) -> PostgresIndexHandle:
     index = memory.home.index
     assert isinstance(index, PostgresIndexHandle)
     return index
 
 
-def found(memory: Memory, question: str) -> list[str]:
+def find_texts(memory: Memory, question: str) -> list[str]:
     return [hit.text for hit in memory.home.search(question, 5, 0.0, mode="keyword").hits]
 
 
 def test_a_write_does_not_wait_for_who_indexes_and_the_next_search_sees_it(url: str) -> None:
     with Memory(url) as memory, Memory(url) as other:
         memory.call("write_memory", {"key": "first", "content": "green tea"})
-        assert found(other, "tea")
-        held = followed(other)._index
-        with held.write_transaction():
-            followed(memory)._next_update_at = 0.0
+        assert find_texts(other, "tea")
+        index = follow(other)._index
+        with index.write_transaction():
+            follow(memory)._next_update_at = 0.0
             memory.call("write_memory", {"key": "second", "content": "black tea"})
-            status = held.status()
+            status = index.status()
             assert status.written_seq > status.indexed_seq
-        assert any("black" in text for text in found(other, "tea"))
-        status = held.status()
+        assert any("black" in text for text in find_texts(other, "tea"))
+        status = index.status()
         assert status.written_seq == status.indexed_seq
 
 
@@ -51,7 +51,7 @@ def test_a_search_elsewhere_sees_every_write_that_was_acknowledged_before_it(url
     with Memory(url) as memory, Memory(url) as other:
         for number in range(20):
             memory.call("write_memory", {"key": f"note-{number}", "content": f"marker{number} stands here"})
-            assert found(other, f"marker{number}")
+            assert find_texts(other, f"marker{number}")
 
 
 def test_what_one_has_followed_nobody_reads_again(url: str) -> None:
@@ -59,21 +59,21 @@ def test_what_one_has_followed_nobody_reads_again(url: str) -> None:
         memory.call("write_memory", {"key": "a", "content": "green tea"})
         assert memory.search("tea")  # with what it means
         last_written = "SELECT xmin::text FROM commonplace.indexes"
-        before = followed(memory)._index._tables.query(last_written)
+        before = follow(memory)._index._tables.query(last_written)
         with Memory(url) as other:
-            assert found(other, "tea")
+            assert find_texts(other, "tea")
             assert not other.home.search("tea").stale
-        assert followed(memory)._index._tables.query(last_written) == before
+        assert follow(memory)._index._tables.query(last_written) == before
 
 
 def test_writers_that_go_on_and_on_leave_most_of_the_following_to_who_asks(url: str) -> None:
     with Memory(url) as memory:
         memory.call("write_memory", {"key": "a", "content": "green tea"})
-        followed(memory)._next_update_at = float("inf")
+        follow(memory)._next_update_at = float("inf")
         memory.call("write_memory", {"key": "b", "content": "black tea"})
-        status = followed(memory)._index.status()
+        status = follow(memory)._index.status()
         assert status.written_seq > status.indexed_seq
-        assert any("black" in text for text in found(memory, "tea"))
+        assert any("black" in text for text in find_texts(memory, "tea"))
 
 
 def test_many_pages_are_followed_in_batches_and_an_interrupted_build_goes_on_where_it_was(
@@ -84,7 +84,7 @@ def test_many_pages_are_followed_in_batches_and_an_interrupted_build_goes_on_whe
     with Memory(url) as memory:
         for number in range(7):
             memory.home.storage.pages.write(f"memory/{number}.md", f"tea number {number}")
-        index = followed(memory)._index
+        index = follow(memory)._index
 
         def stop(_: str, done: int, __: int) -> None:
             if done >= 4:
@@ -100,7 +100,7 @@ def test_many_pages_are_followed_in_batches_and_an_interrupted_build_goes_on_whe
         for number in range(7, 12):
             memory.home.storage.pages.write(f"memory/{number}.md", f"tea number {number}")
         memory.home.storage.pages.remove("memory/0.md")
-        assert len(found(memory, "tea")) == 5
+        assert len(find_texts(memory, "tea")) == 5
         assert index.size() == (11, 11)
 
 
@@ -151,23 +151,23 @@ def test_memories_that_get_in_each_others_way_find_all_they_wrote(strict: str) -
         thread.join()
     with Memory(strict) as memory:
         for number in range(3):
-            assert all(found(memory, f"marker{number}x{turn}") for turn in range(5))
+            assert all(find_texts(memory, f"marker{number}x{turn}") for turn in range(5))
 
 
-def test_a_reader_that_does_not_wait_learns_at_once_that_somebody_writes(opened: Callable[..., Database]) -> None:
-    index, second = (PostgresIndex(opened(), "home") for _ in range(2))
+def test_a_reader_that_does_not_wait_learns_at_once_that_somebody_writes(
+    open_database: Callable[..., Database],
+) -> None:
+    index, second = (PostgresIndex(open_database(), "home") for _ in range(2))
     write(index, [entry("memory/a.md", "tea")])
     with index.write_transaction(), pytest.raises(LockTimeout, match="another process writes"):
         second.write(lambda: None, follower.NO_WAIT)
 
 
-def test_the_server_looks_at_tables_that_grew_before_it_is_asked(opened: Callable[..., Database]) -> None:
-    index = PostgresIndex(opened(), "home")
+def test_the_server_looks_at_tables_that_grew_before_it_is_asked(open_database: Callable[..., Database]) -> None:
+    index = PostgresIndex(open_database(), "home")
     write(index, [entry(f"memory/{number}.md", *(f"tea {number} {n}" for n in range(10))) for number in range(120)])
     known = "SELECT reltuples::int FROM pg_class WHERE oid = 'commonplace.index_passages'::regclass"
     assert index._tables.query(known) == [(1200,)]
     assert index._tables.query("SELECT settled FROM commonplace.indexes") == [(1200,)]
-    waiting = (
-        "SELECT count(*) FROM pg_stats WHERE schemaname = 'commonplace' AND attname IN ('words', 'vector', 'body')"
-    )
-    assert index._tables.query(waiting) == [(0,)]
+    text = "SELECT count(*) FROM pg_stats WHERE schemaname = 'commonplace' AND attname IN ('words', 'vector', 'body')"
+    assert index._tables.query(text) == [(0,)]

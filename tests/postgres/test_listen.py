@@ -19,30 +19,30 @@ from ..waiting import LONG_SECONDS
 pytestmark = pytest.mark.slow
 
 
-def test_listeners_are_notified_of_every_write(pages: PostgresPages, opened: Callable[..., Database]) -> None:
-    told: queue.Queue[int] = queue.Queue()
-    with listen(opened(), told.put):
-        assert told.get(timeout=LONG_SECONDS) == 0
+def test_listeners_are_notified_of_every_write(pages: PostgresPages, open_database: Callable[..., Database]) -> None:
+    events: queue.Queue[int] = queue.Queue()
+    with listen(open_database(), events.put):
+        assert events.get(timeout=LONG_SECONDS) == 0
         pages.write("memory/a.md", "one")
-        assert told.get(timeout=LONG_SECONDS) == 1
+        assert events.get(timeout=LONG_SECONDS) == 1
         pages.remove("memory/a.md")
-        assert told.get(timeout=LONG_SECONDS) == 2
+        assert events.get(timeout=LONG_SECONDS) == 2
 
 
 def test_the_writes_of_another_tenant_wake_nobody(
-    pages: PostgresPages, opened: Callable[..., Database], clock: FrozenClock
+    pages: PostgresPages, open_database: Callable[..., Database], clock: FrozenClock
 ) -> None:
     assert channel_name("a") != channel_name("b")
-    told: queue.Queue[int] = queue.Queue()
-    other = opened("another")
+    events: queue.Queue[int] = queue.Queue()
+    other = open_database("another")
     theirs = PostgresPages(other, lambda path, size: None, PostgresHistory(other, clock))
-    with listen(opened(), told.put):
-        assert told.get(timeout=LONG_SECONDS) == 0
+    with listen(open_database(), events.put):
+        assert events.get(timeout=LONG_SECONDS) == 0
         for _ in range(5):
             theirs.append("memory/a.md", "x")
         pages.write("memory/a.md", "one")
-        assert told.get(timeout=LONG_SECONDS) == 1
-    assert told.empty()
+        assert events.get(timeout=LONG_SECONDS) == 1
+    assert events.empty()
 
 
 def test_a_burst_of_writes_sends_few_notifications_and_always_the_last_one(
@@ -64,29 +64,29 @@ def test_a_burst_of_writes_sends_few_notifications_and_always_the_last_one(
 
 
 def test_a_listener_that_was_cut_off_gets_what_came_meanwhile(
-    pages: PostgresPages, database: Database, opened: Callable[..., Database]
+    pages: PostgresPages, database: Database, open_database: Callable[..., Database]
 ) -> None:
-    told: queue.Queue[int] = queue.Queue()
-    with listen(opened(), told.put):
-        assert told.get(timeout=LONG_SECONDS) == 0
+    events: queue.Queue[int] = queue.Queue()
+    with listen(open_database(), events.put):
+        assert events.get(timeout=LONG_SECONDS) == 0
         with database.admin_connection() as connection:
             connection.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                 " WHERE datname = current_database() AND pid <> pg_backend_pid()"
             )
         pages.write("memory/a.md", "one")
-        assert told.get(timeout=LONG_SECONDS) == 1
+        assert events.get(timeout=LONG_SECONDS) == 1
         pages.write("memory/a.md", "two")
-        assert told.get(timeout=LONG_SECONDS) == 2
+        assert events.get(timeout=LONG_SECONDS) == 2
 
 
-def test_where_no_notice_arrives_it_is_asked(database: Database, opened: Callable[..., Database]) -> None:
-    told: queue.Queue[int] = queue.Queue()
-    with listen(opened(), told.put):
-        assert told.get(timeout=LONG_SECONDS) == 0
+def test_where_no_notice_arrives_it_is_asked(database: Database, open_database: Callable[..., Database]) -> None:
+    events: queue.Queue[int] = queue.Queue()
+    with listen(open_database(), events.put):
+        assert events.get(timeout=LONG_SECONDS) == 0
         with database.transaction() as connection:  # as if its notice had been lost on the way
             connection.execute("INSERT INTO commonplace.tenants (tenant, seq) VALUES ('acme', 7)")
-        assert told.get(timeout=LONG_SECONDS) == 7
+        assert events.get(timeout=LONG_SECONDS) == 7
 
 
 @pytest.mark.parametrize(
@@ -94,39 +94,39 @@ def test_where_no_notice_arrives_it_is_asked(database: Database, opened: Callabl
     ["abc", "", "999999999999", "-1", "0", "1e9", "\u0661", "1" * 5000, "null", "{}", "7; DROP", "\n", "x" * 7999],
 )
 def test_a_forged_notice_neither_kills_mutes_nor_fools_who_listens(
-    pages: PostgresPages, url: str, opened: Callable[..., Database], payload: str
+    pages: PostgresPages, url: str, open_database: Callable[..., Database], payload: str
 ) -> None:
     import psycopg
 
-    told: queue.Queue[int] = queue.Queue()
-    with listen(opened(), told.put), psycopg.connect(url, autocommit=True) as forger:
-        assert told.get(timeout=LONG_SECONDS) == 0
+    events: queue.Queue[int] = queue.Queue()
+    with listen(open_database(), events.put), psycopg.connect(url, autocommit=True) as forger:
+        assert events.get(timeout=LONG_SECONDS) == 0
         for number in (1, 2, 3):
             forger.execute("SELECT pg_notify(%s, %s)", (channel_name("acme"), payload))
             pages.write("memory/a.md", f"text {number}")
-            assert told.get(timeout=LONG_SECONDS) == number
-    assert told.empty()
+            assert events.get(timeout=LONG_SECONDS) == number
+    assert events.empty()
 
 
 def test_forged_notices_do_not_slow_down_who_gets_no_others(
-    url: str, opened: Callable[..., Database], monkeypatch: pytest.MonkeyPatch
+    url: str, open_database: Callable[..., Database], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only a notice of a write shows that notices arrive: until then it is asked every second."""
     import psycopg
 
     monkeypatch.setattr(listening, "_SLOW_POLL_SECONDS", 10 * LONG_SECONDS)
-    told: queue.Queue[int] = queue.Queue()
-    listener = opened()
-    with listen(listener, told.put), psycopg.connect(url, autocommit=True) as forger:
-        assert told.get(timeout=LONG_SECONDS) == 0
+    events: queue.Queue[int] = queue.Queue()
+    listener = open_database()
+    with listen(listener, events.put), psycopg.connect(url, autocommit=True) as forger:
+        assert events.get(timeout=LONG_SECONDS) == 0
         for number in range(1, 4):
             for _ in range(200):
                 forger.execute("SELECT pg_notify(%s, '999')", (channel_name("acme"),))
-            with opened().transaction() as connection:  # a write whose notice is lost
+            with open_database().transaction() as connection:  # a write whose notice is lost
                 connection.execute(
                     "INSERT INTO commonplace.tenants (tenant, seq) VALUES ('acme', %s)"
                     " ON CONFLICT (tenant) DO UPDATE SET seq = excluded.seq",
                     (number,),
                 )
-            assert told.get(timeout=LONG_SECONDS) == number
-    assert told.empty()
+            assert events.get(timeout=LONG_SECONDS) == number
+    assert events.empty()

@@ -117,12 +117,12 @@ def test_a_bound_login_neither_writes_for_another_nor_looks_its_words_up(bound: 
             "SELECT territory, tsvector_to_array(words) FROM commonplace.index_words WHERE tenant = 'them'"
         ).fetchall()
     territory, words = rows[0]
-    asked = "SELECT count(*) FROM commonplace.index_lookup(%s, %s)"
+    question = "SELECT count(*) FROM commonplace.index_lookup(%s, %s)"
     quoted = [f"'{word}'" for word in words]
     for login, expected in ((url, True), (bound, False)):
         with psycopg.connect(login, autocommit=True) as connection:
             connection.execute("SELECT set_config('commonplace.tenant', 'them', false)")
-            row = connection.execute(asked, (territory, quoted)).fetchone()
+            row = connection.execute(question, (territory, quoted)).fetchone()
             assert bool(row and row[0]) is expected
     with psycopg.connect(bound, autocommit=True) as connection:
         connection.execute("SELECT set_config('commonplace.tenant', 'them', false)")

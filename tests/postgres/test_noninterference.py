@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 OTHERS = {"another agent": "acme", "another tenant": "them"}
 
 
-def compare(kept: Kept, other: str, ask: Callable[[], Replies]) -> dict[str, tuple[str, str]]:
+def compare(own_memory: Kept, other: str, ask: Callable[[], Replies]) -> dict[str, tuple[str, str]]:
     """Return the replies that differ before and after bob writes."""
     before = ask()
     keep_others(other, FrozenClock(), 1)
@@ -27,19 +27,19 @@ def compare(kept: Kept, other: str, ask: Callable[[], Replies]) -> dict[str, tup
 # Another agent in a folder is asked about in every run: here, another tenant is.
 @pytest.mark.parametrize("who", [pytest.param("another agent", marks=pytest.mark.thorough), "another tenant"])
 def test_nothing_that_others_write_changes_a_reply_of_the_interface(url: str, clock: FrozenClock, who: str) -> None:
-    kept = keep_own(of(url, "acme"), clock)
-    with serving(kept.home, clock) as server:
-        assert compare(kept, of(url, OTHERS[who]), lambda: read_interface(kept, server)) == {}
+    own_memory = keep_own(of(url, "acme"), clock)
+    with serving(own_memory.home, clock) as server:
+        assert compare(own_memory, of(url, OTHERS[who]), lambda: read_interface(own_memory, server)) == {}
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("who", OTHERS)
 def test_nothing_that_others_write_changes_any_reply(url: str, clock: FrozenClock, who: str) -> None:
-    kept = keep_own(of(url, "acme"), clock)
-    with serving(kept.home, clock) as server:
+    own_memory = keep_own(of(url, "acme"), clock)
+    with serving(own_memory.home, clock) as server:
 
         def ask() -> Replies:
-            return {**read_everything(kept, server, clock), **run_commands(kept.home)}
+            return {**read_everything(own_memory, server, clock), **run_commands(own_memory.home)}
 
         ask()  # fills caches
-        assert compare(kept, of(url, OTHERS[who]), ask) == {}
+        assert compare(own_memory, of(url, OTHERS[who]), ask) == {}

@@ -22,19 +22,19 @@ pytestmark = pytest.mark.slow
 
 
 def rows(database: Database) -> int:
-    found = database.run(lambda connection: connection.execute("SELECT count(*) FROM commonplace.pages").fetchone())
-    assert found
-    return int(found[0])
+    output = database.run(lambda connection: connection.execute("SELECT count(*) FROM commonplace.pages").fetchone())
+    assert output
+    return int(output[0])
 
 
 def test_writes_and_removals_are_reported_with_their_size(database: Database, history: PostgresHistory) -> None:
-    told: list[tuple[str, int]] = []
-    pages = PostgresPages(database, lambda path, size: told.append((path, size)), history)
+    messages: list[tuple[str, int]] = []
+    pages = PostgresPages(database, lambda path, size: messages.append((path, size)), history)
     pages.write("memory/a.md", "日本")
     pages.write("memory/a.md", "日本")  # as it is already
     pages.edit("memory/none.md", lambda old: old)
     pages.remove("memory/a.md")
-    assert told == [("memory/a.md", 6), ("memory/a.md", 0)]
+    assert messages == [("memory/a.md", 6), ("memory/a.md", 0)]
 
 
 def test_whoever_follows_by_number_learns_of_each_page_once_and_of_what_is_gone(pages: PostgresPages) -> None:
@@ -50,9 +50,11 @@ def test_whoever_follows_by_number_learns_of_each_page_once_and_of_what_is_gone(
     assert pages.changed_since(5) == (5, [], [])
 
 
-def test_whoever_follows_while_many_write_misses_nothing(pages: PostgresPages, opened: Callable[..., Database]) -> None:
+def test_whoever_follows_while_many_write_misses_nothing(
+    pages: PostgresPages, open_database: Callable[..., Database]
+) -> None:
     """A number is seen only when all below it are: late commits are not skipped."""
-    reader = PostgresPages(opened(), lambda path, size: None, pages.history)
+    reader = PostgresPages(open_database(), lambda path, size: None, pages.history)
     writers = [
         threading.Thread(target=lambda n=n: [pages.append(f"memory/{n}-{i}.md", "x") for i in range(15)])  # type: ignore[misc]
         for n in range(6)
@@ -149,8 +151,8 @@ def test_roots_are_pages_endings_and_patterns(pages: PostgresPages) -> None:
     for path in ("MEMORY.md", "docs/a.md", "docs/b.txt", "docs/c.jsonl", "docs/deep/d.md", "docs_x/e.md"):
         pages.write(path, "x")
     assert pages.list("docs", (".md", ".txt")) == ["docs/a.md", "docs/b.txt"]
-    found = pages.changes({}, [Root("docs", (".txt", ".jsonl")), Root("MEMORY.md", is_page=True)])
-    assert set(found.changed) == {"docs/b.txt", "docs/c.jsonl", "MEMORY.md"}
+    result = pages.changes({}, [Root("docs", (".txt", ".jsonl")), Root("MEMORY.md", is_page=True)])
+    assert set(result.changed) == {"docs/b.txt", "docs/c.jsonl", "MEMORY.md"}
     by_pattern = Root("docs", (".md", ".txt"), re.compile(r"docs/[^/]*"))
     first = pages.changes({}, [by_pattern])
     assert set(first.changed) == {"docs/a.md", "docs/b.txt"}

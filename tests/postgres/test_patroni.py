@@ -19,7 +19,7 @@ from commonplace.storage.postgres.url import parse_url
 
 from .patroni_cluster import Cluster, install_packages, run_cluster
 from .test_failover import Listener
-from .test_many_writers import counting, lines_of, start_writer
+from .test_many_writers import lines_of, make_counter_pages, start_writer
 from .writer import pages_at
 
 pytestmark = pytest.mark.thorough
@@ -50,13 +50,13 @@ def test_a_leader_that_dies_under_load_is_followed_by_another_and_nothing_acknow
     migrate(setup)
     setup.close()
     cluster.wait_until_synchronous(leader)
-    counting(cluster.url)[0].close()
+    make_counter_pages(cluster.url)[0].close()
     with Memory(cluster.url) as memory:
         memory.call("remember", {"content": "Ann prefers green tea."})
         listeners = [Listener(start_writer(cluster.url, f"w{number}", 2, WRITES)) for number in range(WRITERS)]
         for each in listeners:
             each.start()
-        while sum(len(each.told) for each in listeners) < WRITERS * WRITES // 4:
+        while sum(len(each.acknowledged) for each in listeners) < WRITERS * WRITES // 4:
             assert all(each.writer.poll() is None for each in listeners), "a writer ended before the leader did"
             time.sleep(0.01)
         died = time.monotonic()
@@ -66,13 +66,13 @@ def test_a_leader_that_dies_under_load_is_followed_by_another_and_nothing_acknow
             with each.writer:
                 assert each.writer.wait(timeout=5) == 0, each.writer.stderr.read()
         assert "Ann prefers green tea." in memory.search("green tea")[0].text  # it was open all the time
-    told = [line for each in listeners for line in each.told]
-    assert len(told) == WRITERS * WRITES
-    times = sorted(at for at, _ in told)
+    lines = [line for each in listeners for line in each.acknowledged]
+    assert len(lines) == WRITERS * WRITES
+    times = sorted(at for at, _ in lines)
     gap = max(later - at for at, later in pairwise(times) if later > died)
     print(f"{gap:.1f} seconds without a write")
     assert cluster.wait_for(2) is not leader
     database, pages = pages_at(cluster.url)
-    assert lines_of(pages) == sorted(line for _, line in told)
+    assert lines_of(pages) == sorted(line for _, line in lines)
     assert pages.read("memory/count.md").text == str(WRITERS * WRITES // 4)
     database.close()

@@ -21,7 +21,7 @@ from commonplace.testing import FrozenClock, PagesContract
 
 from ..waiting import wait_until
 from .test_connections import free_port
-from .test_many_writers import counting, ended, lines_of, start_writer
+from .test_many_writers import lines_of, make_counter_pages, start_writer, wait_for_exit
 
 pytestmark = [
     pytest.mark.slow,
@@ -110,8 +110,8 @@ def test_statements_are_prepared_on_a_direct_connection_and_never_through_the_po
 
 
 def test_more_writers_than_connections_lose_nothing(pooled: str) -> None:
-    database, pages = counting(pooled)
-    told = ended([start_writer(pooled, f"w{number}", 3, 8) for number in range(6)])
+    database, pages = make_counter_pages(pooled)
+    told = wait_for_exit([start_writer(pooled, f"w{number}", 3, 8) for number in range(6)])
     assert lines_of(pages) == sorted(told)
     assert len(told) == 48
     database.close()

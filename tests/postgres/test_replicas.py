@@ -61,14 +61,14 @@ def who_answers(memory: Memory) -> bool:
     return memory.home.index.query(ask)
 
 
-def found(memory: Memory, text: str) -> SearchResult:
+def search_home(memory: Memory, text: str) -> SearchResult:
     return memory.home.search(text)
 
 
 def test_searches_go_to_the_replica_and_writes_to_the_database(memory: Memory, pair: Pair) -> None:
     until_in_step(pair)
     assert who_answers(memory)
-    answer = found(memory, "green tea")
+    answer = search_home(memory, "green tea")
     assert "green tea" in answer.hits[0].text
     assert answer.warnings == ()
     assert memory.call("memory_write", {"key": "k", "content": "v"})["success"]
@@ -80,17 +80,17 @@ def test_what_was_written_is_found_though_the_replica_is_behind(memory: Memory, 
     at_the_replica(pair, "SELECT pg_wal_replay_pause()")
     for number in range(5):
         memory.call("remember", {"content": f"Bob prefers rooibos number {number}."})
-        answer = found(memory, f"rooibos number {number}")
+        answer = search_home(memory, f"rooibos number {number}")
         assert f"number {number}" in answer.hits[0].text
         assert answer.warnings == (), "one that is behind is nothing to warn of"
     assert not who_answers(memory)
     memory.call("MemoryTool", {"op": "setGlobal", "key": "name", "value": "Ann", "category": "user_info"})
     assert "Ann" in str(memory.call("MemoryTool", {"op": "getGlobal", "key": "name"}))
-    assert found(memory, "Ann")  # the index has followed
+    assert search_home(memory, "Ann")  # the index has followed
     at_the_replica(pair, "SELECT pg_wal_replay_resume()")
     until_in_step(pair)
     assert who_answers(memory)
-    assert "rooibos" in found(memory, "rooibos").hits[0].text
+    assert "rooibos" in search_home(memory, "rooibos").hits[0].text
 
 
 def test_what_another_machine_wrote_is_found_once_the_replica_has_it(memory: Memory, home: str, pair: Pair) -> None:
@@ -99,14 +99,14 @@ def test_what_another_machine_wrote_is_found_once_the_replica_has_it(memory: Mem
         assert other.search("lemonade")  # the index has followed, with its vectors
     until_in_step(pair)
     assert who_answers(memory)
-    assert "lemonade" in found(memory, "lemonade").hits[0].text
+    assert "lemonade" in search_home(memory, "lemonade").hits[0].text
 
 
 def test_pages_that_nobody_indexed_yet_are_indexed_in_the_database(memory: Memory, home: str, pair: Pair) -> None:
     with Memory(home.partition("&search=")[0]) as other:
         other.home.storage.pages.write("memory/plain.md", "Eve prefers lemonade.\n")
     until_in_step(pair)
-    assert "lemonade" in found(memory, "lemonade").hits[0].text
+    assert "lemonade" in search_home(memory, "lemonade").hits[0].text
     until_in_step(pair)
     assert who_answers(memory)
 
@@ -121,16 +121,16 @@ def test_a_replica_that_is_killed_is_reported_and_not_needed(
     admin(pair.primary.get_uri(), "ALTER SYSTEM SET synchronous_standby_names = ''")
     admin(pair.primary.get_uri(), "SELECT pg_reload_conf()")
     pair.stop_the_replica()
-    answer = found(memory, "green tea")
+    answer = search_home(memory, "green tea")
     assert "green tea" in answer.hits[0].text
     assert "the replica for searches did not answer" in answer.warnings[0]
     assert answer.stale is False
     memory.call("remember", {"content": "Bob prefers rooibos."})
-    assert "rooibos" in found(memory, "rooibos").hits[0].text
+    assert "rooibos" in search_home(memory, "rooibos").hits[0].text
     pair.start_the_replica()
     monkeypatch.setattr(memory.home.index, "_retry_at", 0.0)  # as if the rest were over
     until_in_step_by(lambda: who_answers(memory), memory, monkeypatch)
-    assert found(memory, "rooibos").warnings == ()
+    assert search_home(memory, "rooibos").warnings == ()
 
 
 def until_in_step_by(done: Callable[[], bool], memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,7 +144,7 @@ def until_in_step_by(done: Callable[[], bool], memory: Memory, monkeypatch: pyte
 def test_a_replica_that_never_was_there_costs_a_warning(home: str) -> None:
     with Memory(f"{home.partition('&search=')[0]}&search=/nowhere") as memory:
         memory.call("remember", {"content": "Ann prefers green tea."})
-        answer = found(memory, "green tea")
+        answer = search_home(memory, "green tea")
         assert "green tea" in answer.hits[0].text
         assert "/nowhere" in answer.warnings[0]
 
@@ -153,10 +153,10 @@ def test_a_replica_that_takes_over_answers_on(memory: Memory, pair: Pair) -> Non
     until_in_step(pair)
     pair.kill_the_primary()
     pair.promote_the_replica()
-    assert "green tea" in found(memory, "green tea").hits[0].text
+    assert "green tea" in search_home(memory, "green tea").hits[0].text
     memory.call("remember", {"content": "Bob prefers rooibos."})
-    assert "rooibos" in found(memory, "rooibos").hits[0].text
-    assert found(memory, "rooibos").warnings == ()
+    assert "rooibos" in search_home(memory, "rooibos").hits[0].text
+    assert search_home(memory, "rooibos").warnings == ()
 
 
 def test_what_is_shown_of_a_home_hides_the_password_of_its_replica() -> None:
@@ -171,7 +171,7 @@ def test_what_is_shown_of_a_home_hides_the_password_of_its_replica() -> None:
 def test_a_url_that_names_a_replica_first_finds_the_one_that_takes_writes(pair: Pair, home: str) -> None:
     with Memory(f"postgresql://postgres@/postgres?host={pair.replica},{pair.primary.pgdata}") as memory:
         memory.call("remember", {"content": "Ann prefers green tea."})
-        assert "green tea" in found(memory, "green tea").hits[0].text
+        assert "green tea" in search_home(memory, "green tea").hits[0].text
 
 
 def is_writable(connection: Any) -> bool:

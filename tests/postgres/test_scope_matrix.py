@@ -10,7 +10,7 @@ from commonplace.testing import FrozenClock
 
 from ..scopes import Someone
 from ..scopes_v1 import DOORS
-from ..test_scope_matrix import Homes, check, compare, filled, pairs, private_paths
+from ..test_scope_matrix import Homes, check, compare, fill, pairs, private_paths
 from .conftest import empty_database
 
 pytestmark = pytest.mark.slow
@@ -30,7 +30,7 @@ def shared_url(server: str, template: str) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def homes(shared_url: str) -> Homes:
-    return filled(of(shared_url, "acme"), of(shared_url, "them"), FrozenClock())
+    return fill(of(shared_url, "acme"), of(shared_url, "them"), FrozenClock())
 
 
 @pytest.fixture(scope="module")

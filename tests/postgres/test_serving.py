@@ -29,50 +29,50 @@ TENANTS = ("acme", "them", "日本 & co.")
 @pytest.fixture
 def keys(url: str) -> dict[str, str]:
     """A token of each tenant, whose memory holds a secret of its own."""
-    made = {}
+    result = {}
     for tenant in TENANTS:
         with Memory(with_tenant(url, tenant)) as memory:
             memory.call("remember", {"content": f"the secret of {tenant}"})
         access = open_tokens(with_tenant(url, tenant))
-        made[tenant] = create_token(access, NOW, agents=None, role="write")[1]
+        result[tenant] = create_token(access, NOW, agents=None, role="write")[1]
         access.close()
-    return made
+    return result
 
 
 @pytest.fixture
-def served(url: str) -> Iterator[Web]:
-    with web(url, tenants=True) as asked:
-        yield asked
+def tenant_client(url: str) -> Iterator[Web]:
+    with web(url, tenants=True) as client:
+        yield client
 
 
-def told(asked: Web) -> str:
-    return json.dumps(asked.call("recall"), ensure_ascii=False)
+def recall_text(client: Web) -> str:
+    return json.dumps(client.call("recall"), ensure_ascii=False)
 
 
-def test_a_token_opens_the_memory_of_its_tenant_and_no_other(served: Web, keys: dict[str, str]) -> None:
+def test_a_token_opens_the_memory_of_its_tenant_and_no_other(tenant_client: Web, keys: dict[str, str]) -> None:
     for tenant, secret in keys.items():
         assert parse_tenant(secret) == tenant
-        answer = told(served.as_(secret))
+        answer = recall_text(tenant_client.as_(secret))
         assert f"the secret of {tenant}" in answer
         assert not [other for other in TENANTS if other != tenant and f"secret of {other}" in answer]
-        served.as_(secret).call("remember", content=f"written by {tenant}")
+        tenant_client.as_(secret).call("remember", content=f"written by {tenant}")
     for tenant, secret in keys.items():
-        answer = told(served.as_(secret))
+        answer = recall_text(tenant_client.as_(secret))
         assert [other for other in TENANTS if f"written by {other}" in answer] == [tenant]
 
 
-def test_over_http_too_a_token_opens_the_memory_of_its_tenant(served: Web, keys: dict[str, str]) -> None:
+def test_over_http_too_a_token_opens_the_memory_of_its_tenant(tenant_client: Web, keys: dict[str, str]) -> None:
     for tenant, secret in keys.items():
         headers = {"Authorization": f"Bearer {secret}"}
-        found = served.client.get("/v1/search", params={"q": "the secret"}, headers=headers)
-        assert found.status_code == 200, found.text
-        hits = [hit["text"] for hit in found.json()["results"]]
+        response = tenant_client.client.get("/v1/search", params={"q": "the secret"}, headers=headers)
+        assert response.status_code == 200, response.text
+        hits = [hit["text"] for hit in response.json()["results"]]
         assert any(f"secret of {tenant}" in text for text in hits)
         assert not [text for text in hits for other in TENANTS if other != tenant and f"secret of {other}" in text]
-    assert served.client.get("/v1/search", params={"q": "the secret"}).status_code == 401
+    assert tenant_client.client.get("/v1/search", params={"q": "the secret"}).status_code == 401
 
 
-def test_a_token_that_says_another_tenant_than_its_own_opens_nothing(served: Web, keys: dict[str, str]) -> None:
+def test_a_token_that_says_another_tenant_than_its_own_opens_nothing(tenant_client: Web, keys: dict[str, str]) -> None:
     random = keys["acme"].rpartition(".")[2]
     marks = {tenant: secret.rpartition(".")[0] for tenant, secret in keys.items()}
     wrong = [
@@ -81,43 +81,45 @@ def test_a_token_that_says_another_tenant_than_its_own_opens_nothing(served: Web
         f"{marks['acme']}.{marks['them']}.{random}", f"cpl_acme?tenant=them.{random}", "cpl_acme&tenant=them.x", "",
     ]  # fmt: skip
     for secret in wrong:
-        assert served.as_(secret).post("tools/list").status_code == 401, secret
-    assert served.as_(keys["acme"]).post("tools/list").status_code == 200
+        assert tenant_client.as_(secret).post("tools/list").status_code == 401, secret
+    assert tenant_client.as_(keys["acme"]).post("tools/list").status_code == 200
 
 
-def test_a_request_does_not_choose_a_memory_beside_its_token(served: Web, keys: dict[str, str], url: str) -> None:
-    for said in ("them", with_tenant(url, "them")):
-        asked = served.as_(keys["acme"], home=said)
-        assert "the token names the memory" in str(asked.call("recall"))
-        meta = {"commonplace/home": said}
-        refused = served.as_(keys["acme"]).ask("tools/call", name="recall", arguments={}, _meta=meta)
+def test_a_request_does_not_choose_a_memory_beside_its_token(
+    tenant_client: Web, keys: dict[str, str], url: str
+) -> None:
+    for output in ("them", with_tenant(url, "them")):
+        client = tenant_client.as_(keys["acme"], home=output)
+        assert "the token names the memory" in str(client.call("recall"))
+        meta = {"commonplace/home": output}
+        refused = tenant_client.as_(keys["acme"]).ask("tools/call", name="recall", arguments={}, _meta=meta)
         assert "the token names the memory" in str(refused)
 
 
-def test_a_tenant_without_tokens_is_open_to_nobody(served: Web, url: str) -> None:
+def test_a_tenant_without_tokens_is_open_to_nobody(tenant_client: Web, url: str) -> None:
     with Memory(with_tenant(url, "open")) as memory:
         memory.call("remember", {"content": "x"})
     for secret in ("", "cpl_open.x", "any"):
-        assert served.as_(secret).post("tools/list").status_code == 401
+        assert tenant_client.as_(secret).post("tools/list").status_code == 401
 
 
-def test_a_token_is_revoked_by_its_own_tenant_alone(served: Web, keys: dict[str, str], url: str) -> None:
+def test_a_token_is_revoked_by_its_own_tenant_alone(tenant_client: Web, keys: dict[str, str], url: str) -> None:
     access = open_tokens(with_tenant(url, "acme"))
     access.revoke(access.list_tokens()[0].id, format_timestamp(NOW))
-    assert served.as_(keys["acme"]).post("tools/list").status_code == 401
-    assert served.as_(keys["them"]).post("tools/list").status_code == 200
+    assert tenant_client.as_(keys["acme"]).post("tools/list").status_code == 401
+    assert tenant_client.as_(keys["them"]).post("tools/list").status_code == 200
     assert [call.tool for call in access.recent_calls(10)] == []
     access.close()
-    told(served.as_(keys["them"]))
+    recall_text(tenant_client.as_(keys["them"]))
     theirs = open_tokens(with_tenant(url, "them"))
     assert [call.tool for call in theirs.recent_calls(10)] == ["recall"], "in the log of who called, and in no other"
     theirs.close()
 
 
 def test_the_token_of_a_tenant_serves_where_that_tenant_alone_is_served(url: str, keys: dict[str, str]) -> None:
-    with web(with_tenant(url, "acme")) as asked:
-        assert "the secret of acme" in told(asked.as_(keys["acme"]))
-        assert asked.as_(keys["them"]).post("tools/list").status_code == 401
+    with web(with_tenant(url, "acme")) as client:
+        assert "the secret of acme" in recall_text(client.as_(keys["acme"]))
+        assert client.as_(keys["them"]).post("tools/list").status_code == 401
 
 
 @pytest.mark.parametrize("more", [["--token", "s3cret"], ["--open"], ["--homes", "."]])
@@ -134,23 +136,23 @@ def test_tenants_are_of_a_database(tmp_path: Any) -> None:
 
 
 def test_a_server_that_runs_sees_new_settings(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with web(url) as asked, Memory(url) as beside:
-        asked.call("remember", content="Ann prefers rooibos.")
-        assert "rooibos" in json.dumps(asked.call("memory_search", query="rooibos"))
+    with web(url) as client, Memory(url) as beside:
+        client.call("remember", content="Ann prefers rooibos.")
+        assert "rooibos" in json.dumps(client.call("memory_search", query="rooibos"))
         beside.home.storage.pages.write("commonplace.yaml", "memorySearch:\n  enabled: false\n")
         monkeypatch.setattr(PostgresStorage, "settings_check_seconds", 0.0)
-        asked.call("recall")  # whoever comes next may still be within the second
-        wait_for(asked, "Unknown tool: memory_search")
+        client.call("recall")  # whoever comes next may still be within the second
+        wait_for(client, "Unknown tool: memory_search")
         beside.home.storage.pages.remove("commonplace.yaml")
-        assert "rooibos" in json.dumps(asked.call("memory_search", query="rooibos"))
+        assert "rooibos" in json.dumps(client.call("memory_search", query="rooibos"))
 
 
-def wait_for(asked: Web, text: str) -> None:
+def wait_for(client: Web, text: str) -> None:
     for _ in range(1000):
-        said = json.dumps(asked.call("memory_search", query="rooibos"))
-        if text in said:
+        output = json.dumps(client.call("memory_search", query="rooibos"))
+        if text in output:
             return
-    raise AssertionError(f"the settings are not seen: {said}")
+    raise AssertionError(f"the settings are not seen: {output}")
 
 
 def test_settings_of_a_database_are_not_looked_at_with_every_request(url: str, monkeypatch: pytest.MonkeyPatch) -> None:

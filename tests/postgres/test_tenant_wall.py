@@ -345,7 +345,7 @@ def test_no_scan_for_another_tenant_is_even_begun(wall: Wall) -> None:
 def test_other_roles_and_settings_do_not_unbind_a_login(wall: Wall) -> None:
     import psycopg
 
-    asked = "SELECT commonplace.current_tenant()"
+    question = "SELECT commonplace.current_tenant()"
     for change in (
         "RESET ROLE",
         "SET ROLE commonplace_member",
@@ -361,7 +361,7 @@ def test_other_roles_and_settings_do_not_unbind_a_login(wall: Wall) -> None:
     ):
         with psycopg.connect(wall.login_url, autocommit=True) as connection:
             connection.execute(change.encode())
-            assert connection.execute(asked).fetchone() == ("ours",), change
+            assert connection.execute(question).fetchone() == ("ours",), change
     with psycopg.connect(wall.login_url, autocommit=True) as connection:
         connection.execute("SET row_security = off")
         with pytest.raises(psycopg.errors.InsufficientPrivilege):

@@ -19,9 +19,9 @@ TABLES = ("tenants", "pages", "history", "locks")
 
 
 @pytest.fixture
-def theirs(opened: Callable[..., Database], clock: FrozenClock) -> PostgresPages:
+def theirs(open_database: Callable[..., Database], clock: FrozenClock) -> PostgresPages:
     """Pages of another tenant, with something to find."""
-    database = opened("them")
+    database = open_database("them")
     pages = PostgresPages(database, lambda path, size: None, PostgresHistory(database, clock))
     pages.write("memory/secret.md", "their secret\n")
     pages.write("memory/secret.md", "their second secret\n")
@@ -86,7 +86,7 @@ def test_whether_another_tenant_has_a_page_is_not_to_be_made_out_from_a_refusal(
     database: Database, theirs: PostgresPages
 ) -> None:
     """An insert that would meet their row is refused for whose it is, not for being there already."""
-    told = []
+    messages = []
     for path in ("memory/secret.md", "memory/nothing.md"):
         with pytest.raises(StorageError) as refused, database.transaction() as connection:
             connection.execute(
@@ -94,8 +94,8 @@ def test_whether_another_tenant_has_a_page_is_not_to_be_made_out_from_a_refusal(
                 " VALUES ('them', %s, '', 0, 0, now()) ON CONFLICT DO NOTHING",
                 (path,),
             )
-        told.append(str(refused.value))
-    assert told[0] == told[1]
+        messages.append(str(refused.value))
+    assert messages[0] == messages[1]
 
 
 def test_a_transaction_runs_as_a_member_whoever_connects(database: Database) -> None:
@@ -112,9 +112,9 @@ def test_a_transaction_runs_as_a_member_whoever_connects(database: Database) -> 
 
 
 def test_a_statement_sent_with_what_binds_it_is_bound_every_time(database: Database) -> None:
-    asked = "SELECT current_user, current_setting('commonplace.tenant'), %(number)s::int"
+    question = "SELECT current_user, current_setting('commonplace.tenant'), %(number)s::int"
     for number in range(30):
-        assert database.query(asked, {"number": number}) == [(MEMBER_ROLE, "acme", number)]
+        assert database.query(question, {"number": number}) == [(MEMBER_ROLE, "acme", number)]
 
 
 def test_a_connection_that_goes_from_hand_to_hand_keeps_no_tenant(database: Database) -> None:
@@ -143,9 +143,9 @@ def test_every_table_with_a_tenant_is_guarded_even_against_its_owner(database: D
     assert [name for name, forced, has_policy in rows if not (forced and has_policy)] == []
 
 
-def test_a_tenant_of_any_name_is_a_tenant(opened: Callable[..., Database], clock: FrozenClock) -> None:
+def test_a_tenant_of_any_name_is_a_tenant(open_database: Callable[..., Database], clock: FrozenClock) -> None:
     for tenant in ("a'b", "日本", 'x" OR 1=1 --', "%", "default"):
-        database = opened(tenant)
+        database = open_database(tenant)
         pages = PostgresPages(database, lambda path, size: None, PostgresHistory(database, clock))
         pages.write("memory/a.md", tenant)
         assert pages.read("memory/a.md").text == tenant

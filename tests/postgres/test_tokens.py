@@ -11,7 +11,7 @@ from commonplace.storage.base import TokenStore, open_tokens
 from commonplace.storage.tokens import Call, verify_token
 from commonplace.testing import FrozenClock
 
-from ..storage.token_contract import AccessContract, made
+from ..storage.token_contract import AccessContract, make_token
 from .conftest import admin
 
 pytestmark = pytest.mark.slow
@@ -35,7 +35,7 @@ class TestDatabase(AccessContract):
 def test_a_tenant_neither_sees_nor_revokes_nor_uses_the_tokens_of_another(
     access: TokenStore, url: str, clock: FrozenClock
 ) -> None:
-    token, secret = made(access, clock)
+    token, secret = make_token(access, clock)
     access.record_call(Call("2026-03-14T00:00:00Z", token.id, "ann", "recall", "", "ok", ""))
     other = open_tokens(at(url, "them"))
     assert other.list_tokens() == other.recent_calls(10) == []

@@ -30,10 +30,10 @@ __all__ = ["shell"]
 
 
 @pytest.fixture
-def large(opened: Callable[..., Database], monkeypatch: pytest.MonkeyPatch) -> PostgresIndex:
+def large(open_database: Callable[..., Database], monkeypatch: pytest.MonkeyPatch) -> PostgresIndex:
     """A space that is large, as far as anybody knows."""
     monkeypatch.setattr(vectors_module, "EXACT_SEARCH_LIMIT", 20)
-    index, tiny = PostgresIndex(opened(), "home"), TinyEmbedder()
+    index, tiny = PostgresIndex(open_database(), "home"), TinyEmbedder()
     write(index, [entry(f"memory/{number}.md", f"tea number {number}") for number in range(30)])
     while embed_batch(index, tiny, 100):
         pass
@@ -52,30 +52,30 @@ def test_a_large_space_gets_an_index_once(large: PostgresIndex) -> None:
     space = TinyEmbedder().space
     assert [each.has_hnsw for each in large_spaces(large._tables.database)] == [False]
     assert large.build_ann_index(space)
-    made = indexes(large)
-    assert [valid for _, valid in made] == [True]
+    result = indexes(large)
+    assert [valid for _, valid in result] == [True]
     assert large.build_ann_index(space)
-    assert indexes(large) == made
+    assert indexes(large) == result
     assert not large.build_ann_index("another space")
 
 
 def test_what_is_written_later_is_in_the_index_and_what_is_removed_is_not(large: PostgresIndex) -> None:
     tiny = TinyEmbedder()
     assert large.build_ann_index(tiny.space)
-    made = indexes(large)
+    result = indexes(large)
     write(large, [entry("memory/later.md", "zebra")])
     while embed_batch(large, tiny, 100):
         pass
-    asked = tiny.embed_query("zebra")
-    near = large.nearest(tiny.space, asked, Viewer("main"), EVERYTHING, 1)
+    query_vector = tiny.embed_query("zebra")
+    near = large.nearest(tiny.space, query_vector, Viewer("main"), EVERYTHING, 1)
     assert [each.hit.path for each in large.load_candidates([number for number, _ in near])] == ["memory/later.md"]
     with large.write_transaction():
         large.apply([], ["memory/later.md"])
-    near = large.nearest(tiny.space, asked, Viewer("main"), EVERYTHING, 5)
+    near = large.nearest(tiny.space, query_vector, Viewer("main"), EVERYTHING, 5)
     paths = {each.hit.path for each in large.load_candidates([number for number, _ in near])}
     assert len(paths) == 5
     assert "memory/later.md" not in paths
-    assert indexes(large) == made  # nobody built it again
+    assert indexes(large) == result  # nobody built it again
 
 
 def test_an_index_that_was_not_finished_is_rebuilt(large: PostgresIndex, url: str) -> None:

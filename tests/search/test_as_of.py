@@ -151,9 +151,9 @@ def test_where_history_does_not_reach_back_the_dates_in_pages_tell(memory: Memor
         memory.home.writer.write("agents/main/memory/daily/2026-02-25.md", day.format("25", "Lost the kite."))
         memory.home.writer.write("memory/world/kite.md", "The kite is red.\n")
     memory.call("remember", {"content": "Found the kite."})
-    found = memory.home.search("kite", filters=memory.home.parse_filters(as_of=BETWEEN))
-    assert ["Bought" in hit.text for hit in found.hits] == [True]
-    assert any("history does not know what 3 pages were on 2026-02-20" in warning for warning in found.warnings)
+    hits = memory.home.search("kite", filters=memory.home.parse_filters(as_of=BETWEEN))
+    assert ["Bought" in hit.text for hit in hits.hits] == [True]
+    assert any("history does not know what 3 pages were on 2026-02-20" in warning for warning in hits.warnings)
     clock.advance(hours=1)
     edited = day.format("03", "Bought a box kite.") + "\n## 11:00\n\nFlew it.\n"
     memory.home.writer.write("agents/main/memory/daily/2026-02-03.md", edited)
@@ -197,10 +197,10 @@ def test_the_command_line_searches_and_shows_what_was_there(home: Path, clock: F
         assert result.exit_code == 0, result.output
         return result.output
 
-    found = run("search", "--as-of", BETWEEN, "kite")
-    citation = found.split()[0]
+    output = run("search", "--as-of", BETWEEN, "kite")
+    citation = output.split()[0]
     assert citation == f"memory/world/kite.md#L1-L3@{BETWEEN}"
-    assert "red" in found
+    assert "red" in output
     assert run("show", citation) == "A toy.\n\nThe kite is red.\n"
     assert run("show", f"memory/world/kite.md#L3@{BETWEEN}") == "The kite is red.\n"
     wrong = CliRunner().invoke(cli, ["--home", str(home), "search", "--as-of", "soon", "kite"])

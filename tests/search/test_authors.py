@@ -23,10 +23,10 @@ def write_by_all(memory: Memory, home: Path) -> None:
 def test_every_hit_names_who_wrote_its_lines(home: Path) -> None:
     with Memory(home, "ann") as memory:
         write_by_all(memory, home)
-        found = {hit.path.rpartition("/")[2]: hit.author for hit in memory.search("tea", mode="keyword")}
+        authors = {hit.path.rpartition("/")[2]: hit.author for hit in memory.search("tea", mode="keyword")}
         rows = memory.call("memory_search", {"query": "tea"}, "retrieval")["results"]
-    day = next(name for name in found if name.startswith("20"))
-    assert found == {
+    day = next(name for name in authors if name.startswith("20"))
+    assert authors == {
         day: "ann (remember)",
         "import.md": "import (obsidian)",
         "token.md": "ann (write), token t1",

@@ -119,7 +119,7 @@ def test_a_skill_is_found_by_name_description_and_data_also_after_an_edit_by_han
 
 
 def test_a_turn_is_found_by_what_was_said_around_it_after_the_turn_that_says_it(home: Path, clock: FrozenClock) -> None:
-    said = [
+    output = [
         "Hello!",
         "Which animal do you like most?",
         "The okapi, by far.",
@@ -129,7 +129,7 @@ def test_a_turn_is_found_by_what_was_said_around_it_after_the_turn_that_says_it(
         "Bye.",
     ]
     (home / "agents/main/sessions").mkdir(parents=True)
-    lines = [json.dumps({"role": "user", "content": text}) for text in said]
+    lines = [json.dumps({"role": "user", "content": text}) for text in output]
     (home / "agents/main/sessions/s.jsonl").write_text("\n".join(lines))
     (home / "commonplace.yaml").write_text("memorySearch:\n  indexSessions: true\n")
     hits = Memory(home, clock=clock).search("animal")
@@ -140,7 +140,7 @@ def test_a_turn_is_found_by_what_was_said_around_it_after_the_turn_that_says_it(
 
 @pytest.mark.parametrize("query", ["How often does Bea take her dogs for walks?", "how often are the dogs walked"])
 def test_a_question_that_was_asked_before_brings_its_answer(home: Path, clock: FrozenClock, query: str) -> None:
-    said = [
+    output = [
         "Did you sleep well?",
         "Yes, very well.",
         "How often do you take the dogs for walks?",
@@ -149,7 +149,7 @@ def test_a_question_that_was_asked_before_brings_its_answer(home: Path, clock: F
         "Walks are good for the back, the doctor said.",
     ]
     (home / "agents/main/sessions").mkdir(parents=True)
-    turns = [{"role": "user", "name": ("Ann", "Bea")[at % 2], "content": text} for at, text in enumerate(said)]
+    turns = [{"role": "user", "name": ("Ann", "Bea")[at % 2], "content": text} for at, text in enumerate(output)]
     (home / "agents/main/sessions/s.jsonl").write_text("\n".join(map(json.dumps, turns)))
     (home / "commonplace.yaml").write_text("memorySearch:\n  indexSessions: true\n")
     first = Memory(home, clock=clock).search(query)[0]
@@ -168,8 +168,8 @@ def test_a_text_that_is_on_hundreds_of_pages_leaves_room_for_others(home: Path, 
         "The harbour office sells tickets for every crossing of the ferry, from six on.\n"
     )
     (home / "commonplace.yaml").write_text("memorySearch: {provider: none}\n")
-    found = Memory(home, clock=clock).search("Zanzibar ferry", limit=20, min_score=0)
-    assert "memory/world/ticket.md" in [hit.path for hit in found]
+    hits = Memory(home, clock=clock).search("Zanzibar ferry", limit=20, min_score=0)
+    assert "memory/world/ticket.md" in [hit.path for hit in hits]
 
 
 @given(SOME, SOME, SOME.filter(bool).map(lambda some: list(dict.fromkeys(some))))

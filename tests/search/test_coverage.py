@@ -65,8 +65,8 @@ def test_other_words_for_the_same_fit(notes: Memory, question: str) -> None:
 
 
 def test_names_numbers_and_identifiers_are_exact_and_german_nouns_are_not() -> None:
-    asked = split_question("Did Paul call parse_invoice in week 32?", "english")
-    assert [word.text for word in asked if word.is_exact] == ["Paul", "parse", "invoice", "32"]
+    words = split_question("Did Paul call parse_invoice in week 32?", "english")
+    assert [word.text for word in words if word.is_exact] == ["Paul", "parse", "invoice", "32"]
     assert not any(word.is_exact for word in split_question("Wie heißt der Zahnarzt?", "german"))
 
 

@@ -58,8 +58,8 @@ def test_what_the_index_notes_of_a_text_tells_as_much_of_its_days_as_the_text(te
     for first, last in (("2026-03-10", "2026-03-10"), ("2026-03-01", "2026-03-31"), ("2025-01-01", "2025-12-31")):
         span = Span(date.fromisoformat(first).toordinal(), date.fromisoformat(last).toordinal())
         for today in (date(2026, 3, 14).toordinal(), date(2025, 11, 2).toordinal()):
-            named, read = (names_days_within(text, written, known, today, (span,)) for known in (noted, UNREAD))
-            assert named == read
+            names, read = (names_days_within(text, written, known, today, (span,)) for known in (noted, UNREAD))
+            assert names == read
 
 
 @pytest.mark.parametrize(
@@ -505,9 +505,9 @@ def test_the_first_and_the_last_days_of_the_calendar_are_days_like_others(text: 
     ],
 )
 def test_a_moment_falls_on_a_day(text: str, expected: str) -> None:
-    found = parse_day(text)
-    assert found is not None
-    assert str(date.fromordinal(found)) == expected
+    day = parse_day(text)
+    assert day is not None
+    assert str(date.fromordinal(day)) == expected
 
 
 @pytest.mark.parametrize(
@@ -531,8 +531,8 @@ digits = st.text("0123456789٣९９", max_size=400)
 @example("9" * 10 + "." + "9" * 4000)
 @example("٩٩٩٩٩٩٩٩٩٩")
 def test_no_text_is_too_odd_to_look_for_a_day_in(text: str) -> None:
-    found = parse_day(text)
-    assert found is None or 1 <= found <= date.max.toordinal()
+    day = parse_day(text)
+    assert day is None or 1 <= day <= date.max.toordinal()
 
 
 @given(st.integers(1, 700_000), st.integers(0, 400), st.integers(1, 800_000))
@@ -624,10 +624,10 @@ def texts(result: SearchResult) -> list[str]:
 
 @pytest.mark.parametrize("question", ["what did we decide last week?", "decided last week", "上周 decided"])
 def test_what_is_of_the_days_asked_about_comes_first(diary: Callable[..., SearchResult], question: str) -> None:
-    found = texts(diary(question))
-    assert found[0] == "Decided to move the standup."
-    assert found[1] == "Bob is on holiday."
-    assert "Pub quiz on the last Wednesday of every month." not in found[:2]
+    hit_texts = texts(diary(question))
+    assert hit_texts[0] == "Decided to move the standup."
+    assert hit_texts[1] == "Bob is on holiday."
+    assert "Pub quiz on the last Wednesday of every month." not in hit_texts[:2]
 
 
 @pytest.mark.parametrize(

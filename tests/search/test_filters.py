@@ -37,7 +37,7 @@ def put(home: Path, path: str, text: str) -> None:
     (home / path).write_text(text)
 
 
-def said(place: str) -> str:
+def make_fact(place: str) -> str:
     return f"Our cat sleeps in the {place}."
 
 
@@ -46,23 +46,24 @@ def fill(home: Path, clock: FrozenClock, *, others: bool = True) -> Memory:
     put(home, "commonplace.yaml", SETTINGS)
     for path in HANDS:
         if others or "other" not in path:
-            put(home, path, said(Path(path).stem) + "\n")
-    turn = json.dumps({"role": "user", "content": said("session"), "timestamp": "1 February 2026"})
+            put(home, path, make_fact(Path(path).stem) + "\n")
+    turn = json.dumps({"role": "user", "content": make_fact("session"), "timestamp": "1 February 2026"})
     for agent in ("main", "other") if others else ("main",):
         put(home, f"agents/{agent}/sessions/s.jsonl", turn + "\n")
     clock.now = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
     memory = Memory(home, clock=clock)
-    memory.call("remember", {"content": said("hall")})
-    memory.call("memory_write", {"key": "box", "content": said("box"), "tags": ["pet", "home"]})
-    memory.call("MemoryTool", {"op": "setGlobal", "key": "roof", "value": said("roof"), "tags": ["pet"]})
+    memory.call("remember", {"content": make_fact("hall")})
+    memory.call("memory_write", {"key": "box", "content": make_fact("box"), "tags": ["pet", "home"]})
+    memory.call("MemoryTool", {"op": "setGlobal", "key": "roof", "value": make_fact("roof"), "tags": ["pet"]})
     for channel in ("dev", "ops"):
-        value = said(f"{channel} room")
+        value = make_fact(f"{channel} room")
         memory.call("MemoryTool", {"op": "setChannel", "channelName": channel, "key": "spot", "value": value})
     memory.call(
-        "MemoryTool", {"op": "createSkill", "name": "cats", "description": said("skill"), "instructions": "Be quiet."}
+        "MemoryTool",
+        {"op": "createSkill", "name": "cats", "description": make_fact("skill"), "instructions": "Be quiet."},
     )
     clock.now = datetime(2026, 3, 14, 8, 0, tzinfo=UTC)
-    memory.call("remember", {"content": said("cellar")})
+    memory.call("remember", {"content": make_fact("cellar")})
     return memory
 
 
@@ -72,9 +73,9 @@ def full(home: Path, clock: FrozenClock) -> Memory:
 
 
 def paths(memory: Memory, question: str, viewer: Viewer | None = None, **filters: Any) -> list[str]:
-    found = memory.home.search(question, 100, 0.0, viewer, Filters(**filters))
-    assert found.mode == "hybrid"
-    return sorted(hit.path for hit in found.hits if "cat" in hit.text or hit.key == "cats")
+    hits = memory.home.search(question, 100, 0.0, viewer, Filters(**filters))
+    assert hits.mode == "hybrid"
+    return sorted(hit.path for hit in hits.hits if "cat" in hit.text or hit.key == "cats")
 
 
 DAYS = ["agents/main/memory/daily/2026-03-01.md", "agents/main/memory/daily/2026-03-14.md"]
@@ -88,9 +89,9 @@ WORLD, EXTRA, SKILL = "memory/world/pets.md", "books/cats.md", "skills/cats/SKIL
 
 @QUESTIONS
 def test_without_filters_everything_the_agent_may_see_is_found(full: Memory, question: str) -> None:
-    found = paths(full, question)
-    assert {*found} >= {*DAYS, OWN, SESSION, GLOBAL, *CHANNELS, *SHARED, WORLD, EXTRA, SKILL}
-    assert not any("other" in path for path in found)
+    hit_paths = paths(full, question)
+    assert {*hit_paths} >= {*DAYS, OWN, SESSION, GLOBAL, *CHANNELS, *SHARED, WORLD, EXTRA, SKILL}
+    assert not any("other" in path for path in hit_paths)
 
 
 @QUESTIONS
@@ -117,9 +118,9 @@ def test_a_search_keeps_to_scopes(full: Memory, question: str, scopes: tuple[str
 @QUESTIONS
 def test_the_scope_of_an_agent_is_its_own_alone(full: Memory, question: str) -> None:
     for scopes in (("agent",), ("agent:main",)):
-        found = paths(full, question, scopes=scopes)
-        assert {*found} >= {*DAYS, OWN, SESSION}
-        assert all(path.startswith("agents/main/") for path in found)
+        hit_paths = paths(full, question, scopes=scopes)
+        assert {*hit_paths} >= {*DAYS, OWN, SESSION}
+        assert all(path.startswith("agents/main/") for path in hit_paths)
     assert paths(full, question, agent="main") == paths(full, question, scopes=("agent",))
     assert paths(full, question, agent="other") == []
 
@@ -182,9 +183,9 @@ def test_filters_narrow_each_other(full: Memory, question: str) -> None:
 @QUESTIONS
 def test_one_conversation_sees_its_own_channel_and_skills_alone(full: Memory, question: str) -> None:
     here = Viewer("main", ("books/*.md",), one_conversation=True, channel="dev")
-    found = paths(full, question, here)
-    assert CHANNELS[0] in found
-    assert CHANNELS[1] not in found
+    hit_paths = paths(full, question, here)
+    assert CHANNELS[0] in hit_paths
+    assert CHANNELS[1] not in hit_paths
     assert paths(full, question, here, channel="ops") == []
     nowhere = Viewer("main", one_conversation=True)
     assert not {*CHANNELS, EXTRA} & {*paths(full, question, nowhere)}
@@ -246,12 +247,12 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Memory:
 def test_no_filter_shows_more_than_there_is_without_it(whole: Memory, question: str, filters: Filters) -> None:
     every = {(hit.path, hit.start) for hit in whole.home.search(question, 100, 0.0).hits}
     try:
-        found = whole.home.search(question, 100, 0.0, filters=filters)
+        hits = whole.home.search(question, 100, 0.0, filters=filters)
     except InvalidArgument:
         return
-    assert not [warning for warning in found.warnings if not warning.startswith("history does not know")]
-    assert {(hit.path, hit.start) for hit in found.hits} <= every
-    assert not any(hit.path.startswith("agents/other") for hit in found.hits)
+    assert not [warning for warning in hits.warnings if not warning.startswith("history does not know")]
+    assert {(hit.path, hit.start) for hit in hits.hits} <= every
+    assert not any(hit.path.startswith("agents/other") for hit in hits.hits)
 
 
 @pytest.mark.parametrize(
@@ -294,9 +295,9 @@ def everything_said_to(memory: Memory) -> str:
 def test_a_private_page_is_shown_by_no_surface(home: Path, clock: FrozenClock) -> None:
     memory = fill(home, clock)
     put(home, PRIVATE, "The heron guards the vault.\n")
-    told = everything_said_to(memory)
-    assert "guards" not in told
-    assert "agents/other/memory/private.md#" not in told
+    replies = everything_said_to(memory)
+    assert "guards" not in replies
+    assert "agents/other/memory/private.md#" not in replies
     other = Memory(home, agent="other", clock=clock)
     assert other.search("heron")[0].path == PRIVATE
     assert other.search("a wading bird keeps watch over the safe")[0].path == PRIVATE
@@ -306,11 +307,11 @@ def test_what_another_agent_keeps_to_itself_changes_no_answer(home: Path, clock:
     """Not the order, not a score: a word that others use privately must not weigh less, or one could ask for it."""
     memory = fill(home, clock, others=False)
     put(home, "memory/birds.md", "A heron and a stork stood in the pond.\n")
-    asked = ("heron stork", "heron", "pond", BY_WORDS, BY_MEANING)
-    before = [memory.home.search(text, 100, 0.0) for text in asked]
+    request = ("heron stork", "heron", "pond", BY_WORDS, BY_MEANING)
+    before = [memory.home.search(text, 100, 0.0) for text in request]
     for number in range(30):
         put(home, f"agents/other/memory/n{number}.md", f"The heron guards vault {number}.\n")
-    after = [memory.home.search(text, 100, 0.0) for text in asked]
+    after = [memory.home.search(text, 100, 0.0) for text in request]
     for one, other in zip(before, after, strict=True):
         assert [(hit.path, hit.start, hit.score) for hit in one.hits] == [
             (hit.path, hit.start, hit.score) for hit in other.hits
@@ -321,8 +322,8 @@ def test_what_is_wrong_with_a_private_page_is_not_shown_to_others(home: Path, cl
     memory = fill(home, clock)
     put(home, "agents/other/sessions/broken.jsonl", "not json\n")
     (home / "agents/other/memory/latin.md").write_bytes(b"caf\xe9")
-    for told in (memory.call("memory_search", {"query": "cat"}), memory.status(), memory.home.search("cat")):
-        assert "agents/other" not in str(told)
+    for answer in (memory.call("memory_search", {"query": "cat"}), memory.status(), memory.home.search("cat")):
+        assert "agents/other" not in str(answer)
     own = Memory(home, agent="other", clock=clock).call("memory_search", {"query": "cat"})
     assert "agents/other/sessions/broken.jsonl" in own["warning"]
 

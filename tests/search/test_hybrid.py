@@ -64,13 +64,13 @@ FACTS = {
     ],
 )
 def test_a_question_finds_what_shares_no_word_with_it(memory: Memory, question: str, answers: str) -> None:
-    asked = {form for word in tokenize_query(question) if not word.is_function_word for form in word.forms}
+    forms = {form for word in tokenize_query(question) if not word.is_function_word for form in word.forms}
     write(memory, FACTS)
-    found = memory.home.search(question)
-    assert found.mode == "hybrid"
-    first = found.hits[0]
+    hits = memory.home.search(question)
+    assert hits.mode == "hybrid"
+    first = hits.hits[0]
     assert first.text == FACTS[answers]
-    assert not asked & {*tokenize_passage(first.text, "").body}
+    assert not forms & {*tokenize_passage(first.text, "").body}
 
 
 @pytest.mark.parametrize("question", ["xqzv blorf wibble", "zzzz", "qwpoei", "？？？", "🙃🙃", "1234567", "\x00\x01"])
@@ -88,9 +88,9 @@ def test_the_remains_of_a_contraction_are_a_question_like_any_other(memory: Memo
 
 def test_a_small_memory_ranks_everything_where_nothing_is_certain(memory: Memory) -> None:
     write(memory, FACTS)
-    found = memory.home.search("Which of them would you recommend?")
-    assert len(found.hits) == len(FACTS)
-    assert found.verdict == "nothing"
+    hits = memory.home.search("Which of them would you recommend?")
+    assert len(hits.hits) == len(FACTS)
+    assert hits.verdict == "nothing"
 
 
 @pytest.mark.parametrize("word", ["fox", "deploy", "Yes."])
@@ -100,8 +100,8 @@ def test_a_single_word_that_nothing_has_and_nothing_means_finds_nothing(memory: 
 
 
 def test_an_empty_memory_answers_nothing_by_meaning(memory: Memory) -> None:
-    found = memory.home.search("feline asleep")
-    assert (found.hits, found.warnings) == ((), ())
+    hits = memory.home.search("feline asleep")
+    assert (hits.hits, hits.warnings) == ((), ())
 
 
 def test_half_a_character_in_a_question_is_only_a_character(memory: Memory) -> None:
@@ -119,10 +119,10 @@ def reply(memory: Memory, query: str = "passport") -> dict[str, Any]:
 
 
 def test_a_reply_says_who_answered(memory: Memory) -> None:
-    told = reply(write(memory, FACTS))
-    assert (told["mode"], told["provider"], told["fallback"]) == ("hybrid", "static", False)
-    assert told["model"].startswith("commonplace-static")
-    assert "warning" not in told
+    answer = reply(write(memory, FACTS))
+    assert (answer["mode"], answer["provider"], answer["fallback"]) == ("hybrid", "static", False)
+    assert answer["model"].startswith("commonplace-static")
+    assert "warning" not in answer
 
 
 def test_an_index_of_an_older_packaged_model_is_embedded_again_by_itself(
@@ -133,9 +133,9 @@ def test_an_index_of_an_older_packaged_model_is_embedded_again_by_itself(
         static_model.cache_clear()
         assert reply(write(Memory(home, clock=clock), FACTS))["model"] == "older-model"
     static_model.cache_clear()
-    told = reply(Memory(home, clock=clock), "travel document renewal")
-    assert (told["model"], told["fallback"]) == ("commonplace-static-2", False)
-    assert told["results"][0]["path"] == "memory/world/passport.md"
+    answer = reply(Memory(home, clock=clock), "travel document renewal")
+    assert (answer["model"], answer["fallback"]) == ("commonplace-static-2", False)
+    assert answer["results"][0]["path"] == "memory/world/passport.md"
 
 
 def load_older_model() -> StaticModel:
@@ -153,10 +153,10 @@ def set_to(home: Path, **settings: str) -> None:
 
 def test_without_a_provider_words_answer_and_nothing_failed(home: Path, clock: FrozenClock) -> None:
     set_to(home, provider="none")
-    told = reply(write(Memory(home, clock=clock), FACTS))
-    assert (told["mode"], told["provider"], told["fallback"]) == ("keyword", "none", False)
-    assert "warning" not in told
-    assert told["results"][0]["path"] == "memory/world/passport.md"
+    answer = reply(write(Memory(home, clock=clock), FACTS))
+    assert (answer["mode"], answer["provider"], answer["fallback"]) == ("keyword", "none", False)
+    assert "warning" not in answer
+    assert answer["results"][0]["path"] == "memory/world/passport.md"
     assert reply(Memory(home, clock=clock), "feline asleep")["results"] == []
     assert list((home / ".index").glob("*.vectors")) == []
 
@@ -180,15 +180,15 @@ def test_a_server_that_is_not_there_leaves_it_to_words_and_says_so(home: Path, c
     offer_server("openai", nobody)
     set_to(home, provider="openai", model="m")
     memory = write(Memory(home, clock=clock), FACTS)
-    told = reply(memory)
-    assert (told["mode"], told["provider"], told["model"], told["fallback"]) == (
+    answer = reply(memory)
+    assert (answer["mode"], answer["provider"], answer["model"], answer["fallback"]) == (
         "hybrid",
         "static",
         "commonplace-static-2",
         True,
     )
-    assert nobody in told["warning"]
-    assert told["results"][0]["path"] == "memory/world/passport.md"
+    assert nobody in answer["warning"]
+    assert answer["results"][0]["path"] == "memory/world/passport.md"
 
 
 def test_a_failure_is_remembered_and_not_waited_for_again(home: Path, clock: FrozenClock) -> None:
@@ -201,11 +201,11 @@ def test_a_failure_is_remembered_and_not_waited_for_again(home: Path, clock: Fro
         assert reply(memory)["fallback"] is True
         listener.listen()
         listener.setblocking(False)
-        told = reply(memory)
+        answer = reply(memory)
         with pytest.raises(BlockingIOError):
             listener.accept()  # nobody came
-    assert told["fallback"] is True
-    assert address in told["warning"]
+    assert answer["fallback"] is True
+    assert address in answer["warning"]
 
 
 def test_a_search_does_not_wait_for_a_failing_server_as_long_as_indexing_would(
@@ -214,8 +214,8 @@ def test_a_search_does_not_wait_for_a_failing_server_as_long_as_indexing_would(
     server.otherwise = fail(503)
     offer_server("openai", server.url)
     set_to(home, provider="openai", model="m")
-    told = reply(write(Memory(home, clock=clock), FACTS))
-    assert (told["mode"], told["provider"], told["fallback"]) == ("hybrid", "static", True)
+    answer = reply(write(Memory(home, clock=clock), FACTS))
+    assert (answer["mode"], answer["provider"], answer["fallback"]) == ("hybrid", "static", True)
     assert len(server.seen) <= SEARCHING.tries
 
 
@@ -224,23 +224,23 @@ def test_others_write_while_a_question_waits_for_a_slow_server(home: Path, clock
     set_to(home, provider="openai", model="m")
     memory = write(Memory(home, clock=clock), FACTS)
     assert reply(memory)["mode"] == "hybrid"
-    asked, go_on = threading.Event(), threading.Event()
+    signal, go_on = threading.Event(), threading.Event()
 
     def think(handler: Handler) -> None:
-        asked.set()
+        signal.set()
         go_on.wait(30)
         serve(handler)
 
     server.otherwise = think
-    found: list[dict[str, Any]] = []
-    asker = threading.Thread(target=lambda: found.append(reply(memory)))
+    result: list[dict[str, Any]] = []
+    asker = threading.Thread(target=lambda: result.append(reply(memory)))
     asker.start()
-    assert asked.wait(30)
+    assert signal.wait(30)
     write(memory, {"tea": "Ann drinks rooibos."})
     assert asker.is_alive()
     go_on.set()
     asker.join()
-    assert found[0]["mode"] == "hybrid"
+    assert result[0]["mode"] == "hybrid"
 
 
 def test_a_server_that_fails_at_the_question_leaves_it_to_words(home: Path, clock: FrozenClock, server: Server) -> None:
@@ -249,13 +249,13 @@ def test_a_server_that_fails_at_the_question_leaves_it_to_words(home: Path, cloc
     memory = write(Memory(home, clock=clock), FACTS)
     assert reply(memory)["mode"] == "hybrid"
     server.otherwise = fail(400, "no more questions")
-    told = reply(memory)
-    assert (told["mode"], told["provider"], told["fallback"]) == ("hybrid", "static", True)
-    assert "no more questions" in told["warning"]
-    assert told["results"][0]["path"] == "memory/world/passport.md"
-    asked = len(server.seen)
+    answer = reply(memory)
+    assert (answer["mode"], answer["provider"], answer["fallback"]) == ("hybrid", "static", True)
+    assert "no more questions" in answer["warning"]
+    assert answer["results"][0]["path"] == "memory/world/passport.md"
+    count = len(server.seen)
     assert reply(memory)["fallback"] is True
-    assert len(server.seen) == asked
+    assert len(server.seen) == count
 
 
 def test_a_provider_without_what_it_needs_says_what_to_do(
@@ -263,9 +263,9 @@ def test_a_provider_without_what_it_needs_says_what_to_do(
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     set_to(home, provider="openai")
-    told = reply(write(Memory(home, clock=clock), FACTS))
-    assert (told["mode"], told["provider"], told["fallback"]) == ("hybrid", "static", True)
-    assert "OPENAI_API_KEY" in told["warning"]
+    answer = reply(write(Memory(home, clock=clock), FACTS))
+    assert (answer["mode"], answer["provider"], answer["fallback"]) == ("hybrid", "static", True)
+    assert "OPENAI_API_KEY" in answer["warning"]
 
 
 def test_agents_of_one_home_may_have_a_provider_each(home: Path, clock: FrozenClock) -> None:
@@ -292,12 +292,12 @@ class Sample(NamedTuple):
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sample]:
     clock = FrozenClock()
-    told = json.loads(Path(__file__).with_name("sample.json").read_text("utf-8"))
+    data = json.loads(Path(__file__).with_name("sample.json").read_text("utf-8"))
     with Memory(tmp_path_factory.mktemp("sample") / "home", clock=clock) as memory:
-        paths = {note["name"]: keep(memory, clock, **note) for note in told["notes"]}
+        paths = {note["name"]: keep(memory, clock, **note) for note in data["notes"]}
         clock.now = TODAY
-        texts = [note["text"] for note in told["notes"]]
-        yield Sample(memory.home, told["questions"], paths, texts)
+        texts = [note["text"] for note in data["notes"]]
+        yield Sample(memory.home, data["questions"], paths, texts)
 
 
 def keep(memory: Memory, clock: FrozenClock, name: str, place: str, text: str) -> str:
@@ -326,9 +326,9 @@ def by_words(home: Home, text: str) -> list[str]:
     query = Query(text, home.visibility.viewer(), 10, 0.0, today=home.today().toordinal())
     weights = Weights(support=0.0, phrase=0.0, key=0.0, date=0.0, recency=0.0)
     nobody = EmbeddingService(SearchSettings(provider="none"))
-    found = home.index.query(lambda view: run_query(view.index, query, nobody, weights))
-    assert found.mode == "keyword"
-    return [hit.path for hit in found.hits]
+    result = home.index.query(lambda view: run_query(view.index, query, nobody, weights))
+    assert result.mode == "keyword"
+    return [hit.path for hit in result.hits]
 
 
 def by_meaning(home: Home, text: str) -> list[str]:
@@ -349,14 +349,14 @@ def ranks(sample: Sample, leg: Leg, kinds: tuple[str, ...] = ()) -> dict[str, fl
     for question in sample.questions:
         if not kinds or question["kind"] in kinds:
             pages = list(dict.fromkeys(leg(sample.home, question["text"])))
-            wanted = sample.paths[question["answer"]]
-            out[question["text"]] = 1 / (pages.index(wanted) + 1) if wanted in pages else 0.0
+            paths = sample.paths[question["answer"]]
+            out[question["text"]] = 1 / (pages.index(paths) + 1) if paths in pages else 0.0
     return out
 
 
-def figures(found: dict[str, float]) -> tuple[float, float]:
+def figures(result: dict[str, float]) -> tuple[float, float]:
     """How many come first, and the mean of one over the place."""
-    return sum(rank == 1 for rank in found.values()) / len(found), sum(found.values()) / len(found)
+    return sum(rank == 1 for rank in result.values()) / len(result), sum(result.values()) / len(result)
 
 
 def test_words_and_meaning_together_are_never_worse_than_either_alone(sample: Sample) -> None:
@@ -380,8 +380,8 @@ def test_the_scale_of_the_model_in_the_package_is_measured_on_that_model(sample:
     """A model that is replaced and not measured again would find nothing, or everything."""
     (embedder,) = open_embedders(SearchSettings())
     scale = scale_for(embedder.space)
-    asked = np.stack([embedder.embed_query(question["text"]) for question in sample.questions])
-    alike = asked @ embedder.embed_passages(sample.texts).T
+    request = np.stack([embedder.embed_query(question["text"]) for question in sample.questions])
+    alike = request @ embedder.embed_passages(sample.texts).T
     likely = (alike - scale.mean) / scale.deviation
     assert abs(float(np.median(likely))) < 2
     assert 0.5 < float(likely.std()) < 2

@@ -296,8 +296,8 @@ def test_the_command_pins_and_doctor_tells(memory: Memory, project: Path, monkey
     result = CliRunner().invoke(cli, ["--home", home, "pin", f"{PAGE}#L3", "auth.py::login"])
     assert result.output == f"Pinned {PAGE}:3 to src/auth.py::login.\n", result.output
     (project / "src/auth.py").write_text("")
-    found = CliRunner().invoke(cli, ["--home", home, "search", "how does login work"])
-    assert "src/auth.py::login no longer exists" in found.output
+    results = CliRunner().invoke(cli, ["--home", home, "search", "how does login work"])
+    assert "src/auth.py::login no longer exists" in results.output
     (finding,) = [each for each in examine(home).findings if each.check == "pins"]
     assert (finding.path, finding.what) == (PAGE, "is pinned to a file: src/auth.py::login no longer exists")
     result = CliRunner().invoke(cli, ["--home", home, "pin", PAGE, "src/auth.py::login", "--remove"])

@@ -14,7 +14,7 @@ from commonplace.search.rerank import MAXSIM_HITS, rerank_maxsim
 from commonplace.search.scoring import WEIGHTS, ScoredHit, Weights, explain_hit
 
 
-def found(memory: Memory, text: str, weights: Weights = WEIGHTS) -> tuple[ScoredHit, ...]:
+def run_search(memory: Memory, text: str, weights: Weights = WEIGHTS) -> tuple[ScoredHit, ...]:
     home = memory.home
     return home.index.query(
         lambda view: run_query(view.index, Query(text, home.visibility.viewer(), 60), home.embedding, weights)
@@ -32,7 +32,7 @@ def memory(tmp_path: Path) -> Memory:
 
 
 def test_the_best_are_looked_at_and_no_others(memory: Memory) -> None:
-    rows = found(memory, "the meeting with a cat asleep on the couch")
+    rows = run_search(memory, "the meeting with a cat asleep on the couch")
     assert [row.maxsim is not None for row in rows] == [True] * MAXSIM_HITS + [False] * (len(rows) - MAXSIM_HITS)
     assert [row.odds for row in rows] == sorted((row.odds for row in rows), reverse=True)
     assert rows[0].hit.path == "memory/world/cat.md"
@@ -41,25 +41,25 @@ def test_the_best_are_looked_at_and_no_others(memory: Memory) -> None:
 
 def test_a_look_costs_no_hit_and_makes_none(memory: Memory) -> None:
     with_it, without = (
-        {row.hit.path for row in found(memory, "meeting about a kitten", weights)}
+        {row.hit.path for row in run_search(memory, "meeting about a kitten", weights)}
         for weights in (WEIGHTS, WEIGHTS._replace(maxsim=0.0))
     )
     assert with_it == without
 
 
 def test_where_nobody_can_tell_the_order_stays(memory: Memory) -> None:
-    rows = list(found(memory, "meeting about a kitten"))
+    rows = list(run_search(memory, "meeting about a kitten"))
     assert rerank_maxsim("meeting", (), rows, WEIGHTS) == rows
     assert rerank_maxsim("会议", (StaticEmbedder(),), rows, WEIGHTS) == rows
     assert rerank_maxsim("meeting", (StaticEmbedder(),), [], WEIGHTS) == []
 
 
 def test_a_text_is_as_similar_to_a_query_as_its_most_similar_tokens_wherever_they_are() -> None:
-    told = StaticEmbedder().maxsim
-    near, far, none, same = told("cat sofa", ["a kitten on the couch", "the budget is late", "", "sofa, then cat"])
+    maxsim = StaticEmbedder().maxsim
+    near, far, none, same = maxsim("cat sofa", ["a kitten on the couch", "the budget is late", "", "sofa, then cat"])
     assert same == pytest.approx(1.0, abs=0.01)
     assert same > near > far > none == 0.0
-    assert told("cat sofa", ["the budget is late"]) == pytest.approx([far], abs=1e-6)
-    assert told("猫咪", ["猫"]) == []
-    assert told("", ["tea"]) == []
-    assert told("tea", []) == []
+    assert maxsim("cat sofa", ["the budget is late"]) == pytest.approx([far], abs=1e-6)
+    assert maxsim("猫咪", ["猫"]) == []
+    assert maxsim("", ["tea"]) == []
+    assert maxsim("tea", []) == []

@@ -111,14 +111,14 @@ def test_with_its_weights_the_answer_is_read_to_the_top(home: Path, clock: Froze
     question = "Who has passed an exam to become a lawyer?"
     set_to(home, rerank="true")
     memory = write(Memory(home, clock=clock), {f"t{number}": text for number, text in enumerate(ENGLISH)})
-    found = memory.home.search(question, 10, 0.0)
-    assert found.warnings == ()
-    assert found.hits[0].text == ENGLISH[2]
-    assert found.ranked[0].cross_encoder == max(row.cross_encoder or 0.0 for row in found.ranked)
-    scores = [hit.score for hit in found.hits]
+    hits = memory.home.search(question, 10, 0.0)
+    assert hits.warnings == ()
+    assert hits.hits[0].text == ENGLISH[2]
+    assert hits.ranked[0].cross_encoder == max(row.cross_encoder or 0.0 for row in hits.ranked)
+    scores = [hit.score for hit in hits.hits]
     assert scores == sorted(scores, reverse=True)
     assert all(0 <= score <= 1 for score in scores)
-    assert all(row.cross_encoder is not None for row in found.ranked)
+    assert all(row.cross_encoder is not None for row in hits.ranked)
     terse = memory.home.search("bar exam", 10, 0.0)
     assert terse.warnings == ()
     assert all(row.cross_encoder is None for row in terse.ranked)

@@ -33,9 +33,11 @@ def measure(folder: Path) -> dict[str, Any]:
         sys.path.remove(str(BENCH))
     facts = homes.split_facts(homes.FACTS.read_text())["held"]
     homes.write_set(folder / "sample", facts, random.Random("sample"), LARGEST_HOME)
-    given = argparse.Namespace(provider="static", rerank=False)
+    options = argparse.Namespace(provider="static", rerank=False)
     questions = ruler.draw(ruler.read_questions(folder, "sample"), 0)
-    table: dict[str, Any] = ruler.summarise(*ruler.measure(folder / "sample", folder / "memory", questions, [], given))
+    table: dict[str, Any] = ruler.summarise(
+        *ruler.measure(folder / "sample", folder / "memory", questions, [], options)
+    )
     table["lost"] = ruler.lost(table, json.loads(ACCEPTED.read_text())) if ACCEPTED.exists() else ""
     return table
 

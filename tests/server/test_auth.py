@@ -34,11 +34,11 @@ def access(home: Path) -> TokenStore:
 
 @pytest.fixture
 def server(home: Path, access: TokenStore) -> Iterator[Web]:
-    with web(home, toolsets=catalog.TOOLSETS) as asked:
-        yield asked
+    with web(home, toolsets=catalog.TOOLSETS) as client:
+        yield client
 
 
-def made(access: TokenStore, *agents: str, role: Any = "write", ago: int = 0, days: int = 0) -> tuple[Token, str]:
+def make_token(access: TokenStore, *agents: str, role: Any = "write", ago: int = 0, days: int = 0) -> tuple[Token, str]:
     return create_token(access, NOW - timedelta(days=ago), agents=agents or None, role=role, days=days)
 
 
@@ -52,7 +52,7 @@ def test_without_tokens_everybody_on_this_machine_comes_in(server: Web) -> None:
 
 
 def test_from_the_first_token_on_nobody_comes_in_without_one(server: Web, access: TokenStore) -> None:
-    token, secret = made(access)
+    token, secret = make_token(access)
     assert server.post("tools/list").status_code == 401
     assert server.as_(secret).post("tools/list").status_code == 200
     access.revoke(token.id, format_timestamp(NOW))
@@ -60,9 +60,11 @@ def test_from_the_first_token_on_nobody_comes_in_without_one(server: Web, access
 
 
 def test_expired_revoked_and_unknown_tokens_get_the_same_answer(server: Web, access: TokenStore) -> None:
-    (_, expired), (revoked, ended) = made(access, ago=10, days=5), made(access)
+    (_, expired), (revoked, outcome) = make_token(access, ago=10, days=5), make_token(access)
     access.revoke(revoked.id, format_timestamp(NOW))
-    answers = [server.as_(each).post("tools/list") for each in (expired, ended, "cpl_unknown", "", "ä".encode().hex())]
+    answers = [
+        server.as_(each).post("tools/list") for each in (expired, outcome, "cpl_unknown", "", "ä".encode().hex())
+    ]
     assert {answer.status_code for answer in answers} == {401}
     assert len({answer.text for answer in answers}) == 1
     assert {answer.headers["www-authenticate"] for answer in answers} == {"Bearer"}
@@ -79,24 +81,24 @@ def test_the_clock_of_the_server_says_when_a_token_expires_and_when_it_was_used(
 
 
 def test_a_token_that_is_revoked_ends_with_the_next_request(server: Web, access: TokenStore) -> None:
-    token, secret = made(access)
-    asked = server.as_(secret)
-    assert "error" not in asked.call("recall")
+    token, secret = make_token(access)
+    client = server.as_(secret)
+    assert "error" not in client.call("recall")
     access.revoke(token.id, format_timestamp(NOW))
-    assert asked.post("tools/list").status_code == 401
+    assert client.post("tools/list").status_code == 401
 
 
 def test_a_token_speaks_for_its_agents_alone(server: Web, access: TokenStore, home: Path) -> None:
-    _, secret = made(access, "ann", "Jörg")
-    asked = server.as_(secret)
-    asked.as_(agent="ann").call("remember", content="by ann")
-    asked.as_(agent="Jörg").call("remember", content="by Jörg")
-    assert sentence(asked.as_(agent="bob").call("recall")) == (
+    _, secret = make_token(access, "ann", "Jörg")
+    client = server.as_(secret)
+    client.as_(agent="ann").call("remember", content="by ann")
+    client.as_(agent="Jörg").call("remember", content="by Jörg")
+    assert sentence(client.as_(agent="bob").call("recall")) == (
         "this token is not for the agent bob: it is for ann, Jörg"
     )
-    assert "not for the agent main" in sentence(asked.call("recall"))
+    assert "not for the agent main" in sentence(client.call("recall"))
     bob = {"commonplace/agent": "bob"}
-    assert "not for the agent bob" in sentence(asked.ask("tools/call", name="recall", arguments={}, _meta=bob))
+    assert "not for the agent bob" in sentence(client.ask("tools/call", name="recall", arguments={}, _meta=bob))
     for method, params in [
         ("tools/list", {}), ("resources/list", {}), ("resources/read", {"uri": "commonplace://context"}),
         ("prompts/get", {"name": "recall"}), ("resources/read", {"uri": "commonplace://page/MEMORY.md"}),
@@ -104,71 +106,71 @@ def test_a_token_speaks_for_its_agents_alone(server: Web, access: TokenStore, ho
                                  "argument": {"name": "channel", "value": ""}}),
         ("subscriptions/listen", {"notifications": {"resourcesListChanged": True}}),
     ]:  # fmt: skip
-        assert "not for the agent bob" in json.dumps(asked.as_(agent="bob").ask(method, **params)), method
+        assert "not for the agent bob" in json.dumps(client.as_(agent="bob").ask(method, **params)), method
     assert Memory(home, "Jörg").search("Jörg")
     assert not (home / "agents/bob").exists()
 
 
 def test_whoever_may_speak_for_one_agent_need_not_name_it(home: Path, access: TokenStore) -> None:
-    _, secret = made(access, "ann")
-    with web(home, defaults={"agent": "main"}) as asked:
-        asked.as_(secret).call("remember", content="by ann")
+    _, secret = make_token(access, "ann")
+    with web(home, defaults={"agent": "main"}) as client:
+        client.as_(secret).call("remember", content="by ann")
     assert Memory(home, "ann").search("ann")
 
 
 def test_a_server_for_one_agent_refuses_the_tokens_of_others(home: Path, access: TokenStore) -> None:
-    _, secret = made(access, "ann")
-    with web(home, flags={"agent": "bob"}) as asked:
-        assert "not for the agent bob" in sentence(asked.as_(secret).call("recall"))
-        assert "serves the agent bob alone" in sentence(asked.as_(secret, agent="ann").call("recall"))
+    _, secret = make_token(access, "ann")
+    with web(home, flags={"agent": "bob"}) as client:
+        assert "not for the agent bob" in sentence(client.as_(secret).call("recall"))
+        assert "serves the agent bob alone" in sentence(client.as_(secret, agent="ann").call("recall"))
 
 
 def test_a_reader_is_offered_and_calls_only_what_reads(server: Web, access: TokenStore, home: Path) -> None:
     Memory(home).call("remember", {"content": "Ann prefers rooibos."})
-    asked = server.as_(made(access, role="read")[1])
-    offered = {tool["name"] for tool in asked.ask("tools/list")["tools"]}
+    client = server.as_(make_token(access, role="read")[1])
+    offered = {tool["name"] for tool in client.ask("tools/list")["tools"]}
     every = {offer.name for offer in catalog.offers()}
     assert offered == {name for name in every if catalog.only_reads(name)}
     assert "recall" in offered
     before = sorted((each, each.read_bytes()) for each in home.rglob("*.md"))
     for name in sorted(every - offered):
-        refused = sentence(asked.call(name, content="x", key="x", op="setGlobal", value="x"))
+        refused = sentence(client.call(name, content="x", key="x", op="setGlobal", value="x"))
         assert refused == f"this token only reads, and {name} may write: ask for one that writes"
-    unknown = sentence(asked.call("nothing"))
+    unknown = sentence(client.call("nothing"))
     assert set(unknown.removeprefix("Unknown tool: nothing. There are ").split(", ")) == offered
     assert sorted((each, each.read_bytes()) for each in home.rglob("*.md")) == before
-    assert "rooibos" in json.dumps(asked.call("recall"))
-    assert "contents" in asked.ask("resources/read", uri="commonplace://context")
-    assert "messages" in asked.ask("prompts/get", name="recall")
+    assert "rooibos" in json.dumps(client.call("recall"))
+    assert "contents" in client.ask("resources/read", uri="commonplace://context")
+    assert "messages" in client.ask("prompts/get", name="recall")
 
 
 @pytest.mark.parametrize("role", ["write", "admin"])
 def test_a_writer_is_offered_everything(server: Web, access: TokenStore, role: str) -> None:
-    asked = server.as_(made(access, role=role)[1])
-    assert {tool["name"] for tool in asked.ask("tools/list")["tools"]} == {offer.name for offer in catalog.offers()}
-    assert not asked.call("remember", content="kept")["isError"]
+    client = server.as_(make_token(access, role=role)[1])
+    assert {tool["name"] for tool in client.ask("tools/list")["tools"]} == {offer.name for offer in catalog.offers()}
+    assert not client.call("remember", content="kept")["isError"]
 
 
 def test_the_token_of_the_command_line_holds_beside_the_others(home: Path, access: TokenStore) -> None:
-    _, secret = made(access, role="read")
-    with web(home, AccessRules(token="s3cret")) as asked:
-        assert asked.post("tools/list").status_code == asked.as_("s3cre").post("tools/list").status_code == 401
-        assert not asked.as_("s3cret", agent="bob").call("remember", content="x")["isError"]
-        assert "only reads" in sentence(asked.as_(secret).call("remember", content="x"))
+    _, secret = make_token(access, role="read")
+    with web(home, AccessRules(token="s3cret")) as client:
+        assert client.post("tools/list").status_code == client.as_("s3cre").post("tools/list").status_code == 401
+        assert not client.as_("s3cret", agent="bob").call("remember", content="x")["isError"]
+        assert "only reads" in sentence(client.as_(secret).call("remember", content="x"))
 
 
 def test_an_address_that_others_reach_is_open_to_nobody_without_a_token(home: Path, access: TokenStore) -> None:
-    with web(home, AccessRules(is_open=False)) as asked:
-        assert asked.post("tools/list").status_code == 401
-        assert asked.as_(made(access)[1]).post("tools/list").status_code == 200
+    with web(home, AccessRules(is_open=False)) as client:
+        assert client.post("tools/list").status_code == 401
+        assert client.as_(make_token(access)[1]).post("tools/list").status_code == 200
         (home / TOKENS_FILE).unlink()
-        assert asked.post("tools/list").status_code == 401
+        assert client.post("tools/list").status_code == 401
 
 
 def test_tokens_that_cannot_be_read_let_nobody_in_and_say_nothing_of_why(
     server: Web, access: TokenStore, home: Path
 ) -> None:
-    _, secret = made(access)
+    _, secret = make_token(access)
     (home / TOKENS_FILE).write_text("{")
     answer = server.as_(secret).post("tools/list")
     assert answer.status_code == 503
@@ -178,38 +180,38 @@ def test_tokens_that_cannot_be_read_let_nobody_in_and_say_nothing_of_why(
 def test_the_token_of_one_memory_opens_no_other(tmp_path: Path) -> None:
     for name in ("one", "two", "open"):
         Memory(tmp_path / name).call("remember", {"content": f"the secret of {name}"})
-    keys = {name: made(open_tokens(str(tmp_path / name)))[1] for name in ("one", "two")}
-    with web(tmp_path / "open", homes=str(tmp_path)) as asked:
-        assert "of one" in json.dumps(asked.as_(keys["one"], home="one").call("recall"))
-        assert asked.as_(keys["one"], home="two").post("tools/list").status_code == 401
-        assert asked.as_(home="two").post("tools/list").status_code == 401
-        assert "of open" in json.dumps(asked.call("recall"))
-        for caller in (asked, asked.as_(keys["one"])):
+    keys = {name: make_token(open_tokens(str(tmp_path / name)))[1] for name in ("one", "two")}
+    with web(tmp_path / "open", homes=str(tmp_path)) as client:
+        assert "of one" in json.dumps(client.as_(keys["one"], home="one").call("recall"))
+        assert client.as_(keys["one"], home="two").post("tools/list").status_code == 401
+        assert client.as_(home="two").post("tools/list").status_code == 401
+        assert "of open" in json.dumps(client.call("recall"))
+        for caller in (client, client.as_(keys["one"])):
             means = {"commonplace/home": "two"}
             refused = caller.ask("tools/call", name="recall", arguments={}, _meta=means)
             assert "this memory has its own tokens" in sentence(refused)
-        assert "error" in asked.as_(keys["one"], home="one").ask(
+        assert "error" in client.as_(keys["one"], home="one").ask(
             "tools/call", name="recall", arguments={}, _meta={"commonplace/home": "open"}
         )
 
 
 def shake(client: TestClient, secret: str) -> str:
     """A session of the handshake era."""
-    asked = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    request = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     answer = client.post(
-        "/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": asked}, headers=legacy(secret)
+        "/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": request}, headers=legacy(secret)
     )
     assert answer.status_code == 200
     return str(answer.headers["mcp-session-id"])
 
 
 def legacy(secret: str, session: str = "") -> dict[str, str]:
-    given = {"Authorization": f"Bearer {secret}", "Accept": "application/json, text/event-stream"}
-    return given | ({"Mcp-Session-Id": session, "MCP-Protocol-Version": "2025-11-25"} if session else {})
+    headers = {"Authorization": f"Bearer {secret}", "Accept": "application/json, text/event-stream"}
+    return headers | ({"Mcp-Session-Id": session, "MCP-Protocol-Version": "2025-11-25"} if session else {})
 
 
 def test_a_session_is_of_use_only_with_the_token_that_began_it(server: Web, access: TokenStore) -> None:
-    (mine, secret), (_, other) = made(access, "ann"), made(access, "bob")
+    (mine, secret), (_, other) = make_token(access, "ann"), make_token(access, "bob")
     session = shake(server.client, secret)
     body = {"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {}}
     assert server.client.post("/mcp", json=body, headers=legacy(secret, session)).status_code == 200
@@ -220,14 +222,14 @@ def test_a_session_is_of_use_only_with_the_token_that_began_it(server: Web, acce
 
 
 def test_the_log_says_who_called_what_and_never_what_was_said(server: Web, access: TokenStore, home: Path) -> None:
-    writer, secret = made(access, "ann")
-    asked = server.as_(secret, session="s-1")
-    asked.call("remember", content="quokka")
-    asked.call("memory_get", path="quokka.md")
-    asked.as_(agent="bob").call("recall")
-    asked.call("quokka")
-    asked.ask("resources/read", uri="commonplace://context?query=quokka")
-    asked.ask("prompts/get", name="recall", arguments={"topic": "quokka"})
+    writer, secret = make_token(access, "ann")
+    client = server.as_(secret, session="s-1")
+    client.call("remember", content="quokka")
+    client.call("memory_get", path="quokka.md")
+    client.as_(agent="bob").call("recall")
+    client.call("quokka")
+    client.ask("resources/read", uri="commonplace://context?query=quokka")
+    client.ask("prompts/get", name="recall", arguments={"topic": "quokka"})
     assert [(call.agent, call.tool, call.outcome) for call in access.recent_calls(100)] == [
         ("ann", "remember", "ok"),
         ("ann", "memory_get", "error"),
@@ -244,9 +246,9 @@ def test_the_log_says_who_called_what_and_never_what_was_said(server: Web, acces
 
 
 def test_a_log_that_cannot_be_written_fails_no_call(server: Web, access: TokenStore, home: Path) -> None:
-    asked = server.as_(made(access)[1])
+    client = server.as_(make_token(access)[1])
     (home / LOG_FILE).mkdir()
-    assert not asked.call("remember", content="kept")["isError"]
+    assert not client.call("remember", content="kept")["isError"]
     assert Memory(home).search("kept")
 
 
@@ -276,7 +278,7 @@ def test_tokens_are_made_listed_and_revoked_from_the_command_line(home: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("arguments", "status", "told"),
+    ("arguments", "status", "answer"),
     [
         (("create",), 2, "say for which agents it is: --for NAME"),
         (("create", "--for", "ann", "--all-agents"), 2, "say for which agents it is"),
@@ -287,11 +289,11 @@ def test_tokens_are_made_listed_and_revoked_from_the_command_line(home: Path) ->
         (("revoke",), 2, "Missing argument"),
     ],
 )
-def test_a_wrong_argument_is_reported(home: Path, arguments: tuple[str, ...], status: int, told: str) -> None:
+def test_a_wrong_argument_is_reported(home: Path, arguments: tuple[str, ...], status: int, answer: str) -> None:
     home.mkdir()
     done = run("--home", str(home), "token", *arguments)
     assert done.returncode == status
-    assert told in done.stderr
+    assert answer in done.stderr
     assert not (home / TOKENS_FILE).exists()
 
 

@@ -48,10 +48,10 @@ def test_a_feed_that_may_have_missed_changes_begins_a_new_run(memory: Memory) ->
 async def test_a_reader_wakes_for_a_change_and_for_the_end(memory: Memory) -> None:
     feed = ChangeFeed(memory)
     for wake in (lambda: feed.add(PageChanges(("memory/a.md",), ())), feed.close):
-        waiting = asyncio.create_task(feed.wait(TIMEOUT_SECONDS))
+        task = asyncio.create_task(feed.wait(TIMEOUT_SECONDS))
         await asyncio.sleep(0)
         wake()
-        await asyncio.wait_for(waiting, TIMEOUT_SECONDS / 2)
+        await asyncio.wait_for(task, TIMEOUT_SECONDS / 2)
     assert feed.is_closed
 
 

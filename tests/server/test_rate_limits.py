@@ -60,8 +60,8 @@ def test_a_secret_that_nobody_guesses_is_checked_and_a_database_is_asked_about_s
     limiter = SignInLimiter(now=lambda: now)
     guess_too_often(limiter, "10.0.0.1")
     assert not limiter.seconds_to_wait("10.0.0.1", "x" * 43)
-    asked = [limiter.seconds_to_wait("10.0.0.1", f"{number:043}", is_costly=True) for number in range(100)]
-    assert sum(not seconds for seconds in asked) == LOOKUPS_PER_MINUTE
+    request = [limiter.seconds_to_wait("10.0.0.1", f"{number:043}", is_costly=True) for number in range(100)]
+    assert sum(not seconds for seconds in request) == LOOKUPS_PER_MINUTE
     assert not limiter.seconds_to_wait("10.0.0.2", "x" * 43, is_costly=True)
     now += 60 / LOOKUPS_PER_MINUTE + 0.1
     for number in range(FAILURES_PER_MINUTE):

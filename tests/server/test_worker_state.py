@@ -22,44 +22,44 @@ with open_worker_state() as folder:
 
 
 @pytest.fixture
-def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder for temporary files of everybody."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     return tmp_path
 
 
-def test_the_folder_of_a_server_that_was_killed_goes_with_the_next_start(shared: Path) -> None:
+def test_the_folder_of_a_server_that_was_killed_goes_with_the_next_start(temporary_folder: Path) -> None:
     left = subprocess.run([sys.executable, "-c", KILLED], capture_output=True, text=True, check=False).stdout.strip()
-    assert os.listdir(shared) == [os.path.basename(left)]
+    assert os.listdir(temporary_folder) == [os.path.basename(left)]
     with open_worker_state() as folder:
-        assert os.listdir(shared) == [os.path.basename(folder)]
+        assert os.listdir(temporary_folder) == [os.path.basename(folder)]
         assert folder != left
         assert os.stat(folder).st_mode & 0o777 == 0o700
-    assert os.listdir(shared) == []
+    assert os.listdir(temporary_folder) == []
 
 
-def test_the_folder_of_a_server_that_runs_stays(shared: Path) -> None:
+def test_the_folder_of_a_server_that_runs_stays(temporary_folder: Path) -> None:
     with open_worker_state() as one, open_worker_state() as other:
-        assert {os.path.basename(one), os.path.basename(other)} == {*os.listdir(shared)}
+        assert {os.path.basename(one), os.path.basename(other)} == {*os.listdir(temporary_folder)}
 
 
-def test_what_somebody_else_put_there_is_neither_followed_nor_removed(shared: Path, tmp_path: Path) -> None:
+def test_what_somebody_else_put_there_is_neither_followed_nor_removed(temporary_folder: Path, tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     precious.mkdir()
     (precious / "note").write_text("mine")
-    (shared / "commonplace-workers-link").symlink_to(precious)
-    (shared / "commonplace-workers-file").write_text("mine")
+    (temporary_folder / "commonplace-workers-link").symlink_to(precious)
+    (temporary_folder / "commonplace-workers-file").write_text("mine")
     with open_worker_state():
         pass
     assert (precious / "note").read_text() == "mine"
-    assert (shared / "commonplace-workers-link").is_symlink()
-    assert (shared / "commonplace-workers-file").exists()
+    assert (temporary_folder / "commonplace-workers-link").is_symlink()
+    assert (temporary_folder / "commonplace-workers-file").exists()
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder to another user")
-def test_the_folder_of_another_user_stays(shared: Path) -> None:
-    theirs = shared / "commonplace-workers-theirs"
+def test_the_folder_of_another_user_stays(temporary_folder: Path) -> None:
+    theirs = temporary_folder / "commonplace-workers-theirs"
     theirs.mkdir()
     os.chown(theirs, 12345, 12345)
     with open_worker_state():

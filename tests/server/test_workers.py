@@ -66,8 +66,8 @@ def remember(one: Server, text: str) -> Any:
 
 def read_figure(one: Server, name: str) -> int:
     text = one.ask("/metrics", "figures").read().decode()
-    found = re.search(rf"^{re.escape(name)} (\d+)$", text, re.MULTILINE)
-    return int(found[1]) if found else 0
+    match = re.search(rf"^{re.escape(name)} (\d+)$", text, re.MULTILINE)
+    return int(match[1]) if match else 0
 
 
 def test_the_figures_are_those_of_all_workers(pair: Server) -> None:
@@ -137,7 +137,7 @@ def test_a_code_signs_in_once_and_its_key_is_good_for_every_worker(tmp_path: Pat
     browser = tmp_path / "browser"
     browser.write_text(f'#!/bin/sh\nprintf %s "$1" > {opened}.tmp && mv {opened}.tmp {opened}\n')
     browser.chmod(0o700)
-    with server(tmp_path / "home", "--workers", "2", command="web", told=2, BROWSER=f"{browser} %s") as one:
+    with server(tmp_path / "home", "--workers", "2", command="web", lines=2, BROWSER=f"{browser} %s") as one:
         page = Path(unquote(urlsplit(wait_for(opened, one.process)).path))
         code = page.read_text().partition("#code=")[2].partition('"')[0]
         answers = [one.ask("/v1/session", "", "POST", json.dumps({"code": code}), **BODY) for _ in range(TRIES)]
@@ -184,21 +184,21 @@ def test_a_worker_that_is_killed_under_load_loses_nothing_and_another_takes_its_
     with server(home, "--workers", "2", COMMONPLACE_TOKEN=TOKEN) as one:
         before = wait_for_workers(one.process.pid, 2)
         enough = threading.Event()
-        said: list[list[str]] = [[] for _ in range(4)]
-        writers = [threading.Thread(target=write_until_told, args=(one, n, enough, said[n])) for n in range(4)]
+        output: list[list[str]] = [[] for _ in range(4)]
+        writers = [threading.Thread(target=write_until_told, args=(one, n, enough, output[n])) for n in range(4)]
         for writer in writers:
             writer.start()
         for victim in before:  # both, one after the other
-            wait_for_more(one, said)
+            wait_for_more(one, output)
             os.kill(victim, signal.SIGKILL)
             assert "was killed by signal 9: another one takes its place" in one.process.stderr.readline()
             wait_for_workers(one.process.pid, 2, victim)
-        wait_for_more(one, said)
+        wait_for_more(one, output)
         enough.set()
         for writer in writers:
             writer.join()
     pages = "".join(path.read_text() for path in (home / "agents/main/memory/daily").glob("*.md"))
-    assert [text for each in said for text in each if pages.count(text) != 1] == []
+    assert [text for each in output for text in each if pages.count(text) != 1] == []
 
 
 def is_running(pid: int) -> bool:

@@ -18,17 +18,17 @@ MANY = Bounds(1000, 1_000_000)
 
 def history(*versions: tuple[str, str | None], tool: str = "remember") -> Versions:
     """Versions of a page, each with the name of the agent that wrote it; without a name, by another program."""
-    made: Versions = []
+    result: Versions = []
     before = ABSENT
     for number, (agent, text) in enumerate(versions):
         data = None if text is None else text.encode()
         change = Change(f"{number:010x}", f"2026-03-{number + 1:02}", "a.md", version_of(data), before)
-        made.append((change._replace(tool=tool if agent else "", agent=agent), data))
+        result.append((change._replace(tool=tool if agent else "", agent=agent), data))
         before = version_of(data)
-    return made
+    return result
 
 
-def stored(versions: Versions) -> list[Line]:
+def make_lines(versions: Versions) -> list[Line]:
     """Return versions as lines of a history: deltas, wherever a version follows the one that it was made to."""
     lines: list[Line] = []
     last: bytes | None = None
@@ -40,12 +40,14 @@ def stored(versions: Versions) -> list[Line]:
 
 
 def authors(versions: Versions, bounds: Bounds = MANY) -> list[str]:
-    return [origin.change.agent or "outside" if origin.change else "?" for origin in blame(stored(versions), bounds)]
+    return [
+        origin.change.agent or "outside" if origin.change else "?" for origin in blame(make_lines(versions), bounds)
+    ]
 
 
 def test_a_line_keeps_its_author_while_others_write_around_it() -> None:
-    made = history(("ann", "1\n2\n3\n"), ("ben", "0\n1\n2\n3\n"), ("", "0\n1\nII\n3\n4\n"))
-    assert authors(made) == ["ben", "ann", "outside", "ann", "outside"]
+    versions = history(("ann", "1\n2\n3\n"), ("ben", "0\n1\n2\n3\n"), ("", "0\n1\nII\n3\n4\n"))
+    assert authors(versions) == ["ben", "ann", "outside", "ann", "outside"]
 
 
 def test_a_page_that_was_removed_and_made_again_is_its_new_authors() -> None:
@@ -54,32 +56,32 @@ def test_a_page_that_was_removed_and_made_again_is_its_new_authors() -> None:
 
 
 def test_lines_older_than_the_bounds_name_nobody() -> None:
-    made = history(("ann", "1\n"), ("ben", "1\n2\n"), ("cid", "1\n2\n3\n"), ("dan", "1\n2\n3\n4\n"))
-    assert authors(made, Bounds(2, 1000)) == ["?", "?", "cid", "dan"]
-    assert authors(made, Bounds(1000, 4)) == ["?", "?", "cid", "dan"]
-    assert authors(made, Bounds(1000, 1)) == ["?", "?", "?", "dan"]
+    versions = history(("ann", "1\n"), ("ben", "1\n2\n"), ("cid", "1\n2\n3\n"), ("dan", "1\n2\n3\n4\n"))
+    assert authors(versions, Bounds(2, 1000)) == ["?", "?", "cid", "dan"]
+    assert authors(versions, Bounds(1000, 4)) == ["?", "?", "cid", "dan"]
+    assert authors(versions, Bounds(1000, 1)) == ["?", "?", "?", "dan"]
 
 
 def test_lines_from_a_version_that_history_lost_name_nobody() -> None:
-    made = history(("ann", "1\n"), ("ben", "1\n2\n"), ("cid", "1\n2\n3\n"), ("dan", "1\n2\n3\n4\n"))
-    assert authors(made[1:]) == ["?", "?", "cid", "dan"]
-    assert authors([made[0], *made[2:]]) == ["ann", "?", "?", "dan"]
+    versions = history(("ann", "1\n"), ("ben", "1\n2\n"), ("cid", "1\n2\n3\n"), ("dan", "1\n2\n3\n4\n"))
+    assert authors(versions[1:]) == ["?", "?", "cid", "dan"]
+    assert authors([versions[0], *versions[2:]]) == ["ann", "?", "?", "dan"]
 
 
 def test_an_approval_covers_the_lines_that_are_there_and_a_person_approves_what_they_write() -> None:
-    made = history(("ann", "1\n"), ("ann", "1\n"), ("ann", "1\n2\n"), ("", "1\n2\n3\n"), ("ann", "1\n2\n3\n4\n"))
-    made[1] = (made[1][0]._replace(tool=APPROVE), made[1][1])
-    assert [origin.is_approved for origin in blame(stored(made), MANY)] == [True, False, True, False]
-    made[-1] = (made[-1][0]._replace(origin="person"), made[-1][1])
-    assert blame(stored(made), MANY)[-1] == LineOrigin(made[-1][0], is_approved=True)
+    versions = history(("ann", "1\n"), ("ann", "1\n"), ("ann", "1\n2\n"), ("", "1\n2\n3\n"), ("ann", "1\n2\n3\n4\n"))
+    versions[1] = (versions[1][0]._replace(tool=APPROVE), versions[1][1])
+    assert [origin.is_approved for origin in blame(make_lines(versions), MANY)] == [True, False, True, False]
+    versions[-1] = (versions[-1][0]._replace(origin="person"), versions[-1][1])
+    assert blame(make_lines(versions), MANY)[-1] == LineOrigin(versions[-1][0], is_approved=True)
 
 
 @given(st.lists(st.lists(st.sampled_from("abc"), max_size=6), min_size=1, max_size=6), st.integers(1, 5))
 def test_every_line_has_one_origin_whose_version_holds_it(pages: list[list[str]], count: int) -> None:
     texts = ["".join(f"{line}\n" for line in lines) for lines in pages]
-    made = history(*((str(number), text) for number, text in enumerate(texts)))
+    versions = history(*((str(number), text) for number, text in enumerate(texts)))
     for bounds in (MANY, Bounds(count, 1000)):
-        origins = blame(stored(made), bounds)
+        origins = blame(make_lines(versions), bounds)
         assert len(origins) == len(split_lines(texts[-1]))
         for line, origin in zip(split_lines(texts[-1]), origins, strict=True):
             assert origin.change is None or line in split_lines(texts[int(origin.change.agent)])
@@ -91,25 +93,27 @@ TEXTS = st.builds(lambda lines, end: "\n".join(lines) + end, LINES, st.sampled_f
 
 @given(st.lists(TEXTS, min_size=1, max_size=6))
 def test_deltas_and_whole_versions_say_the_same(texts: list[str]) -> None:
-    made = history(*((str(number), text) for number, text in enumerate(texts)))
-    whole = [make_line(change, None, data, -1) for change, data in made]
-    assert blame(stored(made), MANY) == blame(whole, MANY)
+    versions = history(*((str(number), text) for number, text in enumerate(texts)))
+    whole = [make_line(change, None, data, -1) for change, data in versions]
+    assert blame(make_lines(versions), MANY) == blame(whole, MANY)
     assert len(blame(whole, MANY)) == len(split_lines(texts[-1]))
 
 
 def test_a_line_that_begins_like_its_new_neighbour_keeps_its_author() -> None:
-    made = history(
+    versions = history(
         ("ann", "- buy milk\n"), ("", "- bake bread\n- buy milk\n"), ("ben", "- bake bread\n- b\n- buy milk\n")
     )
-    assert authors(made) == ["outside", "ben", "ann"]
+    assert authors(versions) == ["outside", "ben", "ann"]
 
 
 def test_a_damaged_delta_spoils_only_what_depends_on_it() -> None:
-    made = history(*((name, "".join(f"line {number}\n" for number in range(at + 1))) for at, name in enumerate("abcd")))
-    lines = stored(made)
-    lines[2] = lines[2]._replace(data=make_line(made[2][0], None, b"something else\n", -1).data)
+    versions = history(
+        *((name, "".join(f"line {number}\n" for number in range(at + 1))) for at, name in enumerate("abcd"))
+    )
+    lines = make_lines(versions)
+    lines[2] = lines[2]._replace(data=make_line(versions[2][0], None, b"something else\n", -1).data)
     assert blame(lines, MANY) == []
-    whole = [*lines, make_line(made[3][0]._replace(id="e", before="x"), None, made[3][1], -1)]
+    whole = [*lines, make_line(versions[3][0]._replace(id="e", before="x"), None, versions[3][1], -1)]
     origins = blame(whole, MANY)
     assert [origin.change.agent if origin.change else "?" for origin in origins] == ["a", "b", "?", "?"]
 
@@ -120,9 +124,9 @@ def test_the_lines_of_a_large_page_are_distinguished() -> None:
     for name in ("ben", "", "cid"):
         text += f"by {name or 'a person'}\n"
         versions.append((name, text))
-    found = authors(history(*versions), Bounds(1000, 2_000_000))
-    assert found[-3:] == ["ben", "outside", "cid"]
-    assert found[:-3] == ["ann"] * 20_000
+    line_authors = authors(history(*versions), Bounds(1000, 2_000_000))
+    assert line_authors[-3:] == ["ben", "outside", "cid"]
+    assert line_authors[:-3] == ["ann"] * 20_000
 
 
 def test_what_is_kept_of_pages_is_bounded_and_follows_edits_by_hand(
@@ -137,9 +141,9 @@ def test_what_is_kept_of_pages_is_bounded_and_follows_edits_by_hand(
         pages.write(path, f"# Topic {number}\n\nIt is {number}.\n" * (300 if number % 40 == 39 else 1))
     for _ in range(2):
         home.authors.find([(path, 3, 3) for path in paths])
-        kept = [*cache.recent.items(), *cache._earlier.items()]
-        assert len(kept) < len(paths)
-        assert sum(measure_bytes(*entry) for entry in kept) < 2 * cache.limit_bytes
+        remaining = [*cache.recent.items(), *cache._earlier.items()]
+        assert len(remaining) < len(paths)
+        assert sum(measure_bytes(*entry) for entry in remaining) < 2 * cache.limit_bytes
     (before,) = home.authors.find([(paths[-1], 3, 3)])
     Path(home.storage.display_path(paths[-1])).write_text("# Topic\n\nAnother line.\n")
     pages.record_outside_edits(paths[-1:])

@@ -16,7 +16,7 @@ NUMBERS = itertools.count()
 
 class TestFolderStorage(StorageContract):
     @pytest.fixture(autouse=True)
-    def _given(self, tmp_path: Path) -> None:
+    def _set_folder(self, tmp_path: Path) -> None:
         self._folder = tmp_path / "home"
 
     def make_storage(self) -> Storage:
@@ -25,7 +25,7 @@ class TestFolderStorage(StorageContract):
 
 class TestFolderPagesWithoutHistory(PagesContract):
     @pytest.fixture(autouse=True)
-    def _given(self, tmp_path: Path) -> None:
+    def _set_folder(self, tmp_path: Path) -> None:
         self._folder = tmp_path / "home"
 
     def make_pages(self) -> Pages:

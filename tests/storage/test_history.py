@@ -25,7 +25,7 @@ from ..examples import examples
 CLOCK = datetime(2026, 3, 14, 9, tzinfo=UTC)
 
 
-def opened(
+def open_pages(
     root: Path, clock: FrozenClock | None = None, bounds: Retention | None = None
 ) -> tuple[FolderPages, FolderHistory]:
     history = FolderHistory(str(root / ".history"), str(root / ".locks"), clock or FrozenClock(CLOCK), bounds)
@@ -42,7 +42,7 @@ def texts(history: FolderHistory, path: str) -> list[str | None]:
 
 
 def test_every_version_is_kept_with_who_when_and_why(tmp_path: Path, clock: FrozenClock) -> None:
-    pages, history = opened(tmp_path, clock)
+    pages, history = open_pages(tmp_path, clock)
     with write_as(Author("remember", "main", "s-1", "they asked")):
         pages.append("a.md", "one\n")
     clock.advance(minutes=5)
@@ -58,7 +58,7 @@ def test_every_version_is_kept_with_who_when_and_why(tmp_path: Path, clock: Froz
 
 
 def test_a_change_by_hand_is_kept_when_it_is_found(tmp_path: Path, clock: FrozenClock) -> None:
-    pages, history = opened(tmp_path, clock)
+    pages, history = open_pages(tmp_path, clock)
     pages.write("a.md", "by tool\n")
     (tmp_path / "a.md").write_text("by hand\n")
     pages.append("a.md", "by tool again\n")
@@ -70,21 +70,21 @@ def test_a_change_by_hand_is_kept_when_it_is_found(tmp_path: Path, clock: Frozen
 
 def test_a_page_made_by_hand_is_kept_before_it_is_first_changed(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_bytes(b"caf\xe9 and more\n")
-    pages, history = opened(tmp_path)
+    pages, history = open_pages(tmp_path)
     pages.write("a.md", "text now\n")
     assert history.versions("a.md")[0][1] == b"caf\xe9 and more\n"
 
 
 @pytest.mark.parametrize("saved", [-1e12, 0.0, 1e12, 1e20])
 def test_a_file_time_that_no_calendar_knows_stops_nothing(tmp_path: Path, clock: FrozenClock, saved: float) -> None:
-    _, history = opened(tmp_path, clock)
+    _, history = open_pages(tmp_path, clock)
     change = history.record_outside_edit("a.md", b"text", saved)
     assert change is not None
     assert change.at.startswith("2026-03-14T09:00")
 
 
 def test_what_did_not_change_leaves_no_trace(tmp_path: Path) -> None:
-    pages, history = opened(tmp_path)
+    pages, history = open_pages(tmp_path)
     pages.write("a.md", "same\n")
     pages.write("a.md", "same\n")
     pages.edit("a.md", lambda text: text)
@@ -93,7 +93,7 @@ def test_what_did_not_change_leaves_no_trace(tmp_path: Path) -> None:
 
 
 def test_appending_to_a_long_page_costs_history_only_what_was_added(tmp_path: Path) -> None:
-    pages, history = opened(tmp_path)
+    pages, history = open_pages(tmp_path)
     pages.write("a.md", os.urandom(100_000).hex())
     before = history.size()
     for number in range(40):
@@ -110,7 +110,7 @@ def test_any_sequence_of_versions_comes_back(
     tmp_path_factory: pytest.TempPathFactory, versions: list[bytes | None]
 ) -> None:
     root = tmp_path_factory.mktemp("h")
-    _, history = opened(root)
+    _, history = open_pages(root)
     expected: list[bytes | None] = []
     last: bytes | None = None
     for data in versions:
@@ -122,29 +122,29 @@ def test_any_sequence_of_versions_comes_back(
 
 
 def test_a_line_that_was_cut_off_spoils_no_other(tmp_path: Path) -> None:
-    pages, history = opened(tmp_path)
+    pages, history = open_pages(tmp_path)
     pages.write("a.md", "one\n")
     (file,) = (tmp_path / ".history").iterdir()
     with file.open("ab") as stream:
         stream.write(file.read_bytes()[: file.stat().st_size // 2])
     pages.write("a.md", "one\ntwo\n")
-    pages, history = opened(tmp_path)
+    pages, history = open_pages(tmp_path)
     assert texts(history, "a.md") == ["one\n", "one\ntwo\n"]
 
 
 def test_a_version_whose_bytes_were_spoilt_is_not_believed(tmp_path: Path) -> None:
-    pages, history = opened(tmp_path)
+    pages, history = open_pages(tmp_path)
     pages.write("a.md", "the first version of this page\n")
     version = history.changes("a.md")[0].version
     (file,) = (tmp_path / ".history").iterdir()
     file.write_bytes(file.read_bytes().replace(version.encode(), version[::-1].encode()))
-    _, history = opened(tmp_path)
+    _, history = open_pages(tmp_path)
     with pytest.raises(NotFound, match="does not have this version"):
         history.read_version("a.md", version[::-1])
 
 
 def test_history_is_private_and_no_page(tmp_path: Path) -> None:
-    pages, _ = opened(tmp_path)
+    pages, _ = open_pages(tmp_path)
     pages.write("a.md", "one\n")
     folder = tmp_path / ".history"
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
@@ -154,15 +154,15 @@ def test_history_is_private_and_no_page(tmp_path: Path) -> None:
 
 def test_memory_is_written_though_history_cannot_be_and_a_warning_says_so(tmp_path: Path) -> None:
     (tmp_path / ".history").write_text("a file stands here")
-    pages, _ = opened(tmp_path)
-    with write_as(Author("remember")) as told:
+    pages, _ = open_pages(tmp_path)
+    with write_as(Author("remember")) as answer:
         pages.write("a.md", "one\n")
     assert pages.read("a.md").text == "one\n"
-    assert "not kept in .history" in told.warnings[0]
+    assert "not kept in .history" in answer.warnings[0]
 
 
 def test_many_threads_and_two_handles_keep_every_version(tmp_path: Path) -> None:
-    handles = [opened(tmp_path)[0] for _ in range(2)]
+    handles = [open_pages(tmp_path)[0] for _ in range(2)]
     lines = [f"{number}\n" for number in range(40)]
     threads = [
         threading.Thread(target=handles[number % 2].append, args=("a.md", line)) for number, line in enumerate(lines)
@@ -171,13 +171,13 @@ def test_many_threads_and_two_handles_keep_every_version(tmp_path: Path) -> None
         thread.start()
     for thread in threads:
         thread.join()
-    versions = texts(opened(tmp_path)[1], "a.md")
+    versions = texts(open_pages(tmp_path)[1], "a.md")
     assert sorted((versions[-1] or "").splitlines(keepends=True)) == sorted(lines)
     assert [len((text or "").split()) for text in versions] == list(range(1, 41))
 
 
 def test_old_history_goes_and_the_last_version_stays(tmp_path: Path, clock: FrozenClock) -> None:
-    pages, history = opened(tmp_path, clock)
+    pages, history = open_pages(tmp_path, clock)
     for name in ("kept", "gone"):
         for number in range(3):
             pages.write(f"{name}.md", f"{name} {number}\n")
@@ -192,7 +192,7 @@ def test_old_history_goes_and_the_last_version_stays(tmp_path: Path, clock: Froz
 
 
 def test_a_clock_that_was_set_back_mixes_nothing_up(tmp_path: Path, clock: FrozenClock) -> None:
-    pages, history = opened(tmp_path, clock)
+    pages, history = open_pages(tmp_path, clock)
     text = os.urandom(300).hex() + "\n"
     for number in range(10):
         clock.advance(hours=1 if number % 3 else -5)
@@ -208,7 +208,7 @@ def test_a_clock_that_was_set_back_mixes_nothing_up(tmp_path: Path, clock: Froze
 
 def test_history_stays_within_its_size_by_itself(tmp_path: Path, clock: FrozenClock) -> None:
     bounds = Retention(size=1)  # the least there is: a quarter of a megabyte a file
-    pages, history = opened(tmp_path, clock, bounds)
+    pages, history = open_pages(tmp_path, clock, bounds)
     for _ in range(60):
         clock.advance(seconds=1)
         pages.write("a.md", os.urandom(6_000).hex())
@@ -217,7 +217,7 @@ def test_history_stays_within_its_size_by_itself(tmp_path: Path, clock: FrozenCl
 
 
 def test_below_its_limit_one_huge_version_drops_no_other(tmp_path: Path, clock: FrozenClock) -> None:
-    pages, history = opened(tmp_path, clock)
+    pages, history = open_pages(tmp_path, clock)
     for text in ("one\n", "two\n", os.urandom(3_000_000).hex(), "four\n"):
         clock.advance(seconds=1)
         pages.write("a.md", text)
@@ -227,7 +227,7 @@ def test_below_its_limit_one_huge_version_drops_no_other(tmp_path: Path, clock: 
 
 
 def test_the_change_that_fills_history_can_be_undone(tmp_path: Path, clock: FrozenClock) -> None:
-    pages, history = opened(tmp_path, clock, Retention(size=1))
+    pages, history = open_pages(tmp_path, clock, Retention(size=1))
     pages.write("a.md", "one\n")
     clock.advance(seconds=1)
     pages.write("a.md", os.urandom(300_000).hex())
@@ -235,7 +235,7 @@ def test_the_change_that_fills_history_can_be_undone(tmp_path: Path, clock: Froz
 
 
 def test_collecting_by_size_keeps_the_youngest(tmp_path: Path, clock: FrozenClock) -> None:
-    pages, history = opened(tmp_path, clock)
+    pages, history = open_pages(tmp_path, clock)
     for number in range(20):
         clock.advance(seconds=1)
         pages.write(f"{number}.md", os.urandom(2_000).hex())
@@ -272,7 +272,7 @@ def test_changes_that_touch_are_not_merged() -> None:
 
 
 def test_every_page_comes_with_its_versions(tmp_path: Path) -> None:
-    pages, history = opened(tmp_path)
+    pages, history = open_pages(tmp_path)
     for number in range(300):  # more than there are files of history
         pages.write(f"{number % 290}.md", f"{number}")
     assert dict(history.iterate_pages()) == {path: history.versions(path) for path in history.paths()}

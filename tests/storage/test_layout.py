@@ -38,7 +38,7 @@ def test_directives_settings_and_hidden_files_are_no_memory() -> None:
         assert layout.place(path) is None
 
 
-def opened(home: Path, layout: str, clock: FrozenClock) -> Memory:
+def open_memory(home: Path, layout: str, clock: FrozenClock) -> Memory:
     home.mkdir(exist_ok=True)
     (home / "commonplace.yaml").write_text(f"layout: {layout}\n")
     return Memory(home, clock=clock)
@@ -53,7 +53,7 @@ def test_a_home_of_agentool_opens_and_stays_in_its_form(home: Path, clock: Froze
     (home / ".agent/memory/MEMORY.md").write_text(
         "### sum\n\nsummary\n\n<!-- agentool-memory: at=2026-03-01T00:00:00Z -->\n\n"
     )
-    memory = opened(home, "agentool", clock)
+    memory = open_memory(home, "agentool", clock)
     read = memory.call("memory_read", {"key": "old"})["data"]
     assert (read["content"], read["file"], read["kind"], read["tags"]) == ("kept", "2026/03/13.md", "daily", ["a"])
     assert memory.call("memory_read", {"key": "hand"})["data"]["content"] == "by hand"
@@ -80,7 +80,7 @@ def test_a_home_of_duragent_opens_and_stays_in_its_form(home: Path, clock: Froze
     }.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
-    opened(home, "duragent", clock)
+    open_memory(home, "duragent", clock)
     memory = Memory(home, agent="scout", clock=clock)
     content = memory.call("recall")["content"]
     assert "## people\n\nAnn lives in Oslo." in content

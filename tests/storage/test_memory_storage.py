@@ -79,16 +79,16 @@ def test_two_handles_share_one_memory_and_each_keeps_its_agent() -> None:
 
 def test_a_watcher_hears_of_changes(memory: Memory) -> None:
     stop = threading.Event()
-    told = threading.Event()
+    signal = threading.Event()
     started = threading.Event()
     thread = threading.Thread(
         target=memory.home.index.watch,
-        args=(stop, lambda changes: told.set(), None, lambda mode: started.set()),
+        args=(stop, lambda changes: signal.set(), None, lambda mode: started.set()),
     )
     thread.start()
     assert started.wait(30)
     memory.call("remember", {"content": "Somebody watches"})
-    assert told.wait(30)
+    assert signal.wait(30)
     stop.set()
     thread.join()
 

@@ -16,10 +16,10 @@ LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\n"]), max_size=8).map(
 
 
 def test_each_stretch_says_whose_it_is() -> None:
-    found = merge_parts(
+    parts = merge_parts(
         "one\ntwo\nthree\nfour\nfive\n", "ONE\ntwo\nthree\nfour\nfive\n", "one\ntwo\nthree\nfour\nFIVE\n"
     )
-    assert found == [Part("theirs", "ONE\n"), Part("same", "two\nthree\nfour\n"), Part("mine", "FIVE\n")]
+    assert parts == [Part("theirs", "ONE\n"), Part("same", "two\nthree\nfour\n"), Part("mine", "FIVE\n")]
 
 
 def test_where_both_changed_the_same_lines_both_stay() -> None:
@@ -30,14 +30,14 @@ def test_where_both_changed_the_same_lines_both_stay() -> None:
 @given(LINES, LINES, LINES)
 def test_nothing_of_either_side_is_left_out(base: str, theirs: str, ours: str) -> None:
     """Taking theirs or mine at every conflict gives a text that holds the changes of that side."""
-    found = merge_parts(base, theirs, ours)
+    parts = merge_parts(base, theirs, ours)
     if ours == base:
-        assert "".join(part.text for part in found) == theirs
+        assert "".join(part.text for part in parts) == theirs
     if theirs == base:
-        assert "".join(part.text for part in found) == ours
+        assert "".join(part.text for part in parts) == ours
     together = merge(base, theirs, ours)
-    if together is not None and not any(part.kind == "conflict" for part in found):
-        assert sorted("".join(part.text for part in found)) == sorted(together)
+    if together is not None and not any(part.kind == "conflict" for part in parts):
+        assert sorted("".join(part.text for part in parts)) == sorted(together)
 
 
 WORDS = ["tea", "Ann likes tea.", "Ann likes green tea.", "- milk", "", "# Ann", "### key", "日本語の行", "x", "y\r"]
@@ -99,10 +99,10 @@ def test_no_line_that_a_side_added_is_lost_without_a_word(pages: st.SearchStrate
     @given(pages, pages, pages)
     def check(base: str, earlier: str, later: str) -> None:
         merged = merge_rewrites(base, earlier, later)
-        kept = lines_of(merged.text)
-        told = lines_of(merged.lost)
-        assert not (lines_of(later) - lines_of(base)).keys() - kept.keys()
-        assert not (lines_of(earlier) - lines_of(base)).keys() - kept.keys() - told.keys()
+        lines = lines_of(merged.text)
+        answer = lines_of(merged.lost)
+        assert not (lines_of(later) - lines_of(base)).keys() - lines.keys()
+        assert not (lines_of(earlier) - lines_of(base)).keys() - lines.keys() - answer.keys()
 
     check()
 
@@ -131,7 +131,7 @@ TEXTS = {
 }
 
 
-def changed(lines: list[str]) -> list[str]:
+def shuffle_lines(lines: list[str]) -> list[str]:
     mixed = [*lines]
     random.Random(1).shuffle(mixed)
     return mixed
@@ -143,11 +143,17 @@ def changed(lines: list[str]) -> list[str]:
 )
 def test_no_text_takes_long_to_compare_and_what_is_found_makes_the_other(name: str) -> None:
     old = TEXTS[name]
-    for new in (changed(old), ["first\n", *old, "last\n"], old[5:-5], [], [f"{n * 5 % 7}\n" for n in range(19_000)]):
+    for new in (
+        shuffle_lines(old),
+        ["first\n", *old, "last\n"],
+        old[5:-5],
+        [],
+        [f"{n * 5 % 7}\n" for n in range(19_000)],
+    ):
         started = time.process_time()
-        made = [new[c:d] if what != "equal" else old[a:b] for what, a, b, c, d in diff_lines(old, new)]
+        result = [new[c:d] if what != "equal" else old[a:b] for what, a, b, c, d in diff_lines(old, new)]
         assert time.process_time() - started < 30
-        assert [line for some in made for line in some] == new
+        assert [line for some in result for line in some] == new
         assert [line for what, a, b, *_ in diff_lines(old, new) if what != "insert" for line in old[a:b]] == old
 
 

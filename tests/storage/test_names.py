@@ -30,13 +30,13 @@ def test_different_names_are_different_files_on_every_file_system(some: list[str
 
 @given(names)
 def test_every_file_name_is_safe_and_short(name: str) -> None:
-    made = file_name(name)
-    assert len(made.encode()) <= 120
-    assert made not in ("", ".", "..")
-    assert not re.search(r'[\x00-\x1f<>:"/\\|?*\x7f]', made)
-    assert made[0] not in ".-"
-    assert made[-1] not in ". "
-    assert unicodedata.normalize("NFC", made) == made
+    result = file_name(name)
+    assert len(result.encode()) <= 120
+    assert result not in ("", ".", "..")
+    assert not re.search(r'[\x00-\x1f<>:"/\\|?*\x7f]', result)
+    assert result[0] not in ".-"
+    assert result[-1] not in ". "
+    assert unicodedata.normalize("NFC", result) == result
 
 
 @given(names)
@@ -61,10 +61,10 @@ def test_ordinary_names_are_their_own_file_names(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["..", ".", "", "CON", "con", "nul.txt", "a/b", "Editor", "a~b", ".hidden", "x" * 400])
 def test_unsafe_names_are_encoded_and_stay_readable(name: str) -> None:
-    made = file_name(name)
+    result = file_name(name)
     assert not is_plain(name)
-    assert "~" in made
-    assert made.startswith(re.sub(r"[^a-z]+", "-", name.lower()).strip("-")[:30])
+    assert "~" in result
+    assert result.startswith(re.sub(r"[^a-z]+", "-", name.lower()).strip("-")[:30])
 
 
 def test_a_name_that_means_something_else_in_its_folder_is_encoded() -> None:

@@ -18,15 +18,15 @@ def test_any_file_below_memories_is_found_by_every_agent(tmp_path: Path) -> None
     for name in ("tea.md", "tea.txt", "deep/tea.xml", "tea"):
         _write(tmp_path, f"memories/{name}", f"Ann drinks rooibos. ({name})\n")
     for agent in ("main", "other"):
-        found = {hit.path for hit in Memory(tmp_path, agent).search("rooibos")}
-        assert found == {"memories/tea.md", "memories/tea.txt", "memories/deep/tea.xml", "memories/tea"}
+        paths = {hit.path for hit in Memory(tmp_path, agent).search("rooibos")}
+        assert paths == {"memories/tea.md", "memories/tea.txt", "memories/deep/tea.xml", "memories/tea"}
 
 
 def test_the_memories_and_the_store_of_an_agent_are_its_own(tmp_path: Path) -> None:
     _write(tmp_path, "agents/main/claude/memories/tea.txt", "Ann drinks rooibos.\n")
     _write(tmp_path, "agents/main/store/users/ann/drink.md", "---\ncreated_at: 2026-01-01T00:00:00Z\n---\n\nrooibos\n")
-    found = {hit.path for hit in Memory(tmp_path).search("rooibos")}
-    assert found == {"agents/main/claude/memories/tea.txt", "agents/main/store/users/ann/drink.md"}
+    paths = {hit.path for hit in Memory(tmp_path).search("rooibos")}
+    assert paths == {"agents/main/claude/memories/tea.txt", "agents/main/store/users/ann/drink.md"}
     assert Memory(tmp_path, "other").search("rooibos") == []
 
 

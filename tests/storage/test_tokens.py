@@ -16,7 +16,7 @@ from commonplace.storage.folder.tokens import LOG_FILE, TOKENS_FILE, FolderToken
 from commonplace.storage.tokens import Call, verify_token
 from commonplace.testing import FrozenClock
 
-from .token_contract import AccessContract, made
+from .token_contract import AccessContract, make_token
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def a_call(tool: str = "recall") -> Call:
 def test_tokens_that_were_read_before_are_read_again_once_another_process_revokes_one(
     access: TokenStore, home: Path, clock: FrozenClock
 ) -> None:
-    token, secret = made(access, clock)
+    token, secret = make_token(access, clock)
     os.utime(home / TOKENS_FILE, (1e9, 1e9))
     assert access.list_tokens() == access.list_tokens() == [token]
     FolderTokens(str(home)).revoke(token.id, "2026-03-14T00:00:00Z")
@@ -44,16 +44,16 @@ def test_tokens_that_were_read_before_are_read_again_once_another_process_revoke
 
 
 def test_the_secret_itself_is_written_nowhere(access: TokenStore, home: Path, clock: FrozenClock) -> None:
-    _, secret = made(access, clock)
+    _, secret = make_token(access, clock)
     files = [each for each in home.rglob("*") if each.is_file()]
     assert files
     assert not any(secret[4:].encode() in each.read_bytes() for each in files)
 
 
 def test_what_is_kept_is_for_its_owner_alone(access: TokenStore, home: Path, clock: FrozenClock) -> None:
-    made(access, clock)
+    make_token(access, clock)
     os.chmod(home / TOKENS_FILE, 0o644)
-    made(access, clock)
+    make_token(access, clock)
     access.record_call(a_call())
     for name in (TOKENS_FILE, LOG_FILE):
         assert stat.S_IMODE((home / name).stat().st_mode) == 0o600
@@ -61,7 +61,7 @@ def test_what_is_kept_is_for_its_owner_alone(access: TokenStore, home: Path, clo
 
 
 def test_neither_is_a_page_nor_leaves_with_an_archive(access: TokenStore, home: Path, clock: FrozenClock) -> None:
-    made(access, clock)
+    make_token(access, clock)
     access.record_call(a_call())
     memory = Memory(home, clock=clock)
     for path in (TOKENS_FILE, LOG_FILE):
@@ -94,7 +94,7 @@ def test_a_file_that_says_something_else_lets_nobody_in(access: TokenStore, home
 def test_a_home_that_is_not_there_gets_no_token(tmp_path: Path, clock: FrozenClock) -> None:
     access = FolderTokens(str(tmp_path / "none"))
     with pytest.raises(NotFound, match="run `commonplace init`"):
-        made(access, clock)
+        make_token(access, clock)
     assert access.list_tokens() == access.recent_calls(5) == []
     assert list(tmp_path.iterdir()) == []
 
@@ -106,8 +106,8 @@ def test_a_log_that_grows_large_makes_room(home: Path) -> None:
     names = sorted(each.name for each in (home / ".access").iterdir())
     assert names == ["audit.1.jsonl", "audit.2.jsonl", "audit.3.jsonl", "audit.4.jsonl", "audit.jsonl"][: len(names)]
     assert sum(each.stat().st_size for each in (home / ".access").iterdir()) < 6000
-    kept = [call.tool for call in access.recent_calls(1000)]
-    assert kept == [f"tool-{number}" for number in range(100 - len(kept), 100)]
+    tools = [call.tool for call in access.recent_calls(1000)]
+    assert tools == [f"tool-{number}" for number in range(100 - len(tools), 100)]
 
 
 def test_a_log_that_cannot_be_written_fails_nobody(home: Path) -> None:

@@ -13,14 +13,14 @@ from commonplace.storage.tokens import Call, Token, create_token, verify_token
 from commonplace.testing import FrozenClock
 
 
-def made(access: TokenStore, clock: FrozenClock, **more: object) -> tuple[Token, str]:
-    given = {"agents": ["ann"], "role": "write"} | more
-    return create_token(access, clock(), **given)  # type: ignore[arg-type]
+def make_token(access: TokenStore, clock: FrozenClock, **more: object) -> tuple[Token, str]:
+    arguments = {"agents": ["ann"], "role": "write"} | more
+    return create_token(access, clock(), **arguments)  # type: ignore[arg-type]
 
 
 class AccessContract:
     def test_a_token_authenticates_its_bearer_and_nobody_else(self, access: TokenStore, clock: FrozenClock) -> None:
-        token, secret = made(access, clock, note="laptop")
+        token, secret = make_token(access, clock, note="laptop")
         assert secret.startswith("cpl_")
         assert len(secret) > 40
         assert access.list_tokens() == [token]
@@ -29,7 +29,7 @@ class AccessContract:
             assert verify_token(access.list_tokens(), other, clock()) is None
 
     def test_a_token_ends_when_its_time_is_over(self, access: TokenStore, clock: FrozenClock) -> None:
-        _, secret = made(access, clock, days=2)
+        _, secret = make_token(access, clock, days=2)
         clock.advance(days=1, hours=23)
         assert verify_token(access.list_tokens(), secret, clock())
         clock.advance(hours=1)
@@ -37,13 +37,16 @@ class AccessContract:
         assert access.list_tokens()[0].state(clock()) == "expired"
 
     def test_a_revoked_token_lets_nobody_in_and_stays_listed(self, access: TokenStore, clock: FrozenClock) -> None:
-        (token, secret), (other, kept) = made(access, clock), made(access, clock, agents=None, role="read")
+        (token, secret), (other, remaining) = (
+            make_token(access, clock),
+            make_token(access, clock, agents=None, role="read"),
+        )
         assert access.revoke(token.id, format_timestamp(clock())).state(clock()) == "revoked"
         first = format_timestamp(clock())
         clock.advance(days=1)
         assert access.revoke(token.id, format_timestamp(clock())).revoked_at == first
         assert verify_token(access.list_tokens(), secret, clock()) is None
-        assert verify_token(access.list_tokens(), kept, clock()) == other
+        assert verify_token(access.list_tokens(), remaining, clock()) == other
         assert len(access.list_tokens()) == 2
 
     def test_a_token_that_is_not_there_is_not_revoked(self, access: TokenStore, clock: FrozenClock) -> None:
@@ -51,7 +54,7 @@ class AccessContract:
             access.revoke("ffff", format_timestamp(clock()))
 
     @pytest.mark.parametrize(
-        ("given", "sentence"),
+        ("arguments", "sentence"),
         [
             ({"agents": []}, "agents is not understood: give at least 1"),
             ({"agents": [" "]}, "not blank"),
@@ -63,14 +66,14 @@ class AccessContract:
         ],
     )
     def test_a_token_that_means_nothing_is_not_made(
-        self, access: TokenStore, clock: FrozenClock, given: dict[str, object], sentence: str
+        self, access: TokenStore, clock: FrozenClock, arguments: dict[str, object], sentence: str
     ) -> None:
         with pytest.raises(InvalidArgument, match=sentence):
-            made(access, clock, **given)
+            make_token(access, clock, **arguments)
         assert access.list_tokens() == []
 
     def test_tokens_made_at_once_are_all_kept(self, access: TokenStore, clock: FrozenClock) -> None:
-        threads = [threading.Thread(target=made, args=(access, clock)) for _ in range(8)]
+        threads = [threading.Thread(target=make_token, args=(access, clock)) for _ in range(8)]
         for thread in threads:
             thread.start()
         for thread in threads:

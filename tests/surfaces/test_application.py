@@ -44,18 +44,18 @@ class Server:
     def ask(self, path: str, token: str = TOKEN, method: str = "GET", body: str | None = None, **headers: str) -> Any:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT_SECONDS)
         self.connections.append(connection)
-        given = {"Authorization": f"Bearer {token}"} if token else {}
-        given |= {name.replace("_", "-"): value for name, value in headers.items()}
-        connection.request(method, path, body, given)
+        arguments = {"Authorization": f"Bearer {token}"} if token else {}
+        arguments |= {name.replace("_", "-"): value for name, value in headers.items()}
+        connection.request(method, path, body, arguments)
         return connection.getresponse()
 
 
 @contextmanager
-def server(home: Path, *options: str, command: str = "serve", told: int = 1, **environment: str) -> Iterator[Server]:
+def server(home: Path, *options: str, command: str = "serve", lines: int = 1, **environment: str) -> Iterator[Server]:
     arguments = ["--home", str(home), command, "--port", "0", *options]
     variables = {**os.environ, "XDG_STATE_HOME": str(home.parent / "state"), **environment}
     with RunningCommand(arguments, variables) as process:
-        started = Server(process, [process.stderr.readline() for _ in range(told)])
+        started = Server(process, [process.stderr.readline() for _ in range(lines)])
         try:
             yield started
         finally:
@@ -67,7 +67,7 @@ def server(home: Path, *options: str, command: str = "serve", told: int = 1, **e
 
 def test_the_first_start_makes_a_token_that_only_its_user_can_read(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    with server(home, told=2) as one:
+    with server(home, lines=2) as one:
         place = Path(re.search(r"the token for it is in (\S+),", one.lines[1])[1])  # type: ignore[index]
         secret = place.read_text().strip()
         assert place.is_relative_to(tmp_path / "state")
@@ -76,7 +76,7 @@ def test_the_first_start_makes_a_token_that_only_its_user_can_read(tmp_path: Pat
         assert one.ask("/v1/status", token="").status == 401
         assert one.ask("/v1/status", token=secret).status == 200
         assert secret not in "".join(one.lines)
-    with server(home, told=2) as again:
+    with server(home, lines=2) as again:
         assert again.lines[1].split(" in ")[1] == f"{place}, which only you can read\n"
         assert again.ask("/v1/status", token=secret).status == 200
     (only,) = open_tokens(str(home)).list_tokens()
@@ -94,8 +94,8 @@ def test_a_memory_with_tokens_of_its_own_gets_no_other(tmp_path: Path) -> None:
 def test_an_open_server_asks_for_none_and_makes_none(tmp_path: Path) -> None:
     with server(tmp_path / "home", "--open") as one:
         assert one.ask("/v1/status", token="").status == 200
-        made = (tmp_path / "state").glob("commonplace/*")
-        assert {path.name for path in made} <= {"prompts"}  # the folder of the socket for hooks
+        paths = (tmp_path / "state").glob("commonplace/*")
+        assert {path.name for path in paths} <= {"prompts"}  # the folder of the socket for hooks
     refused = run("--home", str(tmp_path / "home"), "serve", "--open", "--host", "0.0.0.0")
     assert refused.returncode == 2
     assert "others can reach 0.0.0.0" in refused.stderr
@@ -121,7 +121,7 @@ def test_the_page_is_opened_with_a_code_that_becomes_a_key(tmp_path: Path) -> No
     browser = tmp_path / "browser"
     browser.write_text(f'#!/bin/sh\ntr "\\0" "\\n" < /proc/$$/cmdline > {opened}.tmp && mv {opened}.tmp {opened}\n')
     browser.chmod(0o700)
-    with server(tmp_path / "home", command="web", told=2, BROWSER=f"{browser} %s") as one:
+    with server(tmp_path / "home", command="web", lines=2, BROWSER=f"{browser} %s") as one:
         arguments = wait_for(opened, one.process)
         page = Path(unquote(urlsplit(arguments.split()[-1]).path))
         assert stat.S_IMODE(page.stat().st_mode) == 0o600
@@ -139,9 +139,9 @@ def test_the_page_is_opened_with_a_code_that_becomes_a_key(tmp_path: Path) -> No
         assert one.ask("/v1/session", "", "POST", json.dumps({"code": code}), **sent).status == 403
         one.process.send_signal(signal.SIGTERM)
         assert one.process.stderr
-        told = "".join(one.lines) + one.process.stderr.read()
-    assert code not in told
-    assert key not in told
+        message = "".join(one.lines) + one.process.stderr.read()
+    assert code not in message
+    assert key not in message
     log = (tmp_path / "home" / LOG_FILE).read_text()
     assert code not in log
     assert key not in log
@@ -179,12 +179,12 @@ def lines_of(answer: Any) -> Iterator[str]:
 
 def event(lines: Iterator[str], kind: str) -> dict[str, str]:
     """The next event of a kind: its fields."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for line in lines:
-        if not line and found.get("event") == kind:
-            return found
+        if not line and result.get("event") == kind:
+            return result
         name, _, value = line.partition(": ")
-        found = {**found, name: value} if line else {}
+        result = {**result, name: value} if line else {}
     raise AssertionError(f"the stream ended before {kind}")
 
 
@@ -196,12 +196,12 @@ def test_changes_are_notified_whoever_makes_them(tmp_path: Path) -> None:
         event(lines, "ready")
         done = run("--home", str(tmp_path / "home"), "remember", "by another process")
         assert done.returncode == 0
-        told = event(lines, "change")
-        assert json.loads(told["data"])["path"].startswith("agents/main/memory/daily/")
+        message = event(lines, "change")
+        assert json.loads(message["data"])["path"].startswith("agents/main/memory/daily/")
         (tmp_path / "home/memory").mkdir(exist_ok=True)
         (tmp_path / "home/memory/by-hand.md").write_text("by hand\n")
-        told = event(lines, "change")
-        assert json.loads(told["data"]) == {"path": "memory/by-hand.md", "kind": "changed"}
+        message = event(lines, "change")
+        assert json.loads(message["data"]) == {"path": "memory/by-hand.md", "kind": "changed"}
 
 
 def test_whoever_was_cut_off_hears_what_it_missed(tmp_path: Path) -> None:
@@ -234,11 +234,11 @@ def test_a_stream_ends_with_its_token_and_with_the_server(tmp_path: Path) -> Non
     token, secret = create_token(access, datetime.now(UTC), agents=None, role="read")
     _, lasting = create_token(access, datetime.now(UTC), agents=None, role="read")
     with server(home) as one:
-        ended, lasts = lines_of(one.ask("/v1/changes", secret)), lines_of(one.ask("/v1/changes", lasting))
-        event(ended, "ready")
+        lines, lasts = lines_of(one.ask("/v1/changes", secret)), lines_of(one.ask("/v1/changes", lasting))
+        event(lines, "ready")
         event(lasts, "ready")
         access.revoke(token.id, format_timestamp(datetime.now(UTC)))
-        assert [line for line in ended if line] == []
+        assert [line for line in lines if line] == []
         one.process.send_signal(signal.SIGTERM)
         assert [line for line in lasts if line] == []
 
@@ -258,14 +258,14 @@ def test_half_a_request_is_not_waited_for(tmp_path: Path) -> None:
 
 def test_no_token_is_in_any_log(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    with server(home, told=2) as one:
+    with server(home, lines=2) as one:
         secret = next((tmp_path / "state/commonplace").iterdir()).read_text().strip()
         for path in ("/v1/status", "/v1/nothing", "/v1/search?q=x", f"/v1/pages/{secret}.md", "/"):
             one.ask(path, secret)
         one.process.send_signal(signal.SIGTERM)
         assert one.process.stderr
-        told = "".join(one.lines) + one.process.stderr.read()
-    assert secret not in told
+        answer = "".join(one.lines) + one.process.stderr.read()
+    assert secret not in answer
     assert secret not in (home / LOG_FILE).read_text()
     assert not [path for path in home.rglob("*") if path.is_file() and secret.encode() in path.read_bytes()]
 
@@ -285,7 +285,7 @@ def test_the_page_has_a_strict_policy(tmp_path: Path, method: str) -> None:
 def test_the_file_that_opens_the_page_goes_with_the_server(tmp_path: Path) -> None:
     opened = tmp_path / "opened"
     browser = f"{sys.executable} -c \"import sys; open(r'{opened}', 'w').write(sys.argv[1])\" %s"
-    with server(tmp_path / "home", command="web", told=2, BROWSER=browser) as one:
+    with server(tmp_path / "home", command="web", lines=2, BROWSER=browser) as one:
         page = Path(unquote(urlsplit(wait_for(opened, one.process)).path))
         assert page.exists()
         one.process.send_signal(signal.SIGTERM)

@@ -30,21 +30,21 @@ class Web:
         return Web(self.client, self.token if token is None else token, **{**self.who, **who})
 
     def headers(self, method: str, name: str = "") -> dict[str, str]:
-        given = {
+        headers = {
             "Content-Type": "application/json", "Accept": "application/json, text/event-stream",
             "Mcp-Method": method, "MCP-Protocol-Version": ERA,
         }  # fmt: skip
-        given |= {"Mcp-Name": name} if name else {}
-        given |= {f"Commonplace-{key}": quote(value) for key, value in self.who.items()}
-        return given | ({"Authorization": f"Bearer {self.token}"} if self.token else {})
+        headers |= {"Mcp-Name": name} if name else {}
+        headers |= {f"Commonplace-{key}": quote(value) for key, value in self.who.items()}
+        return headers | ({"Authorization": f"Bearer {self.token}"} if self.token else {})
 
     def post(self, method: str, **params: Any) -> Any:
         """The response itself."""
         meta = {"io.modelcontextprotocol/protocolVersion": ERA, "io.modelcontextprotocol/clientCapabilities": {}}
         meta |= params.pop("_meta", {})
-        asked = {"jsonrpc": "2.0", "id": next(_numbers), "method": method, "params": {**params, "_meta": meta}}
+        request = {"jsonrpc": "2.0", "id": next(_numbers), "method": method, "params": {**params, "_meta": meta}}
         name = quote(str(params.get("name") or params.get("uri") or ""), safe="/:?=&+{},~@!$'()*;%#[]")
-        return self.client.post("/mcp", content=json.dumps(asked), headers=self.headers(method, name))
+        return self.client.post("/mcp", content=json.dumps(request), headers=self.headers(method, name))
 
     def ask(self, method: str, **params: Any) -> dict[str, Any]:
         """What was answered: the result, or {"error": …}."""
@@ -52,8 +52,8 @@ class Web:
         text = answer.text
         if "text/event-stream" in answer.headers.get("content-type", ""):
             text = next(line[5:] for line in reversed(text.splitlines()) if line.startswith("data:"))
-        told: dict[str, Any] = json.loads(text)
-        return told.get("result") or {"error": told.get("error") or told}
+        data: dict[str, Any] = json.loads(text)
+        return data.get("result") or {"error": data.get("error") or data}
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         return self.ask("tools/call", name=tool, arguments=arguments)

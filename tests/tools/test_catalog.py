@@ -26,12 +26,12 @@ def test_every_toolset_has_the_tools_of_the_contract() -> None:
 
 
 def test_the_first_listed_toolset_keeps_a_shared_name() -> None:
-    def named(*toolsets: str) -> list[str]:
+    def list_names(*toolsets: str) -> list[str]:
         return [offer.name for offer in offers(toolsets) if "memory_search" in offer.name]
 
-    assert named("notes", "retrieval") == ["memory_search", "retrieval_memory_search"]
-    assert named("retrieval", "notes") == ["memory_search", "notes_memory_search"]
-    assert named("notes") == named("retrieval") == ["memory_search"]
+    assert list_names("notes", "retrieval") == ["memory_search", "retrieval_memory_search"]
+    assert list_names("retrieval", "notes") == ["memory_search", "notes_memory_search"]
+    assert list_names("notes") == list_names("retrieval") == ["memory_search"]
     (second,) = [offer for offer in offers(("notes", "retrieval")) if offer.name == "retrieval_memory_search"]
     assert "notes" in second.note
 
@@ -139,8 +139,8 @@ def test_the_action_protocol_runs_every_action_in_order(memory: Memory) -> None:
         "final_answer": "done",
         "continue": True,
     }
-    for given in (reply, json.dumps(reply), f"```json\n{json.dumps(reply)}\n```"):
-        result = memory.run(given)
+    for arguments in (reply, json.dumps(reply), f"```json\n{json.dumps(reply)}\n```"):
+        result = memory.run(arguments)
         assert [each["success"] for each in result["results"]] == [True, False, False, False, False, True, True]
         assert result["results"][5]["value"] == 1
         assert (result["final_answer"], result["continue"]) == ("done", True)
@@ -167,7 +167,7 @@ def form_of(reply: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize(
-    "toolsets", [chosen for size in (1, 2, 5) for chosen in permutations(TOOLSETS, size)][::7], ids="-".join
+    "toolsets", [selection for size in (1, 2, 5) for selection in permutations(TOOLSETS, size)][::7], ids="-".join
 )
 def test_every_name_that_is_offered_calls_the_tool_it_describes(memory: Memory, toolsets: tuple[str, ...]) -> None:
     for offer in offers(toolsets):
@@ -184,7 +184,7 @@ def test_what_is_offered_under_a_name_is_what_a_call_of_it_runs(
     (home / "commonplace.yaml").write_text(f"memorySearch:\n  enabled: {str(has_search).lower()}\n")
     (home / "agents/scout/agent.yaml").write_text("spec:\n  memory: {}\n" if has_memory else "spec: {}\n")
     memory = Memory(home, "scout", clock=clock)
-    for toolsets in [*(chosen for size in range(1, 6) for chosen in permutations(TOOLSETS, size)), EVERYDAY]:
+    for toolsets in [*(selection for size in range(1, 6) for selection in permutations(TOOLSETS, size)), EVERYDAY]:
         offered = offers(toolsets, memory.home)
         assert [tool["name"] for tool in memory.tools("anthropic", toolsets)] == [offer.name for offer in offered]
         for offer in offered:

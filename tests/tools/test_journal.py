@@ -109,10 +109,10 @@ def test_the_world_is_shared_and_everything_else_is_not(memory: Memory, home: Pa
     memory.call("update_world", {"topic": "sea", "content": "salty"})
     memory.call("reflect", {"content": "mine"})
     memory.call("remember", {"content": "private"})
-    told = content(Memory(home, agent="other", clock=clock).call("recall"))
-    assert "salty" in told
-    assert "mine" not in told
-    assert "private" not in told
+    text = content(Memory(home, agent="other", clock=clock).call("recall"))
+    assert "salty" in text
+    assert "mine" not in text
+    assert "private" not in text
 
 
 def test_the_day_is_the_one_of_the_time_zone(home: Path) -> None:
@@ -192,14 +192,14 @@ def test_a_page_under_another_spelling_is_the_page_of_its_topic(memory: Memory, 
     page = home / "memory/world" / name
     page.parent.mkdir(parents=True)
     page.write_text("By hand.\n")
-    shown = memory.call("recall")["content"]
-    assert "By hand." in shown
+    answer = memory.call("recall")["content"]
+    assert "By hand." in answer
     reply = memory.call("update_world", {"topic": "My topic", "content": "By hand.\nBy tool.\n"})
     assert f"memory/world/{name}" in reply["content"]
     assert [each.name for each in page.parent.iterdir()] == [name]
     assert page.read_text() == "By hand.\nBy tool.\n"
-    shown = memory.call("memory_get", {"path": "memory/world/my-topic.md"})
-    assert (shown["path"], shown["text"]) == (f"memory/world/{name}", "By hand.\nBy tool.")
+    answer = memory.call("memory_get", {"path": "memory/world/my-topic.md"})
+    assert (answer["path"], answer["text"]) == (f"memory/world/{name}", "By hand.\nBy tool.")
 
 
 def test_of_two_spellings_of_a_topic_our_own_is_its_page(memory: Memory, home: Path) -> None:

@@ -97,8 +97,8 @@ class Working(Machine):
     @rule(content=texts.filter(str.strip), mode=st.sampled_from(["replace", "append", "clear"]))
     def use_scratchpad(self, content: str, mode: str) -> None:
         assert self.do("scratch_note", mode=mode, content=content)["status"] == "ok"
-        kept = self.scratch.rstrip()
-        grown = f"{kept}\n{content.strip()}" if mode == "append" and kept.strip() else content.strip()
+        remaining = self.scratch.rstrip()
+        grown = f"{remaining}\n{content.strip()}" if mode == "append" and remaining.strip() else content.strip()
         self.scratch = "" if mode == "clear" else grown
 
     @invariant()
@@ -116,8 +116,8 @@ class Registry(Machine):
 
     def op(self, op: str, channel: str | None = None, **arguments: Any) -> dict[str, Any]:
         scope = "Global" if channel is None else "Channel"
-        named = {} if channel is None else {"channelName": channel}
-        return self.do("MemoryTool", op=op + scope, **named, **arguments)
+        mentions = {} if channel is None else {"channelName": channel}
+        return self.do("MemoryTool", op=op + scope, **mentions, **arguments)
 
     @rule(
         channel=st.none() | few_names,
@@ -174,12 +174,12 @@ class Skills(Machine):
         rules=st.none() | texts,
     )
     def update(self, name: str, change: dict[str, Any], rules: str | None) -> None:
-        told = {} if rules is None else {"instructions": rules}
-        reply = self.do("MemoryTool", op="updateSkill", name=name, newData={**change, **told})
+        answer = {} if rules is None else {"instructions": rules}
+        reply = self.do("MemoryTool", op="updateSkill", name=name, newData={**change, **answer})
         assert reply["success"] is (name in self.model)
         if name in self.model:
-            self.model[name]["skill_data"] = merged(self.model[name]["skill_data"], change)
-            self.model[name].update(told)
+            self.model[name]["skill_data"] = merge_json(self.model[name]["skill_data"], change)
+            self.model[name].update(answer)
 
     @rule(name=few_names)
     def delete(self, name: str) -> None:
@@ -194,7 +194,7 @@ class Skills(Machine):
         assert sorted(skill["name"] for skill in listed) == sorted(self.model)
 
 
-def merged(old: Any, new: Any) -> Any:
+def merge_json(old: Any, new: Any) -> Any:
     """JSON merge, the way RFC 7396 says it."""
     if not isinstance(new, dict):
         return json.loads(json.dumps(new))
@@ -203,7 +203,7 @@ def merged(old: Any, new: Any) -> Any:
         if value is None:
             out.pop(name, None)
         else:
-            out[name] = merged(out.get(name), value)
+            out[name] = merge_json(out.get(name), value)
     return out
 
 

@@ -85,11 +85,11 @@ def test_search_matches_any_case_and_puts_summary_first_then_newest(memory: Memo
     write(memory, "STRASSE", "x")
     clock.advance(minutes=1)
     write(memory, "kept", "strasse", target="summary", tags=["a", "b"])
-    found = memory.call("memory_search", {"query": "strasse"}, toolset="notes")["data"]["results"]
-    assert [row["key"] for row in found] == ["kept", "STRASSE", "first"]
-    assert found[0]["at"] == "2026-03-14T09:28:53.000000Z"
-    found = memory.call("memory_search", {"query": "", "tags": ["b", "a"]}, toolset="notes")["data"]["results"]
-    assert [row["key"] for row in found] == ["kept"]
+    results = memory.call("memory_search", {"query": "strasse"}, toolset="notes")["data"]["results"]
+    assert [row["key"] for row in results] == ["kept", "STRASSE", "first"]
+    assert results[0]["at"] == "2026-03-14T09:28:53.000000Z"
+    results = memory.call("memory_search", {"query": "", "tags": ["b", "a"]}, toolset="notes")["data"]["results"]
+    assert [row["key"] for row in results] == ["kept"]
 
 
 @pytest.mark.parametrize(("limit", "count"), [(None, 10), (0, 1), (-5, 1), (3, 3), (1000, 100)])

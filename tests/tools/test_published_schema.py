@@ -42,7 +42,7 @@ EXAMPLES: dict[str, list[Any]] = {
 }
 
 
-def published(name: str) -> dict[str, Any]:
+def load_schema(name: str) -> dict[str, Any]:
     (schema,) = [tool["input_schema"] for tool in describe("anthropic") if tool["name"] == name]
     return dict(schema)
 
@@ -81,7 +81,7 @@ def is_allowed(offer: Offer, schema: dict[str, Any], arguments: dict[str, Any]) 
 @pytest.mark.parametrize("offer", OFFERS, ids=lambda offer: offer.name)
 @given(data=st.data())
 def test_a_call_is_refused_exactly_where_the_schema_forbids_it(memory: Memory, offer: Offer, data: Any) -> None:
-    schema = published(offer.name)
+    schema = load_schema(offer.name)
     arguments = data.draw(arguments_of(schema))
     outcome = memory.attempt(offer.name, arguments)
     if is_allowed(offer, schema, arguments):
@@ -94,7 +94,7 @@ def test_a_call_is_refused_exactly_where_the_schema_forbids_it(memory: Memory, o
 @pytest.mark.parametrize("offer", OFFERS, ids=lambda offer: offer.name)
 @given(data=st.data())
 def test_every_shape_of_a_schema_allows_the_same(offer: Offer, data: Any) -> None:
-    schema = published(offer.name)
+    schema = load_schema(offer.name)
     arguments = data.draw(arguments_of(schema))
     (mcp,) = [tool["inputSchema"] for tool in describe("mcp") if tool["name"] == offer.name]
     assert Draft202012Validator(mcp).is_valid(arguments) == Draft202012Validator(schema).is_valid(arguments)
@@ -103,7 +103,7 @@ def test_every_shape_of_a_schema_allows_the_same(offer: Offer, data: Any) -> Non
 def wrong_calls() -> Iterator[tuple[str, dict[str, Any]]]:
     """For every parameter of every tool, a call in which only that one has the wrong type."""
     for offer in OFFERS:
-        schema = published(offer.name)
+        schema = load_schema(offer.name)
         right = {name: EXAMPLES[types_of(schema["properties"][name])[0]][0] for name in schema["required"]}
         if "op" in right:
             right["op"] = "listChannels"

@@ -61,10 +61,10 @@ def test_values_come_back_with_their_type(memory: Memory, value: Any) -> None:
     assert do(memory, "listGlobal")["results"][0]["value"] == value
 
 
-@pytest.mark.parametrize(("given", "kept"), [(["a,b", " c ", "", " , "], ["ab", "c"]), ("x, y ,,z", ["x", "y", "z"]), (None, []), ("", [])])  # fmt: skip
-def test_tags_lose_commas_white_space_and_blanks(memory: Memory, given: Any, kept: list[str]) -> None:
-    do(memory, "setGlobal", key="k", value=1, tags=given)
-    assert do(memory, "getGlobal", key="k")["tags"] == kept
+@pytest.mark.parametrize(("arguments", "remaining"), [(["a,b", " c ", "", " , "], ["ab", "c"]), ("x, y ,,z", ["x", "y", "z"]), (None, []), ("", [])])  # fmt: skip
+def test_tags_lose_commas_white_space_and_blanks(memory: Memory, arguments: Any, remaining: list[str]) -> None:
+    do(memory, "setGlobal", key="k", value=1, tags=arguments)
+    assert do(memory, "getGlobal", key="k")["tags"] == remaining
 
 
 @pytest.mark.parametrize(
@@ -154,9 +154,9 @@ def test_search_finds_any_word_literally_best_first_by_scope(memory: Memory) -> 
     do(memory, "setGlobal", key="other", value="100% done")
     do(memory, "setChannel", channelName="日本", key="k", value="TEA house")
     do(memory, "createSkill", name="brew", description="make it", instructions="boil the tea water")
-    found = do(memory, "search", query="drink-tea")["results"]
-    assert [row["scope"] for row in found] == ["global", "global", "skill", "channel_memories_日本"]
-    assert [row.get("key", row.get("name")) for row in found] == ["tea", "favorite_drink", "brew", "k"]
+    results = do(memory, "search", query="drink-tea")["results"]
+    assert [row["scope"] for row in results] == ["global", "global", "skill", "channel_memories_日本"]
+    assert [row.get("key", row.get("name")) for row in results] == ["tea", "favorite_drink", "brew", "k"]
     assert [row["key"] for row in do(memory, "searchGlobal", query="%")["results"]] == ["other"]
     assert do(memory, "searchGlobal", query="*")["results"] == []
     assert [row["key"] for row in do(memory, "searchGlobal", query="DRINK")["results"]] == ["favorite_drink", "tea"]
@@ -276,17 +276,17 @@ def test_a_broken_page_is_reported_and_never_overwritten(memory: Memory, home: P
 
 
 def test_a_preference_that_leaves_every_prompt_is_pointed_out(memory: Memory) -> None:
-    kept = {"op": "setGlobal", "key": "tone", "value": "brief", "category": "preferences"}
-    assert "warning" not in memory.call("MemoryTool", kept)
-    assert "warning" not in memory.call("MemoryTool", {**kept, "value": "long"})
+    remaining = {"op": "setGlobal", "key": "tone", "value": "brief", "category": "preferences"}
+    assert "warning" not in memory.call("MemoryTool", remaining)
+    assert "warning" not in memory.call("MemoryTool", {**remaining, "value": "long"})
     lost = memory.call("MemoryTool", {"op": "setGlobal", "key": "tone", "value": "long"})
     assert "preferences" in lost["warning"]
 
 
 def test_a_channels_preference_that_leaves_its_prompts_is_pointed_out(memory: Memory) -> None:
-    kept = {"op": "setChannel", "channelName": "tea", "key": "tone", "value": "brief"}
-    assert "warning" not in memory.call("MemoryTool", {**kept, "category": "preferences"})
-    assert "preferences" in memory.call("MemoryTool", kept)["warning"]
+    remaining = {"op": "setChannel", "channelName": "tea", "key": "tone", "value": "brief"}
+    assert "warning" not in memory.call("MemoryTool", {**remaining, "category": "preferences"})
+    assert "preferences" in memory.call("MemoryTool", remaining)["warning"]
 
 
 @pytest.mark.parametrize("instructions", ["Be brief.", "Warm the pot.\nThen pour.", "x" * 2000])
@@ -401,8 +401,8 @@ def test_without_an_operation_no_argument_counts_as_ignored_that_one_takes(memor
 
 @pytest.mark.parametrize("category", ["Preferences", "preferences ", "User_Info", "user info", "user-info"])
 def test_a_category_that_only_looks_like_one_of_every_prompt_is_pointed_out(memory: Memory, category: str) -> None:
-    given = {"key": "tea", "value": "green", "category": category}
-    every = [{"op": "setGlobal", **given}, {"op": "setChannel", "channelName": "dev", **given}]
+    values = {"key": "tea", "value": "green", "category": category}
+    every = [{"op": "setGlobal", **values}, {"op": "setChannel", "channelName": "dev", **values}]
     for arguments in every:
         assert "spelled like this, is part of every prompt" in memory.call("MemoryTool", arguments)["warning"]
     fine = {"op": "setGlobal", "key": "tea", "value": "green", "category": "preferences"}

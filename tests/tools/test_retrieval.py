@@ -308,10 +308,10 @@ def test_a_search_may_keep_to_one_author(memory: Memory, home: Path) -> None:
     memory.call("remember", {"content": "The samovar is brass."})
     (home / "memory").mkdir(exist_ok=True)
     (home / "memory/samovar.md").write_text("The samovar leaks.\n")
-    found = memory.call("memory_search", {"query": "samovar", "author": "outside"})["results"]
-    assert [row["path"] for row in found] == ["memory/samovar.md"]
-    found = memory.call("memory_search", {"query": "samovar", "author": "main"})["results"]
-    assert ["brass" in row["text"] for row in found] == [True]
+    results = memory.call("memory_search", {"query": "samovar", "author": "outside"})["results"]
+    assert [row["path"] for row in results] == ["memory/samovar.md"]
+    results = memory.call("memory_search", {"query": "samovar", "author": "main"})["results"]
+    assert ["brass" in row["text"] for row in results] == [True]
 
 
 def test_the_model_in_the_package_answers_where_the_configured_one_cannot(home: Path, user_config: Path) -> None:
@@ -321,7 +321,7 @@ def test_the_model_in_the_package_answers_where_the_configured_one_cannot(home: 
     (home / "commonplace.yaml").write_text("memorySearch:\n  provider: ollama\n  model: nomic-embed-text\n")
     memory = Memory(home)
     memory.call("remember", {"content": "用户喜欢用 Python 写程序。"})
-    found = memory.call("memory_search", {"query": "用户的编程语言偏好"})
-    assert (found["fallback"], found["provider"], found["mode"]) == (True, "static", "hybrid")
-    assert "Python" in found["results"][0]["text"]
-    assert found["warning"]
+    reply = memory.call("memory_search", {"query": "用户的编程语言偏好"})
+    assert (reply["fallback"], reply["provider"], reply["mode"]) == (True, "static", "hybrid")
+    assert "Python" in reply["results"][0]["text"]
+    assert reply["warning"]

@@ -192,10 +192,10 @@ def test_a_note_that_another_wrote_since_the_reading_stays_whole(address: str) -
 def test_lines_that_recall_escaped_are_compared_as_they_are_on_the_page(address: str) -> None:
     ann, bob = Memory(address, "ann"), Memory(address, "bob")
     tell(ann, "Top.\n\n## A heading\n\nText\n---\n# Your Memory\n")
-    shown = bob.call("recall")["content"].split("## tea\n\n", 1)[1]
-    assert "\\## A heading" in shown
+    text = bob.call("recall")["content"].split("## tea\n\n", 1)[1]
+    assert "\\## A heading" in text
     tell(ann, "Top.\nBy Ann.\n")  # nothing on the page needs an escape any more
-    tell(bob, shown.replace("Top.", "TOP."))
+    tell(bob, text.replace("Top.", "TOP."))
     assert page_of(ann) == "TOP.\nBy Ann.\n"
 
 
@@ -228,8 +228,8 @@ def test_what_a_context_cut_of_the_curated_page_stays_when_it_is_rewritten(addre
 
 def test_readings_in_memory_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conflicts, "_MAX_KEPT_CHARACTERS", 100)
-    kept = conflicts.Readings()
+    readings = conflicts.Readings()
     for number in range(50):
-        kept.note(f"conversation {number}", TEA, conflicts.read_lines("x" * 30))
-    assert kept.find("conversation 0", TEA) is None
-    assert kept.find("conversation 49", TEA) is not None
+        readings.note(f"conversation {number}", TEA, conflicts.read_lines("x" * 30))
+    assert readings.find("conversation 0", TEA) is None
+    assert readings.find("conversation 49", TEA) is not None

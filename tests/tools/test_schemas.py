@@ -27,8 +27,8 @@ JSON_TYPES = {"string", "number", "integer", "boolean", "object", "array", "null
 
 def schema_of(tool: dict[str, Any]) -> dict[str, Any]:
     tool = tool.get("function", tool)
-    found: dict[str, Any] = tool.get("parameters") or tool.get("input_schema") or tool["inputSchema"]
-    return found
+    result: dict[str, Any] = tool.get("parameters") or tool.get("input_schema") or tool["inputSchema"]
+    return result
 
 
 def nodes(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -31,8 +31,8 @@ SHAPES = ("openai", "openai-responses", "anthropic")
 
 
 def tool_of(shape: str, name: str) -> dict[str, Any]:
-    (found,) = [t for t in (each.get("function", each) for each in describe(shape, strict=True)) if t["name"] == name]
-    return found
+    (result,) = [t for t in (each.get("function", each) for each in describe(shape, strict=True)) if t["name"] == name]
+    return result
 
 
 def schema_of(shape: str, name: str) -> dict[str, Any]:
@@ -84,9 +84,9 @@ def test_what_is_valid_under_a_strict_schema_is_never_of_a_wrong_type(shape: str
     assert Draft202012Validator(schema).is_valid(arguments)
     tool = OPERATIONS[arguments["op"]] if offer.name == "MemoryTool" else offer.tool
     read = decode_json_text(offer.tool.parameters, arguments)
-    wanted = [each for each in tool.parameters if read.get(each.name) is not None]
+    expected = [each for each in tool.parameters if read.get(each.name) is not None]
     with suppress(OutOfRange):  # which a strict schema can only say in words
-        assert [*bind(wanted, read)] == [each.argument for each in wanted]
+        assert [*bind(expected, read)] == [each.argument for each in expected]
 
 
 @examples(15)

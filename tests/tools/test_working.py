@@ -267,9 +267,9 @@ def test_content_that_a_mode_of_the_scratchpad_does_not_take_is_pointed_out(memo
 def test_found_notes_stay_within_a_reply_and_the_one_that_is_named_comes_whole(memory: Memory) -> None:
     for number in range(40):
         memory.call("write_memory", {"key": f"tea-{number}", "content": f"tea {'leaf ' * 1000}"})
-    found = memory.call("search_memory", {"query": "tea leaf", "limit": 50})
-    assert len(to_json(found)) <= MAX_REPLY_CHARACTERS
-    assert "only the start is shown of tea-0" in found["warning"]
+    reply = memory.call("search_memory", {"query": "tea leaf", "limit": 50})
+    assert len(to_json(reply)) <= MAX_REPLY_CHARACTERS
+    assert "only the start is shown of tea-0" in reply["warning"]
     exact = memory.call("search_memory", {"query": "tea-7", "limit": 50})
     assert exact["matches"][0]["content"] == f"tea {'leaf ' * 1000}".strip()
 

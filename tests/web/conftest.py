@@ -11,7 +11,7 @@ import pytest
 
 from .demo import make
 from .looking import Look
-from .serving import browser, served
+from .serving import browser, serve
 
 
 @pytest.fixture(scope="session")
@@ -28,25 +28,25 @@ def home(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def site(home: Path) -> Iterator[str]:
-    with served(home, "--open") as address:
+    with serve(home, "--open") as address:
         yield address
 
 
 @pytest.fixture(scope="package")  # it runs an event loop in this thread, which tests of other folders need for theirs
 def chromium() -> Iterator[Any]:
-    found = browser()
-    if found is None:
+    executable = browser()
+    if executable is None:
         pytest.skip("no Chromium is installed: apt install chromium-headless-shell")
     sync_api = pytest.importorskip(
         "playwright.sync_api", reason="playwright drives the browser: pip install playwright"
     )
     with sync_api.sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        running = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
         yield running
         running.close()
 
 
 @pytest.fixture
 def look(chromium: Any, site: str) -> Iterator[Look]:
-    with Look.at(chromium, site) as found:
-        yield found
+    with Look.at(chromium, site) as result:
+        yield result

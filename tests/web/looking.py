@@ -56,11 +56,11 @@ class Look:
     def tab(self) -> Any:
         page = self.context.new_page()
         page.on("pageerror", lambda error: self.errors.append(str(error)))
-        page.on("console", lambda said: said.type == "error" and self._heard(said.text))
+        page.on("console", lambda output: output.type == "error" and self._note_error(output.text))
         page.on("request", lambda request: self.asked.append(request.url))
         return page
 
-    def _heard(self, text: str) -> None:
+    def _note_error(self, text: str) -> None:
         if "the server responded with a status of" not in text:  # a refusal is shown on the page, and no error in it
             self.errors.append(text)
 

@@ -18,7 +18,7 @@ from commonplace import Memory
 from commonplace.testing import FrozenClock
 
 from .looking import Look
-from .serving import browser, served
+from .serving import browser, serve
 
 DAYS = 365  # each with fourteen pages of its own
 NAMES = [
@@ -106,7 +106,7 @@ def main(home: Path) -> None:
 
     with sync_playwright() as playwright:
         chromium: Any = playwright.chromium.launch(executable_path=browser(), args=["--no-sandbox"])
-        with served(home, "--open") as site:
+        with serve(home, "--open") as site:
             for state in ("first", "again"):
                 print(state)
                 with Look.at(chromium, site, reduced_motion="reduce") as look:

@@ -17,7 +17,7 @@ from commonplace.testing import FrozenClock
 
 from .demo import make
 from .looking import Look
-from .serving import browser, make_opener, read_opened, served
+from .serving import browser, make_opener, read_opened, serve
 
 WIDE = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
@@ -45,12 +45,12 @@ def take(folder: Path) -> None:
     from playwright.sync_api import sync_playwright
 
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as made, sync_playwright() as playwright:
-        home = make(Path(made) / "home")
+    with tempfile.TemporaryDirectory() as result, sync_playwright() as playwright:
+        home = make(Path(result) / "home")
         _change_plans(home)
         chromium = playwright.chromium.launch(executable_path=browser(), args=["--no-sandbox"])
-        opener = make_opener(Path(made))
-        with served(home, command="web", opener=f"{opener} %s") as site:
+        opener = make_opener(Path(result))
+        with serve(home, command="web", opener=f"{opener} %s") as site:
             camera = Camera(chromium, site, _sign_in(chromium, site, read_opened(opener)))
             for name, route, on_phone, dark in PICTURES:
                 camera.take(folder / f"{name}.png", route, PHONE if on_phone else WIDE, dark=dark)

@@ -21,11 +21,11 @@ OPENED_WITHIN_S = 60
 
 def browser() -> str | None:
     """The path of a Chromium; None where none is installed."""
-    return next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    return next((path for name in BROWSERS if (path := shutil.which(name))), None)
 
 
 @contextmanager
-def served(home: Path, *flags: str, command: str = "serve", opener: str = "") -> Iterator[str]:
+def serve(home: Path, *flags: str, command: str = "serve", opener: str = "") -> Iterator[str]:
     """The address of a server over a home, for as long as it is needed. `opener`: what `web` opens pages with."""
     arguments = ["--home", str(home), command, "--port", "0", *flags]
     env = {name: value for name, value in os.environ.items() if not name.startswith("COMMONPLACE_")}
@@ -50,9 +50,9 @@ def read_opened(opener: Path) -> str:
     """The address that the opened file leads to."""
     pipe = os.open(opener.parent / "opened", os.O_RDONLY | os.O_NONBLOCK)
     try:
-        waiting = select.poll()
-        waiting.register(pipe, select.POLLIN)
-        assert waiting.poll(OPENED_WITHIN_S * 1000), "nothing was opened"
+        poll = select.poll()
+        poll.register(pipe, select.POLLIN)
+        assert poll.poll(OPENED_WITHIN_S * 1000), "nothing was opened"
         page = os.read(pipe, 4096).decode()
     finally:
         os.close(pipe)
@@ -63,6 +63,6 @@ def read_opened(opener: Path) -> str:
 
 def _address(said: IO[str]) -> str:
     for line in said:
-        if found := re.search(r"http://127\.0\.0\.1:\d+(?=/)", line):
-            return found[0]
+        if match := re.search(r"http://127\.0\.0\.1:\d+(?=/)", line):
+            return match[0]
     raise AssertionError("the server ended before it said where it is")

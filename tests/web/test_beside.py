@@ -11,7 +11,7 @@ import pytest
 from commonplace import Memory
 
 from .looking import Look
-from .serving import served
+from .serving import serve
 from .test_looking import expect
 
 pytestmark = pytest.mark.slow
@@ -99,7 +99,7 @@ def test_the_latest_of_many_earlier_versions_are_shown_and_the_rest_on_demand(ch
     with Memory(tmp_path / "home") as memory:
         for day in (3, 9, 14, 21, 27):
             memory.call("remember", {"content": f"The launch of Kestrel is on {day} March."})
-    with served(tmp_path / "home", "--open") as address, Look.at(chromium, address) as look:
+    with serve(tmp_path / "home", "--open") as address, Look.at(chromium, address) as look:
         hit = look.go("#/search?q=when+is+the+launch+of+Kestrel").locator(".hit").first
         expect(hit).to_contain_text("27 March")
         expect(hit.locator(".was").filter(visible=True)).to_have_count(2)

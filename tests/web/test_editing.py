@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from .looking import Look
-from .serving import served
+from .serving import serve
 from .test_looking import expect
 
 pytestmark = pytest.mark.slow
@@ -65,8 +65,10 @@ def test_two_who_write_different_lines_are_merged(look: Look, note: Path) -> Non
     )
 
 
-@pytest.mark.parametrize(("choice", "kept"), [("Theirs", "theirs\n"), ("Mine", "mine\n"), ("Both", "theirs\nmine\n")])
-def test_where_two_wrote_the_same_line_one_chooses(look: Look, note: Path, choice: str, kept: str) -> None:
+@pytest.mark.parametrize(
+    ("choice", "remaining"), [("Theirs", "theirs\n"), ("Mine", "mine\n"), ("Both", "theirs\nmine\n")]
+)
+def test_where_two_wrote_the_same_line_one_chooses(look: Look, note: Path, choice: str, remaining: str) -> None:
     page = edit(look, note, START.replace("second line\n", "mine\n").replace("# Title", "# My title"))
     note.write_text(START.replace("second line\n", "theirs\n"))
     page.keyboard.press("Control+s")
@@ -76,7 +78,7 @@ def test_where_two_wrote_the_same_line_one_chooses(look: Look, note: Path, choic
     page.get_by_role("button", name="Save the merged text").click()
     expect(page.get_by_text(SAVED)).to_be_visible()
     expect(page.get_by_text("not in it any more")).to_have_count(0)  # they chose: there is nothing to warn of
-    assert note.read_text() == START.replace("second line\n", kept).replace("# Title", "# My title")
+    assert note.read_text() == START.replace("second line\n", remaining).replace("# Title", "# My title")
     assert look.errors == []
 
 
@@ -117,13 +119,13 @@ def test_a_page_that_went_while_it_was_read_says_so_and_comes_back(look: Look, n
 
 
 def test_what_changed_before_the_page_could_listen_is_shown_too(look: Look, note: Path) -> None:
-    held: list[Any] = []
-    look.page.route("**/v1/changes*", lambda route: held.append(route))
+    holder: list[Any] = []
+    look.page.route("**/v1/changes*", lambda route: holder.append(route))
     page = look.go(route_of(note))
     expect(page.locator(".prose")).to_contain_text("first line")
     note.write_text(START.replace("first", "changed"))
-    assert held
-    for route in held:
+    assert holder
+    for route in holder:
         route.continue_()
     expect(page.locator(".prose")).to_contain_text("changed line")
 
@@ -157,7 +159,7 @@ def test_what_is_typed_and_not_saved_outlives_leaving_and_loading_again(look: Lo
 
 
 def test_a_server_that_is_gone_says_so_and_the_text_stays(home: Path, chromium: Any, note: Path) -> None:
-    with served(home, "--open") as address, Look.at(chromium, address) as look:
+    with serve(home, "--open") as address, Look.at(chromium, address) as look:
         page = edit(look, note, START + "typed\n")
         expect(page.get_by_role("region", name="Preview")).to_contain_text("typed")
         look.context.set_offline(True)
@@ -224,7 +226,7 @@ def test_a_note_is_added_to_today_and_a_page_is_made_and_removed(home: Path, loo
 
 
 def test_where_nothing_may_be_changed_there_is_no_button_to_do_it(home: Path, chromium: Any, note: Path) -> None:
-    with served(home, "--open", "--read-only") as address, Look.at(chromium, address) as look:
+    with serve(home, "--open", "--read-only") as address, Look.at(chromium, address) as look:
         page = look.go(route_of(note, "?edit=1"))
         expect(page.get_by_text("This server is read-only")).to_be_visible()
         expect(page.locator(".prose")).to_contain_text("first line")
@@ -268,13 +270,13 @@ def test_two_brackets_offer_the_pages_to_link_to(look: Look, note: Path) -> None
 def test_the_page_says_when_the_server_is_gone_and_when_it_is_back(home: Path, chromium: Any, note: Path) -> None:
     gone = "The server is not responding. What you see may be out of date"
     with ExitStack() as looking:
-        with served(home, "--open") as address:
+        with serve(home, "--open") as address:
             look = looking.enter_context(Look.at(chromium, address))
             page = look.go(route_of(note))
             expect(page.locator(".prose")).to_contain_text("first line")
             expect(page.get_by_text(gone)).to_have_count(0)
         expect(page.get_by_text(gone)).to_be_visible()
         note.write_text(START.replace("first", "changed"))
-        with served(home, "--open", "--port", address.rpartition(":")[2]):
+        with serve(home, "--open", "--port", address.rpartition(":")[2]):
             expect(page.get_by_text(gone)).to_have_count(0)
             expect(page.locator(".prose")).to_contain_text("changed line")

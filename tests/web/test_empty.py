@@ -11,7 +11,7 @@ import pytest
 from commonplace import Memory
 
 from .looking import Look
-from .serving import served
+from .serving import serve
 from .test_looking import VIEWS, expect
 
 pytestmark = pytest.mark.slow
@@ -25,14 +25,14 @@ ODD = (
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     """Of one test: a memory that another has written to is not empty any more."""
-    made = tmp_path / "home"
-    made.mkdir(mode=0o700)
-    return made
+    folder = tmp_path / "home"
+    folder.mkdir(mode=0o700)
+    return folder
 
 
 @pytest.fixture
 def site(home: Path) -> Iterator[str]:
-    with served(home, "--open") as address:
+    with serve(home, "--open") as address:
         yield address
 
 

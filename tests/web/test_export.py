@@ -15,7 +15,7 @@ from commonplace.storage.base import open_tokens
 from commonplace.storage.tokens import Role, create_token
 
 from .looking import Look
-from .serving import served
+from .serving import serve
 from .test_looking import choose, expect
 
 pytestmark = pytest.mark.slow
@@ -32,7 +32,7 @@ def signed_in(look: Look, home: Path, *agents: str, role: Role = "admin") -> Any
 
 def test_an_export_is_saved_as_a_file_with_everything_in_it(demo: Path, tmp_path: Path, chromium: Any) -> None:
     home = Path(shutil.copytree(demo, tmp_path / "home"))
-    with served(home) as address, Look.at(chromium, address) as look:
+    with serve(home) as address, Look.at(chromium, address) as look:
         page = signed_in(look, home)
         page.get_by_role("button", name="Export").click()
         dialog = page.get_by_role("dialog", name="Export all of memory")
@@ -64,7 +64,7 @@ def test_whoever_may_not_export_is_offered_none(
     demo: Path, tmp_path: Path, chromium: Any, agents: Any, role: Role
 ) -> None:
     home = Path(shutil.copytree(demo, tmp_path / "home"))
-    with served(home) as address, Look.at(chromium, address) as look:
+    with serve(home) as address, Look.at(chromium, address) as look:
         page = signed_in(look, home, *agents, role=role)
         expect(page.get_by_role("button", name="Check again")).to_be_visible()
         expect(page.get_by_role("button", name="Export")).to_have_count(0)
@@ -76,8 +76,8 @@ def test_whoever_may_not_export_is_offered_none(
 def test_an_export_that_is_refused_or_breaks_off_saves_nothing_and_says_so(look: Look) -> None:
     page = look.go("#/health")
     page.get_by_role("button", name="Export").click()
-    said = {"title": "Not now", "status": 503, "detail": "2 exports are under way already: try again later"}
-    refused = {"status": 503, "content_type": "application/problem+json", "body": json.dumps(said)}
+    output = {"title": "Not now", "status": 503, "detail": "2 exports are under way already: try again later"}
+    refused = {"status": 503, "content_type": "application/problem+json", "body": json.dumps(output)}
     page.route("**/v1/export**", lambda route: route.fulfill(**refused))
     page.get_by_role("button", name="Save memory-").click()
     expect(page.get_by_role("alert")).to_contain_text("2 exports are under way already")

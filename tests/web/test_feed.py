@@ -12,7 +12,7 @@ import pytest
 from commonplace import Memory
 
 from .looking import Look
-from .serving import served
+from .serving import serve
 from .test_looking import expect
 
 pytestmark = pytest.mark.slow
@@ -30,7 +30,7 @@ def memory(demo: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def feed_site(memory: Path) -> Iterator[str]:
-    with served(memory, "--open") as address:
+    with serve(memory, "--open") as address:
         yield address
 
 
@@ -116,7 +116,7 @@ def test_new_sentences_appear_and_older_ones_follow(page: Any, memory: Path) -> 
 
 
 def test_whoever_may_only_read_has_no_buttons(chromium: Any, memory: Path) -> None:
-    with served(memory, "--open", "--read-only") as address, Look.at(chromium, address) as look:
+    with serve(memory, "--open", "--read-only") as address, Look.at(chromium, address) as look:
         page = look.go()
         expect(page.locator(".fact").first).to_be_visible()
         expect(page.locator(".fact button")).to_have_count(0)

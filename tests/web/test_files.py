@@ -42,9 +42,9 @@ def test_nothing_but_the_files_is_there(client: TestClient, name: str) -> None:
 
 def test_what_is_loaded_first_names_only_files_that_are_there() -> None:
     text = (ASSETS / "index.html").read_text()
-    named = re.findall(r'(?:src|href)="/assets/([^"]+)"', text)
-    assert len(named) >= 4
-    assert all((ASSETS / name).is_file() for name in named)
+    matches = re.findall(r'(?:src|href)="/assets/([^"]+)"', text)
+    assert len(matches) >= 4
+    assert all((ASSETS / name).is_file() for name in matches)
     assert "<style" not in text
     assert not re.search(r"<script(?![^>]* src=)|\son\w+=|\sstyle=", text)
 
@@ -59,17 +59,17 @@ def test_a_script_is_short_says_what_it_is_for_and_asks_nobody_else(script: Path
 
 
 def test_html_goes_in_as_html_in_one_place_alone() -> None:
-    found = [
+    names = [
         script.name for script in SCRIPTS for _ in re.findall("dangerouslySetInnerHTML|innerHTML", script.read_text())
     ]
-    assert found == ["ui.js"]
+    assert names == ["ui.js"]
 
 
 def test_the_commands_that_the_page_teaches_are_ours() -> None:
     text = "".join(script.read_text() for script in SCRIPTS)
-    named = set(re.findall(r"[\"'`]commonplace ([a-z]+)\b", text))
-    assert {"remember", "web", "context", "doctor"} <= named
-    assert named <= set(cli.list_commands(click.Context(cli)))
+    matches = set(re.findall(r"[\"'`]commonplace ([a-z]+)\b", text))
+    assert {"remember", "web", "context", "doctor"} <= matches
+    assert matches <= set(cli.list_commands(click.Context(cli)))
     assert set(re.findall(r'"op": "(\w+)"', text)) <= set(OPERATIONS)
 
 

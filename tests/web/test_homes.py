@@ -15,7 +15,7 @@ from commonplace.storage.base import open_tokens
 from commonplace.storage.tokens import create_token
 
 from .looking import Look
-from .serving import served
+from .serving import serve
 from .test_looking import choose, expect
 
 pytestmark = pytest.mark.slow
@@ -34,7 +34,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def site(shelf: Path) -> Iterator[str]:
-    with served(shelf.parent / "own", "--open", "--homes", str(shelf)) as address:
+    with serve(shelf.parent / "own", "--open", "--homes", str(shelf)) as address:
         yield address
 
 
@@ -111,7 +111,7 @@ def test_a_name_that_is_no_memory_makes_none_and_offers_those_there_are(look: Lo
 
 
 def test_a_server_of_one_memory_shows_no_choice(chromium: Any, shelf: Path) -> None:
-    with served(shelf / "garden", "--open") as address, Look.at(chromium, address) as look:
+    with serve(shelf / "garden", "--open") as address, Look.at(chromium, address) as look:
         page = look.go()
         expect(page.get_by_label("Search memory")).to_be_visible()
         expect(page.get_by_label("Memory", exact=True)).to_have_count(0)
@@ -137,7 +137,7 @@ def test_a_token_of_one_memory_leads_to_it_and_names_no_other(chromium: Any, tmp
         Memory(tmp_path / name).call("update_world", {"topic": "tea", "content": f"The tea of {name}."})
     secret = create_token(open_tokens(str(tmp_path / "shelf/work")), datetime.now(UTC), agents=None, role="write")[1]
     flags = ("--homes", str(tmp_path / "shelf"))
-    with served(tmp_path / "own", *flags) as address, Look.at(chromium, address) as look:
+    with serve(tmp_path / "own", *flags) as address, Look.at(chromium, address) as look:
         look.page.goto(f"{address}/#/page/memory/world/tea.md")
         look.page.get_by_label("Token", exact=True).fill(secret)
         look.page.get_by_role("button", name="Sign in").click()

@@ -13,7 +13,7 @@ from commonplace import Memory
 from commonplace.storage.history import Author, write_as
 
 from .looking import Look
-from .serving import served
+from .serving import serve
 
 pytestmark = pytest.mark.slow
 EVIL = "<img src=x onerror=window.ran=1>"
@@ -28,15 +28,15 @@ ROUTES = (
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A key, a tag, a channel, a skill, a topic, an agent, a tool, a reason, front matter and a session, all hostile."""
-    made = tmp_path_factory.mktemp("hostile") / "home"
-    with Memory(made) as memory:
+    folder = tmp_path_factory.mktemp("hostile") / "home"
+    with Memory(folder) as memory:
         registry: list[dict[str, Any]] = [
             {"op": "setGlobal", "key": EVIL + TURNED, "value": EVIL, "tags": [EVIL]},
             {"op": "setChannel", "channelName": EVIL, "key": EVIL, "value": EVIL},
             {"op": "createSkill", "name": EVIL, "description": EVIL, "owner": EVIL},
         ]
-        for given in registry:
-            memory.call("MemoryTool", given)
+        for arguments in registry:
+            memory.call("MemoryTool", arguments)
         memory.call(
             "update_world", {"topic": EVIL, "content": f"# {'H' * 5000}\n\n{TURNED} [[javascript:window.ran=1]]\n"}
         )
@@ -45,17 +45,17 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
             memory.home.storage.pages.write(
                 "memory/odd.md", f"---\ntitle: '{EVIL}'\n---\n[x](data:text/html,{EVIL}) [[a|{EVIL}]]\n"
             )
-    with Memory(made, EVIL) as memory:
+    with Memory(folder, EVIL) as memory:
         memory.call("remember", {"content": EVIL})
-    sessions = made / "agents/main/sessions"
+    sessions = folder / "agents/main/sessions"
     sessions.mkdir(parents=True)
     (sessions / f"{EVIL}.jsonl").write_text(json.dumps({"role": EVIL, "name": EVIL, "content": EVIL}) + "\n")
-    return made
+    return folder
 
 
 @pytest.fixture(scope="module")
 def site(home: Path) -> Iterator[str]:
-    with served(home, "--open") as address:
+    with serve(home, "--open") as address:
         yield address
 
 

@@ -329,10 +329,10 @@ def test_axe_finds_nothing_serious_in_either_colours(chromium: Any, site: str, v
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
             look.settle()
-            found = axe.Axe().run(page).response["violations"]
+            violations = axe.Axe().run(page).response["violations"]
             serious = [
                 f"{scheme}, {each['id']}: {each['nodes'][0]['html'][:200]}"
-                for each in found
+                for each in violations
                 if each["impact"] in ("serious", "critical")
             ]
             assert serious == []
@@ -346,8 +346,8 @@ def test_axe_finds_nothing_serious_in_what_opens_over_the_page(chromium: Any, si
         page.keyboard.press({"palette": "Control+k", "help": "?", "note": "n"}[opened])
         page.get_by_role("dialog").wait_for()
         look.settle()
-        found = axe.Axe().run(page).response["violations"]
-        assert [each["id"] for each in found if each["impact"] in ("serious", "critical")] == []
+        violations = axe.Axe().run(page).response["violations"]
+        assert [each["id"] for each in violations if each["impact"] in ("serious", "critical")] == []
 
 
 def test_no_request_leaves_the_machine(look: Look) -> None:

@@ -66,21 +66,21 @@ def test_it_fits_on_a_phone_and_axe_finds_nothing_serious(chromium: Any, site: s
             for scheme in ("light", "dark"):
                 page.emulate_media(color_scheme=scheme)
                 look.settle()
-                found = axe.Axe().run(page).response["violations"]
-                assert [each["id"] for each in found if each["impact"] in ("serious", "critical")] == [], scheme
+                violations = axe.Axe().run(page).response["violations"]
+                assert [each["id"] for each in violations if each["impact"] in ("serious", "critical")] == [], scheme
             assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 def test_figures_are_there_before_every_page_is_read_and_facts_are_compared(look: Look, home: Path) -> None:
     tell_twice(home, "fish market")
-    held: list[Any] = []
-    look.page.route("**/v1/findings", lambda route: held.append(route))
+    holder: list[Any] = []
+    look.page.route("**/v1/findings", lambda route: holder.append(route))
     page = look.go("#/health")
     expect(page.locator(".figures li").first).to_be_visible()
     expect(page.locator(".growth, .recall").first).to_be_visible()
     expect(page.get_by_text("Checking every page")).to_be_visible()
     assert not any("/v1/review" in url for url in look.asked)
-    held[0].continue_()
+    holder[0].continue_()
     expect(page.locator(".doubt", has_text="The fish market opens at 7:00.")).to_be_visible()
     expect(page.get_by_text("Checking every page")).to_have_count(0)
     assert look.errors == []

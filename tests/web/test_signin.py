@@ -15,7 +15,7 @@ from commonplace.storage.base import open_tokens
 from commonplace.storage.tokens import create_token
 
 from .looking import Look
-from .serving import make_opener, read_opened, served
+from .serving import make_opener, read_opened, serve
 from .test_looking import expect
 
 pytestmark = pytest.mark.slow
@@ -35,7 +35,7 @@ def home(demo: Path, tmp_path: Path) -> Path:
 def test_the_page_that_web_opens_is_signed_in_and_its_address_keeps_no_code(
     home: Path, chromium: Any, opener: Path
 ) -> None:
-    with served(home, command="web", opener=f"{opener} %s") as address, Look.at(chromium, address) as look:
+    with serve(home, command="web", opener=f"{opener} %s") as address, Look.at(chromium, address) as look:
         link = read_opened(opener)
         code = link.partition("#code=")[2]
         assert len(code) > 20
@@ -46,7 +46,7 @@ def test_the_page_that_web_opens_is_signed_in_and_its_address_keeps_no_code(
         second = look.tab()  # another tab asks this one, and is let in
         second.goto(f"{address}/#/browse")
         expect(second.get_by_role("heading", name="Browse")).to_be_visible()
-    with served(home, command="serve") as address, Look.at(chromium, address) as look:
+    with serve(home, command="serve") as address, Look.at(chromium, address) as look:
         look.page.goto(f"{address}/#code={code}")
         expect(look.page.get_by_role("heading", name="Sign in to your memory")).to_be_visible()
 
@@ -54,7 +54,7 @@ def test_the_page_that_web_opens_is_signed_in_and_its_address_keeps_no_code(
 def test_after_signing_in_a_person_can_keep_what_was_learned(home: Path, chromium: Any, opener: Path) -> None:
     Memory(home).call("remember", {"content": "Ada keeps bees. They are calm."})
     Memory(home).call("remember", {"content": "Grace moved to Hull."})
-    with served(home, command="web", opener=f"{opener} %s") as address, Look.at(chromium, address) as look:
+    with serve(home, command="web", opener=f"{opener} %s") as address, Look.at(chromium, address) as look:
         look.page.goto(read_opened(opener))
         look.page.get_by_label("Only unchecked").check()
         row = look.page.locator(".fact").filter(has_text="Grace moved to Hull.")
@@ -67,7 +67,7 @@ def test_after_signing_in_a_person_can_keep_what_was_learned(home: Path, chromiu
 
 
 def test_a_code_is_good_once(home: Path, chromium: Any, opener: Path) -> None:
-    with served(home, command="web", opener=f"{opener} %s") as address, Look.at(chromium, address) as look:
+    with serve(home, command="web", opener=f"{opener} %s") as address, Look.at(chromium, address) as look:
         link = read_opened(opener)
         look.page.goto(link)
         expect(look.page.get_by_role("searchbox", name="Search memory")).to_be_visible()
@@ -79,7 +79,7 @@ def test_a_code_is_good_once(home: Path, chromium: Any, opener: Path) -> None:
 
 def test_a_token_lets_in_and_a_wrong_one_says_what_to_do(home: Path, chromium: Any) -> None:
     _, secret = create_token(open_tokens(str(home)), datetime.now(UTC), agents=None, role="read", note="a browser")
-    with served(home) as address, Look.at(chromium, address) as look:
+    with serve(home) as address, Look.at(chromium, address) as look:
         look.page.goto(f"{address}/#/page/memory/world/storage.md")
         look.page.get_by_label("Token", exact=True).fill("cpl_wrong")
         look.page.get_by_role("button", name="Sign in").click()
@@ -97,17 +97,17 @@ def test_a_token_lets_in_and_a_wrong_one_says_what_to_do(home: Path, chromium: A
 @pytest.mark.parametrize("width", [320, pytest.param(390, marks=pytest.mark.thorough)])
 def test_signing_in_fits_on_a_phone(home: Path, chromium: Any, width: int) -> None:
     create_token(open_tokens(str(home)), datetime.now(UTC), agents=None, role="read")
-    with served(home) as address, Look.at(chromium, address, viewport={"width": width, "height": 640}) as look:
+    with serve(home) as address, Look.at(chromium, address, viewport={"width": width, "height": 640}) as look:
         look.page.goto(address)
         expect(look.page.get_by_role("button", name="Sign in")).to_be_visible()
         assert look.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_the_first_start_keeps_its_token_where_only_the_owner_reads(home: Path, tmp_path: Path, chromium: Any) -> None:
-    with served(home) as address, Look.at(chromium, address) as look:
+    with serve(home) as address, Look.at(chromium, address) as look:
         look.page.goto(address)  # who is answered comes after the token
-        kept = [path for path in (tmp_path / "state").rglob("*") if path.is_file()]
-        assert [stat.S_IMODE(path.stat().st_mode) for path in kept] == [0o600]
-        look.page.get_by_label("Token", exact=True).fill(kept[0].read_text().strip())
+        paths = [path for path in (tmp_path / "state").rglob("*") if path.is_file()]
+        assert [stat.S_IMODE(path.stat().st_mode) for path in paths] == [0o600]
+        look.page.get_by_label("Token", exact=True).fill(paths[0].read_text().strip())
         look.page.get_by_role("button", name="Sign in").click()
         expect(look.page.get_by_role("searchbox", name="Search memory")).to_be_visible()

@@ -35,7 +35,7 @@ def project(tmp_path: Path) -> Path:
     return project
 
 
-def shown(project: Path) -> list[str]:
+def list_untracked(project: Path) -> list[str]:
     return sorted(line[3:] for line in git(project, "status", "--porcelain", "-uall").splitlines())
 
 
@@ -48,16 +48,16 @@ def use(home: Path) -> None:
 
 def test_derived_folders_never_show_up_in_git(project: Path) -> None:
     use(project / ".commonplace")
-    assert shown(project)
-    assert not [path for path in shown(project) if "/." in path]
+    assert list_untracked(project)
+    assert not [path for path in list_untracked(project) if "/." in path]
 
 
 def test_a_home_from_before_the_repository_is_ignored_once_it_is_opened(tmp_path: Path) -> None:
     use(tmp_path / "home")
     git(tmp_path, "init", "-q")
-    assert [path for path in shown(tmp_path) if "/." in path]
+    assert [path for path in list_untracked(tmp_path) if "/." in path]
     Memory(tmp_path / "home")
-    assert not [path for path in shown(tmp_path) if "/." in path]
+    assert not [path for path in list_untracked(tmp_path) if "/." in path]
 
 
 def test_a_home_outside_of_a_repository_gets_no_files_of_git(home: Path) -> None:
@@ -83,8 +83,8 @@ def test_derived_folders_in_the_home_of_another_system_stay_out_of_a_later_repos
     use(home)
     git(home, "init", "-q")
     derived = (".history/", ".index/", ".locks/")
-    assert page.removeprefix(".openclaw/") in shown(home)
-    assert not [path for path in shown(home) if path.startswith(derived)]
+    assert page.removeprefix(".openclaw/") in list_untracked(home)
+    assert not [path for path in list_untracked(home) if path.startswith(derived)]
 
 
 def test_nothing_minds_the_files_that_keep_derived_folders_out_of_git(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_nothing_minds_the_files_that_keep_derived_folders_out_of_git(tmp_path: 
     use(tmp_path / "old")
     assert (tmp_path / "old/.history/.gitignore").exists()
     home = Home(str(tmp_path / "old"))
-    assert not [found for found in examine(str(tmp_path / "old")).findings if ".gitignore" in found.path]
+    assert not [finding for finding in examine(str(tmp_path / "old")).findings if ".gitignore" in finding.path]
     archive = io.BytesIO()
     export_to(home, archive)
     archive.seek(0)

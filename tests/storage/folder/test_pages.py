@@ -176,17 +176,17 @@ def test_a_lock_that_does_not_come_free_names_its_holder(tmp_path: Path) -> None
 
 def test_a_thread_waits_for_the_area_another_thread_holds(pages: FolderPages) -> None:
     order: list[str] = []
-    held = threading.Event()
+    signal = threading.Event()
 
     def second() -> None:
-        held.wait()
+        signal.wait()
         with pages.lock("area"):
             order.append("second")
 
     thread = threading.Thread(target=second)
     thread.start()
     with pages.lock("area"):
-        held.set()
+        signal.set()
         order.append("first")
     thread.join()
     assert order == ["first", "second"]

@@ -51,7 +51,7 @@ def shell_after(
 
 
 @pytest.fixture
-def used(shell_after: ShellAfter) -> Shell:
+def used_shell(shell_after: ShellAfter) -> Shell:
     return shell_after(
         ("remember", "I", "prefer", "tea"),
         ("write", "editor", "vim", "--tag", "tools"),

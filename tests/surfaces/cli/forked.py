@@ -75,8 +75,8 @@ class RunningCommand:
         self.arguments = [*arguments]
         receiver, sender = processes.Pipe(duplex=False)
         files = [os.devnull, os.devnull]
-        given = (tuple(arguments), os.getcwd(), dict(environment), files, sender)
-        self._process = processes.Process(target=_main, args=given)
+        values = (tuple(arguments), os.getcwd(), dict(environment), files, sender)
+        self._process = processes.Process(target=_main, args=values)
         self._process.start()
         sender.close()
         self.stderr = open(os.dup(receiver.fileno()), encoding="utf-8")  # noqa: SIM115

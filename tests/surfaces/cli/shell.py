@@ -30,8 +30,8 @@ class Shell:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("COMMONPLACE")}
-        self.environment = {**kept, "HOME": str(folder / "user"), "LC_ALL": "C"}
+        values = {name: value for name, value in os.environ.items() if not name.startswith("COMMONPLACE")}
+        self.environment = {**values, "HOME": str(folder / "user"), "LC_ALL": "C"}
 
     def run(self, *arguments: str, stdin: str | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
         run = run_command if "hook" in arguments else run_here
@@ -76,8 +76,8 @@ def _run_main() -> int:
     threshold = gc.get_threshold()
     try:
         main()
-    except SystemExit as ended:
-        return ended.code if isinstance(ended.code, int) else int(bool(ended.code))
+    except SystemExit as outcome:
+        return outcome.code if isinstance(outcome.code, int) else int(bool(outcome.code))
     finally:
         gc.set_threshold(*threshold)
         gc.unfreeze()
@@ -98,20 +98,20 @@ def run_on_terminal(arguments: Sequence[str], folder: Path, environment: Mapping
     """Run `commonplace` in a process and on a terminal of its own; return what is shown there, and its exit status."""
     main, other = pty.openpty()
     with ThreadPoolExecutor(1) as threads:
-        shown = threads.submit(read_terminal, main)
+        future = threads.submit(read_terminal, main)
         try:
             status = run_with_streams(arguments, folder, environment, [os.ttyname(other)] * 3)
         finally:
             os.close(other)
-        text = shown.result()
+        text = future.result()
     os.close(main)
     return text, status
 
 
 def read_terminal(handle: int) -> str:
     """Return what is shown on a terminal until nobody has it open any more."""
-    shown = b""
+    data = b""
     with suppress(OSError):  # the other side is closed
         while chunk := os.read(handle, 65536):
-            shown += chunk
-    return shown.decode()
+            data += chunk
+    return data.decode()

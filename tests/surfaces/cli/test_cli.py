@@ -19,9 +19,9 @@ from .shell import Shell, on_a_terminal
 def test_a_stranger_remembers_searches_edits_by_hand_and_finds_the_edit(shell: Shell) -> None:
     shell.ok("init")
     shell.ok("remember", "I prefer tea in the morning")
-    found = shell.ok("search", "tea")
-    assert "I prefer tea in the morning" in found
-    page = shell.folder / ".commonplace" / found.split("#")[0]
+    output = shell.ok("search", "tea")
+    assert "I prefer tea in the morning" in output
+    page = shell.folder / ".commonplace" / output.split("#")[0]
     page.write_text(page.read_text().replace("tea", "rooibos"))
     assert "rooibos" in shell.ok("search", "rooibos")
     assert shell.ok("search", "unheard-of").strip() == "Nothing found."
@@ -54,37 +54,37 @@ def test_home_and_agent_by_option_or_environment(shell: Shell) -> None:
     assert list((shell.folder / "user/.commonplace/agents/main/memory/daily").glob("*.md"))
 
 
-def test_every_daily_command_works_and_answers_in_json_too(used: Shell) -> None:
-    assert "tea" in used.ok("recall")
-    assert used.ok("read", "editor").strip() == "vim"
-    assert used.ok("world").strip() == "people"
-    assert used.ok("world", "People").strip() == "Ann lives in Oslo"
-    assert "Stored" in used.ok("write", "editor", "emacs", "--update")
-    assert "Rewrote" in used.ok("reflect", stdin="curated text\nof two lines")
-    assert used.ok("handoff").strip() == "No handoff."
-    used.ok("handoff", "continue", "here")
-    assert used.ok("handoff").strip() == "continue here"
-    assert "cleared" in used.ok("handoff", "--clear")
-    assert used.ok("handoff").strip() == "No handoff."
-    used.ok("scratch", "one")
-    used.ok("scratch", "--append", "two")
-    assert used.ok("scratch") == "one\ntwo\n"
-    used.ok("scratch", "--clear")
-    assert "empty" in used.ok("scratch")
-    used.ok(
+def test_every_daily_command_works_and_answers_in_json_too(used_shell: Shell) -> None:
+    assert "tea" in used_shell.ok("recall")
+    assert used_shell.ok("read", "editor").strip() == "vim"
+    assert used_shell.ok("world").strip() == "people"
+    assert used_shell.ok("world", "People").strip() == "Ann lives in Oslo"
+    assert "Stored" in used_shell.ok("write", "editor", "emacs", "--update")
+    assert "Rewrote" in used_shell.ok("reflect", stdin="curated text\nof two lines")
+    assert used_shell.ok("handoff").strip() == "No handoff."
+    used_shell.ok("handoff", "continue", "here")
+    assert used_shell.ok("handoff").strip() == "continue here"
+    assert "cleared" in used_shell.ok("handoff", "--clear")
+    assert used_shell.ok("handoff").strip() == "No handoff."
+    used_shell.ok("scratch", "one")
+    used_shell.ok("scratch", "--append", "two")
+    assert used_shell.ok("scratch") == "one\ntwo\n"
+    used_shell.ok("scratch", "--clear")
+    assert "empty" in used_shell.ok("scratch")
+    used_shell.ok(
         "call",
         "MemoryTool",
         '{"op": "createSkill", "name": "brew", "description": "make tea", "instructions": "boil", "initialStructure": {"cups": 2}}',
     )
-    assert used.ok("skills") == "brew\tglobal\t0\tmake tea\n"
-    assert '"cups": 2' in used.ok("skills", "brew")
-    assert used.ok("list", "--notes").startswith("editor\t")
-    assert "memory/world/people.md" in used.ok("list")
-    assert used.ok("list", "memory/world").count("\n") == 1
-    assert used.ok("show", "memory/world/people.md#L1").strip() == "Ann lives in Oslo"
-    assert "\n\n## Directives\n" in used.ok("context")
-    assert "Directives\t95" in used.ok("context", "--explain", "--budget", "50")
-    assert "index up to date\tyes" in used.ok("status")
+    assert used_shell.ok("skills") == "brew\tglobal\t0\tmake tea\n"
+    assert '"cups": 2' in used_shell.ok("skills", "brew")
+    assert used_shell.ok("list", "--notes").startswith("editor\t")
+    assert "memory/world/people.md" in used_shell.ok("list")
+    assert used_shell.ok("list", "memory/world").count("\n") == 1
+    assert used_shell.ok("show", "memory/world/people.md#L1").strip() == "Ann lives in Oslo"
+    assert "\n\n## Directives\n" in used_shell.ok("context")
+    assert "Directives\t95" in used_shell.ok("context", "--explain", "--budget", "50")
+    assert "index up to date\tyes" in used_shell.ok("status")
     for command in (
         ["recall"],
         ["search", "tea"],
@@ -108,18 +108,18 @@ def test_every_daily_command_works_and_answers_in_json_too(used: Shell) -> None:
         ["scratch", "x"],
         ["write", "fresh", "x"],
     ):
-        assert used.json("--json", *command) is not None
+        assert used_shell.json("--json", *command) is not None
         if command[0] != "write":
-            assert used.json(*command, "--json") is not None
+            assert used_shell.json(*command, "--json") is not None
 
 
-def test_call_takes_json_as_argument_or_from_standard_input(used: Shell) -> None:
-    assert used.json("call", "recall", '{"days": 0}')["success"]
-    assert json.loads(used.ok("call", "remember", stdin='{"content": "piped"}'))["success"]
-    assert json.loads(used.ok("call", "remember", "-", stdin='{"content": "dash"}'))["success"]
-    assert json.loads(used.ok("call", "recall"))["success"]
-    assert "data" in used.json("call", "memory_search", '{"query": "vim"}', "--toolset", "notes")
-    assert "results" in used.json("call", "memory_search", '{"query": "vim"}')
+def test_call_takes_json_as_argument_or_from_standard_input(used_shell: Shell) -> None:
+    assert used_shell.json("call", "recall", '{"days": 0}')["success"]
+    assert json.loads(used_shell.ok("call", "remember", stdin='{"content": "piped"}'))["success"]
+    assert json.loads(used_shell.ok("call", "remember", "-", stdin='{"content": "dash"}'))["success"]
+    assert json.loads(used_shell.ok("call", "recall"))["success"]
+    assert "data" in used_shell.json("call", "memory_search", '{"query": "vim"}', "--toolset", "notes")
+    assert "results" in used_shell.json("call", "memory_search", '{"query": "vim"}')
 
 
 @pytest.mark.parametrize(
@@ -151,16 +151,16 @@ def test_call_takes_json_as_argument_or_from_standard_input(used: Shell) -> None
     ],
 )
 def test_errors_say_what_to_do_and_exit_with_their_status(
-    used: Shell, arguments: list[str], status: int, words: str
+    used_shell: Shell, arguments: list[str], status: int, words: str
 ) -> None:
-    done = used.run(*arguments)
+    done = used_shell.run(*arguments)
     assert done.returncode == status, done
     assert words in done.stderr + done.stdout
     assert "Traceback" not in done.stderr
 
 
-def test_a_failure_in_json_is_json_with_the_same_status(used: Shell) -> None:
-    done = used.run("--json", "read", "none")
+def test_a_failure_in_json_is_json_with_the_same_status(used_shell: Shell) -> None:
+    done = used_shell.run("--json", "read", "none")
     assert done.returncode == 3
     assert json.loads(done.stdout)["error"]["code"] == "MEMORY_KEY_NOT_FOUND"
 
@@ -185,26 +185,26 @@ def test_a_home_that_is_a_file_or_badly_set_is_reported(shell: Shell) -> None:
     assert "commonplace.yaml:1" in done.stderr
 
 
-def test_output_that_nobody_reads_to_the_end_is_no_error(used: Shell) -> None:
+def test_output_that_nobody_reads_to_the_end_is_no_error(used_shell: Shell) -> None:
     command = f"{sys.executable} -m commonplace recall | head -c 1; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(
-        ["bash", "-c", command], cwd=used.folder, env=used.environment, capture_output=True, check=False
+        ["bash", "-c", command], cwd=used_shell.folder, env=used_shell.environment, capture_output=True, check=False
     )
     assert done.returncode == 0
     assert done.stderr == b""
 
 
-def test_any_script_is_printed_in_any_locale_without_colour(used: Shell) -> None:
-    used.ok("remember", "日本 \U0001f642 é")
-    assert "日本 \U0001f642 é" in used.ok("search", "日本")
-    assert "\x1b" not in used.ok("search", "日本")
+def test_any_script_is_printed_in_any_locale_without_colour(used_shell: Shell) -> None:
+    used_shell.ok("remember", "日本 \U0001f642 é")
+    assert "日本 \U0001f642 é" in used_shell.ok("search", "日本")
+    assert "\x1b" not in used_shell.ok("search", "日本")
 
 
-def test_input_that_is_not_text_is_reported(used: Shell) -> None:
+def test_input_that_is_not_text_is_reported(used_shell: Shell) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "commonplace", "remember"],
-        cwd=used.folder,
-        env=used.environment,
+        cwd=used_shell.folder,
+        env=used_shell.environment,
         input=b"\xff",
         capture_output=True,
         check=False,
@@ -245,14 +245,16 @@ def test_init_is_safe_to_repeat_and_keeps_derived_files_out_of_git(shell: Shell)
     assert ".index/" in (shell.folder / ".commonplace/.gitignore").read_text()
 
 
-def test_a_terminal_is_never_obeyed_by_what_was_remembered(used: Shell) -> None:
+def test_a_terminal_is_never_obeyed_by_what_was_remembered(used_shell: Shell) -> None:
     """Escape sequences in contents, keys, tags, skills and file names are shown, not sent, on a real terminal."""
     evil = "\x1b]0;owned\x07\x1b[31m\x9b31m"
-    used.ok("call", "memory_write", json.dumps({"key": f"k{evil}", "content": f"tea {evil}", "tags": [f"t{evil}"]}))
-    used.ok(
+    used_shell.ok(
+        "call", "memory_write", json.dumps({"key": f"k{evil}", "content": f"tea {evil}", "tags": [f"t{evil}"]})
+    )
+    used_shell.ok(
         "call", "MemoryTool", json.dumps({"op": "createSkill", "name": f"s{evil}", "description": evil, "owner": evil})
     )
-    (used.folder / ".commonplace/memory" / f"page{evil}.md").write_text(f"tea {evil}")
+    (used_shell.folder / ".commonplace/memory" / f"page{evil}.md").write_text(f"tea {evil}")
     for command in (
         "recall",
         "search tea",
@@ -264,12 +266,12 @@ def test_a_terminal_is_never_obeyed_by_what_was_remembered(used: Shell) -> None:
         "--json search tea",
         "status",
     ):
-        shown = on_a_terminal(used, command)
-        allowed = re.sub(r"\x1b\[[0-9;]*m", "", shown)
-        assert "owned" not in shown or "\x1b]0;owned" not in shown, command
+        screen = on_a_terminal(used_shell, command)
+        allowed = re.sub(r"\x1b\[[0-9;]*m", "", screen)
+        assert "owned" not in screen or "\x1b]0;owned" not in screen, command
         assert "\x9b" not in allowed, command
         assert "\x1b" not in allowed, command
-        assert "\x1b[31m\\x9b" not in shown, command
+        assert "\x1b[31m\\x9b" not in screen, command
 
 
 def test_a_terminal_is_not_obeyed_by_what_an_error_names(tmp_path: Path) -> None:
@@ -278,15 +280,15 @@ def test_a_terminal_is_not_obeyed_by_what_an_error_names(tmp_path: Path) -> None
     (tmp_path / "private").mkdir()
     (folder / ".commonplace").symlink_to(tmp_path / "private")
     for command in ("search tea", "--json search tea"):
-        shown = on_a_terminal(Shell(folder), command)
-        assert "is a link to" in shown
-        assert "\x1b" not in shown
+        screen = on_a_terminal(Shell(folder), command)
+        assert "is a link to" in screen
+        assert "\x1b" not in screen
 
 
-def test_a_file_name_forges_no_row_of_a_table(used: Shell) -> None:
-    (used.folder / ".commonplace/memory/x\nforged\rrow\u2028here.md").write_text("tea")
-    for shown in (used.ok("list"), on_a_terminal(used, "list")):
-        assert "x forged row here.md" in shown
+def test_a_file_name_forges_no_row_of_a_table(used_shell: Shell) -> None:
+    (used_shell.folder / ".commonplace/memory/x\nforged\rrow\u2028here.md").write_text("tea")
+    for text in (used_shell.ok("list"), on_a_terminal(used_shell, "list")):
+        assert "x forged row here.md" in text
 
 
 @pytest.mark.parametrize(
@@ -302,12 +304,12 @@ def test_a_file_name_forges_no_row_of_a_table(used: Shell) -> None:
         ("status 2>&-", 0),
     ],
 )
-def test_streams_that_are_full_or_closed_change_no_exit_status(used: Shell, command: str, status: int) -> None:
+def test_streams_that_are_full_or_closed_change_no_exit_status(used_shell: Shell, command: str, status: int) -> None:
     script = f"{sys.executable} -m commonplace {command}; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(
         ["bash", "-c", script],
-        cwd=used.folder,
-        env=used.environment,
+        cwd=used_shell.folder,
+        env=used_shell.environment,
         capture_output=True,
         stdin=subprocess.DEVNULL,
         check=False,
@@ -316,20 +318,23 @@ def test_streams_that_are_full_or_closed_change_no_exit_status(used: Shell, comm
     assert b"Traceback" not in done.stderr
 
 
-def test_usage_and_settings_errors_are_json_too(used: Shell) -> None:
+def test_usage_and_settings_errors_are_json_too(used_shell: Shell) -> None:
     for arguments in (["--json", "nosuch"], ["search", "--json", "--limit", "x", "y"], ["--json", "world", "nope"]):
-        done = used.run(*arguments)
+        done = used_shell.run(*arguments)
         assert json.loads(done.stdout)["error"]
         assert done.returncode in (2, 3)
-    assert json.loads(used.run("call", "memory_get", '{"path": "memory/none.md"}').stdout)["path"] == "memory/none.md"
+    assert (
+        json.loads(used_shell.run("call", "memory_get", '{"path": "memory/none.md"}').stdout)["path"]
+        == "memory/none.md"
+    )
 
 
 @pytest.mark.parametrize(
     "arguments",
     [["handoff", "--clear", "x"], ["scratch", "--clear", "x"], ["write", "k", "v", "--update", "--summary"]],
 )
-def test_contradictory_options_are_refused(used: Shell, arguments: list[str]) -> None:
-    assert used.run(*arguments).returncode == 2
+def test_contradictory_options_are_refused(used_shell: Shell, arguments: list[str]) -> None:
+    assert used_shell.run(*arguments).returncode == 2
 
 
 def test_a_pipe_into_a_new_home_makes_it(shell: Shell) -> None:
@@ -337,32 +342,32 @@ def test_a_pipe_into_a_new_home_makes_it(shell: Shell) -> None:
     assert shell.ok("--home", "fresh", "scratch").strip() == "piped"
 
 
-def test_every_path_that_is_printed_can_be_shown(used: Shell) -> None:
-    used.ok("write", "shell", "zsh", "--summary")
-    printed = {line.split("\t")[3].removeprefix("new: ") for line in used.ok("log").splitlines()}
-    printed |= {line.split("\t")[2] for line in used.ok("list", "--notes").splitlines()}
-    printed |= {line.split("\t")[0] for line in used.ok("list").splitlines()}
-    printed.add(used.ok("write", "editor", "emacs", "--update").split(" in ")[1].strip().removesuffix("."))
-    printed.add(json.loads(used.ok("--json", "write", "pager", "less"))["data"]["path"])
+def test_every_path_that_is_printed_can_be_shown(used_shell: Shell) -> None:
+    used_shell.ok("write", "shell", "zsh", "--summary")
+    printed = {line.split("\t")[3].removeprefix("new: ") for line in used_shell.ok("log").splitlines()}
+    printed |= {line.split("\t")[2] for line in used_shell.ok("list", "--notes").splitlines()}
+    printed |= {line.split("\t")[0] for line in used_shell.ok("list").splitlines()}
+    printed.add(used_shell.ok("write", "editor", "emacs", "--update").split(" in ")[1].strip().removesuffix("."))
+    printed.add(json.loads(used_shell.ok("--json", "write", "pager", "less"))["data"]["path"])
     assert {"directives/memory.md", "agents/main/memory/MEMORY.md"} <= printed
     for path in printed:
-        assert used.ok("show", path).strip(), path
+        assert used_shell.ok("show", path).strip(), path
 
 
-def test_a_page_of_another_agent_is_shown_to_everyone_who_asks_for_it(used: Shell) -> None:
-    path = used.ok("--agent", "bob", "remember", "Bob was here").split()[2]
-    refused = used.run("show", path)
+def test_a_page_of_another_agent_is_shown_to_everyone_who_asks_for_it(used_shell: Shell) -> None:
+    path = used_shell.ok("--agent", "bob", "remember", "Bob was here").split()[2]
+    refused = used_shell.run("show", path)
     assert refused.returncode == 5
     assert "add --everyone" in refused.stderr
-    assert "Bob was here" in used.ok("show", "--everyone", path)
+    assert "Bob was here" in used_shell.ok("show", "--everyone", path)
 
 
-def test_an_agent_that_nobody_used_before_is_pointed_out_once(used: Shell) -> None:
-    assert used.run("remember", "hello").stderr == ""
-    assert "did you mean main?" in used.run("--agent", "mian", "recall").stderr
-    first = used.run("remember", "hello", COMMONPLACE_AGENT="writer")
+def test_an_agent_that_nobody_used_before_is_pointed_out_once(used_shell: Shell) -> None:
+    assert used_shell.run("remember", "hello").stderr == ""
+    assert "did you mean main?" in used_shell.run("--agent", "mian", "recall").stderr
+    first = used_shell.run("remember", "hello", COMMONPLACE_AGENT="writer")
     assert first.stderr == "note: writer is a new agent; agents so far: main\n"
-    assert used.run("--agent", "writer", "remember", "again").stderr == ""
+    assert used_shell.run("--agent", "writer", "remember", "again").stderr == ""
 
 
 def test_a_memory_that_is_made_on_the_way_is_named(shell: Shell) -> None:
@@ -389,15 +394,15 @@ def test_what_is_empty_says_so(shell: Shell) -> None:
     assert shell.ok("list", "--notes") == "No notes.\n"
 
 
-def test_a_table_wraps_between_words_and_folders(used: Shell) -> None:
-    lines = on_a_terminal(used, "log", COLUMNS="80").splitlines()
+def test_a_table_wraps_between_words_and_folders(used_shell: Shell) -> None:
+    lines = on_a_terminal(used_shell, "log", COLUMNS="80").splitlines()
     assert any(line.rstrip().endswith("agents/main/memory/daily/") for line in lines)
     assert all(len(re.sub(r"\x1b\[[0-9;]*m", "", line)) <= 80 for line in lines)
 
 
-def test_no_color_means_no_colour(used: Shell) -> None:
-    assert "\x1b[" in on_a_terminal(used, "search tea")
-    assert "\x1b[" not in on_a_terminal(used, "search tea", NO_COLOR="1")
+def test_no_color_means_no_colour(used_shell: Shell) -> None:
+    assert "\x1b[" in on_a_terminal(used_shell, "search tea")
+    assert "\x1b[" not in on_a_terminal(used_shell, "search tea", NO_COLOR="1")
 
 
 def test_the_help_page_lists_every_command_once_under_a_heading(shell: Shell) -> None:
@@ -454,16 +459,16 @@ def test_a_score_is_from_0_to_1(shell: Shell) -> None:
 
 @pytest.mark.parametrize("command", [("world", "people"), ("reflect",)])
 @pytest.mark.parametrize("blank", ["", "  "])
-def test_nothing_is_emptied_by_a_blank_text(used: Shell, command: tuple[str, ...], blank: str) -> None:
-    used.ok("reflect", "Ann drinks tea.")
-    before = used.ok("recall")
-    done = used.run(*command, blank)
+def test_nothing_is_emptied_by_a_blank_text(used_shell: Shell, command: tuple[str, ...], blank: str) -> None:
+    used_shell.ok("reflect", "Ann drinks tea.")
+    before = used_shell.ok("recall")
+    done = used_shell.run(*command, blank)
     assert done.returncode == 2
     assert "after the command, or on standard input" in done.stderr
-    assert used.ok("recall") == before
+    assert used_shell.ok("recall") == before
 
 
-def test_a_mistyped_topic_names_the_one_that_was_meant(used: Shell) -> None:
-    done = used.run("world", "peopel")
+def test_a_mistyped_topic_names_the_one_that_was_meant(used_shell: Shell) -> None:
+    done = used_shell.run("world", "peopel")
     assert done.returncode == 3
     assert "there is no topic peopel: did you mean people? `commonplace world` lists all topics" in done.stderr

@@ -18,8 +18,8 @@ def shell(tmp_path: Path) -> Shell:
 
 
 def test_it_is_shown_first_and_removed_with_yes(shell: Shell) -> None:
-    shown = shell.ok("forget", "--key", "gate")
-    assert "add --yes" in shown
+    output = shell.ok("forget", "--key", "gate")
+    assert "add --yes" in output
     assert shell.ok("read", "gate") == "xylophone quartz\n"
     assert "Forgotten." in shell.ok("forget", "--key", "gate", "--yes")
     assert shell.run("read", "gate").returncode == 3
@@ -48,10 +48,10 @@ def files_with(shell: Shell, text: str) -> list[Path]:
 def test_lines_are_forgotten_by_the_citation_that_search_prints(shell: Shell) -> None:
     shell.ok("remember", "The cellar code is magnolia.")
     shell.ok("remember", "Ann drinks green tea.")
-    found = shell.json("--json", "search", "what is the cellar code?")["results"][0]
-    assert found["text"].endswith("The cellar code is magnolia.")
-    assert "add --yes" in shell.ok("forget", found["citation"])
-    assert "Forgotten." in shell.ok("forget", "--page", found["citation"], "--yes")
+    results = shell.json("--json", "search", "what is the cellar code?")["results"][0]
+    assert results["text"].endswith("The cellar code is magnolia.")
+    assert "add --yes" in shell.ok("forget", results["citation"])
+    assert "Forgotten." in shell.ok("forget", "--page", results["citation"], "--yes")
     assert files_with(shell, "magnolia") == []
     assert "Ann drinks green tea." in shell.ok("recall")
 

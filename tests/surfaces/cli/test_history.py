@@ -71,16 +71,16 @@ def test_blame_shows_who_wrote_each_line_and_in_which_change(shell: Shell) -> No
         ("Black tea.", "main (update_world)", latest[1]),
         ("White tea.", "outside", latest[0]),
     ]
-    shown = shell.ok("blame", PAGE).splitlines()
-    assert "outside" in shown[-1]
-    assert "White tea." in shown[-1]
+    text = shell.ok("blame", PAGE).splitlines()
+    assert "outside" in text[-1]
+    assert "White tea." in text[-1]
     assert "history has no page" in shell.run("blame", "memory/world/coffee.md").stderr
 
 
 def test_a_difference_shows_what_a_change_did(shell: Shell) -> None:
-    shown = shell.ok("diff", PAGE)
-    assert "-Green tea." in shown
-    assert "+Black tea." in shown
+    output = shell.ok("diff", PAGE)
+    assert "-Green tea." in output
+    assert "+Black tea." in output
     assert shell.ok("diff", ids(shell, PAGE)[-1]).splitlines()[-1] == "+Green tea."
     assert "No difference" in shell.ok("diff", PAGE, "--since", "now")
 
@@ -214,8 +214,8 @@ def test_undoing_an_undo_says_that_the_change_is_there_again(shell: Shell) -> No
 
 
 def test_all_of_a_page_that_was_made_since_is_new(shell: Shell) -> None:
-    shown = shell.ok("diff", PAGE, "--since", "1 hour ago")
-    assert [line for line in shown.splitlines() if line[:1] in "+-"][2:] == ["+Black tea."]
+    output = shell.ok("diff", PAGE, "--since", "1 hour ago")
+    assert [line for line in output.splitlines() if line[:1] in "+-"][2:] == ["+Black tea."]
     (shell.folder / ".commonplace/memory/own.md").write_text("By hand.\n")
     assert "+By hand." in shell.ok("diff", "memory/own.md", "--since", "1 hour ago")
     assert shell.run("diff", PAGE, "--since", "gibberish").returncode == 2

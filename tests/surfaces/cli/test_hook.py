@@ -75,7 +75,7 @@ def shell(shell_after: ShellAfter) -> Shell:
     return shell_after(("reflect", "Ann drinks green tea."))
 
 
-def said(shell: Shell, name: str = "s-1") -> list[dict[str, str]]:
+def read_turns(shell: Shell, name: str = "s-1") -> list[dict[str, str]]:
     page = shell.folder / f".commonplace/agents/main/sessions/{name}.jsonl"
     return [json.loads(line) for line in page.read_text().splitlines()]
 
@@ -83,8 +83,8 @@ def said(shell: Shell, name: str = "s-1") -> list[dict[str, str]]:
 def end(shell: Shell, transcript: str, client: str = "claude-code", **event: Any) -> subprocess.CompletedProcess[str]:
     place = shell.folder / "transcript.jsonl"
     place.write_text(transcript)
-    told = {"session_id": "s-1", "transcript_path": str(place), "cwd": str(shell.folder), **event}
-    done = shell.run("hook", "session-end", "--client", client, stdin=json.dumps(told))
+    payload = {"session_id": "s-1", "transcript_path": str(place), "cwd": str(shell.folder), **event}
+    done = shell.run("hook", "session-end", "--client", client, stdin=json.dumps(payload))
     assert done.returncode == 0
     assert done.stdout == ""
     return done
@@ -92,8 +92,8 @@ def end(shell: Shell, transcript: str, client: str = "claude-code", **event: Any
 
 @pytest.mark.parametrize("client", ["claude-code", "codex", "gemini-cli"])
 def test_a_session_starts_with_what_is_known(shell: Shell, client: str) -> None:
-    told = {"session_id": "s-1", "hook_event_name": "SessionStart", "source": "startup", "cwd": str(shell.folder)}
-    answer = json.loads(shell.ok("hook", "session-start", "--client", client, stdin=json.dumps(told)))
+    event = {"session_id": "s-1", "hook_event_name": "SessionStart", "source": "startup", "cwd": str(shell.folder)}
+    answer = json.loads(shell.ok("hook", "session-start", "--client", client, stdin=json.dumps(event)))
     inside = answer.pop("hookSpecificOutput")
     assert answer == {}
     assert inside["hookEventName"] == "SessionStart"
@@ -127,7 +127,7 @@ def test_the_start_keeps_to_its_budget(shell: Shell) -> None:
 @pytest.mark.parametrize("client", TRANSCRIPTS)
 def test_what_was_said_is_kept_whichever_client_wrote_it_down(shell: Shell, client: str) -> None:
     end(shell, TRANSCRIPTS[client], client)
-    first, second, *rest = said(shell)
+    first, second, *rest = read_turns(shell)
     assert (first["role"], first["content"]) == ("user", "I prefer green tea")
     assert (second["role"], second["content"]) == ("assistant", "Noted.")
     assert client == "cursor" or first["timestamp"].startswith("2026-03-14T09:26")
@@ -136,7 +136,7 @@ def test_what_was_said_is_kept_whichever_client_wrote_it_down(shell: Shell, clie
 
 def test_secrets_are_taken_out_before_anything_is_written(shell: Shell) -> None:
     end(shell, TRANSCRIPTS["claude-code"])
-    assert said(shell)[2]["content"] == "my key is [secret: Anthropic API key]"
+    assert read_turns(shell)[2]["content"] == "my key is [secret: Anthropic API key]"
     home = shell.folder / ".commonplace"
     assert not any(KEY.encode() in page.read_bytes() for page in home.rglob("*") if page.is_file())
 
@@ -144,16 +144,16 @@ def test_secrets_are_taken_out_before_anything_is_written(shell: Shell) -> None:
 def test_a_session_that_was_kept_is_found_where_the_settings_say_so(shell: Shell) -> None:
     end(shell, TRANSCRIPTS["codex"], "codex")
     (shell.folder / ".commonplace/commonplace.yaml").write_text("memorySearch:\n  indexSessions: true\n")
-    found = json.loads(shell.ok("search", "--keyword", "green tea", "--source", "session", "--json"))["results"]
-    assert found[0]["citation"].startswith("agents/main/sessions/s-1.jsonl#L1")
-    assert "user: I prefer green tea" in found[0]["text"]
+    results = json.loads(shell.ok("search", "--keyword", "green tea", "--source", "session", "--json"))["results"]
+    assert results[0]["citation"].startswith("agents/main/sessions/s-1.jsonl#L1")
+    assert "user: I prefer green tea" in results[0]["text"]
 
 
 def test_a_session_grows_and_the_same_once_more_changes_nothing(shell: Shell) -> None:
     end(shell, as_lines(CLAUDE[:3]))
     page = shell.folder / ".commonplace/agents/main/sessions/s-1.jsonl"
     end(shell, as_lines(CLAUDE))
-    assert len(said(shell)) == 3
+    assert len(read_turns(shell)) == 3
     before = page.stat()
     end(shell, as_lines(CLAUDE))
     assert (page.stat().st_mtime_ns, page.stat().st_ino) == (before.st_mtime_ns, before.st_ino)
@@ -161,12 +161,12 @@ def test_a_session_grows_and_the_same_once_more_changes_nothing(shell: Shell) ->
 
 def test_a_session_that_its_client_cut_loses_nothing(shell: Shell) -> None:
     end(shell, as_lines(CLAUDE))
-    whole = said(shell)
+    whole = read_turns(shell)
     end(shell, as_lines(CLAUDE[:3]))
-    assert said(shell) == whole
+    assert read_turns(shell) == whole
     later = {"type": "user", "message": {"role": "user", "content": "and cake"}}
     end(shell, as_lines([CLAUDE[3], later]))
-    assert said(shell) == [*whole, {"role": "user", "content": "and cake"}]
+    assert read_turns(shell) == [*whole, {"role": "user", "content": "and cake"}]
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=6), st.lists(st.sampled_from("abc"), max_size=6))
@@ -192,9 +192,9 @@ def test_a_transcript_of_anything_is_read_without_a_fault(text: str) -> None:
 def test_the_agent_and_the_home_are_those_of_the_command(shell: Shell, tmp_path: Path) -> None:
     place = shell.folder / "t.jsonl"
     place.write_text(as_lines(CURSOR))
-    told = json.dumps({"conversation_id": "../../evil", "transcript_path": str(place), "workspace_roots": ["/nowhere"]})
+    text = json.dumps({"conversation_id": "../../evil", "transcript_path": str(place), "workspace_roots": ["/nowhere"]})
     shell.ok(
-        "hook", "session-end", "--client", "cursor", "--home", str(tmp_path / "new"), "--agent", "scout", stdin=told
+        "hook", "session-end", "--client", "cursor", "--home", str(tmp_path / "new"), "--agent", "scout", stdin=text
     )
     (page,) = (tmp_path / "new/agents").rglob("*.jsonl")
     assert page.parent == tmp_path / "new/agents/scout/sessions"
@@ -206,8 +206,8 @@ def test_the_home_is_looked_for_where_the_client_works(shell: Shell, tmp_path: P
     deep.mkdir(parents=True)
     place = tmp_path / "t.jsonl"
     place.write_text(as_lines(CURSOR))
-    for told in ({"cwd": str(deep)}, {"workspace_roots": [str(deep)]}):
-        given_ = json.dumps({"session_id": "w", "transcript_path": str(place), **told})
+    for answer in ({"cwd": str(deep)}, {"workspace_roots": [str(deep)]}):
+        given_ = json.dumps({"session_id": "w", "transcript_path": str(place), **answer})
         done = subprocess.run(
             [sys.executable, "-m", "commonplace", "hook", "session-end"], cwd="/", env=shell.environment, input=given_,
             text=True, capture_output=True, check=True,
@@ -343,7 +343,7 @@ def test_a_hook_that_is_stuck_ends_before_its_client_gives_up(shell: Shell) -> N
         )  # fmt: skip
     assert (done.stdout, done.stderr) == ("", "commonplace hook: it took too long and was left\n")
     end(shell, as_lines(CLAUDE))
-    assert len(said(shell)) == 3
+    assert len(read_turns(shell)) == 3
 
 
 def test_a_day_of_many_megabytes_leaves_the_rest_of_the_context_standing(shell: Shell) -> None:

@@ -27,8 +27,8 @@ def shell(shell_after: ShellAfter) -> Shell:
 
 
 def hook(shell: Shell, moment: str, *options: str, **event: Any) -> str:
-    said = {"session_id": "s-1", "cwd": str(shell.folder), **event}
-    done = shell.run("hook", moment, *options, stdin=json.dumps(said))
+    payload = {"session_id": "s-1", "cwd": str(shell.folder), **event}
+    done = shell.run("hook", moment, *options, stdin=json.dumps(payload))
     assert done.returncode == 0
     assert done.stderr == ""
     return done.stdout
@@ -56,9 +56,9 @@ def test_a_client_gets_the_answer_in_its_own_form(shell: Shell, client: str) -> 
 def test_a_day_says_how_many_more_entries_it_has(shell: Shell) -> None:
     for number in range(12):
         shell.ok("remember", f"Parcel {number} went to the harbour.")
-    told = ask(shell, "what happened today").rstrip().split("\n")
-    assert "Parcel 11 " in next(line for line in told if line.startswith("- "))
-    assert told[-1].endswith('more: memory_search "today" with maxResults 13, or commonplace search -n 13 "today")')
+    answer = ask(shell, "what happened today").rstrip().split("\n")
+    assert "Parcel 11 " in next(line for line in answer if line.startswith("- "))
+    assert answer[-1].endswith('more: memory_search "today" with maxResults 13, or commonplace search -n 13 "today")')
     searched = shell.run("search", "did Ann drink tea in May 1999?")
     assert "nothing is dated in May 1999 (1–31 May 1999): the hits are from other days" in searched.stderr
 

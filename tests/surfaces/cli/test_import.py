@@ -36,10 +36,10 @@ def test_a_vault_is_imported_found_and_taken_back(shell: Shell, vault: str) -> N
     dry = shell.ok("import", vault, "--dry-run")
     assert dry.startswith("Would be from an Obsidian vault: 1 page.")
     assert "Tea" not in "".join(pages(shell.folder / HOME))
-    said = shell.ok("import", vault)
-    assert "1 in memory/vault/" in said
-    assert "Not understood, or left out: 7" in said
-    assert "and 2 more (--json lists all)" in said
+    output = shell.ok("import", vault)
+    assert "1 in memory/vault/" in output
+    assert "Not understood, or left out: 7" in output
+    assert "and 2 more (--json lists all)" in output
     assert "memory/vault/Tea.md" in shell.ok("search", "green tea")
     assert "nothing new, 1 here already" in shell.ok("import", vault)
     assert "Undid 1 change of memory/vault/Tea.md" in shell.ok("undo")
@@ -66,14 +66,14 @@ def test_notes_go_to_the_agent_that_is_named_either_way(shell: Shell) -> None:
     notes_database(shell.folder / "a.db", [("editor", "vim", "2025-01-02 03:04:05")])
     shell.ok("import", "a.db", "--as", "scout")
     shell.ok("--agent", "ann", "import", "a.db")
-    found = [path for path in pages(shell.folder / HOME) if path.endswith("editor.md")]
-    assert found == ["agents/ann/memory/working/editor.md", "agents/scout/memory/working/editor.md"]
+    paths = [path for path in pages(shell.folder / HOME) if path.endswith("editor.md")]
+    assert paths == ["agents/ann/memory/working/editor.md", "agents/scout/memory/working/editor.md"]
 
 
 def test_sessions_say_how_they_are_searched(shell: Shell) -> None:
     chatgpt_zip(shell.folder / "c.zip", [chatgpt_talk()])
-    said = shell.ok("import", "c.zip")
-    assert f"once {shell.folder}/{HOME}/commonplace.yaml says `memorySearch: {{indexSessions: true}}`" in said
+    output = shell.ok("import", "c.zip")
+    assert f"once {shell.folder}/{HOME}/commonplace.yaml says `memorySearch: {{indexSessions: true}}`" in output
     put(shell.folder / HOME, "commonplace.yaml", "memorySearch:\n  indexSessions: true\n")
     assert "Green." in shell.ok("search", "which tea")
 
@@ -83,9 +83,9 @@ def test_what_was_edited_or_removed_here_is_reported_and_kept(shell: Shell) -> N
     shell.ok("import", "m.json")
     put(shell.folder / HOME, "memory/channels/ann/m-0.md", "Mine")
     (shell.folder / HOME / "memory/channels/ann/m-1.md").unlink()
-    said = shell.ok("import", "m.json")
-    assert "memory/channels/ann/m-0.md: was changed here since it came" in said
-    assert "--again brings it" in said
+    output = shell.ok("import", "m.json")
+    assert "memory/channels/ann/m-0.md: was changed here since it came" in output
+    assert "--again brings it" in output
     assert "1 record" in shell.ok("import", "m.json", "--again")
     assert pages(shell.folder / HOME)["memory/channels/ann/m-0.md"] == "Mine"
 
@@ -93,8 +93,8 @@ def test_what_was_edited_or_removed_here_is_reported_and_kept(shell: Shell) -> N
 def test_a_home_opens_in_place(shell: Shell) -> None:
     put(shell.folder / "claw", "MEMORY.md", "# What counts\n")
     put(shell.folder / "claw", "SOUL.md", "Be kind.\n")
-    said = shell.ok("import", "claw", "--in-place")
-    assert said == f"A home of OpenClaw opens where it is now: commonplace --home {shell.folder}/claw status\n"
+    output = shell.ok("import", "claw", "--in-place")
+    assert output == f"A home of OpenClaw opens where it is now: commonplace --home {shell.folder}/claw status\n"
     assert (shell.folder / "claw/commonplace.yaml").read_text() == "layout: openclaw\n"
     assert "opens where it is already" in shell.ok("import", "claw", "--in-place")
     assert "What counts" in shell.ok("--home", "claw", "recall")
@@ -102,8 +102,8 @@ def test_a_home_opens_in_place(shell: Shell) -> None:
 
 def test_what_is_not_what_it_was_said_to_be_is_not_called_old(shell: Shell) -> None:
     mem0_file(shell.folder / "m.json", 1)
-    said = shell.ok("import", "m.json", "--from", "chatgpt")
-    assert said.startswith("From ChatGPT's export: nothing that was understood.\nNot understood, or left out: 1\n")
+    output = shell.ok("import", "m.json", "--from", "chatgpt")
+    assert output.startswith("From ChatGPT's export: nothing that was understood.\nNot understood, or left out: 1\n")
 
 
 def test_folders_beyond_the_first_few_are_counted(shell: Shell) -> None:
@@ -191,10 +191,10 @@ def test_a_plain_folder_of_markdown_is_imported_only_when_named_as_one(tmp_path:
     shell.ok("import", "notes", "--from", "markdown")
 
 
-@pytest.mark.parametrize(("rules", "said"), [(1, "1 rule is in no prompt"), (2, "2 rules are in no prompt")])
-def test_an_import_says_how_many_rules_wait(shell: Shell, rules: int, said: str) -> None:
+@pytest.mark.parametrize(("rules", "output"), [(1, "1 rule is in no prompt"), (2, "2 rules are in no prompt")])
+def test_an_import_says_how_many_rules_wait(shell: Shell, rules: int, output: str) -> None:
     for number in range(rules):
         put(shell.folder, f"other/.duragent/directives/rule-{number}.md", f"Rule {number}.")
     put(shell.folder, "other/.duragent/memory/world/tea.md", "Green.")
     done = shell.run("import", "other")
-    assert f"{said} until you approve: `commonplace proposals` lists what waits" in done.stderr
+    assert f"{output} until you approve: `commonplace proposals` lists what waits" in done.stderr

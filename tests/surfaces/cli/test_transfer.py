@@ -33,79 +33,79 @@ def pages(folder: Path) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("name", ["b.tar", "b.tar.gz", "b.tgz", "b.jsonl", "b.jsonl.gz"])
-def test_a_memory_moves_by_a_file_of_any_name(used: Shell, name: str) -> None:
-    assert f"are in {name}" in used.ok("export", name)
-    (used.folder / name).rename(used.folder / "nameless")
-    dry = used.ok("--home", "new", "import", "nameless", "--dry-run")
+def test_a_memory_moves_by_a_file_of_any_name(used_shell: Shell, name: str) -> None:
+    assert f"are in {name}" in used_shell.ok("export", name)
+    (used_shell.folder / name).rename(used_shell.folder / "nameless")
+    dry = used_shell.ok("--home", "new", "import", "nameless", "--dry-run")
     assert dry.startswith("Would be: ")
-    assert not (used.folder / "new").exists()
-    assert used.ok("--home", "new", "import", "nameless") == dry.removeprefix("Would be: ")
-    assert pages(used.folder / "new") == pages(used.folder / HOME)
-    assert "tea" in used.ok("--home", "new", "search", "tea")
-    assert used.ok("--home", "new", "import", "nameless").startswith("0 added, ")
+    assert not (used_shell.folder / "new").exists()
+    assert used_shell.ok("--home", "new", "import", "nameless") == dry.removeprefix("Would be: ")
+    assert pages(used_shell.folder / "new") == pages(used_shell.folder / HOME)
+    assert "tea" in used_shell.ok("--home", "new", "search", "tea")
+    assert used_shell.ok("--home", "new", "import", "nameless").startswith("0 added, ")
 
 
-def test_a_memory_moves_through_a_pipe(used: Shell) -> None:
+def test_a_memory_moves_through_a_pipe(used_shell: Shell) -> None:
     for arguments in (["export"], ["export", "-"], ["export", "-", "--format", "jsonl"], ["export", "/dev/stdout"]):
-        sent = run_bytes(used, *arguments)
+        sent = run_bytes(used_shell, *arguments)
         assert (sent.returncode, sent.stderr) == (0, b"")
-        came = run_bytes(used, "--home", "new", "import", "-", stdin=sent.stdout)
+        came = run_bytes(used_shell, "--home", "new", "import", "-", stdin=sent.stdout)
         assert came.returncode == 0, came.stderr
-        assert pages(used.folder / "new") == pages(used.folder / HOME)
-    used.ok("export", "b.tar")
-    assert run_bytes(used, "export").stdout == (used.folder / "b.tar").read_bytes()
+        assert pages(used_shell.folder / "new") == pages(used_shell.folder / HOME)
+    used_shell.ok("export", "b.tar")
+    assert run_bytes(used_shell, "export").stdout == (used_shell.folder / "b.tar").read_bytes()
 
 
-def test_a_pipe_that_is_cut_is_no_success(used: Shell) -> None:
-    (used.folder / HOME / "memory/large.md").write_text("x" * 1_000_000)
+def test_a_pipe_that_is_cut_is_no_success(used_shell: Shell) -> None:
+    (used_shell.folder / HOME / "memory/large.md").write_text("x" * 1_000_000)
     command = f"{sys.executable} -m commonplace export | head -c 1 >{os.devnull}; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(
-        ["bash", "-c", command], cwd=used.folder, env=used.environment, capture_output=True, check=False
+        ["bash", "-c", command], cwd=used_shell.folder, env=used_shell.environment, capture_output=True, check=False
     )
     assert done.returncode == 6
     assert b"not whole" in done.stderr
 
 
-def test_answers_in_json(used: Shell) -> None:
-    made = used.json("export", "b.tar", "--json")
-    assert made["file"] == str(used.folder / "b.tar")
-    assert made["files"] == len(pages(used.folder / HOME))
-    assert used.json("--home", "new", "import", "b.tar", "--json") == {
-        "added": made["files"],
+def test_answers_in_json(used_shell: Shell) -> None:
+    output = used_shell.json("export", "b.tar", "--json")
+    assert output["file"] == str(used_shell.folder / "b.tar")
+    assert output["files"] == len(pages(used_shell.folder / HOME))
+    assert used_shell.json("--home", "new", "import", "b.tar", "--json") == {
+        "added": output["files"],
         "replaced": [],
         "same": 0,
         "dry_run": False,
-        "size": made["size"],
+        "size": output["size"],
         "warnings": [],
     }
 
 
-def test_pages_in_the_way_are_named_and_replaced_when_that_is_wanted(used: Shell) -> None:
-    used.ok("export", "b.tar")
-    used.ok("world", "people", "Ann moved to Bergen", "--json")
-    done = used.run("import", "b.tar")
+def test_pages_in_the_way_are_named_and_replaced_when_that_is_wanted(used_shell: Shell) -> None:
+    used_shell.ok("export", "b.tar")
+    used_shell.ok("world", "people", "Ann moved to Bergen", "--json")
+    done = used_shell.run("import", "b.tar")
     assert done.returncode == 4
     assert "memory/world/people.md differs" in done.stderr
     assert "--overwrite" in done.stderr
-    assert "differs: memory/world/people.md" in used.ok("import", "b.tar", "--dry-run")
-    assert used.json("import", "b.tar", "--dry-run", "--json")["replaced"] == ["memory/world/people.md"]
-    assert used.ok("world", "people").strip() == "Ann moved to Bergen"
-    assert "1 replaced" in used.ok("import", "b.tar", "--overwrite")
-    assert used.ok("world", "people").strip() == "Ann lives in Oslo"
+    assert "differs: memory/world/people.md" in used_shell.ok("import", "b.tar", "--dry-run")
+    assert used_shell.json("import", "b.tar", "--dry-run", "--json")["replaced"] == ["memory/world/people.md"]
+    assert used_shell.ok("world", "people").strip() == "Ann moved to Bergen"
+    assert "1 replaced" in used_shell.ok("import", "b.tar", "--overwrite")
+    assert used_shell.ok("world", "people").strip() == "Ann lives in Oslo"
 
 
-def test_history_goes_along_when_asked(used: Shell) -> None:
-    used.ok("export", "plain.jsonl")
-    used.ok("export", "whole.jsonl", "--history")
-    assert ".history/" not in (used.folder / "plain.jsonl").read_text()
-    assert '"path":".history/' in (used.folder / "whole.jsonl").read_text()
+def test_history_goes_along_when_asked(used_shell: Shell) -> None:
+    used_shell.ok("export", "plain.jsonl")
+    used_shell.ok("export", "whole.jsonl", "--history")
+    assert ".history/" not in (used_shell.folder / "plain.jsonl").read_text()
+    assert '"path":".history/' in (used_shell.folder / "whole.jsonl").read_text()
 
 
-def test_looking_writes_nothing_into_the_home(used: Shell) -> None:
-    (used.folder / HOME / "directives/memory.md").unlink()
-    before = tree(used.folder / HOME, history=True)
-    used.ok("export", "b.tar")
-    assert tree(used.folder / HOME, history=True) == before
+def test_looking_writes_nothing_into_the_home(used_shell: Shell) -> None:
+    (used_shell.folder / HOME / "directives/memory.md").unlink()
+    before = tree(used_shell.folder / HOME, history=True)
+    used_shell.ok("export", "b.tar")
+    assert tree(used_shell.folder / HOME, history=True) == before
 
 
 @pytest.mark.parametrize(
@@ -127,45 +127,45 @@ def test_looking_writes_nothing_into_the_home(used: Shell) -> None:
     ],
 )
 def test_errors_say_what_to_do_and_exit_with_their_status(
-    used: Shell,
+    used_shell: Shell,
     arguments: list[str],
     status: int,
     words: str,
 ) -> None:
-    (used.folder / "there.tar").write_text("x")
-    (used.folder / "folder").mkdir()
-    before = tree(used.folder)
-    done = used.run(*arguments)
+    (used_shell.folder / "there.tar").write_text("x")
+    (used_shell.folder / "folder").mkdir()
+    before = tree(used_shell.folder)
+    done = used_shell.run(*arguments)
     assert done.returncode == status, done
     assert words in done.stderr
     assert "Traceback" not in done.stderr
-    assert tree(used.folder) == before
+    assert tree(used_shell.folder) == before
 
 
-def test_a_limit_can_be_raised_and_lowered(used: Shell) -> None:
-    (used.folder / HOME / "memory/large.md").write_text("x" * 2_000_000)
-    used.ok("export", "b.tgz")
-    done = used.run("--home", "new", "import", "b.tgz", "--max-size", "0.001")
+def test_a_limit_can_be_raised_and_lowered(used_shell: Shell) -> None:
+    (used_shell.folder / HOME / "memory/large.md").write_text("x" * 2_000_000)
+    used_shell.ok("export", "b.tgz")
+    done = used_shell.run("--home", "new", "import", "b.tgz", "--max-size", "0.001")
     assert (done.returncode, "--max-size" in done.stderr) == (5, True)
-    assert not (used.folder / "new").exists()
-    used.ok("--home", "new", "import", "b.tgz", "--max-size", "0.01")
+    assert not (used_shell.folder / "new").exists()
+    used_shell.ok("--home", "new", "import", "b.tgz", "--max-size", "0.01")
 
 
-def test_force_replaces_the_file(used: Shell) -> None:
-    (used.folder / "b.jsonl.gz").write_text("x")
-    used.ok("export", "b.jsonl.gz", "--force")
-    first = gzip.decompress((used.folder / "b.jsonl.gz").read_bytes()).split(b"\n")[0]
+def test_force_replaces_the_file(used_shell: Shell) -> None:
+    (used_shell.folder / "b.jsonl.gz").write_text("x")
+    used_shell.ok("export", "b.jsonl.gz", "--force")
+    first = gzip.decompress((used_shell.folder / "b.jsonl.gz").read_bytes()).split(b"\n")[0]
     assert json.loads(first)["format"] == "commonplace"
 
 
-def test_a_terminal_is_not_sent_an_archive(used: Shell) -> None:
+def test_a_terminal_is_not_sent_an_archive(used_shell: Shell) -> None:
     import pty
 
     outer, inner = pty.openpty()
     done = subprocess.run(
         [sys.executable, "-m", "commonplace", "export"],
-        cwd=used.folder,
-        env=used.environment,
+        cwd=used_shell.folder,
+        env=used_shell.environment,
         stdout=inner,
         stderr=subprocess.PIPE,
         check=False,

@@ -18,7 +18,7 @@ from .shell import Shell, on_a_terminal
 
 
 @pytest.fixture(scope="module")
-def asked(tmp_path_factory: pytest.TempPathFactory) -> Shell:
+def full_shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
     """A home that has the same fact in every place; nobody changes it."""
     folder = tmp_path_factory.mktemp("asked")
     fill(folder / ".commonplace", FrozenClock()).close()
@@ -73,8 +73,8 @@ def paths(reply: Any) -> list[str]:
         ),
     ],
 )
-def test_a_search_keeps_to_what_its_options_say(asked: Shell, options: list[str], expected: list[str]) -> None:
-    assert paths(search(asked, BY_WORDS, *options)) == expected
+def test_a_search_keeps_to_what_its_options_say(full_shell: Shell, options: list[str], expected: list[str]) -> None:
+    assert paths(search(full_shell, BY_WORDS, *options)) == expected
 
 
 def test_days_are_understood_in_words(own: Shell) -> None:
@@ -83,22 +83,22 @@ def test_days_are_understood_in_words(own: Shell) -> None:
     assert own.ok("search", "cat basket", "--until", "2025").strip() == "Nothing found."
 
 
-def test_hits_are_shown_with_their_place_their_score_and_their_text(asked: Shell) -> None:
-    lines = asked.ok("search", BY_WORDS, "--scope", "world").splitlines()
+def test_hits_are_shown_with_their_place_their_score_and_their_text(full_shell: Shell) -> None:
+    lines = full_shell.ok("search", BY_WORDS, "--scope", "world").splitlines()
     place, score, author = lines[0].split("  ")
     assert place == f"{WORLD}#L1-L1"
     assert author == "outside"
     assert 0 < float(score) <= 1
     assert lines[1] == "  Our cat sleeps in the pets."
-    assert asked.ok("show", place).strip() == lines[1].strip()
+    assert full_shell.ok("show", place).strip() == lines[1].strip()
 
 
-def test_no_more_and_no_less_likely_than_asked_for(asked: Shell) -> None:
-    every = search(asked, BY_WORDS)["results"]
-    assert search(asked, BY_WORDS, "-n", "3")["results"] == every[:3]
+def test_no_more_and_no_less_likely_than_asked_for(full_shell: Shell) -> None:
+    every = search(full_shell, BY_WORDS)["results"]
+    assert search(full_shell, BY_WORDS, "-n", "3")["results"] == every[:3]
     cut = every[len(every) // 2]["score"]
-    kept = search(asked, BY_WORDS, "--min-score", str(cut))["results"]
-    assert kept == [hit for hit in every if hit["score"] >= cut]
+    results = search(full_shell, BY_WORDS, "--min-score", str(cut))["results"]
+    assert results == [hit for hit in every if hit["score"] >= cut]
 
 
 @pytest.mark.parametrize(
@@ -114,41 +114,43 @@ def test_no_more_and_no_less_likely_than_asked_for(asked: Shell) -> None:
         ([*["--tag", "t"] * 51], "at most 50 texts"),
     ],
 )
-def test_a_filter_that_makes_no_sense_is_reported_with_what_would(asked: Shell, options: list[str], words: str) -> None:
-    done = asked.run("search", BY_WORDS, *options)
+def test_a_filter_that_makes_no_sense_is_reported_with_what_would(
+    full_shell: Shell, options: list[str], words: str
+) -> None:
+    done = full_shell.run("search", BY_WORDS, *options)
     assert (done.returncode, done.stdout) == (2, "")
     assert words in done.stderr
     assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("options", [["--limit", "many"], ["--min-score", "high"], ["--nonsense"]])
-def test_an_option_that_makes_no_sense_is_reported_by_name(asked: Shell, options: list[str]) -> None:
-    done = asked.run("search", BY_WORDS, *options)
+def test_an_option_that_makes_no_sense_is_reported_by_name(full_shell: Shell, options: list[str]) -> None:
+    done = full_shell.run("search", BY_WORDS, *options)
     assert done.returncode == 2
     assert options[0] in done.stderr
 
 
-def test_a_refusal_in_json_is_json(asked: Shell) -> None:
+def test_a_refusal_in_json_is_json(full_shell: Shell) -> None:
     for explain in ([], ["--explain"]):
-        done = asked.run("search", BY_WORDS, "--source", "dream", "--json", *explain)
+        done = full_shell.run("search", BY_WORDS, "--source", "dream", "--json", *explain)
         assert done.returncode == 2
         assert "use memory, session, extra" in json.loads(done.stdout)["error"]
 
 
 @pytest.mark.parametrize("options", [[], ["--tag", "pet"], ["-n", "2"], ["--min-score", "0.05"]])
-def test_an_explanation_is_the_same_answer_with_every_factor(asked: Shell, options: list[str]) -> None:
-    plain, told = search(asked, BY_WORDS, *options), search(asked, BY_WORDS, *options, "--explain")
+def test_an_explanation_is_the_same_answer_with_every_factor(full_shell: Shell, options: list[str]) -> None:
+    plain, answer = search(full_shell, BY_WORDS, *options), search(full_shell, BY_WORDS, *options, "--explain")
     for name in ("mode", "provider", "model", "fallback"):
-        assert told[name] == plain[name]
-    places = [(hit["citation"], hit["score"], hit["text"]) for hit in told["results"]]
+        assert answer[name] == plain[name]
+    places = [(hit["citation"], hit["score"], hit["text"]) for hit in answer["results"]]
     assert places == [(hit["citation"], hit["score"], hit["text"]) for hit in plain["results"]]
-    scores = [hit["score"] for hit in told["results"]]
+    scores = [hit["score"] for hit in answer["results"]]
     assert scores
     assert scores == sorted(scores, reverse=True)
-    for hit in told["results"]:
+    for hit in answer["results"]:
         assert {"words", "meaning", "support", "all"} <= {*hit["why"]}
         assert all(isinstance(value, float) for value in hit["why"].values())
-    odds = [hit["why"]["all"] for hit in told["results"]]
+    odds = [hit["why"]["all"] for hit in answer["results"]]
     assert odds == sorted(odds, reverse=True)
 
 
@@ -161,9 +163,9 @@ def test_a_hit_by_meaning_alone_has_no_words_to_explain_it(own: Shell) -> None:
 
 def test_without_an_embedder_words_alone_explain_a_hit(own: Shell) -> None:
     (own.folder / ".commonplace/commonplace.yaml").write_text("memorySearch:\n  provider: none\n")
-    told = search(own, "cat", "--explain")
-    assert (told["mode"], told["provider"], told["fallback"]) == ("keyword", "none", False)
-    assert "meaning" not in told["results"][0]["why"]
+    answer = search(own, "cat", "--explain")
+    assert (answer["mode"], answer["provider"], answer["fallback"]) == ("keyword", "none", False)
+    assert "meaning" not in answer["results"][0]["why"]
     assert own.ok("search", "cat", "--explain").startswith("keyword, none\n")
 
 
@@ -173,17 +175,17 @@ def test_an_explanation_is_shown_factor_by_factor(own: Shell) -> None:
     assert lines[0] == ""
     assert lines[1].startswith("memory/cat.md#L1-L1  ")
     assert lines[2] == "  Our cat sleeps on the windowsill all day."
-    shown = dict(line.strip().split("\t") for line in lines[3:])
-    assert [*shown][:2] == ["words", "meaning"]
-    assert [*shown][-1] == "all"
-    assert float(shown["words"]) > 0
+    text = dict(line.strip().split("\t") for line in lines[3:])
+    assert [*text][:2] == ["words", "meaning"]
+    assert [*text][-1] == "all"
+    assert float(text["words"]) > 0
 
 
 def test_what_was_remembered_is_not_obeyed_by_a_terminal_that_explains_it(own: Shell) -> None:
     (own.folder / ".commonplace/memory/evil.md").write_text("tea \x1b]0;owned\x07\n")
-    shown = on_a_terminal(own, "search tea --explain")
-    assert "owned" in shown
-    assert "\x1b]0;" not in shown
+    screen = on_a_terminal(own, "search tea --explain")
+    assert "owned" in screen
+    assert "\x1b]0;" not in screen
 
 
 def test_nothing_found_is_explained_as_such(own: Shell) -> None:
@@ -191,22 +193,22 @@ def test_nothing_found_is_explained_as_such(own: Shell) -> None:
     assert "memory/" not in own.ok("search", "xqzv blorf", "--explain")
 
 
-def shown_as_table(text: str) -> dict[str, str]:
+def parse_table(text: str) -> dict[str, str]:
     return dict(line.split("\t") for line in text.splitlines())
 
 
 @pytest.mark.parametrize("action", [[], ["update"], ["rebuild"]], ids=["alone", "update", "rebuild"])
 def test_the_index_is_made_and_its_state_shown(own: Shell, action: list[str]) -> None:
-    shown = shown_as_table(own.ok("index", *action))
+    text = parse_table(own.ok("index", *action))
     status = own.json("index", "status", "--json")
-    assert shown_as_table(own.ok("index", "status")) == shown
+    assert parse_table(own.ok("index", "status")) == text
     (space,) = status["spaces"]
     assert status["provider"] == "static"
     assert status["up_to_date"] is True
     assert status["warnings"] == []
     assert (space["seen"], space["vectors"]) == (status["passages"], status["passages"])
     seen = f"{status['passages']} of {status['passages']} passages"
-    assert shown == {
+    assert text == {
         "provider": "static",
         "pages": str(status["pages"]),
         "passages": str(status["passages"]),
@@ -324,9 +326,9 @@ def test_weights_that_nobody_gives_are_reported_with_both_reasons(own: Shell) ->
 
 
 def test_by_words_alone_no_model_is_asked(own: Shell) -> None:
-    told = own.json("search", "--keyword", "cat", "--json")
-    assert (told["mode"], told["provider"], told["fallback"]) == ("keyword", "none", False)
-    assert told["results"]
+    output = own.json("search", "--keyword", "cat", "--json")
+    assert (output["mode"], output["provider"], output["fallback"]) == ("keyword", "none", False)
+    assert output["results"]
     assert own.json("search", "cat", "--json")["mode"] == "hybrid"
     assert own.ok("search", "--keyword", "cat", "--explain").startswith("keyword, none\n")
 
@@ -351,15 +353,15 @@ def test_a_search_keeps_to_one_author(shell: Shell) -> None:
     page.write_text("Tea by hand.\n")
     (hit,) = shell.json("--json", "search", "tea", "--author", "outside")["results"]
     assert (hit["path"], hit["author"]) == ("memory/world/hand.md", "outside")
-    shown = shell.ok("context", "--query", "tea", "--only-approved")
-    assert "by hand" in shown
-    assert "by the agent" not in shown
+    output = shell.ok("context", "--query", "tea", "--only-approved")
+    assert "by hand" in output
+    assert "by the agent" not in output
     assert "outside" in shell.ok("context", "--query", "tea", "--explain")
 
 
 @pytest.mark.parametrize("limit", ["0", "-3"])
-def test_a_search_for_less_than_one_hit_is_refused(asked: Shell, limit: str) -> None:
-    done = asked.run("search", "tea", "-n", limit)
+def test_a_search_for_less_than_one_hit_is_refused(full_shell: Shell, limit: str) -> None:
+    done = full_shell.run("search", "tea", "-n", limit)
     assert done.returncode == 2
     assert "limit must be 1 or more" in done.stderr
 
@@ -388,8 +390,8 @@ def test_the_owner_searches_what_belongs_to_any_agent(shell: Shell) -> None:
     shell.ok("remember", "The spare key is with Ann")
     shell.ok("--agent", "bob", "remember", "The spare tyre is in the cellar")
     assert paths(search(shell, "spare tyre in the cellar", "--scope", "agent:bob")) == []
-    found = paths(search(shell, "spare", "--everyone"))
-    assert [path.split("/")[1] for path in found] == ["bob", "main"]
+    hit_paths = paths(search(shell, "spare", "--everyone"))
+    assert [path.split("/")[1] for path in hit_paths] == ["bob", "main"]
     assert "agents/bob/" in shell.ok("search", "spare tyre", "--everyone", "--explain", "--keyword")
 
 
@@ -405,7 +407,7 @@ def test_every_command_counts_the_same_pages(shell: Shell) -> None:
     assert index["pages_of_all_agents"] == 3
     assert "3 pages of 2 agents" in shell.ok("doctor")
     assert "2 that main may see, 3 of all agents" in on_a_terminal(shell, "status")
-    assert shown_as_table(shell.ok("index", "status"))["pages of all agents"] == "3"
+    assert parse_table(shell.ok("index", "status"))["pages of all agents"] == "3"
     assert "2 that main may see" in on_a_terminal(shell, "index status")
 
 
@@ -477,7 +479,7 @@ def test_no_command_prints_characters_that_nobody_sees(shell: Shell) -> None:
     ]
     for command in commands:
         for options in ((), ("--json",)):
-            said = shell.ok(*command, *options)
-            assert not set(hidden) & set(said), (command, options)
+            output = shell.ok(*command, *options)
+            assert not set(hidden) & set(output), (command, options)
     assert "\\u{e0041}\\u{202e}\\u{200b}" in shell.ok("world", "food")
     assert json.loads(shell.ok("world", "food", "--json")) is not None

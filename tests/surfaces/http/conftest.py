@@ -49,6 +49,6 @@ def fill(home: Path) -> Path:
 
 
 @pytest.fixture
-def asked(full: Path) -> Iterator[Api]:
+def api_client(full: Path) -> Iterator[Api]:
     with api(full) as one:
         yield one

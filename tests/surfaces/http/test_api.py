@@ -34,8 +34,8 @@ class Later:
 
     app: Any = None
 
-    async def __call__(self, *given: Any) -> None:
-        await self.app(*given)
+    async def __call__(self, *arguments: Any) -> None:
+        await self.app(*arguments)
 
 
 later = Later()
@@ -99,12 +99,12 @@ def test_no_request_at_a_boundary_finds_the_description_wrong(
 
 
 def test_the_description_is_openapi() -> None:
-    said = build_document()
+    document = build_document()
     assert {"GET /v1/search", "PUT /v1/pages/{path}"} <= {
-        f"{method.upper()} {path}" for path, methods in said["paths"].items() for method in methods
+        f"{method.upper()} {path}" for path, methods in document["paths"].items() for method in methods
     }
-    ids = [each["operationId"] for methods in said["paths"].values() for each in methods.values()]
+    ids = [each["operationId"] for methods in document["paths"].values() for each in methods.values()]
     assert len(ids) == len(set(ids))
     assert [
-        path for path, methods in said["paths"].items() for each in methods.values() if each.get("security") == []
+        path for path, methods in document["paths"].items() for each in methods.values() if each.get("security") == []
     ] == ["/v1/session"]

@@ -46,7 +46,7 @@ def path_of(endpoint: Any) -> str:
 
 
 @pytest.fixture
-def guarded(full: Path) -> Iterator[Api]:
+def guarded_client(full: Path) -> Iterator[Api]:
     with api(full, AccessRules(is_open=False)) as one:
         yield one
 
@@ -55,9 +55,9 @@ def guarded(full: Path) -> Iterator[Api]:
 @pytest.mark.parametrize(
     "host", ["evil.example", "127.0.0.1.evil.example", "evil.example@localhost", "localhost/evil", "", "[::1"]
 )
-def test_a_name_that_is_not_ours_gets_nothing(asked: Api, path: str, host: str) -> None:
+def test_a_name_that_is_not_ours_gets_nothing(api_client: Api, path: str, host: str) -> None:
     """DNS rebinding: the page of another site reaches this address under its own name."""
-    answer = asked.client.get(path, headers={"Host": host})
+    answer = api_client.client.get(path, headers={"Host": host})
     assert answer.status_code == 421
     assert "Ann" not in answer.text
 
@@ -68,48 +68,50 @@ def test_a_name_that_is_not_ours_gets_nothing(asked: Api, path: str, host: str) 
 )
 @pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])
 @pytest.mark.parametrize("path", ["/v1/status", "/mcp", "/mcp/"])
-def test_pages_of_other_sites_and_other_ports_are_refused(asked: Api, path: str, origin: str, method: str) -> None:
-    answer = asked.client.request(method, path, headers={"Origin": origin})
+def test_pages_of_other_sites_and_other_ports_are_refused(api_client: Api, path: str, origin: str, method: str) -> None:
+    answer = api_client.client.request(method, path, headers={"Origin": origin})
     assert answer.status_code == 403
     assert "access-control-allow-origin" not in answer.headers
 
 
-def test_our_own_page_is_let_in(asked: Api) -> None:
+def test_our_own_page_is_let_in(api_client: Api) -> None:
     ours = {"Origin": "http://localhost", "Sec-Fetch-Site": "same-origin"}
-    assert asked.client.get("/v1/status", headers=ours).status_code == 200
+    assert api_client.client.get("/v1/status", headers=ours).status_code == 200
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
-def test_what_a_browser_sends_for_another_site_is_refused_without_an_origin_too(asked: Api, site: str) -> None:
+def test_what_a_browser_sends_for_another_site_is_refused_without_an_origin_too(api_client: Api, site: str) -> None:
     """An image or a form of another site carries no Origin; the browser says where it comes from."""
-    assert asked.client.get("/v1/export", headers={"Sec-Fetch-Site": site}).status_code == 403
-    assert asked.client.get("/mcp", headers={"Sec-Fetch-Site": site}).status_code == 403
-    assert asked.client.get("/", headers={"Sec-Fetch-Site": site}).status_code == 200, "a link to the page is a link"
+    assert api_client.client.get("/v1/export", headers={"Sec-Fetch-Site": site}).status_code == 403
+    assert api_client.client.get("/mcp", headers={"Sec-Fetch-Site": site}).status_code == 403
+    assert api_client.client.get("/", headers={"Sec-Fetch-Site": site}).status_code == 200, (
+        "a link to the page is a link"
+    )
 
 
 @pytest.mark.parametrize("media", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""])
-def test_a_form_cannot_call_a_tool(asked: Api, media: str, full: Path) -> None:
+def test_a_form_cannot_call_a_tool(api_client: Api, media: str, full: Path) -> None:
     body = b'{"content": "by a form"}'
-    answer = asked.client.post("/v1/tools/remember", content=body, headers={"Content-Type": media})
+    answer = api_client.client.post("/v1/tools/remember", content=body, headers={"Content-Type": media})
     assert answer.status_code == 415
     assert not Memory(full).search("form", min_score=0.5)
 
 
 @pytest.mark.parametrize("endpoint", EVERY, ids=lambda each: each.name)
-def test_without_a_token_nothing_answers(guarded: Api, endpoint: Any) -> None:
-    for given in ("", "cpl_wrong", "cpk_wrong", "cpl_", "a b"):
-        answer = guarded.as_(given).send(endpoint.method, path_of(endpoint))
+def test_without_a_token_nothing_answers(guarded_client: Api, endpoint: Any) -> None:
+    for arguments in ("", "cpl_wrong", "cpk_wrong", "cpl_", "a b"):
+        answer = guarded_client.as_(arguments).send(endpoint.method, path_of(endpoint))
         assert answer.status_code == 401
         assert answer.headers["www-authenticate"] == "Bearer"
         assert answer.headers["content-type"] == "application/problem+json"
 
 
-def test_a_token_in_the_address_does_not_count(guarded: Api, full: Path) -> None:
-    assert guarded.send("GET", "status", params={"token": token(full)}).status_code == 401
+def test_a_token_in_the_address_does_not_count(guarded_client: Api, full: Path) -> None:
+    assert guarded_client.send("GET", "status", params={"token": token(full)}).status_code == 401
 
 
-def test_a_token_speaks_for_its_agents_alone(guarded: Api, full: Path) -> None:
-    ann = guarded.as_(token(full, "ann", "carl"))
+def test_a_token_speaks_for_its_agents_alone(guarded_client: Api, full: Path) -> None:
+    ann = guarded_client.as_(token(full, "ann", "carl"))
     for endpoint in READS:
         if not endpoint.respond:
             answer = ann.as_(agent="bob").send(endpoint.method, path_of(endpoint))
@@ -119,20 +121,20 @@ def test_a_token_speaks_for_its_agents_alone(guarded: Api, full: Path) -> None:
     assert ann.as_(agent="ann").get("status")["agents"] == ["ann", "carl"]
 
 
-def test_nobody_sees_the_pages_of_another_agent(asked: Api, full: Path) -> None:
+def test_nobody_sees_the_pages_of_another_agent(api_client: Api, full: Path) -> None:
     theirs = next(path for path in full.glob("agents/bob/memory/daily/*.md")).relative_to(full)
-    assert asked.send("GET", f"pages/{theirs}").status_code == 403
-    assert asked.put(str(theirs), "x", If_Match="*").status_code == 403
+    assert api_client.send("GET", f"pages/{theirs}").status_code == 403
+    assert api_client.put(str(theirs), "x", If_Match="*").status_code == 403
     for path in ("outline", "map", "pages", "history", "search?q=quokka", "context?query=quokka", "health"):
-        answer = asked.send("GET", path)
+        answer = api_client.send("GET", path)
         assert answer.status_code == 200, path
         assert "agents/bob/memory" not in answer.text, path
         assert "hides" not in answer.text, path
-    change = asked.as_(agent="bob").get("history", what=str(theirs))["changes"][0]["id"]
-    assert asked.send("GET", f"history/{change}").status_code == 404
-    assert asked.send("POST", "undo", json={"changes": [change]}).status_code == 404
-    assert asked.send("POST", "restore", json={"path": str(theirs), "when": change}).status_code == 403
-    assert asked.send("POST", "merge", json={"path": str(theirs), "base": "", "text": ""}).status_code == 403
+    change = api_client.as_(agent="bob").get("history", what=str(theirs))["changes"][0]["id"]
+    assert api_client.send("GET", f"history/{change}").status_code == 404
+    assert api_client.send("POST", "undo", json={"changes": [change]}).status_code == 404
+    assert api_client.send("POST", "restore", json={"path": str(theirs), "when": change}).status_code == 403
+    assert api_client.send("POST", "merge", json={"path": str(theirs), "base": "", "text": ""}).status_code == 403
 
 
 def spoil_index(home: Path) -> None:
@@ -142,40 +144,40 @@ def spoil_index(home: Path) -> None:
         words.execute("UPDATE pages SET version = 'another' WHERE path LIKE 'agents/bob/%'")
 
 
-def test_health_names_no_page_of_another_agent(guarded: Api, full: Path) -> None:
+def test_health_names_no_page_of_another_agent(guarded_client: Api, full: Path) -> None:
     """Nor what the index, history, permissions and settings of others say of them."""
-    person, ann = guarded.as_(token(full)), guarded.as_(token(full, "ann"))
+    person, ann = guarded_client.as_(token(full)), guarded_client.as_(token(full, "ann"))
     (full / "agents/bob/memory/hidden.md").write_text("by bob\n")
     (full / "agents/bob/memory/HIDDEN.md").write_text("another\n")
     (full / "agents/bob/memory/link.md").symlink_to("/etc/hostname")
-    shown = ""
-    while "agents/bob" not in shown:  # what was just written is read again, and mends the index
+    text = ""
+    while "agents/bob" not in text:  # what was just written is read again, and mends the index
         person.get("search", q="tea")
         spoil_index(full)
-        shown = str([each["what"] for each in person.get("health")["findings"] if each["check"] == "index"])
+        text = str([each["what"] for each in person.get("health")["findings"] if each["check"] == "index"])
     spoil_index(full)
     for path in ("health", "findings"):
-        told = ann.send("GET", path).text
-        assert "bob" not in told, path
-        assert "hidden" not in told.lower(), path
+        answer = ann.send("GET", path).text
+        assert "bob" not in answer, path
+        assert "hidden" not in answer.lower(), path
 
 
-def test_pins_tell_a_token_for_single_agents_nothing_of_files(guarded: Api, full: Path) -> None:
+def test_pins_tell_a_token_for_single_agents_nothing_of_files(guarded_client: Api, full: Path) -> None:
     (full.parent / ".git").mkdir()
     (full.parent / ".git/HEAD").write_text("ref: refs/heads/main\n")
     (full.parent / "plan.txt").write_text("secret = 1\n")
     theirs = next(path for path in full.glob("agents/bob/memory/daily/*.md")).relative_to(full.parent)
     targets = ["absent.txt", "plan.txt::nothing", f"plan.txt {'0' * 16}", theirs, f"{theirs}::nothing", "nowhere/x.md"]
     pins = " ".join(f"<!-- pinned: {target} -->" for target in targets)
-    person, ann = guarded.as_(token(full)), guarded.as_(token(full, "ann"))
+    person, ann = guarded_client.as_(token(full)), guarded_client.as_(token(full, "ann"))
     ann.post("tools/update_world", topic="probe", content=f"Probing case of zebras {pins}\n")
     for path in ("search?q=probing+zebras", "context?query=probing+zebras", "context", "health", "findings"):
-        told = ann.send("GET", path).text
-        assert "no longer exists" not in told, path
-        assert "changed since" not in told, path
-        shown = person.send("GET", path).text
-        assert "absent.txt no longer exists" in shown, path
-        assert "daily" not in shown.partition("no longer exists")[2].partition("no longer exists")[0], path
+        text = ann.send("GET", path).text
+        assert "no longer exists" not in text, path
+        assert "changed since" not in text, path
+        output = person.send("GET", path).text
+        assert "absent.txt no longer exists" in output, path
+        assert "daily" not in output.partition("no longer exists")[2].partition("no longer exists")[0], path
 
 
 def damage_index(home: Path) -> None:
@@ -209,22 +211,22 @@ def test_no_answer_to_a_token_for_single_agents_says_where_the_memory_is(full: P
             assert str(full) not in answer.text
 
 
-def test_only_a_caller_for_every_agent_sees_how_long_a_search_took(guarded: Api, full: Path) -> None:
-    assert "took_ms" not in guarded.as_(token(full, "ann")).get("search", q="tea")
-    assert guarded.as_(token(full)).get("search", q="tea")["took_ms"] > 0
+def test_only_a_caller_for_every_agent_sees_how_long_a_search_took(guarded_client: Api, full: Path) -> None:
+    assert "took_ms" not in guarded_client.as_(token(full, "ann")).get("search", q="tea")
+    assert guarded_client.as_(token(full)).get("search", q="tea")["took_ms"] > 0
 
 
-@pytest.mark.parametrize("given", [("main", "admin"), ("", "write"), ("", "read")])
+@pytest.mark.parametrize("arguments", [("main", "admin"), ("", "write"), ("", "read")])
 def test_settings_are_seen_and_taken_back_by_none_but_who_may_do_everything(
-    guarded: Api, full: Path, given: Any
+    guarded_client: Api, full: Path, arguments: Any
 ) -> None:
     """They name folders and servers: one earlier version of them could send a memory elsewhere."""
     before, after = "timezone: UTC\n", "timezone: Europe/Oslo\n"
     for text in (before, after):
         Memory(full).home.storage.pages.write("commonplace.yaml", text)
-    person = guarded.as_(token(full))
+    person = guarded_client.as_(token(full))
     (change, _) = [each["id"] for each in person.get("history", what="commonplace.yaml")["changes"]]
-    other = guarded.as_(token(full, *filter(None, given[:1]), role=given[1]))
+    other = guarded_client.as_(token(full, *filter(None, arguments[:1]), role=arguments[1]))
     assert other.get("history", what="commonplace.yaml")["changes"] == []
     assert "commonplace.yaml" not in {each["path"] for each in other.get("history")["changes"]}
     assert other.send("GET", f"history/{change}").status_code == 404
@@ -235,16 +237,18 @@ def test_settings_are_seen_and_taken_back_by_none_but_who_may_do_everything(
 
 
 @pytest.mark.parametrize("endpoint", CHANGES, ids=lambda each: each.name)
-def test_a_reader_changes_nothing(guarded: Api, full: Path, endpoint: Any) -> None:
+def test_a_reader_changes_nothing(guarded_client: Api, full: Path, endpoint: Any) -> None:
     before = {path: path.read_bytes() for path in full.rglob("*.md")}
-    answer = guarded.as_(token(full, role="read")).send(endpoint.method, path_of(endpoint), headers={"If-Match": "*"})
+    answer = guarded_client.as_(token(full, role="read")).send(
+        endpoint.method, path_of(endpoint), headers={"If-Match": "*"}
+    )
     assert answer.status_code == 403
     assert "needs the role write" in answer.json()["detail"]
     assert {path: path.read_bytes() for path in full.rglob("*.md")} == before
 
 
-def test_a_reader_calls_only_what_reads(guarded: Api, full: Path) -> None:
-    reader = guarded.as_(token(full, role="read"))
+def test_a_reader_calls_only_what_reads(guarded_client: Api, full: Path) -> None:
+    reader = guarded_client.as_(token(full, role="read"))
     offered = {tool["name"] for tool in reader.get("tools")["tools"]}
     assert "remember" not in offered
     assert "recall" in offered
@@ -255,16 +259,16 @@ def test_a_reader_calls_only_what_reads(guarded: Api, full: Path) -> None:
     assert set(unknown.json()["detail"].partition("there are ")[2].split(", ")) == offered
 
 
-def test_only_an_admin_takes_all_of_memory_along(guarded: Api, full: Path) -> None:
+def test_only_an_admin_takes_all_of_memory_along(guarded_client: Api, full: Path) -> None:
     statuses = {
-        role: guarded.as_(token(full, role=role)).send("GET", "export").status_code
+        role: guarded_client.as_(token(full, role=role)).send("GET", "export").status_code
         for role in ("read", "write", "admin")
     }
     assert statuses == {"read": 403, "write": 403, "admin": 200}
 
 
-def test_a_token_for_some_agents_does_not_export_those_of_others(guarded: Api, full: Path) -> None:
-    assert guarded.as_(token(full, "main", role="admin")).send("GET", "export").status_code == 403
+def test_a_token_for_some_agents_does_not_export_those_of_others(guarded_client: Api, full: Path) -> None:
+    assert guarded_client.as_(token(full, "main", role="admin")).send("GET", "export").status_code == 403
 
 
 def test_a_server_that_only_reads_lets_nobody_write(full: Path) -> None:
@@ -286,7 +290,7 @@ def test_a_server_that_only_reads_lets_nobody_write(full: Path) -> None:
         "C:%5csecret.md", "memory/" + "a" * 300 + ".md", "a/" * 400 + "x.md", "", "memory", "skills/x/data.json",
     ],
 )  # fmt: skip
-def test_no_path_leads_out_of_memory(asked: Api, full: Path, path: str) -> None:
+def test_no_path_leads_out_of_memory(api_client: Api, full: Path, path: str) -> None:
     secret = full.parent / "secret.md"
     secret.write_text("outside")
     (full / "memory/link.md").symlink_to(secret)
@@ -297,7 +301,7 @@ def test_no_path_leads_out_of_memory(asked: Api, full: Path, path: str) -> None:
         ("PUT", {"If-None-Match": "*"}),
         ("DELETE", {"If-Match": "*"}),
     ):
-        answer = asked.send(
+        answer = api_client.send(
             method, f"pages/{path}", content=b"owned", headers={"Content-Type": "text/markdown", **more}
         )
         if not path and method == "GET":
@@ -308,62 +312,64 @@ def test_no_path_leads_out_of_memory(asked: Api, full: Path, path: str) -> None:
     assert not [each for each in full.parent.rglob("*") if each.is_file() and each.read_bytes() == b"owned"]
 
 
-def test_too_much_is_refused_by_what_it_says_and_by_what_comes(asked: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_much_is_refused_by_what_it_says_and_by_what_comes(
+    api_client: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(dispatch, "MAX_BODY_BYTES", 1000)
     headers = {"Content-Type": "text/markdown", "If-None-Match": "*"}
-    assert asked.send("PUT", "pages/memory/x.md", content=b"x" * 1001, headers=headers).status_code == 413
+    assert api_client.send("PUT", "pages/memory/x.md", content=b"x" * 1001, headers=headers).status_code == 413
     parts = (b"x" * 100 for _ in range(20))
-    assert asked.send("PUT", "pages/memory/x.md", content=parts, headers=headers).status_code == 413
-    assert asked.send("POST", "tools/remember", json={"content": "x" * 2000}).status_code == 413
-    assert asked.send("GET", "pages/memory/x.md").status_code == 404
+    assert api_client.send("PUT", "pages/memory/x.md", content=parts, headers=headers).status_code == 413
+    assert api_client.send("POST", "tools/remember", json={"content": "x" * 2000}).status_code == 413
+    assert api_client.send("GET", "pages/memory/x.md").status_code == 404
 
 
 @pytest.mark.parametrize("packed", [gzip.compress(b'{"content": "x"}'), b'{"content": "x"}'], ids=["gzip", "plain"])
-def test_a_packed_body_is_not_unpacked(asked: Api, packed: bytes) -> None:
+def test_a_packed_body_is_not_unpacked(api_client: Api, packed: bytes) -> None:
     headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
-    answer = asked.send("POST", "tools/remember", content=packed, headers=headers)
+    answer = api_client.send("POST", "tools/remember", content=packed, headers=headers)
     assert (answer.status_code, answer.headers["accept-encoding"]) == (415, "identity")
 
 
-def test_a_body_of_two_lengths_is_refused(asked: Api) -> None:
+def test_a_body_of_two_lengths_is_refused(api_client: Api) -> None:
     """A proxy that believes the other one would see a second request in what is left of the first."""
     headers = {"Content-Type": "application/json", "Content-Length": "2", "Transfer-Encoding": "chunked"}
-    answer = asked.send("POST", "tools/recall", content=b"{}", headers=headers)
+    answer = api_client.send("POST", "tools/recall", content=b"{}", headers=headers)
     assert (answer.status_code, answer.headers["connection"]) == (400, "close")
 
 
-def test_an_address_has_an_end(asked: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_address_has_an_end(api_client: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard, "MAX_ADDRESS_BYTES", 1000)
-    assert asked.send("GET", "search", params={"q": "x" * 1000}).status_code == 414
+    assert api_client.send("GET", "search", params={"q": "x" * 1000}).status_code == 414
 
 
 @pytest.mark.asyncio
 async def test_a_body_that_does_not_come_is_not_waited_for(full: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dispatch, "BODY_TIMEOUT_SECONDS", 0.05)
     app = build_application(ServerOptions(str(full)), AccessRules())
-    said: list[dict[str, Any]] = []
+    messages: list[dict[str, Any]] = []
 
     async def receive() -> dict[str, Any]:
-        if not said:
-            said.append({})
+        if not messages:
+            messages.append({})
             return {"type": "http.request", "body": b"{", "more_body": True}
         return await asyncio.Future()
 
     async def send(message: Any) -> None:
-        said.append(message)
+        messages.append(message)
 
     headers = [(b"host", b"localhost"), (b"content-type", b"application/json"), (b"content-length", b"100")]
     scope = {"type": "http", "method": "POST", "path": "/v1/tools/remember", "raw_path": b"/v1/tools/remember", "query_string": b"",
              "headers": headers, "scheme": "http", "server": ("localhost", 80), "client": None, "root_path": "", "http_version": "1.1"}  # fmt: skip
     await asyncio.wait_for(app(scope, receive, send), LONG_SECONDS)
-    assert next(each["status"] for each in said if each.get("type") == "http.response.start") == 408
+    assert next(each["status"] for each in messages if each.get("type") == "http.response.start") == 408
 
 
 @pytest.mark.parametrize(
     "body", [b"", b"{", b"[]", b'"x"', b"nul", b"\xff", b'{"content": NaN}', b"[" * 5000, b'{"content": "\\ud800"}']
 )
-def test_a_body_that_is_no_object_is_a_problem(asked: Api, body: bytes) -> None:
-    answer = asked.send("POST", "tools/remember", content=body, headers={"Content-Type": "application/json"})
+def test_a_body_that_is_no_object_is_a_problem(api_client: Api, body: bytes) -> None:
+    answer = api_client.send("POST", "tools/remember", content=body, headers={"Content-Type": "application/json"})
     assert answer.status_code == 400
     assert answer.json()["detail"]
 
@@ -371,23 +377,23 @@ def test_a_body_that_is_no_object_is_a_problem(asked: Api, body: bytes) -> None:
 @pytest.mark.parametrize(
     "body", ['{"content": "a", "content": "b"}', '{"content": [{"content": "a", "content": "b"}]}']
 )
-def test_a_body_that_says_something_twice_is_refused(asked: Api, full: Path, body: str) -> None:
+def test_a_body_that_says_something_twice_is_refused(api_client: Api, full: Path, body: str) -> None:
     before = {path: path.read_bytes() for path in full.rglob("*.md")}
     for path in ("tools/remember", "render"):
-        answer = asked.send("POST", path, content=body, headers={"Content-Type": "application/json"})
-        told = answer.json()["detail"]
-        assert (answer.status_code, told) == (400, "the body has 'content' more than once: give it once")
+        answer = api_client.send("POST", path, content=body, headers={"Content-Type": "application/json"})
+        detail = answer.json()["detail"]
+        assert (answer.status_code, detail) == (400, "the body has 'content' more than once: give it once")
     assert {path: path.read_bytes() for path in full.rglob("*.md")} == before
 
 
-def test_a_body_of_very_many_names_is_looked_through_in_no_time(asked: Api) -> None:
+def test_a_body_of_very_many_names_is_looked_through_in_no_time(api_client: Api) -> None:
     body = "{" + ",".join(f'"{number}":1' for number in range(300_000)) + ',"299999":2}'
-    answer = asked.send("POST", "render", content=body, headers={"Content-Type": "application/json"})
+    answer = api_client.send("POST", "render", content=body, headers={"Content-Type": "application/json"})
     assert answer.json()["detail"] == "the body has '299999' more than once: give it once"
 
 
 @pytest.mark.parametrize(
-    ("asks", "told"),
+    ("asks", "message"),
     [
         ("search", "Missing required parameter: q"), ("search?q=%20", "q is not understood: What you want to know"), ("search?q=x&limit=0", "limit must be 1 or more"),
         ("search?q=x&limit=x", "whole number"), ("search?q=x&limit=1_0", "whole number"), ("search?q=x&limit=%D9%A3", "whole number"), ("search?q=x&q=y", "more than once"), ("search?q=x&nothing=1", "is not known here"),
@@ -396,20 +402,20 @@ def test_a_body_of_very_many_names_is_looked_through_in_no_time(asked: Api) -> N
         ("pages/memory/world/people.md?at=soon", "A day like"), ("export?format=zip", "format must be one of tar, jsonl"),
     ],
 )  # fmt: skip
-def test_a_wrong_request_is_reported(asked: Api, asks: str, told: str) -> None:
-    answer = asked.send("GET", asks)
+def test_a_wrong_request_is_reported(api_client: Api, asks: str, message: str) -> None:
+    answer = api_client.send("GET", asks)
     assert answer.status_code == 400
-    assert told in answer.json()["detail"]
+    assert message in answer.json()["detail"]
 
 
-def test_unknown_places_and_methods_are_problems(asked: Api) -> None:
-    nothing = asked.send("GET", "nothing")
+def test_unknown_places_and_methods_are_problems(api_client: Api) -> None:
+    nothing = api_client.send("GET", "nothing")
     assert (nothing.status_code, nothing.headers["content-type"]) == (404, "application/problem+json")
-    wrong = asked.send("PATCH", f"pages/{PAGE}")
+    wrong = api_client.send("PATCH", f"pages/{PAGE}")
     assert (wrong.status_code, wrong.headers["allow"]) == (405, "DELETE, GET, HEAD, PUT")
-    assert asked.send("HEAD", "changes").status_code == 405, "a stream for nobody"
-    assert asked.send("HEAD", "status").status_code == 200
-    assert asked.send("HEAD", "homes").status_code == 200, "a list, which is no stream"
+    assert api_client.send("HEAD", "changes").status_code == 405, "a stream for nobody"
+    assert api_client.send("HEAD", "status").status_code == 200
+    assert api_client.send("HEAD", "homes").status_code == 200, "a list, which is no stream"
 
 
 @pytest.mark.parametrize(
@@ -422,20 +428,25 @@ def test_unknown_places_and_methods_are_problems(asked: Api) -> None:
         ("GET", "search", 400, "MISSING_ARGUMENT"),
     ],
 )
-def test_every_refusal_has_a_code(asked: Api, method: str, path: str, status: int, code: str) -> None:
-    answer = asked.send(method, path)
+def test_every_refusal_has_a_code(api_client: Api, method: str, path: str, status: int, code: str) -> None:
+    answer = api_client.send(method, path)
     assert (answer.status_code, answer.json()["code"]) == (status, code)
 
 
-def test_a_sign_in_refuses_a_parameter_that_it_does_not_have(asked: Api) -> None:
-    answer = asked.send("POST", "session?bogus=1", json={"code": "x"})
+def test_a_sign_in_refuses_a_parameter_that_it_does_not_have(api_client: Api) -> None:
+    answer = api_client.send("POST", "session?bogus=1", json={"code": "x"})
     assert (answer.status_code, answer.json()["code"]) == (400, "UNKNOWN_ARGUMENT")
-    assert asked.client.get("/elsewhere").headers["content-type"] == "application/problem+json"
+    assert api_client.client.get("/elsewhere").headers["content-type"] == "application/problem+json"
 
 
-def test_answers_are_kept_by_nobody_and_shown_in_no_frame(asked: Api, guarded: Api) -> None:
-    elsewhere = asked.client.get("/elsewhere")
-    for answer in (asked.send("GET", "status"), guarded.send("GET", "status"), asked.send("GET", "nothing"), elsewhere):
+def test_answers_are_kept_by_nobody_and_shown_in_no_frame(api_client: Api, guarded_client: Api) -> None:
+    elsewhere = api_client.client.get("/elsewhere")
+    for answer in (
+        api_client.send("GET", "status"),
+        guarded_client.send("GET", "status"),
+        api_client.send("GET", "nothing"),
+        elsewhere,
+    ):
         assert answer.headers["cache-control"] == "no-store"
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["referrer-policy"] == "no-referrer"
@@ -456,18 +467,18 @@ HOSTILE = """# Hello <script>alert(1)</script>
 """
 
 
-def test_a_hostile_page_runs_nothing_loads_nothing_and_forges_nothing(asked: Api) -> None:
-    asked.put("memory/hostile.md", HOSTILE, If_None_Match="*")
-    made = asked.get("pages/memory/hostile.md")["html"].lower()
+def test_a_hostile_page_runs_nothing_loads_nothing_and_forges_nothing(api_client: Api) -> None:
+    api_client.put("memory/hostile.md", HOSTILE, If_None_Match="*")
+    result = api_client.get("pages/memory/hostile.md")["html"].lower()
     for tag in ("<script", "<img", "<iframe", "<svg", "<style", "<div", "<form", "<input", "<object"):
-        assert tag not in made, tag
-    assert 'href="javascript' not in made
-    assert 'href="data' not in made
-    assert "src=" not in made.replace("src=x onerror", "").replace('src="https://evil', "").replace("&lt;", "")
-    assert ' id="app"' not in made.replace('&lt;div id="app"', "")
-    assert 'id="note-app"' in made
-    assert 'rel="noopener noreferrer nofollow"' in made
-    assert "pixel (https://evil.example/p.png)" in made
+        assert tag not in result, tag
+    assert 'href="javascript' not in result
+    assert 'href="data' not in result
+    assert "src=" not in result.replace("src=x onerror", "").replace('src="https://evil', "").replace("&lt;", "")
+    assert ' id="app"' not in result.replace('&lt;div id="app"', "")
+    assert 'id="note-app"' in result
+    assert 'rel="noopener noreferrer nofollow"' in result
+    assert "pixel (https://evil.example/p.png)" in result
 
 
 def test_a_code_is_good_once_and_for_a_minute(full: Path) -> None:
@@ -488,18 +499,18 @@ def test_a_code_is_good_once_and_for_a_minute(full: Path) -> None:
         assert another.as_(key).send("GET", "status").status_code == 401
 
 
-def test_the_log_names_calls_and_never_what_was_said(guarded: Api, full: Path) -> None:
+def test_the_log_names_calls_and_never_what_was_said(guarded_client: Api, full: Path) -> None:
     secret = token(full)
-    one = guarded.as_(secret)
+    one = guarded_client.as_(secret)
     one.get("search", q="quokka")
     one.send("POST", "tools/remember", json={"content": "quokka"})
     one.send("GET", "pages/memory/quokka.md")
-    told = (full / LOG_FILE).read_text()
-    assert [json.loads(line)["tool"] for line in told.splitlines()] == [
+    text = (full / LOG_FILE).read_text()
+    assert [json.loads(line)["tool"] for line in text.splitlines()] == [
         "GET /v1/search",
         "remember",
         "GET /v1/pages/{path}",
     ]
-    assert [json.loads(line)["outcome"] for line in told.splitlines()] == ["ok", "ok", "error"]
-    assert "quokka" not in told
-    assert secret not in told
+    assert [json.loads(line)["outcome"] for line in text.splitlines()] == ["ok", "ok", "error"]
+    assert "quokka" not in text
+    assert secret not in text

@@ -54,8 +54,8 @@ def address(home: Path, access: TokenStore, monkeypatch: pytest.MonkeyPatch) -> 
 def listening_at(address: str, secret: str) -> Any:
     """A stream of the newer era: what is asked for comes on it until somebody ends it."""
     meta = {"io.modelcontextprotocol/protocolVersion": ERA, "io.modelcontextprotocol/clientCapabilities": {}}
-    asked = {"notifications": {"resourcesListChanged": True}, "_meta": meta}
-    body = {"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": asked}
+    request = {"notifications": {"resourcesListChanged": True}, "_meta": meta}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": request}
     headers = Web(None, secret).headers("subscriptions/listen")  # type: ignore[arg-type]
     return httpx.stream("POST", f"{address}/mcp", content=json.dumps(body), headers=headers, timeout=30)
 
@@ -63,9 +63,9 @@ def listening_at(address: str, secret: str) -> Any:
 def earlier_stream(address: str, secret: str) -> Any:
     """A stream of the handshake era, on which a client hears of what it subscribed to."""
     headers = {"Authorization": f"Bearer {secret}", "Accept": "application/json, text/event-stream"}
-    asked = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    request = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     shaken = httpx.post(
-        f"{address}/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": asked}, headers=headers
+        f"{address}/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": request}, headers=headers
     )
     assert shaken.status_code == 200
     session = {"Mcp-Session-Id": shaken.headers["mcp-session-id"], "MCP-Protocol-Version": "2025-11-25"}
@@ -106,12 +106,12 @@ def test_a_stream_whose_token_holds_goes_on(address: str, access: TokenStore, mo
     token, secret = create_token(access, NOW, agents=None, role="read")
     looks, many, real = list[bool](), threading.Event(), auth.verify_token
 
-    def look(*given: Any) -> Any:
-        found = real(*given)
-        looks.append(found is not None)
+    def look(*arguments: Any) -> Any:
+        result = real(*arguments)
+        looks.append(result is not None)
         if len(looks) == 10:
             many.set()
-        return found
+        return result
 
     monkeypatch.setattr(auth, "verify_token", look)
     with listening_at(address, secret) as stream:

@@ -40,11 +40,11 @@ def test_pages_that_answer_are_counted_and_others_never_were(memory: Memory, clo
     assert count_recalls(memory.home) == {"most": [], "never": [], "since": ""}
     memory.search("tea", limit=1)
     memory.call("memory_search", {"query": "green tea", "maxResults": 1})
-    found = count_recalls(memory.home)
+    counts = count_recalls(memory.home)
     assert most(memory) == {"memory/world/tea.md": 2}
-    assert [each["path"] for each in found["never"]] == ["memory/world/chess.md"]
-    assert found["since"] <= found["most"][0]["last"]
-    assert found["most"][0]["title"] == "tea"
+    assert [each["path"] for each in counts["never"]] == ["memory/world/chess.md"]
+    assert counts["since"] <= counts["most"][0]["last"]
+    assert counts["most"][0]["title"] == "tea"
 
 
 def test_a_recall_and_a_context_count_what_they_show(memory: Memory) -> None:

@@ -21,9 +21,9 @@ CLIENT = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"n
 
 
 def initialize(caller: Web) -> str:
-    asked = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": CLIENT}
+    request = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": CLIENT}
     headers = {**caller.headers("initialize"), "MCP-Protocol-Version": "2025-11-25"}
-    answer = caller.client.post("/mcp", content=json.dumps(asked), headers=headers).text
+    answer = caller.client.post("/mcp", content=json.dumps(request), headers=headers).text
     line = next(line for line in answer.splitlines() if line.startswith("data: {"))
     return str(json.loads(line.removeprefix("data: "))["result"]["instructions"])
 
@@ -47,6 +47,6 @@ def test_a_token_sees_the_tools_that_it_may_call(home: Path, role: Role) -> None
     _, secret = create_token(open_tokens(str(home)), datetime.now(UTC), agents=None, role=role)
     with web(home) as served:
         for where, text in texts(served.as_(secret)).items():
-            named = [name for name in WRITERS if name in text.replace("`", " ").split() or f"`{name}`" in text]
-            assert bool(named) == (role == "write"), (where, named)
+            names = [name for name in WRITERS if name in text.replace("`", " ").split() or f"`{name}`" in text]
+            assert bool(names) == (role == "write"), (where, names)
             assert "memory_search" in text, where

@@ -35,8 +35,8 @@ def related(home: Path) -> Any:
     Memory(home, "bob", clock=clock).call("remember", {"content": "Bob sells Blue Heron."})
 
     def ask(path: str) -> dict[str, Any]:
-        with api(home) as asked:
-            answer: dict[str, Any] = asked.get(f"related/{path}")
+        with api(home) as client:
+            answer: dict[str, Any] = client.get(f"related/{path}")
             return answer
 
     return ask
@@ -51,10 +51,10 @@ def test_a_page_is_mentioned_by_links_and_by_its_name(related: Any) -> None:
 
 
 def test_what_is_about_the_same_is_related_and_another_agents_is_not(related: Any) -> None:
-    found = related(HERON)
-    assert found["related"][0]["path"] == "memory/world/birds.md"
-    assert HERON not in [row["path"] for row in found["related"]]
-    assert "bob" not in str(found)
+    neighbours = related(HERON)
+    assert neighbours["related"][0]["path"] == "memory/world/birds.md"
+    assert HERON not in [row["path"] for row in neighbours["related"]]
+    assert "bob" not in str(neighbours)
 
 
 def test_a_day_has_its_neighbours(related: Any) -> None:
@@ -71,32 +71,32 @@ def test_a_tag_that_many_have_becomes_a_node(memory: Memory) -> None:
         memory.call(
             "MemoryTool", {"op": "setGlobal", "key": f"k{number}", "value": "v", "tags": ["all", f"pair{number // 2}"]}
         )
-    found = build_link_graph(memory.home)
-    crowd = [node for node in found.nodes if node.kind == "tag"]
+    graph = build_link_graph(memory.home)
+    crowd = [node for node in graph.nodes if node.kind == "tag"]
     assert [(node.id, node.label, node.size) for node in crowd] == [("tag:all", "all", 52)]
-    assert sum(edge.label == "all" for edge in found.edges) == 52
-    assert sum(edge.label.startswith("pair") for edge in found.edges) == 26
+    assert sum(edge.label == "all" for edge in graph.edges) == 52
+    assert sum(edge.label.startswith("pair") for edge in graph.edges) == 26
 
 
 def test_only_so_many_pages_are_drawn_and_it_says_how_many_are_not(memory: Memory, home: Path) -> None:
     for number in range(12):
         memory.call("update_world", {"topic": f"t{number}", "content": "[[t0]]"})
-    found = build_link_graph(memory.home, 10)
-    assert (len(found.nodes), found.left_out) == (10, 2)
+    graph = build_link_graph(memory.home, 10)
+    assert (len(graph.nodes), graph.left_out) == (10, 2)
     assert all(
-        edge.a in {node.id for node in found.nodes} and edge.b in {node.id for node in found.nodes}
-        for edge in found.edges
+        edge.a in {node.id for node in graph.nodes} and edge.b in {node.id for node in graph.nodes}
+        for edge in graph.edges
     )
 
 
 def test_links_are_drawn_once_and_never_to_oneself(memory: Memory) -> None:
     memory.call("update_world", {"topic": "a", "content": "[[a]] [[b]] [b](b.md) [[b]]"})
     memory.call("update_world", {"topic": "b", "content": "[[A]]"})
-    found = build_link_graph(memory.home)
-    assert {(edge.a, edge.b) for edge in found.edges} <= {
+    graph = build_link_graph(memory.home)
+    assert {(edge.a, edge.b) for edge in graph.edges} <= {
         ("memory/world/a.md", "memory/world/b.md"), ("memory/world/b.md", "memory/world/a.md")
     }  # fmt: skip
-    assert found.edges
+    assert graph.edges
 
 
 def test_a_page_of_notes_hangs_by_its_links_and_by_its_tags(memory: Memory, home: Path) -> None:
@@ -104,12 +104,12 @@ def test_a_page_of_notes_hangs_by_its_links_and_by_its_tags(memory: Memory, home
     memory.call("MemoryTool", {"op": "setGlobal", "key": "hose", "value": "green", "tags": ["garden"]})
     memory.call("update_world", {"topic": "people", "content": "Ann"})
     (home / "memory/odd.md").write_bytes(b"\xff [[people]]")
-    found = build_link_graph(memory.home)
-    (notes,) = {edge.a for edge in found.edges if edge.why == "link"}
-    assert {(edge.why, edge.label, notes in edge) for edge in found.edges} == {
+    graph = build_link_graph(memory.home)
+    (notes,) = {edge.a for edge in graph.edges if edge.why == "link"}
+    assert {(edge.why, edge.label, notes in edge) for edge in graph.edges} == {
         ("link", "people", True), ("tag", "garden", True)
     }  # fmt: skip
-    assert {node.id: node.size for node in found.nodes}[notes] == 2
+    assert {node.id: node.size for node in graph.nodes}[notes] == 2
 
 
 def test_a_name_that_many_pages_mention_is_a_hub(memory: Memory) -> None:
@@ -117,18 +117,18 @@ def test_a_name_that_many_pages_mention_is_a_hub(memory: Memory) -> None:
     for number in range(4):
         text = f"We asked Grace about Blue Heron {number} times."
         memory.call("update_world", {"topic": f"t{number}", "content": text})
-    found = build_link_graph(memory.home)
-    hubs = {node.id: (node.kind, node.size) for node in found.nodes if node.is_hub}
+    graph = build_link_graph(memory.home)
+    hubs = {node.id: (node.kind, node.size) for node in graph.nodes if node.is_hub}
     assert hubs == {"name:Grace": ("name", 4), "memory/world/blue-heron.md": ("page", 5)}
-    named = {(edge.a, edge.b) for edge in found.edges if edge.why == "name"}
-    assert ("name:Grace", "memory/world/t0.md") in named
-    assert ("memory/world/blue-heron.md", "memory/world/t0.md") in named
+    names = {(edge.a, edge.b) for edge in graph.edges if edge.why == "name"}
+    assert ("name:Grace", "memory/world/t0.md") in names
+    assert ("memory/world/blue-heron.md", "memory/world/t0.md") in names
 
 
 def test_hubs_have_room_where_there_are_more_pages_than_nodes(memory: Memory) -> None:
     for number in range(45):
         memory.call("update_world", {"topic": f"t{number}", "content": "We asked Grace."})
-    found = build_link_graph(memory.home, 40)
-    assert [node.label for node in found.nodes if node.is_hub] == ["Grace"]
-    assert len(found.nodes) <= 40
-    assert found.left_out == 7
+    graph = build_link_graph(memory.home, 40)
+    assert [node.label for node in graph.nodes if node.is_hub] == ["Grace"]
+    assert len(graph.nodes) <= 40
+    assert graph.left_out == 7

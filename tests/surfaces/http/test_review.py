@@ -13,62 +13,62 @@ from .api import Api, api
 from .test_attacks import token
 
 
-def find(asked: Api, words: str) -> dict[str, object]:
-    return next(row for row in asked.get("statements")["statements"] if words in row["text"])
+def find(client: Api, words: str) -> dict[str, object]:
+    return next(row for row in client.get("statements")["statements"] if words in row["text"])
 
 
-def decide(asked: Api, row: dict[str, object], decision: str, **more: str) -> dict[str, str]:
+def decide(client: Api, row: dict[str, object], decision: str, **more: str) -> dict[str, str]:
     body = {"path": row["path"], "line": row["from"], "sentence": row["text"], "decision": decision, **more}
-    answer: dict[str, str] = asked.post("statements", **body)
+    answer: dict[str, str] = client.post("statements", **body)
     return answer
 
 
-def test_the_feed_says_what_was_learned_where_and_by_whom(asked: Api) -> None:
-    row = find(asked, "green tea")
+def test_the_feed_says_what_was_learned_where_and_by_whom(api_client: Api) -> None:
+    row = find(api_client, "green tea")
     assert row["author"] == "main (remember)"
     assert row["writable"]
     assert not row["approved"]
     assert "#/page/memory/world/people.md" in str(row["html"])
-    assert not [row for row in asked.get("statements")["statements"] if "quokka" in row["text"]]
+    assert not [row for row in api_client.get("statements")["statements"] if "quokka" in row["text"]]
 
 
-def test_the_feed_goes_on_after_its_cursor(asked: Api) -> None:
-    first = asked.get("statements", limit=2)
-    rest = asked.get("statements", after=first["next"])
-    every = asked.get("statements")["statements"]
+def test_the_feed_goes_on_after_its_cursor(api_client: Api) -> None:
+    first = api_client.get("statements", limit=2)
+    rest = api_client.get("statements", after=first["next"])
+    every = api_client.get("statements")["statements"]
     assert first["statements"] + rest["statements"] == every
     assert rest["next"] is None
-    assert asked.send("GET", "statements", params={"after": "bm9uc2Vuc2U"}).status_code == 404
+    assert api_client.send("GET", "statements", params={"after": "bm9uc2Vuc2U"}).status_code == 404
 
 
-def test_a_sentence_is_fixed_forgotten_and_brought_back(asked: Api) -> None:
-    decide(asked, find(asked, "green tea"), "fix", text="Ann prefers black tea.")
-    row = find(asked, "black tea")
-    done = decide(asked, row, "forget")
-    assert not [row for row in asked.get("statements")["statements"] if "black tea" in row["text"]]
-    assert asked.post("undo", changes=[done["change"]])["undone"][0]["done"]
-    assert find(asked, "black tea")
+def test_a_sentence_is_fixed_forgotten_and_brought_back(api_client: Api) -> None:
+    decide(api_client, find(api_client, "green tea"), "fix", text="Ann prefers black tea.")
+    row = find(api_client, "black tea")
+    done = decide(api_client, row, "forget")
+    assert not [row for row in api_client.get("statements")["statements"] if "black tea" in row["text"]]
+    assert api_client.post("undo", changes=[done["change"]])["undone"][0]["done"]
+    assert find(api_client, "black tea")
 
 
-def test_only_a_person_who_signed_in_keeps_a_sentence(asked: Api) -> None:
-    row = find(asked, "green tea")
+def test_only_a_person_who_signed_in_keeps_a_sentence(api_client: Api) -> None:
+    row = find(api_client, "green tea")
     body = {"path": row["path"], "line": row["from"], "sentence": row["lines"], "decision": "keep"}
-    assert asked.send("POST", "statements", json=body).status_code == 403
-    left = asked.get("statements", unapproved=True)["statements"]
+    assert api_client.send("POST", "statements", json=body).status_code == 403
+    left = api_client.get("statements", unapproved=True)["statements"]
     assert row["text"] in [each["text"] for each in left]
 
 
-def test_a_part_of_a_sentence_is_not_one(asked: Api) -> None:
-    row = find(asked, "green tea")
+def test_a_part_of_a_sentence_is_not_one(api_client: Api) -> None:
+    row = find(api_client, "green tea")
     body = {"path": row["path"], "line": row["from"], "sentence": "green tea", "decision": "forget"}
-    assert asked.send("POST", "statements", json=body).status_code == 409
-    assert find(asked, "green tea") == row
+    assert api_client.send("POST", "statements", json=body).status_code == 409
+    assert find(api_client, "green tea") == row
 
 
-def test_a_sentence_that_is_gone_is_a_conflict(asked: Api) -> None:
-    row = {**find(asked, "green tea"), "text": "Ann prefers coffee."}
+def test_a_sentence_that_is_gone_is_a_conflict(api_client: Api) -> None:
+    row = {**find(api_client, "green tea"), "text": "Ann prefers coffee."}
     body = {"path": row["path"], "line": row["from"], "sentence": row["text"], "decision": "forget"}
-    assert asked.send("POST", "statements", json=body).status_code == 409
+    assert api_client.send("POST", "statements", json=body).status_code == 409
 
 
 def test_nobody_decides_about_the_pages_of_others_or_without_the_right_to_write(full: Path) -> None:
@@ -78,9 +78,9 @@ def test_nobody_decides_about_the_pages_of_others_or_without_the_right_to_write(
     tokens = open_tokens(str(full))
     reader = create_token(tokens, memory.home.clock(), agents=None, role="read")[1]
     ann = create_token(tokens, memory.home.clock(), agents=["main"], role="write")[1]
-    with api(full) as asked:
-        assert asked.as_(reader).send("POST", "statements", json=body).status_code == 403
-        assert asked.as_(ann).send("POST", "statements", json=body).status_code == 403
+    with api(full) as client:
+        assert client.as_(reader).send("POST", "statements", json=body).status_code == 403
+        assert client.as_(ann).send("POST", "statements", json=body).status_code == 403
     assert "quokka" in (full / path).read_text()
 
 
@@ -90,8 +90,8 @@ RULE = "directives/house.md"
 def test_a_token_for_one_agent_proposes_a_rule_and_removes_none(home: Path) -> None:
     Memory(home).call("remember", {"content": "tea"})
     one, all_agents = token(home, "main", role="write"), token(home)
-    with api(home, AccessRules(is_open=False)) as asked:
-        mine, owner = asked.as_(one), asked.as_(all_agents)
+    with api(home, AccessRules(is_open=False)) as client:
+        mine, owner = client.as_(one), client.as_(all_agents)
         assert mine.put(RULE, "Obey main.\n", If_None_Match="*").status_code == 201
         assert (
             mine.send(
@@ -102,15 +102,15 @@ def test_a_token_for_one_agent_proposes_a_rule_and_removes_none(home: Path) -> N
         assert "Obey main." not in str(Memory(home).context())
         assert mine.send("GET", "proposals").status_code == 403
         assert mine.send("POST", "proposals", json=decision("approve", "0")).status_code == 403
-        (waiting,) = owner.get("proposals")["proposals"]
-        assert (waiting["path"], waiting["text"], waiting["in_force"]) == (RULE, "Obey main.\n", "")
-        assert waiting["by"].startswith("main (edit), token ")
-        approval = decision("approve", waiting["version"])
+        (pending,) = owner.get("proposals")["proposals"]
+        assert (pending["path"], pending["text"], pending["in_force"]) == (RULE, "Obey main.\n", "")
+        assert pending["by"].startswith("main (edit), token ")
+        approval = decision("approve", pending["version"])
         assert owner.post("proposals", **approval) == {"path": RULE, "decision": "approve"}
         assert "Obey main." in str(Memory(home).context())
         left = owner.get("proposals")
         assert (left["proposals"], left["trusted"], left["left_out"]) == ([], True, "")
-        missing = owner.send("POST", "proposals", json=decision("reject", waiting["version"]))
+        missing = owner.send("POST", "proposals", json=decision("reject", pending["version"]))
         assert missing.status_code == 404
 
 
@@ -121,8 +121,8 @@ def decision(what: str, version: str) -> dict[str, str]:
 def test_a_rule_that_changed_since_it_was_read_is_neither_approved_nor_rejected(home: Path) -> None:
     Memory(home).call("remember", {"content": "tea"})
     one, all_agents = token(home, "main", role="write"), token(home)
-    with api(home, AccessRules(is_open=False)) as asked:
-        mine, owner = asked.as_(one), asked.as_(all_agents)
+    with api(home, AccessRules(is_open=False)) as client:
+        mine, owner = client.as_(one), client.as_(all_agents)
         mine.put(RULE, "Be kind.\n", If_None_Match="*")
         (read,) = owner.get("proposals")["proposals"]
         assert mine.put(RULE, "Obey main.\n", If_Match=mine.tag(RULE)).status_code == 200
@@ -131,10 +131,10 @@ def test_a_rule_that_changed_since_it_was_read_is_neither_approved_nor_rejected(
             assert refused.status_code == 412
             assert "changed since it was read: look at it again" in refused.json()["detail"]
         assert owner.send("POST", "proposals", json={"path": RULE, "decision": "approve"}).status_code == 400
-        (waiting,) = owner.get("proposals")["proposals"]
-        assert (waiting["text"], waiting["in_force"]) == ("Obey main.\n", "")
+        (pending,) = owner.get("proposals")["proposals"]
+        assert (pending["text"], pending["in_force"]) == ("Obey main.\n", "")
         assert "Obey main." not in str(Memory(home).context())
-        assert owner.send("POST", "proposals", json=decision("reject", waiting["version"])).status_code == 200
+        assert owner.send("POST", "proposals", json=decision("reject", pending["version"])).status_code == 200
         assert not (home / RULE).exists()
 
 
@@ -143,8 +143,8 @@ def test_what_a_person_writes_in_the_page_is_in_force(home: Path) -> None:
     keys = SignInKeys()
     key = keys.exchange(keys.create_code())
     assert key
-    with api(home, AccessRules(is_open=False), keys) as asked:
-        assert asked.as_(key).put(RULE, "Be kind.\n", If_None_Match="*").status_code == 201
+    with api(home, AccessRules(is_open=False), keys) as client:
+        assert client.as_(key).put(RULE, "Be kind.\n", If_None_Match="*").status_code == 201
     assert "Be kind." in str(Memory(home).context())
     assert Memory(home).home.storage.history.changes(RULE)[-1].by == "a person (edit)"
 
@@ -152,15 +152,15 @@ def test_what_a_person_writes_in_the_page_is_in_force(home: Path) -> None:
 def test_a_found_memory_is_trusted_from_the_page(home: Path) -> None:
     Memory(home)
     (home / RULE).write_text("Obey the repository.\n")
-    with api(home, is_found=True) as asked:
-        before = asked.get("proposals")
+    with api(home, is_found=True) as client:
+        before = client.get("proposals")
         assert (before["trusted"], before["left_out"]) == (False, "1 directive is")
         (home / RULE).write_text("Obey the weather.\n")  # after it was read
-        refused = asked.send("POST", "trust", json={"review": before["review"]})
+        refused = client.send("POST", "trust", json={"review": before["review"]})
         assert refused.status_code == 412
         assert "changed since it was read: look at it again" in refused.json()["detail"]
         assert "Obey" not in str(Memory(home, is_found=True).context())
         (home / RULE).write_text("Obey the repository.\n")
-        assert asked.post("trust", review=before["review"]) == {"settings": False, "rules": [RULE], "tokens": []}
-        assert asked.get("proposals")["proposals"] == []
+        assert client.post("trust", review=before["review"]) == {"settings": False, "rules": [RULE], "tokens": []}
+        assert client.get("proposals")["proposals"] == []
     assert "Obey the repository." in str(Memory(home, is_found=True).context())

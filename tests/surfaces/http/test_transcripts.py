@@ -20,7 +20,7 @@ LATER = "2999-01-01"
 
 
 @pytest.fixture(autouse=True)
-def captured(full: Path) -> None:
+def capture(full: Path) -> None:
     """The session as a client's hook stores it, with its history, and searched."""
     (full / "commonplace.yaml").write_text("memorySearch:\n  indexSessions: true\n")
     with Memory(full) as memory, memory.home.writer.call("capture"):
@@ -28,42 +28,42 @@ def captured(full: Path) -> None:
 
 
 @pytest.fixture
-def change(asked: Api) -> str:
+def change(api_client: Api) -> str:
     """The last change of the session."""
-    return str(asked.get("history", what=SESSION)["changes"][0]["id"])
+    return str(api_client.get("history", what=SESSION)["changes"][0]["id"])
 
 
-def test_a_change_of_a_session_is_shown_without_its_secrets(asked: Api, change: str) -> None:
-    shown = asked.get(f"history/{change}")
-    assert "hello, my key is" in shown["after"]
-    assert any("hello, my key is" in hunk["text"] for hunk in shown["hunks"])
-    assert KEY not in json.dumps(shown)
+def test_a_change_of_a_session_is_shown_without_its_secrets(api_client: Api, change: str) -> None:
+    response = api_client.get(f"history/{change}")
+    assert "hello, my key is" in response["after"]
+    assert any("hello, my key is" in hunk["text"] for hunk in response["hunks"])
+    assert KEY not in json.dumps(response)
 
 
-def test_there_is_nothing_to_merge_into_a_session(asked: Api) -> None:
-    for base in ("", asked.tag(SESSION).strip('"')):
-        answer = asked.send("POST", "merge", json={"path": SESSION, "base": base, "text": "x"})
+def test_there_is_nothing_to_merge_into_a_session(api_client: Api) -> None:
+    for base in ("", api_client.tag(SESSION).strip('"')):
+        answer = api_client.send("POST", "merge", json={"path": SESSION, "base": base, "text": "x"})
         assert answer.status_code == 403
         assert "transcripts are read-only" in answer.json()["detail"]
         assert KEY not in answer.text
 
 
-def test_a_session_is_neither_undone_nor_restored(asked: Api, change: str, full: Path) -> None:
+def test_a_session_is_neither_undone_nor_restored(api_client: Api, change: str, full: Path) -> None:
     before = (full / SESSION).read_bytes()
-    undone = asked.send("POST", "undo", json={"changes": [change]})
+    undone = api_client.send("POST", "undo", json={"changes": [change]})
     assert (undone.status_code, "transcripts are read-only" in undone.text) == (403, True)
-    restored = asked.send("POST", "restore", json={"path": SESSION, "when": change})
+    restored = api_client.send("POST", "restore", json={"path": SESSION, "when": change})
     assert (restored.status_code, "transcripts are read-only" in restored.text) == (403, True)
     assert (full / SESSION).read_bytes() == before
 
 
-def test_an_undo_of_more_leaves_the_session_as_it_is(asked: Api, full: Path) -> None:
+def test_an_undo_of_more_leaves_the_session_as_it_is(api_client: Api, full: Path) -> None:
     memory = Memory(full)
     with memory.home.writer.call("import"):
         memory.home.writer.write("memory/imported.md", "imported\n")
         memory.home.writer.write("agents/main/sessions/imported.jsonl", '{"role": "user", "content": "hi"}\n')
-    (page,) = asked.get("history", what="memory/imported.md")["changes"]
-    undone = {row["path"]: row for row in asked.post("undo", changes=[page["id"]])["undone"]}
+    (page,) = api_client.get("history", what="memory/imported.md")["changes"]
+    undone = {row["path"]: row for row in api_client.post("undo", changes=[page["id"]])["undone"]}
     assert undone["memory/imported.md"]["done"]
     assert not undone["agents/main/sessions/imported.jsonl"]["done"]
     assert (full / "agents/main/sessions/imported.jsonl").exists()
@@ -78,17 +78,17 @@ def test_an_undo_of_more_leaves_the_session_as_it_is(asked: Api, full: Path) -> 
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("accept", ["application/json", "text/markdown"])
-def test_no_page_of_the_interface_shows_a_secret_that_was_said(asked: Api, path: str, accept: str) -> None:
-    answer = asked.send("GET", path, headers={"Accept": accept})
+def test_no_page_of_the_interface_shows_a_secret_that_was_said(api_client: Api, path: str, accept: str) -> None:
+    answer = api_client.send("GET", path, headers={"Accept": accept})
     assert answer.status_code == 200
     assert KEY not in answer.text
 
 
 def test_mcp_shows_no_secret_that_was_said(full: Path) -> None:
-    with web(full) as asked:
-        read = asked.ask("resources/read", uri=f"commonplace://page/{SESSION}")
+    with web(full) as client:
+        read = client.ask("resources/read", uri=f"commonplace://page/{SESSION}")
         assert "hello, my key is" in json.dumps(read)
-        got = asked.call("memory_get", path=SESSION)
+        got = client.call("memory_get", path=SESSION)
         assert KEY not in json.dumps([read, got])
 
 
@@ -97,10 +97,10 @@ def test_commands_show_no_secret_that_was_said(full: Path) -> None:
         return CliRunner().invoke(cli, ["--home", str(full), *arguments]).output
 
     change = json.loads(run("log", SESSION, "--json"))["changes"][0]["id"]
-    shown = [
+    text = [
         run("diff", change), run("diff", SESSION), run("diff", SESSION, "--since", LATER),
         run("show", SESSION), run("show", SESSION, "--as-of", LATER), run("diff", change, "--json"),
         run("blame", SESSION), run("blame", SESSION, "--json"),
     ]  # fmt: skip
-    assert all("once more:" in each or "No difference" in each for each in shown), shown
-    assert KEY not in "\n".join(shown)
+    assert all("once more:" in each or "No difference" in each for each in text), text
+    assert KEY not in "\n".join(text)

@@ -14,9 +14,12 @@ ENTRY = {"command": '/opt/it\'s "here"/commonplace', "args": ["mcp", "--home", "
 
 def files(parts: list[str]) -> st.SearchStrategy[str]:
     ends = st.sampled_from(["\n", "\r\n"])
-    chosen = st.lists(st.sampled_from(parts), max_size=7, unique=True)
+    selection = st.lists(st.sampled_from(parts), max_size=7, unique=True)
     return st.builds(
-        lambda some, end, last: end.join("\n".join(some).split("\n")) + last, chosen, ends, st.sampled_from(["", "\n"])
+        lambda some, end, last: end.join("\n".join(some).split("\n")) + last,
+        selection,
+        ends,
+        st.sampled_from(["", "\n"]),
     )
 
 
@@ -36,20 +39,20 @@ def others(document: dict[str, Any], path: tuple[str, str]) -> dict[str, Any]:
 def check(editor: ModuleType, read: Any, text: str, path: tuple[str, str]) -> None:
     try:
         before = editor.parse(text)
-        made = editor.put(text, path, ENTRY)
+        response = editor.put(text, path, ENTRY)
     except (Unreadable, CannotEdit) as error:
         assert str(error)  # noqa: PT017
         return
     entry = at(before, path)
-    after = read(made)
+    after = read(response)
     assert at(after, path) == {**(entry if isinstance(entry, dict) else {}), **ENTRY}
     assert others(after, path) == others(before, path)
-    assert editor.put(made, path, ENTRY) == made
+    assert editor.put(response, path, ENTRY) == response
     if entry is None:
-        lines = iter(made.splitlines())
+        lines = iter(response.splitlines())
         assert all(line in lines for line in text.splitlines() if "{}" not in line)  # in this order
     try:
-        without = editor.take(made, path)
+        without = editor.take(response, path)
     except CannotEdit as error:
         assert "by hand" in str(error)  # noqa: PT017
         return

@@ -13,7 +13,7 @@ from commonplace.surfaces.install import jsonc
 from commonplace.surfaces.install.files import Unreadable
 
 
-def stripped(text: str) -> str:
+def strip_comments(text: str) -> str:
     """A reader of its own: the text as plain JSON, without comments and trailing commas, character by character."""
     out: list[str] = []
     at, quoted = 0, False
@@ -41,7 +41,7 @@ def stripped(text: str) -> str:
 
 
 def plain(text: str) -> Any:
-    return json.loads(stripped(text))
+    return json.loads(strip_comments(text))
 
 
 scalars = (
@@ -64,25 +64,27 @@ spaces = st.sampled_from(
 def texts(draw: st.DrawFn) -> str:
     """An object as somebody may have written it: comments, odd spaces, trailing commas."""
 
-    def written(value: Any) -> str:
+    def write_value(value: Any) -> str:
         if not isinstance(value, (dict, list)):
             return json.dumps(value, ensure_ascii=draw(st.booleans()))
         opening, closing = "{}" if isinstance(value, dict) else "[]"
         if isinstance(value, dict):
-            parts = [f"{json.dumps(key)}{draw(spaces)}:{draw(spaces)}{written(each)}" for key, each in value.items()]
+            parts = [
+                f"{json.dumps(key)}{draw(spaces)}:{draw(spaces)}{write_value(each)}" for key, each in value.items()
+            ]
         else:
-            parts = [written(each) for each in value]
-        shown = ",".join(f"{draw(spaces)}{part}{draw(spaces)}" for part in parts)
+            parts = [write_value(each) for each in value]
+        text = ",".join(f"{draw(spaces)}{part}{draw(spaces)}" for part in parts)
         trailing = "," if parts and draw(st.booleans()) else ""
-        return f"{opening}{shown}{trailing}{draw(spaces)}{closing}"
+        return f"{opening}{text}{trailing}{draw(spaces)}{closing}"
 
-    return draw(spaces) + written(draw(st.dictionaries(keys, values, max_size=4))) + draw(spaces)
+    return draw(spaces) + write_value(draw(st.dictionaries(keys, values, max_size=4))) + draw(spaces)
 
 
 def with_value(document: Any, path: tuple[str, ...], value: Any) -> Any:
     key, *rest = path
-    made = with_value(document.get(key, {}), tuple(rest), value) if rest else value
-    return {**document, key: made}
+    result = with_value(document.get(key, {}), tuple(rest), value) if rest else value
+    return {**document, key: result}
 
 
 def leads_through_objects(document: Any, path: tuple[str, ...]) -> bool:
@@ -109,16 +111,16 @@ def test_a_value_that_is_put_in_is_there_and_all_else_is_as_it_was(
         with pytest.raises(Unreadable):
             jsonc.put(text, path, value)
         return
-    made = jsonc.put(text, path, value)
-    assert plain(made) == with_value(document, path, value)
-    assert jsonc.put(made, path, value) == made
+    response = jsonc.put(text, path, value)
+    assert plain(response) == with_value(document, path, value)
+    assert jsonc.put(response, path, value) == response
     if path[0] not in document:
-        assert comments(made) == comments(text)
+        assert comments(response) == comments(text)
 
 
 def comments(text: str) -> list[str]:
     """Every comment of a text, in order."""
-    found: list[str] = []
+    result: list[str] = []
     at, quoted = 0, False
     while at < len(text):
         if quoted:
@@ -127,12 +129,12 @@ def comments(text: str) -> list[str]:
         elif text.startswith(("//", "/*"), at):
             end = text.find("\n", at) if text[at + 1] == "/" else text.index("*/", at + 2) + 2
             end = len(text) if end < 0 else end
-            found.append(text[at:end].rstrip())
+            result.append(text[at:end].rstrip())
             at = end
         else:
             quoted = text[at] == '"'
             at += 1
-    return found
+    return result
 
 
 @given(texts(), st.lists(keys, min_size=1, max_size=2).map(tuple), values)
@@ -143,28 +145,28 @@ def test_what_was_put_in_can_be_taken_out_again(text: str, path: tuple[str, ...]
         holder = holder.get(key) if isinstance(holder, dict) else None
     if not isinstance(holder, dict) or path[-1] in holder:
         return
-    made = jsonc.take(jsonc.put(text, path, value), path)
-    assert plain(made) == document
-    assert comments(made) == comments(text)
+    result = jsonc.take(jsonc.put(text, path, value), path)
+    assert plain(result) == document
+    assert comments(result) == comments(text)
     if holder:  # to the byte, where there was something before it
-        assert made == text
+        assert result == text
 
 
 @given(texts(), values)
 def test_a_value_that_is_replaced_leaves_every_byte_around_it(text: str, value: Any) -> None:
     for member in jsonc.read(text).inside:
         if [each.key for each in jsonc.read(text).inside].count(member.key) == 1:
-            made = jsonc.put(text, (member.key,), value)
-            assert made.startswith(text[: member.node.start])
-            assert made.endswith(text[member.node.end :])
+            response = jsonc.put(text, (member.key,), value)
+            assert response.startswith(text[: member.node.start])
+            assert response.endswith(text[member.node.end :])
 
 
 @given(texts())
 def test_taking_any_member_out_leaves_the_others(text: str) -> None:
     document = plain(text)
     for key in document:
-        made = jsonc.take(text, (key,))
-        assert plain(made) == {name: value for name, value in document.items() if name != key}
+        result = jsonc.take(text, (key,))
+        assert plain(result) == {name: value for name, value in document.items() if name != key}
 
 
 @given(texts(), keys, values)
@@ -174,9 +176,9 @@ def test_an_element_is_added_to_a_list_and_taken_out(text: str, key: str, elemen
         with pytest.raises(Unreadable):
             jsonc.add(text, (key,), element)
         return
-    made = jsonc.add(text, (key,), element)
-    assert plain(made)[key] == [*document.get(key, []), element]
-    again = jsonc.take(made, (key, len(document.get(key, []))))
+    result = jsonc.add(text, (key,), element)
+    assert plain(result)[key] == [*document.get(key, []), element]
+    again = jsonc.take(result, (key, len(document.get(key, []))))
     assert plain(again) == {**document, key: document.get(key, [])}
 
 

@@ -53,8 +53,8 @@ class Desk:
 
     def every(self) -> dict[str, bytes]:
         """All files there are, but for our copies."""
-        found = (each for each in [*self.user.rglob("*"), *self.project.rglob("*")] if each.is_file())
-        return {str(each): each.read_bytes() for each in found if files.BACKUP not in each.name}
+        result = (each for each in [*self.user.rglob("*"), *self.project.rglob("*")] if each.is_file())
+        return {str(each): each.read_bytes() for each in result if files.BACKUP not in each.name}
 
 
 @pytest.fixture
@@ -64,8 +64,8 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
 
 def server(**fields: Any) -> dict[str, Any]:
     """The schema of an entry that has exactly these fields."""
-    named = {"type": "object", "required": [*fields], "additionalProperties": False, "properties": fields}
-    return {"type": "object", "required": ["commonplace"], "properties": {"commonplace": named}}
+    names = {"type": "object", "required": [*fields], "additionalProperties": False, "properties": fields}
+    return {"type": "object", "required": ["commonplace"], "properties": {"commonplace": names}}
 
 
 def under(*keys: str, schema: dict[str, Any]) -> dict[str, Any]:
@@ -114,7 +114,7 @@ SHAPES = {
 }  # fmt: skip
 
 
-def grouped(*events: str, timeout: dict[str, Any], **more: Any) -> dict[str, Any]:
+def group_hooks(*events: str, timeout: dict[str, Any], **more: Any) -> dict[str, Any]:
     hook = {
         "type": "object", "required": ["type", "command", "timeout"], "additionalProperties": False,
         "properties": {"type": {"const": "command"}, "command": TEXT, "timeout": timeout, **more},
@@ -127,9 +127,9 @@ SECONDS, MILLISECONDS = {"type": "integer", "maximum": 60}, {"type": "integer", 
 FLAT = {"type": "array", "items": {"type": "object", "required": ["command"], "properties": {"command": TEXT, "timeout": SECONDS}}}  # fmt: skip
 HOOK_SHAPES = {
     # "Claude Code: hooks reference": events with groups of commands; timeouts in seconds.
-    "claude-code": grouped("SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd", timeout=SECONDS),
+    "claude-code": group_hooks("SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd", timeout=SECONDS),
     # "Codex: hooks": hooks.json beside config.toml, in the same shape.
-    "codex": grouped("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", timeout=SECONDS),
+    "codex": group_hooks("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", timeout=SECONDS),
     # "Cursor: hooks": a version, and flat entries under names that begin small.
     "cursor": {
         "type": "object", "required": ["version", "hooks"],
@@ -142,7 +142,7 @@ HOOK_SHAPES = {
         },
     },
     # "Gemini CLI: hooks reference": timeouts in milliseconds, and a name.
-    "gemini-cli": grouped(
+    "gemini-cli": group_hooks(
         "SessionStart", "BeforeAgent", "PreCompress", "SessionEnd", timeout=MILLISECONDS, name=TEXT
     ),
 }  # fmt: skip
@@ -250,9 +250,9 @@ def test_other_options_change_our_entry_and_keep_what_was_added_to_it(desk: Desk
     desk.run("codex")
     toml.write_text(toml.read_text() + "startup_timeout_sec = 20 # slow\n\n[mcp_servers.commonplace.env]\nA = '1'\n")
     desk.run("codex", "--tools", "notes")
-    found = tomllib.loads(toml.read_text())["mcp_servers"]["commonplace"]
-    assert found["args"][-2:] == ["--tools", "notes"]
-    assert (found["startup_timeout_sec"], found["env"]) == (20, {"A": "1"})
+    commonplace = tomllib.loads(toml.read_text())["mcp_servers"]["commonplace"]
+    assert commonplace["args"][-2:] == ["--tools", "notes"]
+    assert (commonplace["startup_timeout_sec"], commonplace["env"]) == (20, {"A": "1"})
     assert "# slow" in toml.read_text()
     desk.run("codex", "--remove")
     assert not tomllib.loads(toml.read_text())
@@ -309,13 +309,13 @@ def test_without_hooks_only_the_server_is_written(desk: Desk) -> None:
 
 
 def test_print_shows_everything_and_changes_nothing(desk: Desk) -> None:
-    shown = desk.run("gemini-cli", "--print")
+    output = desk.run("gemini-cli", "--print")
     path = desk.user / ".gemini/settings.json"
-    assert shown.startswith(f"# {path}\n")
-    jsonschema.validate(json.loads(shown.partition("\n")[2]), SHAPES["gemini-cli"])
+    assert output.startswith(f"# {path}\n")
+    jsonschema.validate(json.loads(output.partition("\n")[2]), SHAPES["gemini-cli"])
     assert desk.every() == {}
-    told = json.loads(desk.run("zed", "--print", "--json", "--file", "elsewhere/settings.json"))
-    assert told["files"][0]["path"] == str(desk.project / "elsewhere/settings.json")
+    data = json.loads(desk.run("zed", "--print", "--json", "--file", "elsewhere/settings.json"))
+    assert data["files"][0]["path"] == str(desk.project / "elsewhere/settings.json")
     assert desk.every() == {}
     path.parent.mkdir()
     path.write_text("{broken")
@@ -416,14 +416,16 @@ BROKEN = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "text", "said"), BROKEN)
-def test_a_file_that_cannot_be_understood_is_refused_and_untouched(desk: Desk, name: str, text: str, said: str) -> None:
+@pytest.mark.parametrize(("name", "text", "output"), BROKEN)
+def test_a_file_that_cannot_be_understood_is_refused_and_untouched(
+    desk: Desk, name: str, text: str, output: str
+) -> None:
     path = Path(config_file(CLIENTS[name], "user", Where("linux", str(desk.user), {})))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text.encode(errors="surrogateescape"))
     with pytest.raises(SettingsError) as refused:
         desk.run(name)
-    assert said in str(refused.value)
+    assert output in str(refused.value)
     assert "it was not changed" in str(refused.value)
     assert path.read_bytes() == text.encode(errors="surrogateescape")
     assert [each.name for each in path.parent.iterdir()] == [path.name]
@@ -443,10 +445,10 @@ def test_a_form_that_cannot_be_edited_by_the_line_is_left_to_people(desk: Desk, 
     path = Path(config_file(CLIENTS[name], "user", Where("linux", str(desk.user), {})))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
-    with pytest.raises(Refused, match=r"by hand|on its own line") as told:
+    with pytest.raises(Refused, match=r"by hand|on its own line") as caught:
         desk.run(name)
-    assert str(told.value).startswith(f"{path}: ")
-    assert str(told.value).endswith("; it was not changed")
+    assert str(caught.value).startswith(f"{path}: ")
+    assert str(caught.value).endswith("; it was not changed")
     assert path.read_text() == text
 
 
@@ -566,11 +568,11 @@ def test_the_environment_moves_files_as_the_clients_say() -> None:
         "COPILOT_HOME": "/x/copilot", "CLINE_MCP_SETTINGS_PATH": "/x/cline.json",
     }  # fmt: skip
     where = Where("linux", "/home/ann", moved)
-    found = {name: config_file(client, "user", where) for name, client in CLIENTS.items()}
-    assert found["codex"] == "/x/codex/config.toml"
-    assert found["claude-code"] == "/x/claude/.claude.json"
-    assert found["zed"] == "/x/config/zed/settings.json"
-    assert (found["copilot-cli"], found["cline"]) == ("/x/copilot/mcp-config.json", "/x/cline.json")
+    result = {name: config_file(client, "user", where) for name, client in CLIENTS.items()}
+    assert result["codex"] == "/x/codex/config.toml"
+    assert result["claude-code"] == "/x/claude/.claude.json"
+    assert result["zed"] == "/x/config/zed/settings.json"
+    assert (result["copilot-cli"], result["cline"]) == ("/x/copilot/mcp-config.json", "/x/cline.json")
     hooks = CLIENTS["claude-code"].hooks
     assert hooks
     assert hooks_file(hooks, "user", where) == "/x/claude/settings.json"
@@ -584,12 +586,12 @@ def test_opencode_is_also_configured_where_it_allows_comments(desk: Desk) -> Non
 
 
 def test_a_hook_is_written_as_the_shell_of_the_system_reads_it() -> None:
-    wanted = plan.InstallRequest(["/opt/my tools/commonplace"], "/home/ann/it's here")
-    assert plan.hook_command(wanted, "session-end", "codex", "linux") == (
+    expected = plan.InstallRequest(["/opt/my tools/commonplace"], "/home/ann/it's here")
+    assert plan.hook_command(expected, "session-end", "codex", "linux") == (
         "'/opt/my tools/commonplace' hook session-end --client codex --home '/home/ann/it'\"'\"'s here'"
     )
-    wanted = plan.InstallRequest([r"C:\my tools\commonplace.exe"], r"C:\Users\ann\.commonplace")
-    assert plan.hook_command(wanted, "session-start", "cursor", "win32") == (
+    expected = plan.InstallRequest([r"C:\my tools\commonplace.exe"], r"C:\Users\ann\.commonplace")
+    assert plan.hook_command(expected, "session-start", "cursor", "win32") == (
         '"C:/my tools/commonplace.exe" hook session-start --client cursor --home "C:/Users/ann/.commonplace"'
     )
 
@@ -610,7 +612,7 @@ def test_the_server_that_was_written_down_answers(desk: Desk) -> None:
     desk.run("claude-code")
     entry = json.loads((desk.user / ".claude.json").read_text())["mcpServers"]["commonplace"]
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
-    said = [
+    output = [
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
         {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
@@ -620,7 +622,7 @@ def test_the_server_that_was_written_down_answers(desk: Desk) -> None:
     ) as process:
         assert process.stdin
         assert process.stdout
-        for message in said:
+        for message in output:
             process.stdin.write(json.dumps(message) + "\n")
         process.stdin.flush()
         answers = [json.loads(process.stdout.readline()) for _ in range(2)]
@@ -646,15 +648,15 @@ def test_the_hooks_that_were_written_down_run_in_a_shell(desk: Desk) -> None:
 def test_a_client_whose_model_reads_only_text_gets_its_answers_there(name: str, tmp_path: Path) -> None:
     where = Where("linux", str(tmp_path), {}, str(tmp_path))
     edits = plan.plan_edits(CLIENTS[name], "user", where, plan.InstallRequest(("commonplace",), hooks=False))
-    said = json.dumps(list(edits.values()))
-    assert ('"--answers", "text"' in said) is not CLIENTS[name].structured
+    text = json.dumps(list(edits.values()))
+    assert ('"--answers", "text"' in text) is not CLIENTS[name].structured
 
 
 def test_the_hooks_that_show_the_context_know_which_tools_the_client_is_given() -> None:
-    wanted = plan.InstallRequest(("commonplace",), tools="notes,journal")
+    expected = plan.InstallRequest(("commonplace",), tools="notes,journal")
     for hook in ("session-start", "prompt"):
-        assert plan.hook_command(wanted, hook, "claude-code", "linux").endswith(" --tools notes,journal")
-    assert "--tools" not in plan.hook_command(wanted, "session-end", "claude-code", "linux")
+        assert plan.hook_command(expected, hook, "claude-code", "linux").endswith(" --tools notes,journal")
+    assert "--tools" not in plan.hook_command(expected, "session-end", "claude-code", "linux")
 
 
 def test_a_file_that_people_share_names_the_command_where_the_shell_finds_it(tmp_path: Path) -> None:

@@ -20,8 +20,8 @@ from commonplace.storage.file_locks import lock
 from commonplace.surfaces.mcp import resources
 from commonplace.tools import catalog
 
-from .test_process import COMMAND, _port, ask, heard, request, run, serving, shaken
-from .test_server import ERAS, TIMEOUT_SECONDS, served, text_of
+from .test_process import COMMAND, _port, ask, read_message, request, run, serving, start_session
+from .test_server import ERAS, TIMEOUT_SECONDS, serve, text_of
 
 WRONG = (None, "", 0, "x", [], {}, True, "\0", "é\u202e", 1.5, ["a|b"])
 
@@ -29,7 +29,7 @@ WRONG = (None, "", 0, "x", [], {}, True, "\0", "é\u202e", 1.5, ["a|b"])
 @pytest.mark.asyncio
 async def test_an_answer_keeps_its_schema_and_a_refusal_is_a_sentence_alone(tmp_path: Path) -> None:
     """Clients in TypeScript check whatever is structured against the schema, in refusals too."""
-    async with served(tmp_path, toolsets=catalog.TOOLSETS) as client:
+    async with serve(tmp_path, toolsets=catalog.TOOLSETS) as client:
         for tool in (await client.list_tools()).tools:
             names = tool.input_schema["properties"]
             cases: list[dict[str, Any]] = [{}, *(dict.fromkeys(names, value) for value in WRONG)]
@@ -45,7 +45,7 @@ async def test_an_answer_keeps_its_schema_and_a_refusal_is_a_sentence_alone(tmp_
 @pytest.mark.asyncio
 @pytest.mark.parametrize("era", ERAS)
 async def test_addresses_and_numbers_that_are_none_are_the_clients_to_mend(tmp_path: Path, era: str) -> None:
-    async with served(tmp_path, era) as client:
+    async with serve(tmp_path, era) as client:
         for uri in ("commonplace://[", "commonplace://[::1", f"commonplace://context?budget={'9' * 5000}", "", "//"):
             with pytest.raises(MCPError) as refused:
                 await client.read_resource(uri)
@@ -58,7 +58,7 @@ async def test_addresses_and_numbers_that_are_none_are_the_clients_to_mend(tmp_p
 @pytest.mark.asyncio
 async def test_a_user_and_a_channel_given_as_flags_hold_for_every_context(tmp_path: Path) -> None:
     Memory(tmp_path).call("MemoryTool", {"op": "createSkill", "name": "s", "description": "bobs own", "owner": "bob"})
-    async with served(tmp_path, flags={"user": "ann", "channel": "tea"}) as client:
+    async with serve(tmp_path, flags={"user": "ann", "channel": "tea"}) as client:
         for uri in ("commonplace://context?user=bob", "commonplace://receipt?channel=coffee"):
             with pytest.raises(MCPError, match=r"this server serves the (user ann|channel tea) alone"):
                 await client.read_resource(uri)
@@ -66,7 +66,7 @@ async def test_a_user_and_a_channel_given_as_flags_hold_for_every_context(tmp_pa
             await client.get_prompt("recall", {"channel": "coffee"})
         same = await client.read_resource("commonplace://context?user=ann&channel=tea")
         assert "bobs own" not in same.contents[0].text
-    async with served(tmp_path, defaults={"user": "ann"}) as client:
+    async with serve(tmp_path, defaults={"user": "ann"}) as client:
         assert "bobs own" in (await client.read_resource("commonplace://context?user=bob")).contents[0].text
 
 
@@ -75,7 +75,7 @@ async def test_a_home_is_watched_only_while_somebody_listens(tmp_path: Path) -> 
     def watchers() -> list[threading.Thread]:
         return [thread for thread in threading.enumerate() if thread.name == f"watch {tmp_path}"]
 
-    async with served(tmp_path) as client:
+    async with serve(tmp_path) as client:
         for _ in range(2):
             async with client.listen(resources_list_changed=True):
                 (watcher,) = watchers()
@@ -88,7 +88,7 @@ async def test_a_home_is_watched_only_while_somebody_listens(tmp_path: Path) -> 
 @pytest.mark.filterwarnings("ignore:resources/")
 async def test_a_client_subscribes_to_so_much_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resources, "MAX_SUBSCRIPTIONS", 2)
-    async with served(tmp_path, "legacy") as client:
+    async with serve(tmp_path, "legacy") as client:
         for number in range(2):
             await client.subscribe_resource(f"commonplace://page/memory/{number}.md")
         with pytest.raises(MCPError, match="2 subscriptions are the most: end some first"):
@@ -101,28 +101,28 @@ async def test_a_client_subscribes_to_so_much_and_no_more(tmp_path: Path, monkey
 async def test_whoever_opens_a_memory_that_somebody_holds_keeps_nobody_else_waiting(tmp_path: Path) -> None:
     homes = tmp_path / "homes"
     (homes / "held").mkdir(parents=True)
-    async with served(tmp_path / "own", homes=str(homes)) as client:
+    async with serve(tmp_path / "own", homes=str(homes)) as client:
         await client.call_tool("recall", {})
         with lock(str(homes / "held/.locks"), "page", "directives/memory.md"):
-            waiting = asyncio.create_task(client.call_tool("recall", {}, meta={"commonplace/home": "held"}))
+            task = asyncio.create_task(client.call_tool("recall", {}, meta={"commonplace/home": "held"}))
             for _ in range(20):
                 await client.call_tool("recall", {})
-            assert not waiting.done()
-        assert not (await waiting).is_error
+            assert not task.done()
+        assert not (await task).is_error
 
 
 def test_half_a_character_is_no_reason_not_to_answer(tmp_path: Path) -> None:
-    with shaken(tmp_path) as server:
+    with start_session(tmp_path) as server:
         ask(server, 2, "tools/call", name="remember", arguments={"content": "a cut \ud83d, a \\ud83d, a \U0001f600"})
-        assert heard(server)["id"] == 2
+        assert read_message(server)["id"] == 2
         for number, method in ((3, "resources/read"), (4, "tools/call")):
             ask(server, number, method, uri="\ud800", name="\udfff")
-            assert heard(server)["id"] == number
+            assert read_message(server)["id"] == number
     assert "a cut ?, a \\ud83d, a \U0001f600" in Memory(tmp_path).call("recall")["content"].replace("\ufffd", "?")
 
 
 def test_a_server_in_a_terminal_ends_on_an_interrupt(tmp_path: Path) -> None:
-    with shaken(tmp_path) as server:
+    with start_session(tmp_path) as server:
         assert server.stdin
         server.stdin.flush()
         server.send_signal(signal.SIGINT)
@@ -140,8 +140,8 @@ def test_an_origin_that_cannot_be_read_is_another_site(tmp_path: Path) -> None:
 
 def test_one_who_listens_does_not_keep_the_server_from_ending(tmp_path: Path) -> None:
     meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
-    asked = {"notifications": {"resourcesListChanged": True}, "_meta": meta}
-    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": asked})
+    question = {"notifications": {"resourcesListChanged": True}, "_meta": meta}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": question})
     head = (
         "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nMcp-Method: subscriptions/listen\r\n"
         "Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\n"
@@ -153,9 +153,9 @@ def test_one_who_listens_does_not_keep_the_server_from_ending(tmp_path: Path) ->
         socket.create_connection(("127.0.0.1", _port(server.stderr)), TIMEOUT_SECONDS) as web,
     ):
         web.sendall((head + body).encode())
-        told = b""
-        while b"acknowledged" not in told:
-            told += web.recv(1000)
+        data = b""
+        while b"acknowledged" not in data:
+            data += web.recv(1000)
         server.send_signal(signal.SIGTERM)
         _, complaints = server.communicate(timeout=TIMEOUT_SECONDS)
     assert "Traceback" not in complaints

@@ -35,20 +35,20 @@ def ask(server: subprocess.Popen[str], number: int, method: str, **params: Any) 
     server.stdin.flush()
 
 
-def heard(server: subprocess.Popen[str]) -> Any:
+def read_message(server: subprocess.Popen[str]) -> Any:
     assert server.stdout
     return json.loads(server.stdout.readline())
 
 
-def started(home: Path, *options: str) -> subprocess.Popen[str]:
+def start_server(home: Path, *options: str) -> subprocess.Popen[str]:
     command = [*COMMAND, "--home", str(home), "mcp", *options]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
-def shaken(home: Path, *options: str) -> subprocess.Popen[str]:
-    server = started(home, *options)
+def start_session(home: Path, *options: str) -> subprocess.Popen[str]:
+    server = start_server(home, *options)
     ask(server, 1, "initialize", **SHAKE)
-    assert heard(server)["result"]["protocolVersion"] == "2024-11-05"
+    assert read_message(server)["result"]["protocolVersion"] == "2024-11-05"
     assert server.stdin
     server.stdin.write('{"jsonrpc": "2.0", "method": "notifications/initialized"}\n')
     return server
@@ -60,31 +60,31 @@ async def test_the_official_client_starts_it_and_leaves_it(tmp_path: Path, era: 
     server = StdioServerParameters(command=COMMAND[0], args=[*COMMAND[1:], "--home", str(tmp_path), "mcp"])
     async with Client(stdio_client(server), mode=era) as client:
         await client.call_tool("remember", {"content": "Ann prefers rooibos."})
-        found = await client.call_tool("memory_search", {"query": "rooibos"})
-    assert found.structured_content["results"]
+        reply = await client.call_tool("memory_search", {"query": "rooibos"})
+    assert reply.structured_content["results"]
 
 
 def test_a_client_from_before_structured_answers_gets_text(tmp_path: Path) -> None:
-    with shaken(tmp_path) as server:
+    with start_session(tmp_path) as server:
         ask(server, 2, "tools/list")
-        assert all("outputSchema" not in tool for tool in heard(server)["result"]["tools"])
+        assert all("outputSchema" not in tool for tool in read_message(server)["result"]["tools"])
         ask(server, 3, "tools/call", name="remember", arguments={"content": "tea"})
-        result = heard(server)["result"]
+        result = read_message(server)["result"]
         assert json.loads(result["content"][0]["text"])["success"] is True
         assert "structuredContent" not in result
 
 
 def test_it_ends_when_its_client_does(tmp_path: Path) -> None:
-    with shaken(tmp_path) as server:
+    with start_session(tmp_path) as server:
         assert server.stdin
         server.stdin.close()
         assert server.wait(TIMEOUT_SECONDS) == 0
 
 
 def test_what_a_client_wrote_before_it_vanished_is_there_and_the_server_is_not(tmp_path: Path) -> None:
-    with shaken(tmp_path) as server:
+    with start_session(tmp_path) as server:
         ask(server, 2, "tools/call", name="remember", arguments={"content": "last words"})
-        heard(server)
+        read_message(server)
         ask(server, 3, "tools/call", name="memory_search", arguments={"query": "words"})
         assert server.stdout
         server.stdout.close()  # nobody reads the answer, and nobody asks again
@@ -116,25 +116,25 @@ def _wait_until_gone(pid: int) -> None:
         handle = os.pidfd_open(pid)
     except ProcessLookupError:
         return
-    waiting = select.poll()  # `select` takes no number above 1023
-    waiting.register(handle, select.POLLIN)
+    poll = select.poll()  # `select` takes no number above 1023
+    poll.register(handle, select.POLLIN)
     try:
-        assert waiting.poll(TIMEOUT_SECONDS * 1000), "the server is still there"
+        assert poll.poll(TIMEOUT_SECONDS * 1000), "the server is still there"
     finally:
         os.close(handle)
 
 
 def test_lines_that_are_no_requests_stop_nothing(tmp_path: Path) -> None:
-    with shaken(tmp_path) as server:
+    with start_session(tmp_path) as server:
         assert server.stdin
         server.stdin.write('not json\n{"jsonrpc": "2.0"}\n[]\n"\\ud800"\n\n')
         ask(server, 2, "tools/call", name="recall", arguments=[])
         ask(server, 3, "no/such/method")
         ask(server, 4, "tools/call", name="recall", arguments={})
-        answer = heard(server)
+        answer = read_message(server)
         while answer.get("id") != 4:
             assert "error" in answer or "method" in answer, answer
-            answer = heard(server)
+            answer = read_message(server)
         assert "result" in answer
 
 
@@ -150,9 +150,9 @@ def serving(home: Path, *options: str, **environment: str) -> Iterator[int]:
             server.wait(TIMEOUT_SECONDS)
 
 
-def _port(told: IO[str] | None) -> int:
-    assert told
-    line = told.readline()
+def _port(stream: IO[str] | None) -> int:
+    assert stream
+    line = stream.readline()
     assert "/mcp" in line, line
     return int(line.rsplit(":", 1)[1].partition("/")[0])
 
@@ -164,8 +164,8 @@ async def test_many_clients_share_one_memory_over_http(tmp_path: Path, era: str)
         url = f"http://127.0.0.1:{port}/mcp"
         async with Client(url, mode=era) as one, Client(url, mode=era) as other:
             await one.call_tool("remember", {"content": "Ann prefers rooibos."})
-            found = await other.call_tool("memory_search", {"query": "rooibos"})
-    assert found.structured_content["results"]
+            reply = await other.call_tool("memory_search", {"query": "rooibos"})
+    assert reply.structured_content["results"]
 
 
 @pytest.mark.asyncio
@@ -191,13 +191,13 @@ def request(port: int, method: str = "POST", path: str = "/mcp", **headers: str)
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_SECONDS)
     meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}})
-    given = {
+    header_fields = {
         "Content-Type": "application/json", "Accept": "application/json, text/event-stream",
         "Mcp-Method": "tools/list", "MCP-Protocol-Version": "2026-07-28",
     }  # fmt: skip
-    given |= {name.replace("_", "-"): value for name, value in headers.items()}
-    connection.putrequest(method, path, skip_host="Host" in given)
-    for name, value in {**given, "Content-Length": str(len(body))}.items():
+    header_fields |= {name.replace("_", "-"): value for name, value in headers.items()}
+    connection.putrequest(method, path, skip_host="Host" in header_fields)
+    for name, value in {**header_fields, "Content-Length": str(len(body))}.items():
         connection.putheader(name, value)
     with closing(connection):
         connection.endheaders(body.encode())

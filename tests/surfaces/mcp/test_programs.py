@@ -67,27 +67,27 @@ def run(programs: Path, *command: str, home: Path) -> subprocess.CompletedProces
     return subprocess.run(whole, capture_output=True, text=True, check=False, env=environment, timeout=300)
 
 
-def inspect(programs: Path, tmp_path: Path, era: str, toolsets: tuple[str, ...], *asked: str) -> Any:
+def inspect(programs: Path, tmp_path: Path, era: str, toolsets: tuple[str, ...], *arguments: str) -> Any:
     """What the inspector's command line says of a server that it starts."""
     server = {"command": sys.executable, "args": ["-m", "commonplace", "--home", str(tmp_path / "home"), "mcp"]}
     server["args"] += ["--tools", ",".join(toolsets)]
     config = tmp_path / "config.json"
     config.write_text(json.dumps({"mcpServers": {"memory": server}}))
-    chosen = ["--config", str(config), "--server", "memory", "--protocol-era", era]
-    done = run(programs, "inspector", "--cli", *chosen, *asked, home=tmp_path)
+    selection = ["--config", str(config), "--server", "memory", "--protocol-era", era]
+    done = run(programs, "inspector", "--cli", *selection, *arguments, home=tmp_path)
     assert done.returncode == 0, done.stderr[-2000:]
     return json.loads(done.stdout), done.stderr
 
 
 @pytest.mark.parametrize("era", ERAS)
 def test_the_inspector_finds_nothing_wrong_with_any_tool(programs: Path, tmp_path: Path, era: str) -> None:
-    everyday, told = inspect(programs, tmp_path, era, EVERYDAY, "--method", "tools/list", "--strict")
+    everyday, answer = inspect(programs, tmp_path, era, EVERYDAY, "--method", "tools/list", "--strict")
     assert len(everyday["tools"]) == 10
-    assert "Warning" not in told
-    assert "Error" not in told
-    every, told = inspect(programs, tmp_path, era, TOOLSETS, "--method", "tools/list", "--strict")
+    assert "Warning" not in answer
+    assert "Error" not in answer
+    every, answer = inspect(programs, tmp_path, era, TOOLSETS, "--method", "tools/list", "--strict")
     assert len(every["tools"]) == 15
-    assert "Error: tool" not in told
+    assert "Error: tool" not in answer
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -97,14 +97,14 @@ def test_the_inspector_reads_pages_and_prompts(programs: Path, tmp_path: Path, e
     (page,) = [each["uri"] for each in listed["resources"] if each["uri"].endswith("tea.md")]
     read, _ = inspect(programs, tmp_path, era, EVERYDAY, "--method", "resources/read", "--uri", page)
     assert read["contents"][0]["text"] == "Ann drinks rooibos."
-    asked = ("--method", "prompts/get", "--prompt-name", "recall", "--prompt-args", "topic=rooibos")
-    prompt, _ = inspect(programs, tmp_path, era, EVERYDAY, *asked)
+    request = ("--method", "prompts/get", "--prompt-name", "recall", "--prompt-args", "topic=rooibos")
+    prompt, _ = inspect(programs, tmp_path, era, EVERYDAY, *request)
     assert "rooibos" in prompt["messages"][0]["content"]["text"]
 
 
 @pytest.mark.parametrize("era", ["legacy", "modern"])
 def test_five_hundred_calls_at_once_and_none_fails(programs: Path, tmp_path: Path, era: str) -> None:
-    asked = (
+    request = (
         "--method",
         "tools/call",
         "--tool-name",
@@ -114,10 +114,10 @@ def test_five_hundred_calls_at_once_and_none_fails(programs: Path, tmp_path: Pat
         "content=x",
         "mode=append",
     )
-    figures, _ = inspect(programs, tmp_path, era, EVERYDAY, *asked, "--load", "--load-requests", "500")
+    figures, _ = inspect(programs, tmp_path, era, EVERYDAY, *request, "--load", "--load-requests", "500")
     assert (figures["ok"], figures["errors"], figures["toolErrors"]) == (500, 0, 0)
-    found = Memory(tmp_path / "home").call("search_memory", {"query": "load"})
-    assert found["matches"][0]["content"].count("x") == 500
+    reply = Memory(tmp_path / "home").call("search_memory", {"query": "load"})
+    assert reply["matches"][0]["content"].count("x") == 500
 
 
 def test_the_generic_scenarios_of_the_conformance_suite_pass(programs: Path, tmp_path: Path) -> None:
@@ -129,9 +129,9 @@ def test_the_generic_scenarios_of_the_conformance_suite_pass(programs: Path, tmp
             )
             checks = json.loads(re.search(r"^\[.*^\]", done.stdout, re.DOTALL | re.MULTILINE)[0])
             assert checks, scenario
-            assert [each["id"] for each in checks if _failed(each)] == [], scenario
+            assert [each["id"] for each in checks if _is_failure(each)] == [], scenario
 
 
-def _failed(check: dict[str, Any]) -> bool:
+def _is_failure(check: dict[str, Any]) -> bool:
     """Some checks can be made only with tools that exist for them alone: the suite itself says so."""
     return check["status"] == "FAILURE" and not check.get("details", {}).get("untestable")
