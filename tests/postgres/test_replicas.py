@@ -12,6 +12,7 @@ import pytest
 from commonplace import Memory
 from commonplace.index.handle import IndexView
 from commonplace.search.pipeline import SearchResult
+from commonplace.storage.postgres import connection as connections
 from commonplace.storage.postgres import index_handle as handles
 from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.migrate import migrate
@@ -33,7 +34,9 @@ def home(pair: Pair) -> str:
 
 
 @pytest.fixture
-def memory(home: str) -> Iterator[Memory]:
+def memory(home: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
+    """One that waits for a replica that answers, however busy the machine is."""
+    monkeypatch.setattr(connections, "REPLICA_POOL_TIMEOUT_SECONDS", connections.POOL_TIMEOUT_SECONDS)
     with Memory(home) as opened:
         opened.call("remember", {"content": "Ann prefers green tea."})
         assert opened.search("green tea")
@@ -121,6 +124,8 @@ def test_a_replica_that_is_killed_is_reported_and_not_needed(
     admin(pair.primary.get_uri(), "ALTER SYSTEM SET synchronous_standby_names = ''")
     admin(pair.primary.get_uri(), "SELECT pg_reload_conf()")
     pair.stop_the_replica()
+    for pool in memory.home.index._replica._pools.all():  # type: ignore[attr-defined]
+        monkeypatch.setattr(pool, "timeout", 1.0)
     answer = search_home(memory, "green tea")
     assert "green tea" in answer.hits[0].text
     assert "the replica for searches did not answer" in answer.warnings[0]
