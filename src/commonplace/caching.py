@@ -116,13 +116,13 @@ def cache_within(limit_bytes: int) -> Callable[[Callable[Parameters, Value]], Ca
         cache: ByteCache[Any, Value] = ByteCache(f"{function.__module__}.{function.__qualname__}", limit_bytes)
 
         @wraps(function)
-        def call(*arguments: Parameters.args, **named: Parameters.kwargs) -> Value:
-            key: Any = (*arguments, *named.items()) if named else arguments
+        def call(*arguments: Parameters.args, **options: Parameters.kwargs) -> Value:
+            key: Any = (*arguments, *options.items()) if options else arguments
             value: Any = cache.recent.get(key, _ABSENT)
             if value is _ABSENT:
                 value = cache.get(key, _ABSENT)
                 if value is _ABSENT:
-                    value = function(*arguments, **named)
+                    value = function(*arguments, **options)
                     cache.add_new(key, value)
             result: Value = value
             return result

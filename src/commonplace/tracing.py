@@ -73,11 +73,11 @@ def trace_calls(name: str) -> Callable[[Callable[Parameters, Result]], Callable[
 
     def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
         @wraps(function)
-        def run(*arguments: Parameters.args, **named: Parameters.kwargs) -> Result:
+        def run(*arguments: Parameters.args, **options: Parameters.kwargs) -> Result:
             if _tracer is None:
-                return function(*arguments, **named)
+                return function(*arguments, **options)
             with _report(_tracer, name):
-                return function(*arguments, **named)
+                return function(*arguments, **options)
 
         return run
 

@@ -226,7 +226,7 @@ def _require_object(arguments: object) -> object:
 class FilePath(NamedTuple):
     """A path as the model gave it, as a path of the home, and the latter with links followed."""
 
-    given: str
+    requested: str
     unresolved: str
     resolved: str
 
@@ -254,35 +254,35 @@ class MemoryFiles:
             if kind == "folder":
                 return self._view_folder(file)
             if kind != "file":
-                raise NotText(f"Unsupported file type for {file.given}")
+                raise NotText(f"Unsupported file type for {file.requested}")
             with _sdk_errors_for_edits(file):
                 page = self._pages.read(file.resolved)
             self._pages.mark_read(page)
             lines = page.text.split("\n")
             if len(lines) > _MAX_LINES:
-                raise InvalidArgument(f"File {file.given} exceeds maximum line limit of {_MAX_LINES:,} lines.")
+                raise InvalidArgument(f"File {file.requested} exceeds maximum line limit of {_MAX_LINES:,} lines.")
             first, last = parse_view_range(view_range, len(lines))
-            return f"Here's the content of {file.given} with line numbers:\n{number_lines(lines, first, last)}"
+            return f"Here's the content of {file.requested} with line numbers:\n{number_lines(lines, first, last)}"
 
     def _view_folder(self, file: FilePath) -> str:
         entry = self._tree.entry(file.resolved)
         size = entry.size if entry else DEFAULT_FOLDER_BYTES
         list_folder = self._tree.folder_lister(file.resolved)
-        return render_listing(file.given, size, _list_levels(list_folder, file.resolved, _LISTING_LEVELS))
+        return render_listing(file.requested, size, _list_levels(list_folder, file.resolved, _LISTING_LEVELS))
 
     def create(self, path: object, file_text: object) -> str:
         with self._write_call("create"):
             file = self.parse_path("path", path)
             text = self._apply_secret_policy("file_text", file_text)
             self._check_new_name(file)
-            exists = f"File {file.given} already exists"
+            exists = f"File {file.requested} already exists"
             if self._kind(file.resolved) == "folder":
                 raise Conflict(exists)
             try:
                 self.home.writer.write(file.resolved, text, None if self.overwrite else ABSENT)
             except StaleVersion as error:
                 raise Conflict(exists) from error
-            return f"File created successfully at: {file.given}"
+            return f"File created successfully at: {file.requested}"
 
     def str_replace(self, path: object, old_str: object, new_str: object) -> str:
         with self._write_call("str_replace"):
@@ -291,7 +291,9 @@ class MemoryFiles:
             new = self._apply_secret_policy("new_str", new_str)
             if not old:
                 raise InvalidArgument("No replacement was performed, old_str is empty. Please say what to replace.")
-            before, after = self._edit(file, lambda text: replace_once(text, *as_stored(text, old, new), file.given))
+            before, after = self._edit(
+                file, lambda text: replace_once(text, *as_stored(text, old, new), file.requested)
+            )
             line = before.count("\n", 0, before.find(as_stored(before, old, new)[0])) + 1
             lines = after.split("\n")
             return _EDITED + number_lines(lines, max(1, line - _SNIPPET_LINES), line + _SNIPPET_LINES)
@@ -301,7 +303,7 @@ class MemoryFiles:
             file = self._require_file(path)
             new = self._apply_secret_policy("insert_text", insert_text)
             self._edit(file, lambda text: insert_after(text, insert_line, new))
-            return f"The file {file.given} has been edited."
+            return f"The file {file.requested} has been edited."
 
     def delete(self, path: object) -> str:
         with self._write_call("delete"):
@@ -317,7 +319,7 @@ class MemoryFiles:
                     self.home.writer.remove_folder(target)
                 else:
                     self.home.writer.remove_file(target)
-            return f"Successfully deleted {file.given}"
+            return f"Successfully deleted {file.requested}"
 
     def rename(self, old_path: object, new_path: object) -> str:
         with self._write_call("rename"):
@@ -325,18 +327,18 @@ class MemoryFiles:
             new = self.parse_path("new_path", new_path)
             if old.resolved == self.folder:
                 raise InvalidArgument("Cannot rename the /memories directory itself")
-            exists = f"The destination {new.given} already exists"
+            exists = f"The destination {new.requested} already exists"
             with _sdk_error_if_missing(old):
                 if self._kind(new.resolved):
                     raise Conflict(exists)
                 if new.resolved.startswith(f"{old.resolved}/") and self._kind(old.resolved) == "folder":
-                    raise InvalidArgument(f"Cannot rename {old.given} to {new.given}, which is inside of it")
+                    raise InvalidArgument(f"Cannot rename {old.requested} to {new.requested}, which is inside of it")
                 self._check_new_name(new)
                 try:
                     self.home.writer.move(self._tree.resolve(old.unresolved, follow_last=False), new.resolved)
                 except StaleVersion as error:
                     raise Conflict(exists) from error
-            return f"Successfully renamed {old.given} to {new.given}"
+            return f"Successfully renamed {old.requested} to {new.requested}"
 
     def clear(self) -> str:
         with self._write_call("clear"):
@@ -394,13 +396,13 @@ class MemoryFiles:
     def _require_kind(self, file: FilePath) -> str:
         kind = self._kind(file.resolved)
         if not kind:
-            raise NotFound(f"The path {file.given} does not exist. Please provide a valid path.")
+            raise NotFound(f"The path {file.requested} does not exist. Please provide a valid path.")
         return kind
 
     def _require_file(self, path: object) -> FilePath:
         file = self.parse_path("path", path)
         if self._require_kind(file) != "file":
-            raise NotText(f"The path {file.given} is not a file.")
+            raise NotText(f"The path {file.requested} is not a file.")
         return file
 
     def _edit(self, file: FilePath, change: Callable[[str], str]) -> tuple[str, str]:
@@ -426,13 +428,13 @@ class MemoryFiles:
     def _check_new_name(self, file: FilePath) -> None:
         """Accept only names that search, backup and forget cover."""
         if obstacle := self._file_above(file.resolved):
-            raise Conflict(f"The path {file.given} leads through {obstacle}, which is not a directory.")
+            raise Conflict(f"The path {file.requested} leads through {obstacle}, which is not a directory.")
         if any(part.startswith(".") for part in file.resolved.removeprefix(self.folder).split("/")):
-            raise InvalidArgument(f"Path {file.given} is hidden: use names that do not begin with a dot")
+            raise InvalidArgument(f"Path {file.requested} is hidden: use names that do not begin with a dot")
         if any(len(part.encode()) > MAX_NAME_BYTES for part in file.resolved.split("/")):
             limit = f"{MAX_NAME_BYTES} bytes at most"
-            raise InvalidArgument(f"Path {file.given[:60]}… has a name that is too long: {limit}")
-        if self._apply_secret_policy("path", file.given) != file.given:  # a redacted name would be another file
+            raise InvalidArgument(f"Path {file.requested[:60]}… has a name that is too long: {limit}")
+        if self._apply_secret_policy("path", file.requested) != file.requested:  # a redacted name would be another file
             raise HoldsSecret("the path contains what looks like a secret", advice="Use another name")
 
     def _file_above(self, path: str) -> str:
@@ -452,10 +454,10 @@ def _sdk_errors_for_edits(file: FilePath) -> Iterator[None]:
     try:
         yield
     except PageNotFound as error:
-        sentence = f"The file {file.given} no longer exists (may have been deleted or renamed concurrently)."
+        sentence = f"The file {file.requested} no longer exists (may have been deleted or renamed concurrently)."
         raise NotFound(sentence) from error
     except NotText as error:
-        raise NotText(f"The file {file.given} is not a valid UTF-8 text file.") from error
+        raise NotText(f"The file {file.requested} is not a valid UTF-8 text file.") from error
 
 
 @contextmanager
@@ -463,7 +465,7 @@ def _sdk_error_if_missing(file: FilePath) -> Iterator[None]:
     try:
         yield
     except PageNotFound as error:
-        raise NotFound(f"The path {file.given} does not exist") from error
+        raise NotFound(f"The path {file.requested} does not exist") from error
 
 
 def _list_levels(list_folder: ListFolder, folder: str, levels: int) -> Iterator[tuple[str, bool, int]]:

@@ -29,16 +29,16 @@ class MemoryTool(BaseTool):
     function: Function = Field(exclude=True)
     handle_tool_error: Any = True
 
-    def _run(self, /, *given: str, **arguments: Any) -> str:  # a model may call an argument `self`
+    def _run(self, /, *texts: str, **arguments: Any) -> str:  # a model may call an argument `self`
         function = self.function
-        outcome = function.memory.attempt(function.name, given[0] if given else arguments, function.toolsets)
+        outcome = function.memory.attempt(function.name, texts[0] if texts else arguments, function.toolsets)
         answer = to_json(outcome.reply)
         if outcome.error:
             raise ToolException(answer)
         return answer
 
-    async def _arun(self, /, *given: str, **arguments: Any) -> str:
-        return await asyncio.to_thread(self._run, *given, **arguments)
+    async def _arun(self, /, *texts: str, **arguments: Any) -> str:
+        return await asyncio.to_thread(self._run, *texts, **arguments)
 
     def _parse_input(self, tool_input: str | dict[str, Any], tool_call_id: str | None) -> str | dict[str, Any]:
         """Return the input as it comes: the memory checks arguments itself, and understands JSON text as well."""

@@ -275,12 +275,14 @@ def _split_by_item(lines: list[str], first: int, last: int) -> list[Passage]:
     last = min(last, len(lines))
     passages: list[Passage] = []
     line = first
-    for found in find_lists(lines, first, last):
-        if not all(is_heading_or_intro(text) for text in lines[line - 1 : found.first - 1]):
-            passages += _split_lines(lines, line, found.first - 1)
-        for item in found.items:
-            passages += (part._replace(hint=found.context, lead=found.context) for part in _split_lines(lines, *item))
-        line = found.last + 1
+    for listing in find_lists(lines, first, last):
+        if not all(is_heading_or_intro(text) for text in lines[line - 1 : listing.first - 1]):
+            passages += _split_lines(lines, line, listing.first - 1)
+        for item in listing.items:
+            passages += (
+                part._replace(hint=listing.context, lead=listing.context) for part in _split_lines(lines, *item)
+            )
+        line = listing.last + 1
     return [*passages, *_split_lines(lines, line, last)]
 
 
@@ -418,11 +420,11 @@ def read_page_tags(head: str) -> tuple[str, ...]:
         fields = frontmatter.parse(head)
     except CommonplaceError:
         return ()
-    found: list[str] = []
+    words: list[str] = []
     for name in _FIELDS:
         value = fields.get(name)
-        found += _SEPARATORS.split(value) if isinstance(value, str) else value if isinstance(value, list) else []
-    tags = (tag.strip().removeprefix("#") for tag in found if isinstance(tag, str))
+        words += _SEPARATORS.split(value) if isinstance(value, str) else value if isinstance(value, list) else []
+    tags = (tag.strip().removeprefix("#") for tag in words if isinstance(tag, str))
     return tuple(dict.fromkeys(tag for tag in tags if tag))[:_MAX_TAGS]
 
 

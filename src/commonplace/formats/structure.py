@@ -256,13 +256,13 @@ def find_lists(lines: Sequence[str], first: int, last: int) -> Iterator[Items]:
         if _FENCE_START.match(line):
             number = _skip_fence(lines, number, last) + 1
             continue
-        found = _read_table(lines, number, last) or _read_list(lines, number, last)
-        if found is None:
+        listing = _read_table(lines, number, last) or _read_list(lines, number, last)
+        if listing is None:
             number += 1
             continue
-        if _is_cut(lines, found):
-            yield found._replace(context=found.context or _find_intro(lines, first, found.first))
-        number = found.last + 1
+        if _is_cut(lines, listing):
+            yield listing._replace(context=listing.context or _find_intro(lines, first, listing.first))
+        number = listing.last + 1
 
 
 def is_heading_or_intro(line: str) -> bool:
@@ -351,12 +351,12 @@ def _last_filled(lines: Sequence[str], start: int, after: int) -> int:
     return last
 
 
-def _is_cut(lines: Sequence[str], found: Items) -> bool:
-    if len(found.items) < _MIN_ITEMS:
+def _is_cut(lines: Sequence[str], listing: Items) -> bool:
+    if len(listing.items) < _MIN_ITEMS:
         return False
-    texts = [_text_of(lines, found.kind, item) for item in found.items]
+    texts = [_text_of(lines, listing.kind, item) for item in listing.items]
     is_checklist = sum(bool(_CHECKBOX.match(text)) for text in texts) > len(texts) / 2
-    says = [_says_something(text) and (found.kind != "steps" or bool(_ENTRY.match(text))) for text in texts]
+    says = [_says_something(text) and (listing.kind != "steps" or bool(_ENTRY.match(text))) for text in texts]
     return not is_checklist and sum(says) >= _MIN_SHARE * len(says)
 
 

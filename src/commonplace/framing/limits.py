@@ -177,9 +177,9 @@ def _comes_first(blocks: list[_Block], place: tuple[int, int]) -> bool:
 def _join_blocks(blocks: list[_Block], places: set[tuple[int, int]]) -> str:
     parts: list[str] = []
     pending = ""  # a heading is shown only above something
-    for number, chosen in groupby(sorted(places), key=itemgetter(0)):
+    for number, in_block in groupby(sorted(places), key=itemgetter(0)):
         block = blocks[number]
-        sentences = "".join(block.sentences[at] for _, at in chosen)
+        sentences = "".join(block.sentences[at] for _, at in in_block)
         paragraph = f"{block.before}{block.marker}{sentences.lstrip()}"
         if block.is_heading:
             pending = paragraph

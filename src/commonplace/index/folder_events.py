@@ -101,8 +101,8 @@ class FolderEvents:
     def _watch_folders(self) -> None:
         device = os.stat(self._home).st_dev
         seen: set[str] = set()
-        waiting = [(folder, is_deep) for root in self._roots for folder, is_deep in self._path_to(root)]
-        for folder, is_deep in waiting:  # grows while it is read
+        queue = [(folder, is_deep) for root in self._roots for folder, is_deep in self._path_to(root)]
+        for folder, is_deep in queue:  # grows while it is read
             if (folder in seen and not is_deep) or f"{folder}/**" in seen:
                 continue
             seen.add(f"{folder}/**" if is_deep else folder)
@@ -111,7 +111,7 @@ class FolderEvents:
             if len(self._watches) > _MAX_FOLDERS or os.stat(folder).st_dev != device:
                 raise OSError("events of these folders are incomplete")
             if is_deep:  # listed after it is watched: what is created meanwhile is an event
-                waiting += [(path, True) for path in _list_folders(folder)]
+                queue += [(path, True) for path in _list_folders(folder)]
 
     def _path_to(self, root: Root) -> Iterator[tuple[str, bool]]:
         """Yield the folders that lead to a root, and the root with everything below it."""

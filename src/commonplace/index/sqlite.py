@@ -231,12 +231,12 @@ class SqliteIndex(VectorSpaces):
         if filters != EVERYTHING or not self._sees_all(viewer):
             source = "facts CROSS JOIN passages ON passages.id = facts.passage"
             condition, values = render_sqlite(passage_condition(viewer, filters))
-        found = f"SELECT passage FROM {source} WHERE facts.key = asked.value AND {condition}"
+        with_key = f"SELECT passage FROM {source} WHERE facts.key = asked.value AND {condition}"
         # All keys in one statement: under each, from the last of its newest passages on.
         sql = f"""
             SELECT asked.value, passage FROM json_each(?) AS asked CROSS JOIN {source}
             WHERE facts.key = asked.value AND {condition} AND facts.passage >= ifnull((
-              {found} ORDER BY passage DESC LIMIT 1 OFFSET {MAX_PASSAGES_PER_FACT_KEY - 1}), 0)"""
+              {with_key} ORDER BY passage DESC LIMIT 1 OFFSET {MAX_PASSAGES_PER_FACT_KEY - 1}), 0)"""
         by_key: dict[int, list[int]] = {}
         for key, number in self._rows(sql, (json.dumps(list(keys)), *values, *values)):
             by_key.setdefault(key, []).append(number)
@@ -255,8 +255,8 @@ class SqliteIndex(VectorSpaces):
             SELECT earlier.text FROM passages CROSS JOIN passages AS earlier ON earlier.path = passages.path
             WHERE passages.id = ? AND earlier.first < passages.first AND {_IS_QUESTION}
             ORDER BY earlier.first DESC, earlier.id LIMIT 1"""
-        found = {number: self._rows(sql, (number,)) for number in numbers}
-        return {number: rows[0][0] for number, rows in found.items() if rows}
+        results = {number: self._rows(sql, (number,)) for number in numbers}
+        return {number: rows[0][0] for number, rows in results.items() if rows}
 
     def corpus_stats(self, words: Sequence[str], viewer: Viewer) -> CorpusStats:
         condition, values = render_sqlite(owner_condition(viewer))

@@ -78,9 +78,9 @@ def read_facts(text: str, *, is_turn: bool = False) -> PassageFacts:
     return PassageFacts(keys, (_swap_if_needed(numbers).tobytes(), parsed))
 
 
-def choose_stored(stored: StoredStatements, asked: frozenset[int]) -> list[int]:
+def choose_stored(stored: StoredStatements, stems: frozenset[int]) -> list[int]:
     """Return the indexes of the statements with the most stems of a query, given as hashes."""
-    counts = [len(asked.intersection(stored.list_stems(place))) for place in stored.places]
+    counts = [len(stems.intersection(stored.list_stems(place))) for place in stored.places]
     best = max(counts, default=0)
     return [place for place, count in enumerate(counts) if count == best]
 

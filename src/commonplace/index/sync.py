@@ -306,8 +306,8 @@ def _limit_passages(entry: Entry, most: int) -> Entry:
 def _broken_lines(path: str, broken: list[int]) -> str:
     if not broken:
         return ""
-    shown = ", ".join(map(str, broken[:5])) + (" and more" if len(broken) > 5 else "")
-    return f"{path}: line {shown} is not JSON and was left out"
+    numbers = ", ".join(map(str, broken[:5])) + (" and more" if len(broken) > 5 else "")
+    return f"{path}: line {numbers} is not JSON and was left out"
 
 
 def _shorten(path: str, text: str, kind: str) -> tuple[str, str]:

@@ -244,12 +244,12 @@ def stem(word: str, language: str = ENGLISH) -> str:
 
 def detect_language(words: Iterable[str], min_function_words: int = _MIN_FUNCTION_WORDS) -> str:
     """Return the language of a text in Latin script, by how many of its folded words are function words of each."""
-    found = [word for word in words if word in _all_function_words()]
-    if len(found) < min_function_words:
+    matches = [word for word in words if word in _all_function_words()]
+    if len(matches) < min_function_words:
         return ENGLISH
-    counts = {language: sum([word in function_words(language) for word in found]) for language in LATIN}
+    counts = {language: sum([word in function_words(language) for word in matches]) for language in LATIN}
     best = max(LATIN, key=counts.__getitem__)  # English comes first, and wins where counts are equal
-    is_certain = counts[best] >= _MANY_FUNCTION_WORDS or not certain_function_words(best).isdisjoint(found)
+    is_certain = counts[best] >= _MANY_FUNCTION_WORDS or not certain_function_words(best).isdisjoint(matches)
     return best if counts[best] >= min_function_words and is_certain else ENGLISH
 
 

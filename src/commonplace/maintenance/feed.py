@@ -183,7 +183,7 @@ def _find_time_above(text: str, line: int) -> int:
 def _find_shown(home: Home, path: str, text: str, lines: str, line: int) -> Sentence:
     """Return the sentence nearest to a line whose lines have exactly the text that a person saw."""
     wording = " ".join(lines.split())
-    matches = [each for each, said in _find_with_lines(home, path, text) if said == wording]
+    matches = [each for each, lines in _find_with_lines(home, path, text) if lines == wording]
     if not matches:
         raise _make_conflict(path)
     return min(matches, key=lambda each: abs(each.first - line))

@@ -360,9 +360,9 @@ def blame_page(home: Home, path: str, *, everyone: bool = False, with_earlier: b
     origins = blame(history, _BLAME_BOUNDS)
     changes = [origin.change for origin in origins]
     has_earlier = with_earlier and not is_session
-    said = _find_earlier_lines(home.storage.history, path, lines, changes) if has_earlier else {}
+    earlier = _find_earlier_lines(home.storage.history, path, lines, changes) if has_earlier else {}
     numbered = enumerate(zip(texts, origins, strict=True), start=1)
-    return [_make_line(number, text, origin, said.get(number, "")) for number, (text, origin) in numbered]
+    return [_make_line(number, text, origin, earlier.get(number, "")) for number, (text, origin) in numbered]
 
 
 def _make_line(number: int, text: str, origin: LineOrigin, was: str) -> BlameLine:
@@ -383,12 +383,12 @@ def _find_earlier_lines(
     replaced: dict[int, str] = {}
     newest = sorted({change for change in changes if change and change.before}, key=lambda change: change.at)
     for change in newest[-_MAX_CHANGES:]:
-        said: dict[str, str] = {}
+        earlier: dict[str, str] = {}
         with suppress(CommonplaceError):  # a version that history no longer has
             texts = [as_text(history.read_version(path, version)) for version in (change.before, change.version)]
-            said = dict(_pair_lines(*(text.split("\n") for text in texts)))
+            earlier = dict(_pair_lines(*(text.split("\n") for text in texts)))
         own = [number for number, each in enumerate(changes, start=1) if each == change]
-        replaced |= {number: said[lines[number - 1]] for number in own if lines[number - 1] in said}
+        replaced |= {number: earlier[lines[number - 1]] for number in own if lines[number - 1] in earlier}
     return replaced
 
 

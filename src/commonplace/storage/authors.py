@@ -307,8 +307,8 @@ class Authors:
         return self._find_in(self._open(span[0], stamp), span) if stamp else Provenance()
 
     def _find_in(self, page: _Page, span: Span) -> Provenance:
-        found = _find_in(page, span)
-        return found if self._knows_approval else found._replace(is_approved=False)
+        provenance = _find_in(page, span)
+        return provenance if self._knows_approval else provenance._replace(is_approved=False)
 
     def _open(self, path: str, stamp: str) -> _Page:
         known = _pages.get((self._owner, path))
@@ -372,16 +372,16 @@ def _read_answers(lines: Sequence[Line], text: str) -> frozenset[Answer]:
     call for answers. Any others are part of a stored text."""
     if not any(find_answers(text)):
         return frozenset()
-    given: set[Answer] = set()
+    answers: set[Answer] = set()
     data = bytearray()
     for edit in read_edits(lines):
         before = _count_answers(data) if _may_answer(edit) else Counter()
         data[edit.start : edit.end] = edit.data
         if _may_answer(edit):
             added = _count_answers(data) - before
-            named = edit.change.why.split() if edit.change.tool == SUPERSEDE else [name for _, name in added]
-            given.update(answer for answer in added if answer[1] in named)
-    return frozenset(given)
+            names = edit.change.why.split() if edit.change.tool == SUPERSEDE else [name for _, name in added]
+            answers.update(answer for answer in added if answer[1] in names)
+    return frozenset(answers)
 
 
 def _count_answers(data: bytearray) -> Counter[Answer]:

@@ -242,8 +242,8 @@ class Readings:
         reading = reading.add(self.find_latest(conversation, path))
         with self._lock:
             self._drop((conversation, path))
-            self._readings[conversation, path] = kept = _KeptReading(reading.version, _format_runs(reading.lines))
-            self._characters += kept.count_characters()
+            self._readings[conversation, path] = compact = _KeptReading(reading.version, _format_runs(reading.lines))
+            self._characters += compact.count_characters()
             while self._characters > _MAX_KEPT_CHARACTERS and len(self._readings) > 1:
                 self._drop(next(iter(self._readings)))
         if self._log:
@@ -252,8 +252,8 @@ class Readings:
     def _is_known(self, conversation: str, path: str, reading: Reading) -> bool:
         """Return whether the last reading is the same, as is usual: pages are read more often than they change."""
         with self._lock:
-            kept = self._readings.get((conversation, path))
-            if kept is None or kept != _KeptReading(reading.version, _format_runs(reading.lines)):
+            compact = self._readings.get((conversation, path))
+            if compact is None or compact != _KeptReading(reading.version, _format_runs(reading.lines)):
                 return False
             self._readings.move_to_end((conversation, path))
         return True
@@ -261,9 +261,9 @@ class Readings:
     def find(self, conversation: str, path: str) -> Reading | None:
         """Return what a conversation was last given of a page; None if it was given nothing."""
         with self._lock:
-            kept = self._readings.get((conversation, path))
-        if kept:
-            return Reading(kept.version, _parse_runs(kept.runs))
+            compact = self._readings.get((conversation, path))
+        if compact:
+            return Reading(compact.version, _parse_runs(compact.runs))
         return self._log.find(path) if self._log else None
 
     def find_latest(self, conversation: str, path: str) -> Reading | None:

@@ -134,7 +134,7 @@ class Maybe(NamedTuple):
 
 
 class Answer:
-    """An object with these fields: types, `Maybe` types, other answers, or a list of one of them."""
+    """An object with these fields: types, schemas, `Maybe` one of both, other answers, or a list of one of them."""
 
     def __init__(self, **fields: Any) -> None:
         self.fields = {name.rstrip("_"): kind for name, kind in fields.items()}
@@ -175,6 +175,8 @@ def _answer_schema(kind: Any) -> Schema:
         return kind.schema()
     if isinstance(kind, list):
         return array(_answer_schema(kind[0]))
+    if isinstance(kind, dict):
+        return kind
     return {"anyOf": ANY_JSON_BRANCHES} if kind is object else from_type(kind)
 
 

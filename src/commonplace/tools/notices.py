@@ -87,9 +87,9 @@ def describe_changes(home: Home, edits: Sequence[PageEdit]) -> Reply:
     contradicted: list[Notice] = []
     if (written or keyed) and home.search_settings.enabled:
         viewer = home.visibility.viewer()
-        found = home.index.peek(lambda index: _compare_with_index(index, viewer, written, keyed))
-        replaced += _find_older(home, found, written) if found else []
-        contradicted += _find_other_values(home.layout, found.by_key, keyed) if found else []
+        related = home.index.peek(lambda index: _compare_with_index(index, viewer, written, keyed))
+        replaced += _find_older(home, related, written) if related else []
+        contradicted += _find_other_values(home.layout, related.by_key, keyed) if related else []
     fields = {"supersedes": replaced, "contradicts": contradicted}
     return {name: _fit(notices) for name, notices in fields.items() if notices}
 
@@ -205,8 +205,8 @@ def _compare_with_index(
         stored = index.load_statements([candidate.number for candidate in (*by_key, *by_words)])
     older = [each for candidate in by_key for each in _list_older(candidate, stored.get(candidate.number), written)]
     for candidate in by_words:
-        found = _list_older(candidate, stored.get(candidate.number), written)
-        older += (each._replace(keys=frozenset()) for each in found)
+        statements = _list_older(candidate, stored.get(candidate.number), written)
+        older += (each._replace(keys=frozenset()) for each in statements)
     return _Related(by_key, older)
 
 
@@ -239,13 +239,13 @@ def _find_by_words(
     return index.load_candidates([number for number in numbers if number not in known])
 
 
-def _find_older(home: Home, found: _Related, written: Sequence[_Written]) -> list[Notice]:
+def _find_older(home: Home, related: _Related, written: Sequence[_Written]) -> list[Notice]:
     """Return the statements elsewhere that a new statement is a newer version of."""
     distinct = [*{(each.statement.words, each.is_in_channel): each for each in reversed(written)}.values()][::-1]
     own = {(each.path, each.statement.words) for each in written}
     today = home.today().toordinal()
     notices: list[Notice] = []
-    for hit, older, keys in found.statements:
+    for hit, older, keys in related.statements:
         if (hit.path, older.words) in own:  # written by the same call
             continue
         for each in distinct:
@@ -327,8 +327,8 @@ def _find_replaced(edit: _PlacedEdit) -> Iterator[Notice]:
 
 
 def _compare_records(edit: _PlacedEdit) -> Iterator[Notice]:
-    named = Record(edit.place.name, "", path=edit.path)
-    old, new = (parse_record(text, named) for text in (edit.before, edit.after))
+    defaults = Record(edit.place.name, "", path=edit.path)
+    old, new = (parse_record(text, defaults) for text in (edit.before, edit.after))
     if not old.problem and old.text.strip() and old.text != new.text:
         line = find_value_line(edit.before)
         yield Notice(f"{edit.path}#L{line}", old.text, "same-key", f"the value of {old.key} before")

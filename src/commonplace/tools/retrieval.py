@@ -35,7 +35,7 @@ _SUCCESSOR = Answer(
     partial=Maybe(bool),
 )
 _PREDECESSOR = Answer(citation=str, path=str, from_=int, to=int, text=str, at=Maybe(str))
-_HIT = Answer(
+HIT = Answer(
     path=str,
     from_=int,
     to=int,
@@ -45,7 +45,6 @@ _HIT = Answer(
     citation=str,
     scope=str,
     key=Maybe(str),
-    heading=Maybe(str),
     tags=Maybe([str]),
     at=Maybe(str),
     author=Maybe(str),
@@ -58,6 +57,7 @@ _HIT = Answer(
     stale=Maybe(str),
     days=Maybe([Answer(words=str, day=str)]),
 )
+SEARCH_ANSWER = Answer(results=[HIT], verdict=str, provider=str, model=str, fallback=bool, mode=str)
 # Limits of a read without a number of lines.
 _MAX_LINES = 120
 _MAX_CHARACTERS = 12_000
@@ -83,7 +83,7 @@ def memory_search(
     ] = None,
 ) -> Annotated[
     Reply,
-    Answer(results=[_HIT], verdict=str, provider=str, model=str, fallback=bool, mode=str, stale=Maybe(bool)),
+    SEARCH_ANSWER | Answer(results=[HIT | Answer(heading=Maybe(str))], stale=Maybe(bool)),
 ]:
     """Search all memory: curated pages, days, notes, records, skills, shared facts and, where enabled, past sessions.
 

@@ -203,18 +203,18 @@ def _walk(survey: Survey, list_folder: ListFolder) -> Iterator[SurveyedFolder]:
     # The home of another system may be a folder of code, or of that system's instructions, with memory in a corner.
     if home.settings.layout == "native" or (home.layout.base and home.settings.layout != "openclaw"):
         ours.add(home.layout.base)
-    waiting = [""]
-    while waiting:
-        listing = list_folder(waiting.pop())
+    queue = [""]
+    while queue:
+        listing = list_folder(queue.pop())
         if listing is None:
             continue
         own = tuple(entry for entry in listing.entries if _is_ours(entry, ours))
         others = (entry for entry in listing.entries if not _is_ours(entry, ours))
-        named = tuple(entry for entry in others if _is_below(entry.path, extra))
+        extras = tuple(entry for entry in others if _is_below(entry.path, extra))
         is_ours = _is_below(listing.path, ours)
-        yield SurveyedFolder(listing.path, listing.mode, own, named, is_ours, listing.problem)
+        yield SurveyedFolder(listing.path, listing.mode, own, extras, is_ours, listing.problem)
         folders = (entry for entry in listing.entries if entry.kind == "folder")
-        waiting += (entry.path for entry in folders if _enters(entry, ours | extra) and survey.may_know(entry.path))
+        queue += (entry.path for entry in folders if _enters(entry, ours | extra) and survey.may_know(entry.path))
 
 
 def _is_ours(entry: FileEntry, ours: set[str]) -> bool:

@@ -77,8 +77,8 @@ def blame_command(page: str, everyone: bool) -> None:
 def _blame_row(home: Home, line: BlameLine) -> list[str]:
     when = timeline.format_local_time(home, line.at) if line.at else ""
     text = " ".join(line.text.split("\n"))
-    shown = f"{text} (was: {line.was})" if line.was else text
-    return [line.change, when, line.author or "?", str(line.number), shown]
+    wording = f"{text} (was: {line.was})" if line.was else text
+    return [line.change, when, line.author or "?", str(line.number), wording]
 
 
 class _Comparison(NamedTuple):
@@ -270,7 +270,7 @@ def supersede_command(old: str, new: str, reject: bool) -> None:
 @everyone_option
 @click.option("--yes", is_flag=True, help="Do it. Without this, only show what would be removed.")
 @global_options
-def forget_command(what: str, everyone: bool, yes: bool, **wanted: str) -> None:
+def forget_command(what: str, everyone: bool, yes: bool, **options: str) -> None:
     """Remove something from pages, history and index, for good; files and names that still have it are listed.
 
     Cite lines as search prints them, PAGE#L5 or PAGE#L3-L5; or give the text of a line, to remove it wherever it is.
@@ -280,7 +280,7 @@ def forget_command(what: str, everyone: bool, yes: bool, **wanted: str) -> None:
 
     home = open_memory().home
     act = forget if yes else find_traces
-    report = act(home, _select(home, what, wanted), everyone=everyone)
+    report = act(home, _select(home, what, options), everyone=everyone)
     if not report.traces:
         raise NotFound(
             "nothing was found, and nothing was removed",

@@ -212,11 +212,11 @@ def _from_root(file: str, root: str) -> str:
     help="In the form of a model API.",
 )
 @click.option("--strict", is_flag=True, help="Bind the model to the schema: openai, openai-responses, anthropic.")
-@click.option("--tools", "chosen", metavar="A,B", help=f"Toolsets, in order: {', '.join(TOOLSETS)}.")
+@click.option("--tools", "toolsets", metavar="A,B", help=f"Toolsets, in order: {', '.join(TOOLSETS)}.")
 @global_options
-def tools_command(shape: str | None, strict: bool, chosen: str | None) -> None:
+def tools_command(shape: str | None, strict: bool, toolsets: str | None) -> None:
     """Describe the tools, for people or, with --format, for a model API."""
-    names = parse_toolsets(chosen) if chosen else None
+    names = parse_toolsets(toolsets) if toolsets else None
     home = open_home() if home_exists(home_path()) else None
     if shape or strict or get_options().get("json"):
         from ...tools.schemas import describe

@@ -301,13 +301,13 @@ def _choose_proposals(command: Callable[..., None]) -> Callable[..., None]:
 def approve_command(paths: tuple[str, ...], every: bool, if_version: str | None) -> None:
     """Put rules in force as they are. In a terminal they are shown first. History records it."""
     home = open_existing_home()
-    chosen = _choose(home, paths, if_version, every=every)
-    if chosen and if_version is None and sys.stdin.isatty() and sys.stdout.isatty():
-        for rule in chosen:
+    rules = _choose(home, paths, if_version, every=every)
+    if rules and if_version is None and sys.stdin.isatty() and sys.stdout.isatty():
+        for rule in rules:
             print_text(quote_line(rule.path), bold=True)
             print_text(rule.proposal.removesuffix("\n"))
         click.confirm("Put this in force?", abort=True)
-    _decide(home, chosen, approve, "approved")
+    _decide(home, rules, approve, "approved")
 
 
 @proposals_command.command("reject")

@@ -334,8 +334,8 @@ def _make_server_options(
     if homes and not os.path.isdir(homes):
         raise InvalidArgument(f"there is no folder {homes}: --homes names a folder of memories")
     if is_found_home() and home_exists(home):
-        with suppress(CommonplaceError), closing(Home(home, agent_name(), is_found=True)) as found:
-            warn_untrusted(found)
+        with suppress(CommonplaceError), closing(Home(home, agent_name(), is_found=True)) as opened:
+            warn_untrusted(opened)
     flags = {"agent": get_options().get("agent"), "user": user, "channel": channel}
     defaults = {name: os.environ.get(f"COMMONPLACE_{name.upper()}", "") for name in _IDENTITY}
     return ServerOptions(

@@ -135,7 +135,7 @@ def completion_command(shell: str) -> None:
 @click.option("--print", "only_print", is_flag=True, help="Show what would be written, and where; change nothing.")
 @click.option("--remove", is_flag=True, help="Remove our entries again, and nothing else.")
 @global_options
-def install_command(client: str | None, scope: str | None, file: str | None, **chosen: Any) -> None:
+def install_command(client: str | None, scope: str | None, file: str | None, **options: Any) -> None:
     """Add this memory to CLIENT's configuration as an MCP server; without CLIENT, list the known clients.
 
     A copy of each changed file is kept beside it. Hooks are added if the client has them.
@@ -148,21 +148,21 @@ def install_command(client: str | None, scope: str | None, file: str | None, **c
     where = _this_machine(home)
     scope = _choose_scope(spec, scope, home, where)
     file = os.path.abspath(os.path.expanduser(file)) if file else ""
-    edits = plan.plan_edits(spec, scope, where, _request(spec, scope, home, where, chosen), file)
-    only_print = chosen["only_print"]
-    changes = plan.plan_removal(edits) if chosen["remove"] else _plan_installation(edits, only_print=only_print)
+    edits = plan.plan_edits(spec, scope, where, _request(spec, scope, home, where, options), file)
+    only_print = options["only_print"]
+    changes = plan.plan_removal(edits) if options["remove"] else _plan_installation(edits, only_print=only_print)
     backups = {} if only_print else _write_changes(changes, file, where)
     reply = {
         "client": spec.name,
         "scope": scope,
         "home": display_name(home),
-        "removed": chosen["remove"],
+        "removed": options["remove"],
         "files": [_as_json(change, backups.get(change.path, ""), home, whole=only_print) for change in changes],
     }
     print_reply(reply, partial(_print_installation, spec, reply, only_print=only_print))
-    if chosen["remove"]:
+    if options["remove"]:
         return
-    if spec.hooks and chosen["hooks"] and not only_print:
+    if spec.hooks and options["hooks"] and not only_print:
         _index_sessions(home)
     _warn_about(home)
     if find_spec("mcp") is None:

@@ -161,8 +161,8 @@ def import_command(
 def _warn_of_proposals(home: Home) -> None:
     """Print how many rules wait for approval, as imported ones do."""
     if count := len(list_proposals(home)):
-        waiting = "1 rule is" if count == 1 else f"{count} rules are"
-        warn(f"{waiting} in no prompt until you approve: `commonplace proposals` lists what waits")
+        rules = "1 rule is" if count == 1 else f"{count} rules are"
+        warn(f"{rules} in no prompt until you approve: `commonplace proposals` lists what waits")
 
 
 def _is_archive(source: str) -> bool:

@@ -107,8 +107,8 @@ class RequestAuthenticator:
 
     def _is_known_here(self, secret: str) -> bool:
         """Return whether the server can check a secret without the tokens of a memory."""
-        chosen = [text for text in (self._rules.token, self._rules.metrics_token) if text]
-        is_chosen = any(hmac.compare_digest(secret.encode(), text.encode()) for text in chosen)
+        configured = [text for text in (self._rules.token, self._rules.metrics_token) if text]
+        is_chosen = any(hmac.compare_digest(secret.encode(), text.encode()) for text in configured)
         return is_chosen or self._keys.find_grant(secret) is not None
 
     async def authenticate(self, headers: Headers) -> Grant | None:

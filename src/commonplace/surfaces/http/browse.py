@@ -213,9 +213,9 @@ def _session_id(path: str) -> str:
     return stem(path).removesuffix(".jsonl")
 
 
-def _session_title(path: str, said: Iterable[str]) -> str:
+def _session_title(path: str, texts: Iterable[str]) -> str:
     """Return how a session begins."""
-    first = next(iter(said), "")
+    first = next(iter(texts), "")
     return " ".join(first.split())[:MAX_TITLE_CHARACTERS] or _session_id(path)
 
 

@@ -12,69 +12,24 @@ from ...index.recalls import Conversation, without_recalls
 from ...index.tokenizer import find_highlights, to_utf16
 from ...model import Hit, Viewer
 from ...schema import ANY, BOOLEAN, COUNT, INTEGER, NUMBER, TEXT, array, integer, object_of, one_of
+from ...search.filters import FILTERS
 from ...search.pipeline import SearchResult
 from ...search.scoring import explain_hit
 from ...server import service
 from ...tools import catalog
-from ...tools.retrieval import hit_row
+from ...tools.define import Answer, Maybe
+from ...tools.retrieval import HIT, SEARCH_ANSWER, hit_row
 from .endpoints import DAY, INTEGER_OR_NULL, ApiRequest, Endpoint, Parameter, Problem, Reply, ResponseSpec, status_of
 from .pages import page_title
 
-_SUCCESSOR = object_of(
-    {
-        "citation": TEXT,
-        "path": TEXT,
-        "from": INTEGER,
-        "to": INTEGER,
-        "text": TEXT,
-        "kind": TEXT,
-        "reason": TEXT,
-        "was": TEXT,
-    },
-    at=TEXT,
-    author=TEXT,
-    partial=BOOLEAN,
+_HIT = HIT | Answer(
+    title=str,
+    marks=[[int]],
+    validity=Maybe(one_of("over", "ahead")),
+    why=Maybe({"type": "object", "additionalProperties": NUMBER}),
 )
-_PREDECESSOR = object_of({"citation": TEXT, "path": TEXT, "from": INTEGER, "to": INTEGER, "text": TEXT}, at=TEXT)
-_HIT = object_of(
-    {
-        "path": TEXT,
-        "from": INTEGER,
-        "to": INTEGER,
-        "text": TEXT,
-        "score": NUMBER,
-        "source": TEXT,
-        "citation": TEXT,
-        "scope": TEXT,
-        "title": TEXT,
-        "marks": array(array(INTEGER)),
-    },
-    key=TEXT,
-    tags=array(TEXT),
-    at=TEXT,
-    author=TEXT,
-    superseded_by=_SUCCESSOR,
-    supersedes=array(_PREDECESSOR),
-    as_of=TEXT,
-    valid_from=TEXT,
-    valid_until=TEXT,
-    validity={"type": "string", "enum": ["over", "ahead"]},
-    stale=TEXT,
-    days=array(object_of({"words": TEXT, "day": TEXT})),
-    why={"type": "object", "additionalProperties": NUMBER},
-)
-_FOUND = object_of(
-    {
-        "results": array(_HIT),
-        "verdict": {"type": "string", "enum": ["found", "weak", "nothing"]},
-        "provider": TEXT,
-        "model": TEXT,
-        "mode": TEXT,
-        "fallback": BOOLEAN,
-        "stale": BOOLEAN,
-        "warnings": array(TEXT),
-    },
-    took_ms=NUMBER,
+_FOUND = SEARCH_ANSWER | Answer(
+    results=[_HIT], verdict=one_of("found", "weak", "nothing"), stale=bool, warnings=[str], took_ms=Maybe(float)
 )
 _RECEIPT = object_of(
     {"tokens": INTEGER, "tokens_are": TEXT, "sections": array(ANY), "warnings": array(TEXT)},
@@ -118,6 +73,7 @@ _PARAMETERS = [
     Parameter("as_of", _DAYS, "Search memory as it was at the end of this day."),
     Parameter("explain", BOOLEAN, "Include the factors of each score; default: true."),
 ]
+_FILTER_PARAMETERS = {"agent": "agent_filter", "tags": "tag"}  # where it is not called as the filter
 _TOOLSET = Parameter("toolset", one_of(*catalog.TOOLSETS), "Whose tool is meant, of a shared name.")
 _TOOL = object_of({"name": TEXT, "description": TEXT, "inputSchema": ANY, "outputSchema": ANY, "annotations": ANY})
 
@@ -126,16 +82,7 @@ def search_pages(request: ApiRequest) -> dict[str, Any]:
     started = time.perf_counter()
     parameters = request.parameters
     filters = request.home.parse_filters(
-        scope=parameters.get("scope"),
-        agent=parameters.get("agent_filter"),
-        channel=parameters.get("channel"),
-        tags=parameters.get("tag"),
-        since=parameters.get("since"),
-        until=parameters.get("until"),
-        source=parameters.get("source"),
-        path=parameters.get("path"),
-        author=parameters.get("author"),
-        as_of=parameters.get("as_of"),
+        **{name: parameters.get(_FILTER_PARAMETERS.get(name, name)) for name in FILTERS}
     )
     viewer = _view_as(request, parameters.get("agent_filter"))
     with without_recalls():  # browsing does not count as recalling
@@ -266,7 +213,7 @@ ENDPOINTS = [
         search_pages,
         "The passages that answer a question, best first.",
         parameters=_PARAMETERS,
-        responses={200: ResponseSpec("What was found.", _FOUND)},
+        responses={200: ResponseSpec("What was found.", _FOUND.schema())},
     ),
     Endpoint(
         "GET",
