@@ -1,4 +1,7 @@
-"""A wire between a program and its database that can be cut at any message, before it arrives or before its answer does."""
+"""A wire between a program and its database that can be cut at any message, before it arrives or before its answer does.
+
+It can also be slow, so that what a program sends without waiting for an answer arrives after that answer.
+"""
 
 from __future__ import annotations
 
@@ -8,20 +11,23 @@ from contextlib import suppress
 
 _STARTUP_HEAD = 4  # bytes: the first message of a connection begins with its length
 _MESSAGE_HEAD = 5  # every other one with a letter and its length
+_READY = b"Z\0\0\0\5"  # how the last message of an answer begins, of which one byte is left
 _ASKING = (b"Q", b"S", b"H")  # a simple query; the end of a pipeline; within one, or right after its end
 
 
 class Wire:
     """Listens on a port of its own. `cut(n)` cuts at the n-th message from now, once.
 
-    `round_trips`: how often the program asked for an answer, however its statements arrived.
+    `round_trips`: how often the program asked for an answer, however its statements arrived. If it `is_slow`, what
+    follows the end of a pipeline arrives when that was answered.
     """
 
-    def __init__(self, url: str, options: str = "") -> None:
+    def __init__(self, url: str, options: str = "", *, is_slow: bool = False) -> None:
         from psycopg.conninfo import conninfo_to_dict
 
         self._parts = conninfo_to_dict(url)
         self._options = options
+        self._is_slow = is_slow
         self._left = 0
         self._arrives = True
         self.was_cut = False
@@ -46,8 +52,9 @@ class Wire:
             while True:
                 near, _ = self._server.accept()
                 far = self._connect()
-                threading.Thread(target=self._back, args=(far, near), daemon=True).start()
-                threading.Thread(target=self._forth, args=(near, far), daemon=True).start()
+                is_answered = threading.Event()
+                threading.Thread(target=self._back, args=(far, near, is_answered), daemon=True).start()
+                threading.Thread(target=self._forth, args=(near, far, is_answered), daemon=True).start()
 
     def _connect(self) -> socket.socket:
         host, port = str(self._parts.get("host") or "localhost"), int(self._parts.get("port") or 5432)
@@ -57,7 +64,7 @@ class Wire:
         far.connect(f"{host}/.s.PGSQL.{port}")
         return far
 
-    def _forth(self, near: socket.socket, far: socket.socket) -> None:
+    def _forth(self, near: socket.socket, far: socket.socket, is_answered: threading.Event) -> None:
         unread = b""
         head = _STARTUP_HEAD
         before = b""
@@ -70,6 +77,11 @@ class Wire:
                 ):
                     kind = unread[:1] if head == _MESSAGE_HEAD else b""
                     self.round_trips += kind in _ASKING and before + kind != b"SH"
+                    if self._is_slow:
+                        if before == b"S":
+                            is_answered.wait()
+                        is_answered.clear()
+                        far.sendall(unread[:size])
                     before = kind
                     unread = unread[size:]
                     head = _MESSAGE_HEAD
@@ -80,13 +92,17 @@ class Wire:
                         far.sendall(data)  # the answer finds nobody
                         continue
                     break
-                far.sendall(data)
+                if not self._is_slow:
+                    far.sendall(data)
         _end(far)
 
-    def _back(self, far: socket.socket, near: socket.socket) -> None:
+    def _back(self, far: socket.socket, near: socket.socket, is_answered: threading.Event) -> None:
         with suppress(OSError):
             while data := far.recv(1 << 16):
                 near.sendall(data)
+                if data[-6:-1] == _READY:
+                    is_answered.set()
+        is_answered.set()
         _end(near)
 
 

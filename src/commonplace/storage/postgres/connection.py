@@ -13,11 +13,12 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Literal, LiteralString, TypeVar
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ...errors import CommonplaceError, ConnectionLost, InvalidArgument, NotInstalled, StorageError
 from ...tracing import trace_calls
+from .pipelines import answers_within, open_pipeline, pipelined_transaction
 from .url import Address, parse_conninfo
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ _NEXT_STEPS = (
     ("certificate|SSL was required|SSL is not enabled", "see sslmode, sslrootcert and the name of the host in the URL"),
 )
 _NO_CONNECTION_LEFT = ("too many clients", "remaining connection slots", "no more connections allowed")
+# A pooler that can be reached had no connection to its server; what PgBouncer says of it, and psycopg's pool.
+_POOLER_IS_BUSY = ("query_wait_timeout", "couldn't get a connection after")
 
 
 class Pools:
@@ -228,6 +231,11 @@ def _allow_preparing(connection: Connection) -> None:
         connection.prepare_threshold = PREPARE_AFTER_RUNS
 
 
+def is_pooled(connection: Connection) -> bool:
+    """Return whether a pooler is between this connection and the server, as `_allow_preparing` found."""
+    return connection.prepare_threshold is None
+
+
 def _silence_logger() -> None:
     """Keep reconnects off the terminal; whoever collects logs still gets them."""
     logger = logging.getLogger("psycopg")
@@ -301,7 +309,7 @@ class Database:
             with (
                 _borrow_connection(self._pools, "retryable" if pipeline else "work") as connection,
                 _isolation(connection, snapshot=snapshot),
-                _pipelined_transaction(connection) if pipeline else connection.transaction() as begun,
+                pipelined_transaction(connection) if pipeline else connection.transaction() as begun,
             ):
                 self._bind_tenant(connection, timeout_ms)
                 self._thread_state.connection = connection
@@ -330,10 +338,28 @@ class Database:
         with (
             translate_errors(),
             _borrow_connection(self._pools, "lock") as connection,
-            _pipelined_transaction(connection, end="ROLLBACK"),
+            pipelined_transaction(connection, end="ROLLBACK"),
         ):
             self._bind_tenant(connection, STATEMENT_TIMEOUT_MS, settings)
             yield connection
+
+    def answers_within(self, seconds: float) -> bool:
+        """Return whether the server answers beside the transactions of this thread, on a connection they do not share.
+
+        Behind a pooler, all connections to the server may be in transactions that wait for one more.
+        """
+        from psycopg_pool import PoolTimeout
+
+        pool = self._pools.get("retryable")
+        try:
+            connection = pool.getconn(seconds)
+        except PoolTimeout:
+            return False
+        try:
+            with translate_errors():
+                return answers_within(connection, seconds)
+        finally:
+            pool.putconn(connection)
 
     @contextmanager
     def admin_connection(self) -> Iterator[Connection]:
@@ -439,7 +465,7 @@ class Database:
 
     def _query_once(self, statement: str, values: Mapping[str, Any], settings: Mapping[str, str]) -> list[Row]:
         with translate_errors(), _borrow_connection(self._pools, "retryable") as connection:
-            with connection.pipeline():  # a pipeline is one implicit transaction
+            with open_pipeline(connection):  # it is one implicit transaction
                 self._bind_tenant(connection, STATEMENT_TIMEOUT_MS, settings)
                 cursor = connection.execute(statement, values)
             return cursor.fetchall()
@@ -456,27 +482,6 @@ def _apply_settings(connection: Connection, settings: Mapping[str, str]) -> None
     if settings:
         calls = ", ".join(["set_config(%s, %s, true)"] * len(settings))
         connection.execute(f"SELECT {calls}".encode(), [part for item in settings.items() for part in item])
-
-
-@contextmanager
-def _pipelined_transaction(connection: Connection, end: LiteralString = "COMMIT") -> Iterator[psycopg.Pipeline]:
-    """Run a transaction whose first statements go with BEGIN, and whose last ones go with its end.
-
-    psycopg's own transaction within a pipeline waits for the server after BEGIN, before COMMIT and after it.
-    """
-    import psycopg
-    from psycopg.pq import TransactionStatus
-
-    try:
-        with connection.pipeline() as pipeline:
-            connection.execute("BEGIN")
-            yield pipeline
-            connection.execute(end)
-    except BaseException:
-        if not connection.closed and connection.info.transaction_status != TransactionStatus.IDLE:
-            with suppress(psycopg.Error):  # the connection is gone, and the transaction with it
-                connection.rollback()
-        raise
 
 
 @contextmanager
@@ -532,11 +537,19 @@ def _translate_connection_error(full_text: str, message: str) -> StorageError:
     if any(reason in full_text for reason in _NO_CONNECTION_LEFT):
         step = "put a connection pooler in front of it, or close other clients"
         return ConnectionLost(f"the database has no connection left ({message}): {step}")
+    if any(reason in full_text for reason in _POOLER_IS_BUSY):
+        return busy_pooler(message)
     for pattern, step in _NEXT_STEPS:
         if re.search(pattern, full_text):
             return StorageError(f"the database cannot be reached ({message}): {step}")
     step = "check that it runs, and that the URL names its host and port, then try again"
     return ConnectionLost(f"the database cannot be reached ({message}): {step}")
+
+
+def busy_pooler(reason: str) -> ConnectionLost:
+    """Return the error for a pooler that had no connection to its server: what was sent has not reached the server."""
+    step = "give it more (default_pool_size in PgBouncer; docs/postgres.md says how many), then try again"
+    return ConnectionLost(f"the pooler has no connection to the database left ({reason}): {step}")
 
 
 def _is_missing_schema(error: Exception) -> bool:

@@ -19,6 +19,7 @@ from ...index.visibility import owner_condition, passage_condition, render
 from ...model import EVERYTHING, Filters, Viewer
 from ..names import compile_glob
 from .connection import Database, Row
+from .pipelines import open_pipeline
 
 if TYPE_CHECKING:
     from ...embedding.base import Vectors
@@ -263,7 +264,7 @@ class IndexTables:
 
     def pipeline(self) -> AbstractContextManager[Any]:
         """Send the statements of this block together, within `write_transaction`."""
-        return self.counters.connection.pipeline()
+        return open_pipeline(self.counters.connection)
 
     @property
     def is_writing(self) -> bool:
@@ -354,7 +355,7 @@ class IndexTables:
 
         sql = f"SELECT {', '.join(_COUNTERS)}, settled FROM commonplace.indexes WHERE {OWN_ROWS} FOR UPDATE"
         try:
-            with connection.pipeline():
+            with open_pipeline(connection):
                 connection.execute("SELECT set_config('lock_timeout', %s, true)", (lock_timeout,))
                 cursor = connection.execute(sql, self.own)
             row = cursor.fetchone()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import posixpath
+import random
 import socket
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -37,7 +38,7 @@ from ..history import current_write, version_of
 from ..layout import PagePaths, folders_above
 from ..names import MAX_PATH_BYTES, path_range
 from ..tree import PageSize
-from .connection import Database, Row
+from .connection import Database, Row, busy_pooler, is_pooled
 from .history import INSERT_NEXT_LINE, NEXT_SEQ, PostgresHistory, line_values, new_change_id
 from .listen import notify
 
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
 LOCK_TIMEOUT_SECONDS = 10.0  # far longer than any write takes
 _SERVER_WAIT_SECONDS = 0.2  # behind a pooler, whoever waits on the server keeps a connection from the holder
+_ANSWER_SECONDS = 0.5  # at least, and at most twice that: who holds a lock must get a second connection meanwhile
 _FIRST_PAUSE_SECONDS = 0.01
 _MAX_PAUSE_SECONDS = 0.05
 TRANSCRIPT_SUFFIX = ".jsonl"  # pages that grow line by line, without a change in history for each
@@ -409,6 +411,10 @@ class _Busy(Exception):
     """Somebody else holds the lock."""
 
 
+class _Crowded(Exception):
+    """The pooler has no second connection for the work that the lock is for."""
+
+
 def _lock_settings(remaining_seconds: float) -> dict[str, str]:
     """Return the settings of a transaction that waits for a lock, and then holds it for as long as it likes."""
     wait_ms = max(1, int(1000 * min(_SERVER_WAIT_SECONDS, remaining_seconds)))
@@ -419,6 +425,9 @@ class NamedLocks:
     """The locks between machines that one handle takes: each is a row that is inserted and never committed.
 
     Whoever inserts the same row waits. A lock ends with the connection of its holder, even if the holder dies.
+
+    What is done under a lock takes a second connection. Behind a pooler, all of its connections could hold locks, and
+    each holder wait for one more. So whoever gets a lock, but no answer on another connection, gives the lock back.
     """
 
     def __init__(self, database: Database, timeout_seconds: float = LOCK_TIMEOUT_SECONDS) -> None:
@@ -451,7 +460,10 @@ class NamedLocks:
             try:
                 with ExitStack() as stack:
                     settings = _lock_settings(deadline - time.monotonic())
-                    self._insert(stack.enter_context(self._database.lock_transaction(settings)), name)
+                    connection = stack.enter_context(self._database.lock_transaction(settings))
+                    self._insert(connection, name)
+                    if is_pooled(connection):
+                        self._require_second_connection()
                     return stack.pop_all()
             except ConnectionLost:
                 if time.monotonic() > deadline:
@@ -459,6 +471,9 @@ class NamedLocks:
             except _Busy as error:
                 if time.monotonic() > deadline:
                     raise LockTimeout(self._timeout_message(name)) from error
+            except _Crowded as error:
+                if time.monotonic() > deadline:
+                    raise busy_pooler(f"{name} takes two") from error
             time.sleep(pause)
             pause = min(pause * 2, _MAX_PAUSE_SECONDS)
 
@@ -477,6 +492,11 @@ class NamedLocks:
             cursor.fetchone()  # the statements were pipelined: an error of any of them arrives here
         except psycopg.errors.LockNotAvailable as error:
             raise _Busy from error
+
+    def _require_second_connection(self) -> None:
+        # Not all wait for the same time, or all would give back their locks, and take them again, at once.
+        if not self._database.answers_within(_ANSWER_SECONDS * random.uniform(1, 2)):
+            raise _Crowded
 
     def _timeout_message(self, name: str) -> str:
         """Return what to say of a lock that stays taken; it names the holder as far as the server shows it."""
