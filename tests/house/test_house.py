@@ -18,6 +18,7 @@ SOURCE = Path(commonplace.__file__).parent
 LAYERS = [
     "caching",
     "patterns",
+    "wording",
     "model",
     "errors",
     "tracing",

@@ -16,6 +16,7 @@ from string import ascii_letters, digits
 from typing import Any, NamedTuple
 
 from ..patterns import lazy_pattern
+from ..wording import list_some
 from .frames import quote_line, show_hidden
 
 # Estimated tokens per character, by the first class that matches. Every model counts differently; against common
@@ -369,6 +370,4 @@ def _describe(cut: list[str], left_out: list[str], advice: str, most: int) -> st
 
 
 def _join_names(names: list[str]) -> str:
-    quoted = [quote_line(name)[:_MAX_NAME_CHARACTERS] for name in names[:_MAX_NAMES]]
-    more = f" and {len(names) - _MAX_NAMES:,} more" if len(names) > _MAX_NAMES else ""
-    return ", ".join(quoted) + more
+    return list_some([quote_line(name)[:_MAX_NAME_CHARACTERS] for name in names], _MAX_NAMES)

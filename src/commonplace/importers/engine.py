@@ -35,6 +35,7 @@ from ..storage.names import MAX_NAME_BYTES, file_name
 from ..storage.records import Channels, Globals, RecordFolder
 from ..storage.skills import PAGE, Skills
 from ..storage.skills import PAGE as SKILL_PAGE
+from ..wording import list_some
 from ..writing import screen_secrets
 from .values import CLAUDE_CODE, Item, PageItem, RecordItem, SessionItem, SkillItem, Skipped
 
@@ -367,7 +368,7 @@ def run_import(
             comparison.add(item)
             progress("reading", count, count)
         warnings = [] if dry_run else _write(home, plan, log, spool, kind, source, progress)
-    warnings += [f"{_name_first(paths)}: {sentence}" for sentence, paths in plan.warnings.items()]
+    warnings += [f"{list_some(paths, 1)}: {sentence}" for sentence, paths in plan.warnings.items()]
     return ImportReport(
         tuple(plan.new),
         tuple(plan.updates),
@@ -378,10 +379,6 @@ def run_import(
         tuple(sorted(Counter(step.file.kind for step in plan.new.values()).items())),
         tuple(warnings),
     )
-
-
-def _name_first(paths: list[str]) -> str:
-    return paths[0] + (f" and {len(paths) - 1} more" if paths[1:] else "")
 
 
 def _hash(*parts: str) -> str:

@@ -38,6 +38,7 @@ from ..search.validity import describe_validity, find_validity, may_say_validity
 from ..storage.authors import SUPERSEDE, may_answer
 from ..storage.files import write_file
 from ..storage.history import as_text, current_origin
+from ..wording import count_words
 from .timeline import parse_moment, read_as_of
 
 Kind = Literal["replaced", "over", "stale"]
@@ -123,8 +124,7 @@ def summarize_doubts(doubts: Sequence[Doubt]) -> str:
     for kind, (one, many) in _WORDS.items():
         if kind in kinds:
             parts.append(f"{kinds.count(kind)} {one if kinds.count(kind) == 1 else many}")
-    facts = "1 fact" if len(doubts) == 1 else f"{len(doubts)} facts"
-    return f"{facts} to decide on: {', '.join(parts)}." if doubts else ""
+    return f"{count_words(len(doubts), 'fact')} to decide on: {', '.join(parts)}." if doubts else ""
 
 
 def _read_texts(home: Home) -> Iterator[ShownText]:

@@ -25,6 +25,7 @@ from ..model import Citation, Hit, Json, Query, parse_citation
 from ..search.pipeline import SearchResult, parse_query, require_search, run_query
 from ..settings import FILE, PROVIDERS, SearchSettings
 from ..storage.base import backend_of
+from ..wording import list_some
 
 TurnLine = tuple[str, int]  # a session file, and the line of one turn in it
 Figures = dict[str, float]  # the metrics of one question, from 0 to 1
@@ -217,10 +218,9 @@ def _has_lines(home: Home, lines: Lines) -> bool:
 
 
 def _warn_of_missing(home: Home, missing: list[str]) -> str:
-    more = len(missing) - _MAX_LISTED_REASONS
-    listed = ", ".join(missing[:_MAX_LISTED_REASONS]) + (f" and {more} more" if more > 0 else "")
     return (
-        f"evidence that is not in what {home.agent} may search counts as not found: {listed}. "
+        f"evidence that is not in what {home.agent} may search counts as not found: "
+        f"{list_some(missing, _MAX_LISTED_REASONS)}. "
         "Write it as search prints it: the page as seen from the home, and lines it has"
     )
 

@@ -29,6 +29,7 @@ from ..storage.merge import diff_lines
 from ..storage.names import compile_glob, file_name
 from ..storage.records import parse
 from ..storage.tree import list_editor_copies, list_files, list_leftovers
+from ..wording import count_words
 from .timeline import parse_moment, read_as_of
 
 _WHOLE_RECORD_KINDS = ("record", "skill", "data")
@@ -114,11 +115,11 @@ def _report(finder: _Finder) -> ForgetReport:
     for path in finder.list_editor_copies(lines):
         traces.append(Trace("copy", path, "a backup or swap file of an editor"))
     for path, count in sorted(version_counts.items()):
-        traces.append(Trace("history", path, f"{count} earlier version{'s' * (count > 1)}"))
+        traces.append(Trace("history", path, count_words(count, "earlier version")))
     indexed = home.index.query(lambda view: sum(path in pages for path in view.index.stamps())) if pages else 0
     if indexed:
         index_folder = os.path.basename(home.storage.cache_folder)
-        traces.append(Trace("index", index_folder, f"{indexed} page{'s' * (indexed > 1)}"))
+        traces.append(Trace("index", index_folder, count_words(indexed, "page")))
     gone = {trace.path for trace in traces if trace.kind in ("page", "leftover", "copy")}
     mentions = [*finder.find_mentions(lines, pages), *finder.find_files(lines, gone), *finder.find_names(lines, pages)]
     return ForgetReport(tuple(traces), tuple(mentions))
@@ -318,7 +319,7 @@ class _Finder:
         count = len(numbers) or total
         where = f": {', '.join(f'L{number + 1}' for number in numbers)}" if numbers else ""
         also = f" ({total} with headings and blank lines)" if total > count else ""
-        return f"{count} line{'s' * (count != 1)} of it{where}{also}"
+        return f"{count_words(count, 'line')} of it{where}{also}"
 
     def _place(self, path: str) -> Place | None:
         return self.home.layout.place(path, self.home.index.scope.extra)

@@ -21,6 +21,7 @@ from ..storage.base import ABSENT, HistoryStore, Retention
 from ..storage.history import Change, as_text, require_one
 from ..storage.merge import diff_lines, merge
 from ..storage.names import file_name
+from ..wording import list_some
 
 _UNDO_ADVICE = "undo the later changes first, or use `commonplace restore` to put back the page as of a time"
 _BLAME_BOUNDS = Bounds(versions=5000, size=100_000_000)
@@ -125,7 +126,7 @@ def undo(home: Home, some: Sequence[Change]) -> list[UndoResult]:
     by_page: dict[str, list[Change]] = {}
     for change in some:
         by_page.setdefault(change.path, []).append(change)
-    names = ", ".join(change.id for change in some[:3]) + (f" and {len(some) - 3} more" if len(some) > 3 else "")
+    names = list_some([change.id for change in some], 3)
     with home.writer.call("undo", why=f"undoes {names}"):
         return [_undo_page(home, path, changes) for path, changes in by_page.items()]
 

@@ -23,6 +23,7 @@ from ..storage.files import write_file
 from ..storage.history import version_of
 from ..storage.tokens import Token
 from ..trust import HomeRecord, has_record, hash_file, update_record
+from ..wording import count_words
 
 _PLAIN_VALUE = re.compile(r"[\w/][\w./:@%+~-]*")
 
@@ -72,7 +73,7 @@ def describe_untrusted(home: Home) -> str:
     review = review_home(home)
     skills = sum(path.endswith("/SKILL.md") for path in review.rules)
     counts = [(len(review.rules) - skills, "directive"), (skills, "skill"), (len(review.tokens), "token")]
-    parts = [f"{count} {what}{'s' * (count > 1)}" for count, what in counts if count]
+    parts = [count_words(count, what) for count, what in counts if count]
     if review.settings_file:
         parts.insert(0, f"its provider {home.settings.search_for(home.agent).provider}")
     if not parts:

@@ -43,6 +43,7 @@ from ...storage.bulk import IncomingPage, PageBatch, Snapshot, Spool, SpooledFil
 from ...storage.conflicts import decode_text
 from ...storage.files import PRIVATE_FILE_MODE
 from ...storage.history import APPROVE, Author, Change, Versions, format_line, kind_of_origin, parse_line, version_of
+from ...wording import list_some
 from .archive import (
     FORMATS,
     HISTORY_ROOT,
@@ -193,9 +194,8 @@ def _warn_of_untracked(names: Sequence[str]) -> Sentences:
     """Return a warning that names files beside the memory that are not backed up, if there are any."""
     if not names:
         return []
-    listing = ", ".join(f"{name!a}" for name in names[:_MAX_NAMES_SHOWN])
-    more = f" and {len(names) - _MAX_NAMES_SHOWN} more" if names[_MAX_NAMES_SHOWN:] else ""
-    return [f"not memory, and left out: {listing}{more} (extraPaths in {FILE} names Markdown that is)"]
+    listing = list_some([f"{name!a}" for name in names], _MAX_NAMES_SHOWN)
+    return [f"not memory, and left out: {listing} (extraPaths in {FILE} names Markdown that is)"]
 
 
 def export_file(
@@ -387,9 +387,8 @@ def carry_out(home: Home, plan: RestorePlan, files: Files, spool: Spool, *, over
 
 
 def _name_pages(paths: tuple[str, ...]) -> str:
-    listing = ", ".join(paths[:_MAX_PAGES_NAMED])
-    more = f" and {len(paths) - _MAX_PAGES_NAMED} more (--dry-run lists them)" if paths[_MAX_PAGES_NAMED:] else ""
-    return f"{listing}{more} {'differs' if len(paths) == 1 else 'differ'} from what is here"
+    more = " (--dry-run lists them)" if len(paths) > _MAX_PAGES_NAMED else ""
+    return f"{list_some(paths, _MAX_PAGES_NAMED)}{more} {'differs' if len(paths) == 1 else 'differ'} from what is here"
 
 
 class CopyResult(NamedTuple):

@@ -28,6 +28,7 @@ from ...storage.layout import MAIN, Place
 from ...storage.records import parse as parse_record
 from ...storage.skills import PAGE
 from ...storage.tree import FileEntry, ListFolder
+from ...wording import count_words
 
 _LATEST_FILE_TIME = 250_000_000_000.0  # seconds since the epoch; later years are in no calendar
 
@@ -345,7 +346,7 @@ def _open_problem(folder: SurveyedFolder, pages: list[FileEntry], *, is_exposed:
     what = f"users other than its owner have access to it (mode {mode:04o}; commonplace makes {expected})"
     more = len(paths) - 1
     if more:
-        what += f", and at {more} {'page' if more == 1 else 'pages'} {'in' if is_exposed else 'beside'} it"
+        what += f", and at {count_words(more, 'page')} {'in' if is_exposed else 'beside'} it"
     advice = "if you did not open it on purpose, --fix closes it; `chmod` opens it again"
     return DoctorProblem(paths[0], what, advice, fix_data=tuple(paths))
 
@@ -502,7 +503,7 @@ def _current_version(survey: Survey, page: str) -> str | None:
 
 def _name_some(pages: set[str]) -> str:
     names = ", ".join(sorted(pages)[:_MAX_PAGES_NAMED]) + (", …" if len(pages) > _MAX_PAGES_NAMED else "")
-    return f"{len(pages)} {'page' if len(pages) == 1 else 'pages'} ({names})"
+    return f"{count_words(len(pages), 'page')} ({names})"
 
 
 def fix_index(home: Home, finding: Finding) -> str:

@@ -23,6 +23,7 @@ from ...maintenance.evaluate import Comparison, Comparisons, Estimate, Evaluatio
 from ...server.prompt_socket import PromptSocket
 from ...settings import PROVIDERS
 from ...storage.base import backend_of
+from ...wording import count_words
 from .common import (
     ProgressBar,
     agent_name,
@@ -112,8 +113,8 @@ def _escape(text: str) -> str:
 
 
 def _summarize(report: DoctorReport, *, fix: bool) -> str:
-    pages = _count(report.checked.get("pages", 0), "page")
-    agents = _count(report.checked.get("agents", 0), "agent")
+    pages = count_words(report.checked.get("pages", 0), "page")
+    agents = count_words(report.checked.get("agents", 0), "agent")
     if not report.findings:
         return f"No problems found in {pages} of {agents}."
     fixed = sum(finding.fixed for finding in report.findings)
@@ -126,11 +127,7 @@ def _summarize(report: DoctorReport, *, fix: bool) -> str:
     parts = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
     rewritten = any(finding.fixed and finding.check.startswith("duplicate") for finding in report.findings)
     undo = " What was removed is in history: `commonplace undo` brings it back." if rewritten else ""
-    return f"{_count(len(report.findings), 'problem')} in {pages} of {agents}: {parts}.{undo}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    return f"{count_words(len(report.findings), 'problem')} in {pages} of {agents}: {parts}.{undo}"
 
 
 @click.command("eval")

@@ -14,6 +14,7 @@ from ...maintenance import timeline
 from ...maintenance.timeline import UndoResult
 from ...storage.history import Change
 from ...storage.records import read_text
+from ...wording import count_words
 from .common import (
     TextCommand,
     everyone_option,
@@ -220,7 +221,7 @@ def _describe_undo(page: UndoResult) -> str:
             f"Undid the undo of {page.path}: the change that it undid is there again. "
             "To go further back, name a change of `commonplace log`."
         )
-    return f"Undid {len(page.changes)} change{'s' * (len(page.changes) > 1)} of {page.path}."
+    return f"Undid {count_words(len(page.changes), 'change')} of {page.path}."
 
 
 @click.command("restore")

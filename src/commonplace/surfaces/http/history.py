@@ -25,6 +25,7 @@ from ...settings import FILE as SETTINGS_FILE
 from ...storage.base import ABSENT
 from ...storage.history import Change
 from ...storage.merge import diff_lines
+from ...wording import count_words
 from .dispatch import Dispatcher
 from .endpoints import MAX_PATH_CHARACTERS, MOMENT, PAGE, ApiRequest, Endpoint, Parameter, Problem, ResponseSpec
 from .pages import is_session, refuse_session, require_writable, resolve_page
@@ -143,7 +144,7 @@ def _context_lines(lines: list[str], after_change: int, before_change: int) -> H
         return [{"op": "same", "text": line} for line in lines]
     return [
         *({"op": "same", "text": line} for line in lines[:after_change]),
-        {"op": "skip", "text": f"{skipped} line{'s' * (skipped > 1)}"},
+        {"op": "skip", "text": count_words(skipped, "line")},
         *({"op": "same", "text": line} for line in lines[len(lines) - before_change :]),
     ]
 

@@ -1,0 +1,14 @@
+"""Numbers and lists in messages."""
+
+from __future__ import annotations
+
+from commonplace.wording import count_words, list_some
+
+
+def test_a_number_comes_with_what_it_counts() -> None:
+    assert [count_words(number, "page") for number in (0, 1, 2)] == ["0 pages", "1 page", "2 pages"]
+
+
+def test_a_long_list_says_how_many_more_there_are() -> None:
+    assert list_some(["a", "b"], 2) == "a, b"
+    assert list_some(["a", "b", "c", "d"], 2) == "a, b and 2 more"
