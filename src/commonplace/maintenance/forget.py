@@ -104,18 +104,16 @@ def _report(finder: _Finder) -> ForgetReport:
     home = finder.home
     pages = {path: data for path, data in finder.list_pages() if finder.cut_page(path, data) != data}
     traces = [Trace("page", path, finder.describe(path, data)) for path, data in pages.items()]
-    for path in finder.list_leftovers():
-        traces.append(Trace("leftover", path, "a file that a killed process left behind"))
+    traces += (Trace("leftover", path, "a file that a killed process left behind") for path in finder.list_leftovers())
     lines = {line for path, data in pages.items() for line in finder.list_removed_lines(path, data)}
     version_counts: dict[str, int] = {}
     for path, versions in home.storage.history.iterate_pages():
         if count := finder.count_versions(path, versions):
             version_counts[path] = count
             lines.update(line for _, data in versions if data for line in finder.list_removed_lines(path, data))
-    for path in finder.list_editor_copies(lines):
-        traces.append(Trace("copy", path, "a backup or swap file of an editor"))
-    for path, count in sorted(version_counts.items()):
-        traces.append(Trace("history", path, count_words(count, "earlier version")))
+    traces += (Trace("copy", path, "a backup or swap file of an editor") for path in finder.list_editor_copies(lines))
+    counts = sorted(version_counts.items())
+    traces += (Trace("history", path, count_words(count, "earlier version")) for path, count in counts)
     indexed = home.index.query(lambda view: sum(path in pages for path in view.index.stamps())) if pages else 0
     if indexed:
         index_folder = os.path.basename(home.storage.cache_folder)
