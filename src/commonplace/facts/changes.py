@@ -454,7 +454,8 @@ def _find_in_clauses(
     clauses = split_clauses(text)
     if about := find(older, text):
         return about
-    marked = [clause for clause in clauses if has_cue(fold(clause), cue)] if len(clauses) > 1 else []
+    is_denied = cue == "retraction" and _is_denied(older.words)  # `no delays`, `no more delays`
+    marked = [clause for clause in clauses if has_cue(fold(clause), cue)] if len(clauses) > 1 and not is_denied else []
     if not marked or _TODAY.search(fold(marked[0])) or split_words(fold(marked[0]))[0] in VAGUE_STARTS:
         return frozenset()
     return find(older, marked[0])
