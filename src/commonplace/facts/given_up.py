@@ -83,11 +83,12 @@ _LEAD = word_set(
 
 def find_given_up(older: Statement, newer: Statement) -> Link | None:
     """Return a link where a clause of the newer note says that the value of the older one is gone."""
-    if not EVENT_WORDS.isdisjoint(older.words) or older.is_question or older.words[0].endswith("ed"):
+    given_up = read_given_up(newer.text)
+    if not given_up or not EVENT_WORDS.isdisjoint(older.words) or older.is_question or older.words[0].endswith("ed"):
         return None
     if "tentative" in older.cues or not NEGATIONS.isdisjoint(older.words):
         return None
-    for gone, is_of_writer in read_given_up(newer.text):
+    for gone, is_of_writer in given_up:
         if _is_value(older, gone) and not (is_of_writer and _is_of_another(older, newer)):
             return Link("retraction", "says that it is no more", " ".join(sorted(gone)), has_one_subject=True)
     return None
@@ -133,7 +134,7 @@ def _read_clause(clause: str) -> Iterator[tuple[frozenset[str], bool]]:
     while words and words[0] in _LEAD:
         words = words[1:]
     joined = " ".join(words)
-    patterns = [pattern for triggers, pattern in _compile_spaced() if not triggers.isdisjoint(words)]
+    patterns = {pattern: None for word in words for pattern in _index_patterns().get(word, ())}
     matches = [match for pattern in patterns if (match := compile_pattern(pattern).match(joined))]
     if has_kana_or_kanji(folded):
         matches += [match for pattern in _UNSPACED if (match := compile_pattern(pattern).search(folded))]
@@ -146,6 +147,10 @@ def _read_clause(clause: str) -> Iterator[tuple[frozenset[str], bool]]:
 
 
 @cache
-def _compile_spaced() -> list[tuple[frozenset[str], str]]:
-    forms = compile_forms([("", _FORMS)], _SLOTS, _LAST_SLOTS, longest_first=True, is_whole=False)
-    return [(form.triggers, form.pattern) for form in forms]
+def _index_patterns() -> dict[str, list[str]]:
+    """Return the patterns by words, one of which every text has that they match."""
+    index: dict[str, list[str]] = {}
+    for form in compile_forms([("", _FORMS)], _SLOTS, _LAST_SLOTS, longest_first=True, is_whole=False):
+        for word in form.triggers:
+            index.setdefault(word, []).append(form.pattern)
+    return index
