@@ -200,3 +200,27 @@ def test_a_task_is_closed_by_what_is_done_or_given_up(memory: Memory, clock: Fro
 def test_a_task_that_is_put_off_stays_open(memory: Memory, clock: FrozenClock, news: str) -> None:
     remember(memory, clock, "- [ ] Migrate to Svelte", news)
     assert "Migrate to Svelte" in find_open(memory)
+
+
+@pytest.mark.parametrize(
+    ("obligation", "done"),
+    [
+        ("Need to call the bank.", "Called the bank."),
+        ("We have to renew the domain before June.", "Renewed the domain until 2028."),
+        ("Ich muss die Steuererklärung abgeben.", "Steuererklärung abgegeben."),
+        ("Il faut envoyer le contrat.", "Contrat envoyé."),
+        ("Hay que pagar la luz.", "Luz pagada."),
+        ("Надо оплатить интернет.", "Интернет оплачен."),
+        ("要交电费。", "电费交了。"),
+    ],
+)
+def test_what_has_to_be_done_is_done(memory: Memory, clock: FrozenClock, obligation: str, done: str) -> None:
+    remember(memory, clock, obligation, done)
+    (mark,) = [hit.superseded_by for hit in memory.search(obligation) if hit.text.endswith(obligation)]
+    assert mark is not None
+    assert mark.kind == "done"
+
+
+def test_what_has_to_be_done_stays_so_when_something_else_is_done(memory: Memory, clock: FrozenClock) -> None:
+    remember(memory, clock, "Need to renew my passport.", "Renewed my library card.")
+    assert not any(hit.superseded_by for hit in memory.search("Need to renew my passport."))

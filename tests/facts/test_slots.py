@@ -32,6 +32,12 @@ ONE_SLOT = [
     ("مريم مسؤولة عن المخزن.", "المخزن الآن مع خالد."),
     ("房东是王先生。", "房子卖了,新房东是刘女士。"),
     ("航班下午三点起飞。", "航班延误,下午五点半起飞。"),
+    ("Key for the bike shed hangs in the hall.", "Bike shed key is in the kitchen drawer now."),
+    ("The flight to Rome leaves at 7:20.", "The flight to Rome was moved to 9:05."),
+    ("The staging URL is staging.acme.io.", "Staging URL changed, it's stg.acme.dev."),
+    ("The grant application is in preparation.", "Submitted the grant application."),
+    ("We're hiking in the Dolomites in July.", "The Dolomites trip is off, the hut is full."),
+    ("Team dinner on the 12th at Nonna.", "Team dinner on the 12th won't happen."),
     ("The cabin has no internet.", "The cabin finally has internet."),
     ("Emma plays the violin.", "Emma stopped playing the violin."),
 ]
@@ -48,6 +54,9 @@ TWO_SLOTS = [
     ("The heating is set to 20 degrees.", "At night the heating is set to 17 degrees."),
     ("Olga's visa is pending.", "Dmitri's visa was approved."),
     ("The bug in checkout is still open.", "The bug in search is fixed."),
+    ("Stock of size M shirts: 40", "Stock of size L shirts: 12"),
+    ("Lena lives in Bonn.", "Lena is in Paris until Sunday."),
+    ("We do a retro every second Friday.", "We skipped the retro today, half of us were out."),
     ("妈妈住在柏林。", "妈妈想搬到慕尼黑。"),
 ]
 

@@ -47,6 +47,16 @@ CHANGED = [
     ("店の担当は安奈さんです。", "健さんが安奈さんから店を引き継ぎました。"),
     ("दुकान अनीता संभालती है।", "बलराम ने दुकान संभाल ली है।"),
     ("سارة مسؤولة عن المتجر.", "تولى سامي المتجر."),
+    ("The holiday flat belongs to my uncle.", "My uncle sold the holiday flat."),
+    ("The domain acme.dev is registered to Greta.", "Greta transferred acme.dev to the company account."),
+    ("Ключи от склада: у Олега", "Олег передал ключи от склада Насте."),
+    # What something is called: the newer note may begin with the old name.
+    ("Our sync tool is called Heron.", "Heron goes by Kestrel now."),
+    ("The staging cluster is named blue.", "We call blue green now."),
+    ("O pacote se chama fatura.", "O pacote fatura agora se chama recibo."),
+    # Where somebody was, and what they eat.
+    ("Ines is in Lisbon until further notice.", "Ines is back from Lisbon."),
+    ("Emil is vegetarian.", "Emil eats meat again."),
     # What there is another one of.
     ("Our vet is Dr. Flores.", "We changed vets, we see Dr. Nguyen now."),
     ("Accountant: Lisa Brown.", "We switched accountants, it's Mark Ellis now."),
@@ -67,6 +77,9 @@ UNCHANGED = [
     ("Nadia works at Siemens.", "Nadia moved to Berlin."),
     ("Nadia works at Siemens.", "Nadia left Bosch."),
     ("Nils is responsible for the website.", "Aylin took over the newsletter part of the website."),
+    ("The holiday flat belongs to my uncle.", "My uncle sold the boat."),
+    ("Our sync tool is called Heron.", "Osprey goes by Kestrel now."),
+    ("Emil is vegetarian.", "Emil's brother eats meat again."),
     ("The museum is open from 10 to 18.", "The museum café has closed."),
     ("The museum was built in 1890.", "The museum has closed."),
     ("Leila owns a flat in Bonn.", "Leila bought a flat in Aachen."),

@@ -17,6 +17,7 @@ SUCCESSIONS = [
     ("Ruth is our tax adviser.", "Ruth retired."),
     ("Liam is a developer.", "Liam was promoted to CTO."),
     ("Anna is the CTO.", "Liam was promoted to CTO."),
+    ("Marta is our release captain.", "Marta handed the release captain role to Jonas."),
     ("Ruth's phone number is 0151 2345.", "Ruth has a new phone number: 0160 9876"),
     ("Max's teacher is Ms Kern.", "Max has a new teacher, Mr Brandt."),
     ("Frau Kern ist die Klassenlehrerin von Max.", "Herr Brandt ist der neue Klassenlehrer."),

@@ -100,8 +100,7 @@ CHANGE_PHRASES: dict[Cue, dict[str, str]] = {
             | (?:est|sont|suis) partie?s? (?:vivre|habiter|travailler|à|pour) | ce n'est pas | ce n'était pas
             | pardon | je voulais dire | est passée?s? (?:à|au|en) | rangée?s? | rangé | s'est installée?s?
             | s'installe\w* | est partie?s? | plus (?:cher|chère) | moins (?:cher|chère) | monte à | tombe à
-            | on est passés?
-            | décal\w+ | repris par""",
+            | on est passés? | décal\w+ | repris par""",
         "portuguese": r"""
             | tá errado | está errado | desist\w+ | aument\w+ | foram migrados | já não | não (?:\w+ ){1,4}mais
             | na verdade | em vez de | no lugar de | mud(?:ou|ei|amos|aram|ado|ada|ança)
@@ -121,8 +120,7 @@ CHANGE_PHRASES: dict[Cue, dict[str, str]] = {
             | deix(?:ei|ou|amos|aram) (?:de|a|o) | melhor (?:\w+ ){0,2}(?:em|por|com)
             | foi (?:morar|viver|trabalhar) | foram (?:morar|viver) | fui (?:morar|viver) | enganei-me
             | me confundi | desculpa | não é (?:o|a)? ?\w+, | ficou para | fica para
-            | mais (?:caro|cara|barato|barata) | sobe para | cai para
-            | foi para (?:as|o|a)""",
+            | mais (?:caro|cara|barato|barata) | sobe para | cai para | foi para (?:as|o|a)""",
         "german": r"""
             | nachgeschaut | doch jahrgang | ab jetzt | nicht mehr | kein\w* (?:\w+ ){1,4}mehr | statt | anstatt
             | stattdessen | anstelle | neuerdings | ab sofort | inzwischen | mittlerweile | geändert | gewechselt
@@ -147,8 +145,7 @@ CHANGE_PHRASES: dict[Cue, dict[str, str]] = {
             | nennt sich (?:jetzt|nun|künftig) | entschuldigung | sorry | meinte | schon am | seit neuestem
             | zahlen wir | liegt (?:jetzt|nun) | kein\w* \w+ (?:mehr|mehr\.) | wieder \w+ | teurer | billiger
             | günstiger | (?:steigt|sinkt|fällt|geht) (?:\w+ ){0,2}auf | umentschieden | anders überlegt
-            | hochgestellt | runtergestellt
-            | fällt ins wasser | ins wasser gefallen""",
+            | hochgestellt | runtergestellt | fällt ins wasser | ins wasser gefallen""",
         "russian": r"""
             | ошиб\w+ | больше не | уже не | на самом деле | вместо | теперь | измени\w+ | поменя\w+ | смени\w+
             | переш\w+ | переход\w+ | перее\w+ | перен[её]с\w+ | перенос\w* | перенес\w+ | отложи\w+ | отмени\w+
@@ -177,10 +174,10 @@ CHANGE_PHRASES: dict[Cue, dict[str, str]] = {
             | في الواقع | في الحقيقة | ابتداء\w* | من اليوم | توقف\w* | تصحيح | تحول\w* | ارتفع\w* | انخفض\w*
             | تولى | تولت | خطأ | اخطأت | غلطت | اتضح | تبين | وليست | تسلم\w* | استلم\w* | رفع\w* | زاد\w*
             | خفض\w* | من الآن | انس | رجع\w* | عاد إلى | مدد\w* | تمديد | استقال\w* | تقاعد\w* | تخل\w+ | تأخر\w*
-            | باع\w* | مكان | بات\w* | حديث\w*ا | ترقية | حدثنا | رقينا | حذف\w* | أزلنا | أوقف\w* | ترك(?:ت|نا|وا|ها|ه)?
-            | من الآن فصاعدا | بعد الآن | عوضا | سيصبح | يصبح | حل محل | خلف\w* | استعاض\w* | صحح\w* | الصحيح
-            | عدل\w* | تعديل | قلص\w* | زيادة | أخطأت | عذرا | آسف | غيرنا | غيروا | أقصد | قصدت | تحديث | حدث\w*
-            | تم تحديث | تم نقل | تم تغيير | رفعوا | خفضوا | يسكن الآن | صححت""",
+            | باع\w* | مكان | بات\w* | حديث\w*ا | ترقية | حدثنا | رقينا | حذف\w* | أزلنا | أوقف\w*
+            | ترك(?:ت|نا|وا|ها|ه)? | من الآن فصاعدا | بعد الآن | عوضا | سيصبح | يصبح | حل محل | خلف\w* | استعاض\w*
+            | صحح\w* | الصحيح | عدل\w* | تعديل | قلص\w* | زيادة | أخطأت | عذرا | آسف | غيرنا | غيروا | أقصد | قصدت
+            | تحديث | حدث\w* | تم تحديث | تم نقل | تم تغيير | رفعوا | خفضوا | يسكن الآن | صححت""",
         "unspaced": r"""
             | 记错 | 涨到 | 迁到 | 可以停 | 不.{1,6}了 | 不再 | 已经不 | 不是.{1,12}而是 | 其实 | 改成 | 改为
             | 改到 | 改在 | 改用 | 改回 | 换成 | 换到 | 换了 | 变成 | 变更 | 更正 | 搬到 | 搬去 | 搬家 | 搬进
@@ -289,8 +286,8 @@ CHANGE_PHRASES: dict[Cue, dict[str, str]] = {
             | नहीं रहे हैं | इरादा छोड़ \S+""",
         "arabic": r"""
             | لم (?:أعد|يعد|تعد|نعد) | ما عاد\w* | توقف\w* | ألغ\w+ | تخل\w+ | إلغاء | غيرت رأي\w* | تركت
-            | استغن\w+ | لن (?:\w+) | ترك(?:ت|نا|وا|ها|ه)? | أوقف\w* | حذف\w* | أزلنا | انسحب\w* | استقال\w* | لا نريد | لم نعد
-            | ألغينا | ألغي\w* | صرفنا النظر | عدلنا عن | لم (?:نعد|تعد|يعد|أعد)""",
+            | استغن\w+ | لن (?:\w+) | ترك(?:ت|نا|وا|ها|ه)? | أوقف\w* | حذف\w* | أزلنا | انسحب\w* | استقال\w*
+            | لا نريد | لم نعد | ألغينا | ألغي\w* | صرفنا النظر | عدلنا عن | لم (?:نعد|تعد|يعد|أعد)""",
         "unspaced": r"""
             | 可以停 | 不.{1,6}了 | 不再 | 已经不 | 戒[了掉烟酒] | 取消 | 停用 | 没有.{1,8}了
             | もう.{0,14}(?:ない|ません) | やめ | 中止 | キャンセル | 放弃 | 作废 | 不打算 | 不想再 | 改变主意
@@ -308,22 +305,21 @@ CHANGE_PHRASES: dict[Cue, dict[str, str]] = {
             | found (?:a|an|the|my|our|his|her) | got (?:my|our|his|her) new | renewed | got into | got accepted
             | back to normal | reopened | works? again | again | is out | was born | went through | came through
             | working now | up and running | refilled | restocked | got the job | submitted | launched | shipped
-            | went live | is live | wrapped up | all (?:done|good|set|clear)
-            | handed in | paid | hired | had (?:her|the|a) baby | has? shipped | returned | refunded
-            | cleared | replaced the | put (?:a )?new | refuelled | topped up""",
+            | went live | is live | wrapped up | all (?:done|good|set|clear) | handed in | paid | hired
+            | had (?:her|the|a) baby | has? shipped | returned | refunded | cleared | replaced the | put (?:a )?new
+            | refuelled | topped up""",
         "spanish": r"""
             | ya funciona\w* | arregl\w+ | repar\w+ | resuelt\w+ | solucion\w+ | aprob\w+ | firm(?:ó|aron|ado|ada)
             | termin(?:ó|amos|aron|ado|ada) | vuelve a funcionar | cerrad\w+ | lleg(?:ó|aron) | restaur\w+
             | encontr(?:é|ó|amos|aron) | renov\w+ | lleg(?:ó|aron|aste) | reabri\w+ | volvió
             | pag(?:ué|ó|amos|aron) | recib\w+ | desbloque\w+ | ya va | ya anda
-            | ya está (?:listo|lista|arreglad\w+)
-            | recog\w+""",
+            | ya está (?:listo|lista|arreglad\w+) | recog\w+""",
         "french": r"""
             | répar\w+ | résolu\w* | corrigé\w* | (?:re)?marche à nouveau | remarche\w* | refonctionn\w*
             | approuvé\w* | accepté\w* | signé\w* | terminé\w* | de retour | rétabli\w* | fini\w*
             | fonctionne (?:à|de) nouveau | remarche | refonctionne | trouvée?s? | renouvelée?s? | arrivée?s?
-            | rouverte?s? | rouvert | revenue?s? | réussie? | payée?s? | débloquée?s? | reçue?s?
-            | livrée?s? | récupér\w+""",
+            | rouverte?s? | rouvert | revenue?s? | réussie? | payée?s? | débloquée?s? | reçue?s? | livrée?s?
+            | récupér\w+""",
         "portuguese": r"""
             | consert\w+ | resolvid\w+ | resolveram | corrigid\w+ | voltou a funcionar | aprovad\w+ | assinad\w+
             | assinaram | termin(?:ou|amos|ado|ada) | conclu[ií]\w+ | voltou | restaurad\w+ | arrumaram
@@ -333,14 +329,12 @@ CHANGE_PHRASES: dict[Cue, dict[str, str]] = {
             | repariert | behoben | gelöst | (?:geht|läuft|funktioniert) wieder | wieder (?:da|zurück|offen|online)
             | genehmigt | unterschrieben | fertig | erledigt | abgeschlossen | gemergt | freigegeben | gefixt
             | gefunden | wieder frei | wieder auf | wieder | erneuert | angekommen | bestanden | aufgehoben
-            | eingetroffen | wiederhergestellt | bezahlt | zurück
-            | abgeholt | geliefert""",
+            | eingetroffen | wiederhergestellt | bezahlt | zurück | abgeholt | geliefert""",
         "russian": r"""
             | починил\w* | исправил\w* | отремонтир\w+ | решен\w+ | работает снова | снова работает | заработал\w*
             | одобрил\w* | подписал\w* | закончил\w* | завершил\w* | вернул\w+ | закрыл\w* | готов\w* | нашёл
             | нашел | нашла | нашли | снова | готово | оплатил\w* | прибыл\w* | приехал\w* | восстанов\w+
-            | открыл\w* | получил\w* | принял\w*
-            | привезли | доставили | забрал\w*""",
+            | открыл\w* | получил\w* | принял\w* | привезли | доставили | забрал\w*""",
         "hindi": r"""
             | ठीक हो \S+ | ठीक कर \S+ | सुधर \S+ | मंज़ूर\S* | मंजूर\S* | पूरा हो \S+ | पूरी हो \S+ | चालू हो \S+
             | हल हो \S+ | वापस आ \S+ | मिल गया | मिल गई | चल रही | चल रहा | चलने लग\S* | आ गया | आ गई | पहुँच गया
@@ -374,21 +368,18 @@ CHANGE_PHRASES: dict[Cue, dict[str, str]] = {
             | on (?:order|its way) | under way | half(?:way)? (?:done|finished) | being \w+ | awaiting | incomplete
             | unresolved | outstanding | unfinished | undelivered | processing | vacant | unfilled | unoccupied
             | at (?:the )?(?:repair|service) | with it | out of \w+ | leaks | in the queue | backordered | ajar
-            | clogged | dead
-            | ordered | en route | in transit""",
+            | clogged | dead | ordered | en route | in transit""",
         "spanish": r"""
             | rot[oa]s? | averiad[oa]s? | caíd[oa]s? | estropead[oa]s? | no funciona\w* | pendiente\w*
             | cerrad[oa]s? | bloquead[oa]s? | en revisión | en curso | de baja | enferm[oa]s? | de vacaciones
             | sin firmar | falla\w* | fuera de servicio | en venta | atascad[oa]s? | caducad[oa]s? | vencid[oa]s?
             | busc\w+ | perdid[oa]s? | retrasad[oa]s? | falta\w* | agotad[oa]s?
-            | sin (?:luz|agua|internet|conexión) | no va | no anda | en el taller
-            | en camino | pedid[oa]s?""",
+            | sin (?:luz|agua|internet|conexión) | no va | no anda | en el taller | en camino | pedid[oa]s?""",
         "french": r"""
             | en panne | cassée?s? | ne (?:marche|fonctionne)(?:nt)? (?:pas|plus) | en attente | fermée?s?
             | bloquée?s? | en cours | en congé | malade | en vacances | hors service | non signée?s? | à vendre
             | en relecture | en réparation | indisponible | expirée? | cherch\w+ | perdue?s? | en retard
-            | indisponibles? | en rade | hors ligne | au garage | manque\w*
-            | en route | commandée?s?""",
+            | indisponibles? | en rade | hors ligne | au garage | manque\w* | en route | commandée?s?""",
         "portuguese": r"""
             | quebrad[oa]s? | com defeito | fora do ar | não funciona\w* | pendente\w* | fechad[oa]s?
             | bloquead[oa]s? | em revisão | em andamento | de licença | doente | de férias | à venda | falhando
@@ -400,14 +391,13 @@ CHANGE_PHRASES: dict[Cue, dict[str, str]] = {
             | gesperrt | geschlossen | blockiert | in (?:arbeit|prüfung|elternzeit|reparatur) | krank\w*
             | im urlaub | nicht fertig | nicht unterschrieben | steht aus | hängt | undicht | zu verkaufen
             | abgelaufen | suche\w* | in bearbeitung | verspätet | fehlt | fehlen | vermisst | nicht erreichbar
-            | offline | gestört | leer | ist zu | in der werkstatt
-            | unterwegs | bestellt""",
+            | offline | gestört | leer | ist zu | in der werkstatt | unterwegs | bestellt""",
         "russian": r"""
             | сломан\w* | сломал\w* | не работа\w+ | упал\w* | закрыт\w* | заблокирован\w* | на ремонте | в ремонте
             | в отпуске | болеет | на больничном | ожида\w+ | на рассмотрении | в процессе | не подписан\w*
             | завис\w* | продается | продаётся | на ревью | лежит | висит | глючит | сбоит | потерял\w* | ищет
-            | ищу | не готов\w* | просрочен\w* | нет в наличии | в (?:авто)?сервисе | задерж\w+
-            | в пути | заказан\w*""",
+            | ищу | не готов\w* | просрочен\w* | нет в наличии | в (?:авто)?сервисе | задерж\w+ | в пути
+            | заказан\w*""",
         "hindi": r"""
             | खराब | ख़राब | टूट\S* | बंद | काम नहीं कर\S* | लंबित | छुट्टी पर | बीमार | अटक\S* | चल रहा | अधूरा
             | खत्म | खो गया | खो गई | ढूँढ\S* | ढूंढ\S* | नहीं चल\S* | देरी | लेट | अधूरी | खाली""",
@@ -420,8 +410,7 @@ CHANGE_PHRASES: dict[Cue, dict[str, str]] = {
             | 没签 | 壊れ | 動かない | 動きません | 止まって | 保留 | 審査中 | 休職 | 休暇 | 閉まって | 停止中
             | 修理中 | 使えない | 打不开 | 用不了 | 出问题 | 有问题 | 卡住 | 过期 | 找工作 | 在找 | 未完成 | 没修
             | 停电 | 断网 | 漏水 | 落ちて | 不具合 | 動かな | 調子が悪 | 繋がらない | つながらない | 探して
-            | 未完了 | 期限切れ | 切れて | 故障中 | 入院 | 修理厂
-            | 在路上 | 已下单 | 配送中 | 注文中""",
+            | 未完了 | 期限切れ | 切れて | 故障中 | 入院 | 修理厂 | 在路上 | 已下单 | 配送中 | 注文中""",
     },
     "hint": {  # counts only beside the same subject with another value
         "english": r"""

@@ -179,7 +179,7 @@ def find_change(older: Statement, newer: Statement) -> Link | None:
     if have_other_subjects(older, newer):
         return None
     replaced = read_replaced_topics(newer.text)
-    if replaced and (_has_as_value(older, replaced) or _ends_with(older, newer, replaced)):
+    if replaced and _has_as_value(older, replaced):
         return Link("correction", "names what it replaces", _show(replaced))
     if replaced and replaced.isdisjoint(older.stems):
         return None
@@ -280,14 +280,6 @@ def _has_as_value(older: Statement, replaced: frozenset[str]) -> bool:
         return False
     is_whole = any(claim.is_closed and claim.value == replaced for claim in claims)
     return is_whole or _has_name(older.text, replaced) or not _TOOLS.isdisjoint(older.words)
-
-
-def _ends_with(older: Statement, newer: Statement, replaced: frozenset[str]) -> bool:
-    """Return whether what was replaced is at the end of a note, and both notes are about whom or what it begins with:
-    `User wants answers in bullet points`, `User asked for paragraphs instead of bullet points`."""
-    stems = older.stems
-    subject = stems[: len(stems) - len(replaced)]
-    return frozenset(stems[len(subject) :]) == replaced and bool(subject) and subject[0] in newer.stems
 
 
 def _show(topics: frozenset[str]) -> str:
@@ -462,7 +454,8 @@ def _find_in_clauses(
     clauses = split_clauses(text)
     if about := find(older, text):
         return about
-    marked = [clause for clause in clauses if has_cue(fold(clause), cue)] if len(clauses) > 1 else []
+    is_denied = cue == "retraction" and _is_denied(older.words)  # `no delays`, `no more delays`
+    marked = [clause for clause in clauses if has_cue(fold(clause), cue)] if len(clauses) > 1 and not is_denied else []
     if not marked or _TODAY.search(fold(marked[0])) or split_words(fold(marked[0]))[0] in VAGUE_STARTS:
         return frozenset()
     return find(older, marked[0])

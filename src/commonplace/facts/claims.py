@@ -170,7 +170,7 @@ def _read_claim(clause: str) -> Claim:
     for opener, words in _cut(mark_cues(fold(plain), _CHANGES, f" {_CUT} ")):
         if heads:
             closer = closer or opener
-            value += [opener, *words] if opener != _CUT else words
+            value += words if opener in (_CUT, _COLON) else [opener, *words]
         is_value = is_value or (bool(heads) and opener != _CUT) or opener in GOALS
         named = words if heads else _strip_pronouns(words)
         topics = find_topics(named)

@@ -296,7 +296,8 @@ def _moves_something_else(older: Statement, newer: Statement) -> bool:
     target = match["target"].split()
     if any(map(is_number, target)) and any(map(is_number, older.words)):  # `the backup job was moved to 4 am`
         return False
-    value = older.words[older.relation.at :] if older.relation else older.words
+    start = older.relation.at if older.relation else len(split_words(older.label))
+    value = older.words[start:]
     return _NO_PLACES.isdisjoint(target) != _NO_PLACES.isdisjoint(value)
 
 

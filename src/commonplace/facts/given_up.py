@@ -6,16 +6,27 @@ does not read on it. In the forms (`forms.py`), `T` is what is gone.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 
 from ..caching import cache_within
-from .claims import PRONOUNS, find_topics, read_first_claim, split_clauses
+from .claims import PRONOUNS, find_topics, list_all_verbs, read_first_claim, split_clauses
 from .forms import compile_forms
 from .links import Link
 from .relations import FIRST_PERSON
 from .statements import Statement
 from .value_words import EVENT_WORDS, GENERIC, NEGATIONS
-from .words import compile_pattern, fold, has_capitals, has_kana_or_kanji, is_number, split_words, stem, word_set
+from .words import (
+    compile_pattern,
+    fold,
+    function_words,
+    has_capitals,
+    has_kana_or_kanji,
+    is_month_or_day,
+    split_words,
+    stem,
+    word_set,
+)
 
 _WE = "we/i? have/just/finally/recently?"
 _MY = "the/my/our/his/her/all?"
@@ -72,28 +83,29 @@ _LEAD = word_set(
 
 def find_given_up(older: Statement, newer: Statement) -> Link | None:
     """Return a link where a clause of the newer note says that the value of the older one is gone."""
-    if not EVENT_WORDS.isdisjoint(older.words) or older.is_question or older.words[0].endswith("ed"):
+    given_up = read_given_up(newer.text)
+    if not given_up or not EVENT_WORDS.isdisjoint(older.words) or older.is_question or older.words[0].endswith("ed"):
         return None
-    if "tentative" in older.cues or not NEGATIONS.isdisjoint(older.words) or not _may_be_of_writer(older, newer):
+    if "tentative" in older.cues or not NEGATIONS.isdisjoint(older.words):
         return None
-    for gone in read_given_up(newer.text):
-        if _is_value(older, gone):
+    for gone, is_of_writer in given_up:
+        if _is_value(older, gone) and not (is_of_writer and _is_of_another(older, newer)):
             return Link("retraction", "says that it is no more", " ".join(sorted(gone)), has_one_subject=True)
     return None
 
 
-def _may_be_of_writer(older: Statement, newer: Statement) -> bool:
-    """Return whether a note may be about what its writer has: it does not begin with the name of somebody else."""
-    claims = read_first_claim(older.text)
-    if not claims or not claims[0].is_closed or older.label:
-        return True
-    is_named = older.text[:1].isupper() and claims[0].heads[0] == {stem(older.words[0])}
-    return not is_named or stem(older.words[0]) in newer.stems
+def _is_of_another(older: Statement, newer: Statement) -> bool:
+    """Return whether a note begins with the name of somebody whom the newer one does not mention: `Tom drives a Fiat`
+    says nothing of what its writer has sold."""
+    name, *rest = older.words
+    is_name = older.text[:1].isupper() and name.isalpha() and name not in function_words() and not older.label
+    is_subject = bool(rest) and (rest[0] in list_all_verbs() or rest[0].endswith("s"))
+    return is_name and is_subject and stem(name) not in newer.stems
 
 
 def _is_value(older: Statement, gone: frozenset[str]) -> bool:
     """Return whether something is the value of a note, and not what it is about."""
-    if not gone <= set(older.stems) or all(map(is_number, gone)):
+    if not gone <= set(older.stems) or all(map(is_month_or_day, gone)):
         return False
     claims = read_first_claim(older.text)
     is_own = not FIRST_PERSON.isdisjoint(older.words) or _leaves_out_subject(older.text)
@@ -110,18 +122,19 @@ def _leaves_out_subject(text: str) -> bool:
 
 
 @cache_within(500_000)
-def read_given_up(text: str) -> tuple[frozenset[str], ...]:
-    """Return the topics of what a note says is gone, by clause; cached, as a note is compared with many."""
-    return tuple(topics for clause in split_clauses(text) if (topics := _read_clause(clause)))
+def read_given_up(text: str) -> tuple[tuple[frozenset[str], bool], ...]:
+    """Return the topics of what a note says is gone, by clause, and whether its writer gave it up; cached, as a note is
+    compared with many."""
+    return tuple(gone for clause in split_clauses(text) for gone in _read_clause(clause))
 
 
-def _read_clause(clause: str) -> frozenset[str]:
+def _read_clause(clause: str) -> Iterator[tuple[frozenset[str], bool]]:
     folded = fold(clause).rstrip(".!。")
     words = split_words(folded)
     while words and words[0] in _LEAD:
         words = words[1:]
     joined = " ".join(words)
-    patterns = [pattern for triggers, pattern in _compile_spaced() if not triggers.isdisjoint(words)]
+    patterns = {pattern: None for word in words for pattern in _index_patterns().get(word, ())}
     matches = [match for pattern in patterns if (match := compile_pattern(pattern).match(joined))]
     if has_kana_or_kanji(folded):
         matches += [match for pattern in _UNSPACED if (match := compile_pattern(pattern).search(folded))]
@@ -129,11 +142,15 @@ def _read_clause(clause: str) -> frozenset[str]:
         thing = split_words(match["t"])
         topics = find_topics(thing)
         if topics and PRONOUNS.isdisjoint(thing) and not topics <= GENERIC:
-            return topics
-    return frozenset()
+            yield topics, match.start("t") > 0
+            return
 
 
 @cache
-def _compile_spaced() -> list[tuple[frozenset[str], str]]:
-    forms = compile_forms([("", _FORMS)], _SLOTS, _LAST_SLOTS, longest_first=True, is_whole=False)
-    return [(form.triggers, form.pattern) for form in forms]
+def _index_patterns() -> dict[str, list[str]]:
+    """Return the patterns by words, one of which every text has that they match."""
+    index: dict[str, list[str]] = {}
+    for form in compile_forms([("", _FORMS)], _SLOTS, _LAST_SLOTS, longest_first=True, is_whole=False):
+        for word in form.triggers:
+            index.setdefault(word, []).append(form.pattern)
+    return index

@@ -85,6 +85,7 @@ _ALIKE = (
     frozenset(("date", "end")),
     frozenset(("count", "limit")),
 )
+_UNIQUE_STATES = ("lead", "name")  # of which one thing has one value at a time
 _MAX_VALUE_STEMS = 5
 _MIN_SUBJECT_STEMS = 2  # of what one note is about, and the other begins with
 _MAX_STEMS = 9  # of a note that gives a value
@@ -132,7 +133,14 @@ def _find_other_value(older: Statement, newer: Statement) -> Link | None:
     value: `The venue of the retreat is Lindau`, `The retreat takes place in Bregenz`."""
     if _happened_once(newer) or not _LIMITS.isdisjoint(newer.words):
         return None
-    for old, new in product(read_slots(older.text), read_slots(newer.text)):
+    for one, other in product(read_states(older.text), read_states(newer.text)):
+        is_same = one.relation == other.relation and one.subject == other.subject and one.relation in _UNIQUE_STATES
+        if is_same and one.phase == other.phase == "state" and one.value.isdisjoint(other.value):
+            return Link("frame", "gives the same another value", " ".join(one.subject))
+    claims = product(read_first_claim(older.text), read_first_claim(newer.text))
+    for old, new in (
+        pair for first, second in claims for pair in product(_read_claim(first, 0), _read_claim(second, 0))
+    ):
         is_same = old.is_closed and new.is_closed and old.subject == new.subject and bool(old.subject)
         is_clear = bool(old.attributes) and old.attributes == new.attributes
         is_other = not old.numbers and not new.numbers and old.value.isdisjoint(new.value)

@@ -172,7 +172,6 @@ _GENDERS = frozenset(
 _DASH = lazy_pattern(r"(?<=[а-яё]) [–—-] (?=[а-яё])", re.IGNORECASE)  # for `is`: `Анна — наш дизайнер`
 _ORDER: tuple[Phase, ...] = ("leaves", "rises", "gets", "holds", "is")
 _MIN_ROOT = 4
-_MIN_TASK_STEMS = 2  # of what somebody does
 
 
 class Role(NamedTuple):
@@ -190,8 +189,6 @@ def find_succession(older: Statement, newer: Statement) -> Link | None:
     if about := _find_new_thing(older, newer):
         return Link("correction", "says that there is another", about)
     changes = [role for role in read_roles(newer.text) if role.phase in ("gets", "rises", "leaves")]
-    if about := _find_substitute(older, newer):
-        return Link("correction", "somebody else does it", about, has_one_subject=True)
     for role in read_roles(older.text) if changes else ():
         for change in changes:
             if link := _compare(role, change):
@@ -199,19 +196,6 @@ def find_succession(older: Statement, newer: Statement) -> Link | None:
     if any(change.phase == "leaves" and _is_in_charge(older, change.holder) for change in changes):
         return Link("retraction", "says that it ended", " ".join(sorted(changes[0].holder)))
     return None
-
-
-def _find_substitute(older: Statement, newer: Statement) -> str:
-    """Return what somebody else does now, if the newer statement also names who did it: `Alice is sick, Ben brings the
-    cake`."""
-    doer, *task = older.stems or ("",)
-    clauses = [clause for clause in split_clauses(newer.text) if content_stems(split_words(fold(clause)))]
-    if len(task) < _MIN_TASK_STEMS or len(clauses) < 2 or not is_capitalised(older.words[0], older.text):
-        return ""
-    stems = [content_stems(split_words(fold(clause))) for clause in clauses]
-    is_named = any(doer in each for each in stems)
-    is_done = any(each[1:] == task and each[0] != doer for each in stems)
-    return " ".join(task) if is_named and is_done else ""
 
 
 def _compare(role: Role, change: Role) -> Link | None:
