@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -48,11 +49,13 @@ def ask(memory: Memory, story: Story, budget: int, *, with_query: bool) -> Answe
     return answered
 
 
-def ask_all(folder: Path, budget: int, *, with_query: bool) -> list[Answered]:
+def ask_all(
+    folder: Path, budget: int, *, with_query: bool, stories: Sequence[Story] = tuple(STORIES)
+) -> list[Answered]:
     """Ask every story; its memory is built in the folder at the first time."""
     answers: list[Answered] = []
-    for number, story in enumerate(STORIES):
-        home = folder / str(number)
+    for story in stories:
+        home = folder / story.user
         with build(story, home) if not home.exists() else _open(story, home) as memory:
             answers.append(ask(memory, story, budget, with_query=with_query))
     return answers

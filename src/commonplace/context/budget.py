@@ -246,7 +246,8 @@ def _grant(sections: Sequence[Section], budget: float) -> list[float]:
     numbers: list[int] = []
     for number in _by_priority(sections):
         section = sections[number]
-        floor = min(section.wish, section.head_cost + section.floor_tokens)
+        least = section.head_cost + _MIN_ITEM_TOKENS  # better a part of it than all of what is worth less
+        floor = min(section.wish, section.head_cost + section.floor_tokens, max(left, least))
         if section.items and floor <= left:
             grants[number] = floor
             numbers.append(number)

@@ -321,7 +321,7 @@ def _render_group(group: Group, words: int, first: int, more: int) -> tuple[list
     bare: list[Named] = []
     for number, each in enumerate(group.names):
         room = more if number < first else words
-        if room or each.words:
+        if room:
             line, line_sources = each.show(room)
             lines.append(line)
             sources += line_sources

@@ -6,6 +6,7 @@ more than the budget could show.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -13,6 +14,8 @@ from itertools import islice
 
 from .. import directive
 from ..errors import CommonplaceError
+from ..facts.tasks import has_open_task
+from ..facts.words import fold, strip_accents
 from ..formats import blocks, frontmatter
 from ..formats.records import find_value_line
 from ..formats.timestamps import parse_timestamp
@@ -38,6 +41,7 @@ _MAX_HITS = 5
 _MAX_BUDGET_HITS = 20
 _LEAST_SCORE = 0.03  # of a hit; below it is noise
 _LONG_NAME_CHARACTERS = 200
+_LONG_NOTE_CHARACTERS = 2_000  # in which open tasks are looked for
 _NEEDED_FIRST = ("user_info", "preferences", "agent")  # whom it talks to is the last thing to lose
 
 
@@ -133,6 +137,12 @@ def memory_context(home: Home, request: ContextRequest) -> Section | None:
     return Section("Memory Context", 92, items, floor_tokens=100, weight=8, warnings=tuple(warnings))
 
 
+def _has_open_task(record: Record) -> bool:
+    """Return whether a note says that something is still to be done, by its key or its text."""
+    label = strip_accents(fold(f"{re.sub(r'[-_]', ' ', record.key)}:"))
+    return has_open_task(label) or has_open_task(strip_accents(fold(record.text[:_LONG_NOTE_CHARACTERS])))
+
+
 def _rank_injected(record: Record) -> tuple[int, str]:
     is_name = "name" in record.key.casefold()
     return 2 * _NEEDED_FIRST.index(record.category) + (not is_name), record.key
@@ -184,7 +194,11 @@ def working_notes(home: Home, request: ContextRequest) -> Section | None:
     """Return the agent's keyed notes, newest first."""
     records, warnings = list_working_notes(home)
     most = _MAX_PLAIN_NOTES if request.limit is None else max(_MAX_PLAIN_NOTES, request.limit // 5)
-    every_item = (_list_item(home, record, request, rank=(number, "")) for number, record in enumerate(records))
+    ranked = ((_has_open_task(record), number, record) for number, record in enumerate(records))
+    every_item = (
+        _list_item(home, record, request, rank=(number if is_open else len(records) + number, ""))
+        for is_open, number, record in ranked
+    )
     if request.only_approved:
         items = choose_approved(home, ((item, span) for item in every_item for span in item.spans()), most)
     else:

@@ -18,7 +18,7 @@ OPEN_TASK = "☐"  # which some people write themselves
 
 _LABELS = {  # what a line with a task begins with, before a colon
     "english": r"todos?|to-?do'?s?|to do|fixme|pending|next steps?|action items?|outstanding|unfinished|reminder"
-    r"|open(?: (?:questions?|points?|items?|tasks?|issues?))?|still to do|left to do",
+    r"|open(?: (?:questions?|points?|items?|tasks?|issues?|bugs?|tickets?))?|still to do|left to do",
     "german": r"offen|offene (?:punkte|fragen|aufgaben)|(?:noch )?zu (?:tun|erledigen)|noch offen|nachste schritte",
     "spanish": r"pendientes?|por hacer|tareas|proximos pasos",
     "french": r"(?:reste )?a faire|en attente|en suspens|prochaines etapes",

@@ -1,0 +1,71 @@
+"""As a budget grows step by step: it is never passed, it is used, and what must stand stands at every step."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from commonplace import Memory
+from commonplace.testing import FrozenClock
+
+from .household import HOUSEHOLD
+from .memories import STORIES, Story
+from .questions import build
+
+ALL_STORIES = [*STORIES, HOUSEHOLD]
+STEP_TOKENS = 60
+BUDGETS = range(260, 5001, STEP_TOKENS)
+MOST_LOST_TOKENS = 100  # of a section, as the budget grows by one step: others had a longer entry to show
+# What each user is called, a preference, and something that is still to be done.
+FLOORS = {
+    "mira": ("Mira Holt", "Short answers, code first", "CSV export loses the time zone"),
+    "tomasz": ("tomasz", "Do not use @everyone", "remind"),
+    "prof. adeyemi": ("Prof. Folake Adeyemi", "Colour-blind safe", "The permit must be filed by Friday"),
+    "lena": ("Lena Brandt", "No meat on weekdays", "Register Ida for the swimming course"),
+}
+
+
+@pytest.mark.parametrize("story", ALL_STORIES, ids=lambda story: str(story.user))
+def test_a_growing_budget_is_used_and_never_passed(tmp_path: Path, story: Story) -> None:
+    name, preference, task = FLOORS[story.user]
+    with build(story, tmp_path / "home") as memory:
+        most = memory.context(user=story.user, channel=story.channel, budget=BUDGETS[-1]).receipt["tokens"]
+        before: dict[str, int] = {}
+        for budget in BUDGETS:
+            made = memory.context(user=story.user, channel=story.channel, budget=budget)
+            tokens = made.receipt["tokens"]
+            assert tokens <= budget
+            assert tokens >= 0.9 * min(budget, most)
+            sections = {section["title"]: section["tokens"] for section in made.receipt["sections"]}
+            assert all(sections[title] >= shown - MOST_LOST_TOKENS for title, shown in before.items()), budget
+            before = sections
+            assert name in made.text
+            assert "secrets need explicit permission" in made.text
+            assert story.channel is None or f"Current channel: {story.channel}" in made.text
+            assert budget < 400 or preference in made.text
+            assert budget < 700 or task in made.text
+
+
+@pytest.mark.parametrize(("channels", "records"), [(30, 8), (6, 40), (120, 2)])
+def test_many_channels_are_named_with_as_many_words_as_there_is_room_for(
+    memory: Memory, channels: int, records: int
+) -> None:
+    for channel in range(channels):
+        for record in range(records):
+            arguments = {"op": "setChannel", "channelName": f"channel-{channel}", "key": f"setting_{record}"}
+            assert memory.call("MemoryTool", {**arguments, "value": record})["success"]
+    most = memory.context(budget=BUDGETS[-1]).receipt["tokens"]
+    for budget in BUDGETS[4:]:
+        assert memory.context(budget=budget).receipt["tokens"] >= 0.9 * min(budget, most)
+
+
+def test_no_budget_shows_a_fact_without_the_one_that_replaced_it(memory: Memory, clock: FrozenClock) -> None:
+    memory.call("remember", {"content": "The release date is 12 October."})
+    for number in range(20):
+        clock.advance(hours=9)
+        memory.call("remember", {"content": f"Parcel {number} went to harbour {number % 7}, and nobody was told."})
+    memory.call("remember", {"content": "The release date is 26 October."})
+    for budget in BUDGETS:
+        text = memory.context(budget=budget).text
+        assert "12 October" not in text or "26 October" in text
