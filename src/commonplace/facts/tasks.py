@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
+from ..caching import cache_within
 from .words import fold, strip_accents
 
 OPEN_TASK = "☐"  # which some people write themselves
@@ -136,8 +137,10 @@ def may_have_open_task(text: str, words: Iterable[str]) -> bool:
     return any(word in known or (not word.isascii() and _find_unspaced().search(word)) for word in words)
 
 
+@cache_within(100_000)
 def find_task_question(folded: str) -> str:
-    """Return the words by which a folded query asks for open tasks; empty for any other query."""
+    """Return the words by which a folded query asks for open tasks; empty for any other query. Cached, as a search asks
+    several times."""
     if len(folded) > _MAX_QUESTION_CHARACTERS:
         return ""
     match = _find_question().search(folded)

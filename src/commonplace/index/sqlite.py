@@ -12,6 +12,7 @@ import sqlite3
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, TypeVar
 
 from ..formats.passages import words_to_index
@@ -42,6 +43,7 @@ from .base import (
     stored_statements_of,
     weighted_length,
 )
+from .passage_cache import PassageCache
 from .statements import StoredStatements, list_keys
 from .terms import AROUND, BODY, list_lexemes, make_lexeme, pack_terms, words_of
 from .tokenizer import tokenize_passage
@@ -53,7 +55,6 @@ from .visibility import (
     passage_condition,
     placeholders,
     render_sqlite,
-    visible_owners,
 )
 
 SCHEMA_VERSION = 21  # covers the tables, and how `facts/` reads the statements that are stored
@@ -106,6 +107,7 @@ class SqliteIndex(VectorSpaces):
         self._closing = weakref.finalize(self, self._db.close)  # an index that is dropped closes its file, too
         self._place = None if self.in_memory else _identity(path)
         self._frequency_changes: Counter[tuple[str, int]] = Counter()  # by word and owner, not yet written
+        self._passages = PassageCache()
         self._opening = object()  # distinguishes states of this object from those of others
         self._warnings: tuple[object, list[tuple[str, str]]] = (None, [])  # with the index state they were read in
         try:
@@ -136,8 +138,7 @@ class SqliteIndex(VectorSpaces):
         with self._lock:
             if self._db.in_transaction:  # what it writes may be rolled back
                 return None
-            (others,) = self._db.execute("PRAGMA data_version").fetchone()
-            return self._opening, others, self._db.total_changes
+            return self._opening, *self._count_changes()
 
     def stamps(self, below: str | None = None) -> dict[str, int]:
         if below is None:
@@ -169,21 +170,31 @@ class SqliteIndex(VectorSpaces):
         FTS5's own ranking would take ten times as long, and its weights would reveal words of pages that the viewer
         may not see.
         """
-        owners = self._owners_with(weights, visible_owners(self._db, viewer, filters))
+        owners = self._owners_with(weights, self._visible_owners(viewer, filters))
         sql, values = _match_sql(filters)
         per_word = BM25_K1 * BM25_B / self.corpus_stats((), viewer).average_length
-        scores: dict[int, float] = {}
+        found: list[tuple[float, float, Iterable[int]]] = []  # the weight of a word, how often it counts, and where
         for word, having in owners.items():
-            weight = weights[word]
-            body, around = (self._rows(sql, (_match(having, place, word), *values)) for place in (BODY, AROUND))
-            for rows, times in _split_by_place(body, around):
-                gain = weight * times
-                shortest = times + BM25_K1 * (1 - BM25_B)
-                for number, length in rows:
-                    scores[number] = scores.get(number, 0.0) + gain / (shortest + per_word * length)
+            body, around = (
+                [row[0] for row in self._rows(sql, (_match(having, place, word), *values))] for place in (BODY, AROUND)
+            )
+            found += ((weights[word], times, numbers) for numbers, times in _split_by_place(body, around))
+        lengths = self._passages.load_lengths({*chain.from_iterable(each[2] for each in found)}, self._read_lengths)
+        scores: dict[int, float] = {}
+        for weight, times, numbers in found:
+            gain = weight * times
+            shortest = times + BM25_K1 * (1 - BM25_B)
+            for number in numbers:
+                scores[number] = scores.get(number, 0.0) + gain / (shortest + per_word * lengths[number])
         min_score = sorted(scores.values())[-limit] if len(scores) > limit else 0.0
         best = sorted((-score, number) for number, score in scores.items() if score >= min_score)
         return [number for _, number in best[:limit]]
+
+    def _read_lengths(self, numbers: Sequence[int]) -> list[tuple[Any, ...]]:
+        sql = """
+            SELECT passages.id, passages.length FROM json_each(?) AS asked
+            CROSS JOIN passages INDEXED BY passage_facts ON passages.id = asked.value"""
+        return self._rows(sql, (json.dumps(numbers),))
 
     def _owners_with(self, words: Iterable[str], owners: Sequence[int]) -> dict[str, list[int]]:
         """Return which of these owners have passages with each word."""
@@ -196,8 +207,13 @@ class SqliteIndex(VectorSpaces):
         return {word: having for word, having in known.items() if having}
 
     def _sees_all(self, viewer: Viewer) -> bool:
-        condition, values = render_sqlite(owner_condition(viewer))
-        return not self._rows(f"SELECT 1 FROM owners WHERE passages > 0 AND NOT ({condition}) LIMIT 1", values)
+        with self._lock:
+            known = self._open_table("sees all")
+            if viewer not in known:
+                condition, values = render_sqlite(owner_condition(viewer))
+                sql = f"SELECT 1 FROM owners WHERE passages > 0 AND NOT ({condition}) LIMIT 1"
+                known[viewer] = not self._rows(sql, values)
+            return bool(known[viewer])
 
     def newest(self, viewer: Viewer, filters: Filters, limit: int) -> list[int]:
         condition, values = render_sqlite(passage_condition(viewer, filters))
@@ -207,15 +223,26 @@ class SqliteIndex(VectorSpaces):
         return [row[0] for row in self._rows(sql, (*values, limit))]
 
     def load_candidates(self, numbers: Sequence[int]) -> list[Candidate]:
+        with self.read_transaction():
+            state = self._count_changes()
+            return self._passages.load_candidates(numbers, state, self._read_candidates, self._read_lines)
+
+    def _read_lines(self, numbers: Sequence[int]) -> list[tuple[Any, ...]]:
+        return self._rows(f"SELECT id, first, last FROM passages WHERE id IN ({placeholders(numbers)})", numbers)
+
+    def _read_candidates(self, numbers: Sequence[int]) -> list[Candidate]:
         sql = f"""
             SELECT {_COLUMNS} FROM passages CROSS JOIN owners ON owners.id = owner
             LEFT JOIN passage_terms ON passage_terms.id = passages.id
             WHERE passages.id IN ({placeholders(numbers)})"""
-        return _read_rows(candidate_of, self._rows(sql, numbers)) if numbers else []
+        return _read_rows(candidate_of, self._rows(sql, numbers))
 
     def load_statements(self, numbers: Sequence[int]) -> dict[int, StoredStatements]:
+        return self._passages.load_statements(numbers, self._read_statements)
+
+    def _read_statements(self, numbers: Sequence[int]) -> dict[int, StoredStatements]:
         sql = f"SELECT id, keys, parsed FROM statements WHERE id IN ({placeholders(numbers)})"
-        return dict(_read_rows(stored_statements_of, self._rows(sql, numbers))) if numbers else {}
+        return dict(_read_rows(stored_statements_of, self._rows(sql, numbers)))
 
     def find_by_fact_keys(
         self,
@@ -259,14 +286,24 @@ class SqliteIndex(VectorSpaces):
         return {number: rows[0][0] for number, rows in results.items() if rows}
 
     def corpus_stats(self, words: Sequence[str], viewer: Viewer) -> CorpusStats:
-        condition, values = render_sqlite(owner_condition(viewer))
-        sizes = self._rows(f"SELECT id, passages, length FROM owners WHERE {condition}", values)
-        passages = sum(row[1] for row in sizes)
-        length = sum(row[2] for row in sizes) or 1
+        owners, passages, length = self._measure_owners(viewer)
         sql = f"""
             SELECT word, sum(passages) FROM frequencies WHERE word IN ({placeholders(words)})
-            AND owner IN ({",".join(str(row[0]) for row in sizes)}) GROUP BY word HAVING sum(passages) > 0"""
-        return CorpusStats(passages, length / passages if passages else 1.0, dict(self._rows(sql, words)))
+            AND owner IN ({owners}) GROUP BY word HAVING sum(passages) > 0"""
+        frequency = dict(self._rows(sql, words)) if words else {}
+        return CorpusStats(passages, length / passages if passages else 1.0, frequency)
+
+    def _measure_owners(self, viewer: Viewer) -> tuple[str, int, int]:
+        """Return the owners that a viewer may see, how many passages they have, and how long these are together."""
+        with self._lock:
+            known = self._open_table("sizes")
+            if viewer not in known:
+                condition, values = render_sqlite(owner_condition(viewer))
+                sizes = self._rows(f"SELECT id, passages, length FROM owners WHERE {condition}", values)
+                owners = ",".join(str(row[0]) for row in sizes)
+                known[viewer] = (owners, sum(row[1] for row in sizes), sum(row[2] for row in sizes) or 1)
+            measured: tuple[str, int, int] = known[viewer]
+            return measured
 
     def words_like(self, word: str, viewer: Viewer) -> dict[str, int]:
         condition, values = render_sqlite(owner_condition(viewer))
@@ -304,6 +341,7 @@ class SqliteIndex(VectorSpaces):
 
     def _discard_pending(self) -> None:
         super()._discard_pending()
+        self._passages.clear()
         self._frequency_changes.clear()
 
     def purge(self) -> None:
@@ -407,9 +445,6 @@ class SqliteIndex(VectorSpaces):
         self._frequency_changes.clear()
 
 
-_Rows = Sequence[tuple[Any, ...]]
-
-
 def _read_rows(read: Callable[[tuple[Any, ...]], Value], rows: list[tuple[Any, ...]]) -> list[Value]:
     """Return rows as values. A row that cannot be read is damage like any other, and the index is replaced."""
     try:
@@ -419,15 +454,16 @@ def _read_rows(read: Callable[[tuple[Any, ...]], Value], rows: list[tuple[Any, .
 
 
 def _match_sql(filters: Filters) -> tuple[str, Sequence[Any]]:
-    """Return the statement for the passages with some lexemes that pass the filters, and their lengths.
+    """Return the statement for the passages with some lexemes that pass the filters.
 
     The SQL index covers what most filters need: the rows of passages, with their texts, are far apart.
     """
     condition = filter_condition(filters)
-    passes, values = render_sqlite(condition) if condition else ("true", [])
+    if condition is None:
+        return "SELECT rowid FROM words WHERE words MATCH ?", ()
+    passes, values = render_sqlite(condition)
     sql = f"""
-        SELECT passages.id, passages.length
-        FROM words CROSS JOIN passages INDEXED BY passage_facts ON passages.id = words.rowid
+        SELECT passages.id FROM words CROSS JOIN passages INDEXED BY passage_facts ON passages.id = words.rowid
         WHERE words MATCH ? AND {passes}"""
     return sql, values
 
@@ -437,7 +473,7 @@ def _match(owners: Iterable[int], place: str, word: str) -> str:
     return " OR ".join(f'"{make_lexeme(owner, place, word)}"' for owner in owners)
 
 
-def _split_by_place(body: _Rows, around: _Rows) -> Iterable[tuple[Iterable[tuple[Any, ...]], float]]:
+def _split_by_place(body: Sequence[int], around: Sequence[int]) -> Iterable[tuple[Iterable[int], float]]:
     """Split the passages with a word into those with it in the text, around it, or both; with the weight of each."""
     if not around:
         return ((body, 1.0),)

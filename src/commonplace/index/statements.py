@@ -11,6 +11,8 @@ from __future__ import annotations
 import json
 import sys
 from array import array
+from bisect import bisect_left
+from collections.abc import Sequence, Set
 from itertools import accumulate, chain
 from typing import Any, NamedTuple
 
@@ -21,15 +23,20 @@ from ..facts.statements import Statement, lookup_keys, split_statements, stored_
 from ..formats.blocks import ANSWER_START
 
 _NUMBERS_OF_GLANCE = len(Glance._fields)
+_PLACE_BITS = 32
+_MAX_STATEMENTS = 1 << _PLACE_BITS  # of a passage
 _GROUPS = 3  # per statement: the keys it is stored under, the keys it is looked up by, and its stems
 
 
 class StoredStatements(NamedTuple):
-    """The statements of a passage, and their numbers. `starts`: where among the numbers each group begins."""
+    """The statements of a passage, and their numbers. `starts`: where among the numbers each group begins. `by_key`:
+    the keys under which statements are stored, sorted, each with the place of its statement in the lower bits. `lines`:
+    the statements as JSON."""
 
     numbers: array[int]
     starts: list[int]
-    parsed: str
+    by_key: array[int]
+    lines: list[str]
 
     @property
     def places(self) -> range:
@@ -38,6 +45,16 @@ class StoredStatements(NamedTuple):
     def list_stored_keys(self, place: int) -> array[int]:
         """Return the keys under which a statement is stored."""
         return self._group(_GROUPS * place)
+
+    def find_places(self, keys: Set[int]) -> list[tuple[int, list[int]]]:
+        """Return the statements that are stored under any of these keys, each with those of the keys that it has."""
+        shared: dict[int, list[int]] = {}
+        by_key = self.by_key
+        for key in keys:
+            first = key << _PLACE_BITS
+            for packed in by_key[bisect_left(by_key, first) : bisect_left(by_key, first + _MAX_STATEMENTS)]:
+                shared.setdefault(packed - first, []).append(key)
+        return sorted(shared.items())
 
     def list_lookup_keys(self, place: int) -> array[int]:
         """Return the keys under which newer versions of a statement are stored."""
@@ -87,11 +104,10 @@ def choose_stored(stored: StoredStatements, stems: frozenset[int]) -> list[int]:
 
 def read_stored(stored: StoredStatements, place: int) -> Statement:
     """Return one of the statements as `split_statements` does. A row that cannot be read is damage like any other."""
-    lines = stored.parsed.split("\n")
-    if len(lines) != len(stored.places):
+    if len(stored.lines) != len(stored.places):
         raise _damage("the numbers of keys and statements differ")
     try:
-        return _parse(lines[place])
+        return _parse(stored.lines[place])
     except (ValueError, TypeError, AttributeError, IndexError) as error:
         raise _damage(str(error)) from error
 
@@ -112,7 +128,17 @@ def unpack_statements(keys: object, parsed: object) -> StoredStatements:
     starts = list(accumulate(numbers[1:counts], initial=counts))
     if not numbers or starts[-1] + _NUMBERS_OF_GLANCE * statements != len(numbers) or len(starts) != counts:
         raise ValueError("the keys of the statements of a passage are missing")
-    return StoredStatements(numbers, starts, parsed)
+    return StoredStatements(numbers, starts, _sort_by_key(numbers, starts), parsed.split("\n"))
+
+
+def _sort_by_key(numbers: array[int], starts: Sequence[int]) -> array[int]:
+    groups = enumerate(range(0, len(starts) - 1, _GROUPS))
+    return array(
+        "Q",
+        sorted(
+            key << _PLACE_BITS | place for place, group in groups for key in numbers[starts[group] : starts[group + 1]]
+        ),
+    )
 
 
 def _can_be_packed(statement: Statement) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,8 @@ from ..errors import IndexClosed, LockTimeout, Unavailable
 from ..formats.passages import embedding_text
 from ..model import EVERYTHING, Filters, Viewer
 from .base import NEIGHBOUR_LINES, Coverage, PassageEmbedding, PendingBatch, TokenVectors, find_neighbour_turns
-from .visibility import passage_condition, placeholders, render_sqlite, visible_owners
+from .passage_cache import StateCache
+from .visibility import filter_condition, passage_condition, placeholders, render_sqlite, visible_owners
 
 if TYPE_CHECKING:
     from ..embedding.base import Vectors
@@ -56,6 +57,7 @@ class VectorSpaces:
         self._is_closed = False
         self._file_prefix = file_prefix
         self._files: dict[str, tuple[tuple[int, int], VectorFile]] = {}  # open ones, by space
+        self._of_state = StateCache()
         self._obsolete_files: list[str] = []  # removed once the transaction that replaced them is committed
 
     @contextmanager
@@ -92,12 +94,31 @@ class VectorSpaces:
 
     def _discard_pending(self) -> None:
         """Forget what a transaction that failed would have done outside the database."""
+        self._of_state.clear()
         self._obsolete_files.clear()
 
     def _remove_obsolete_files(self) -> None:
         while self._obsolete_files:
             with suppress(OSError):
                 os.unlink(self._obsolete_files.pop())
+
+    def _count_changes(self) -> tuple[int, int]:
+        """Return two numbers of which one is another after any change: by other connections, and by this one."""
+        (others,) = self._db.execute("PRAGMA data_version").fetchone()
+        return others, self._db.total_changes
+
+    def _open_table(self, *name: Hashable) -> dict[Any, Any]:
+        """Return what is known in this state of the index. Call it with the lock held."""
+        return self._of_state.open_table(name, self._count_changes())
+
+    def _visible_owners(self, viewer: Viewer, filters: Filters) -> list[int]:
+        """Return the owners that a viewer may see and that the filters name."""
+        with self._lock:
+            known = self._open_table("owners")
+            owners: list[int] | None = known.get((viewer, filters))
+            if owners is None:
+                owners = known[viewer, filters] = visible_owners(self._db, viewer, filters)
+            return owners
 
     def accepts_dimensions(self, space: str, dims: int) -> bool:
         with self._lock:
@@ -216,50 +237,73 @@ class VectorSpaces:
             number, file = self._open_space(space)
             if file is None or len(query) != file.dims:
                 return []
-            owners = np.array(visible_owners(self._db, viewer, filters), np.int32)
-            condition, values = render_sqlite(passage_condition(viewer, filters))
-            candidates = self._visible_rows(number, file, condition, values) if filters != EVERYTHING else None
+            owners = np.array(self._visible_owners(viewer, filters), np.int32)
+            candidates = None if filters == EVERYTHING else self._visible_rows(number, file, viewer, filters)
             row_limit = limit
             while True:
                 rows, cosines = file.nearest(query, owners, row_limit, candidates)
                 by_row = dict(zip(rows.tolist(), cosines.tolist(), strict=True))
-                passages = self._passages_of(number, by_row, condition, values)
+                passages = self._passages_of(number, by_row, filters)
                 if len(passages) >= limit or len(rows) < row_limit:
                     return passages[:limit]
                 row_limit *= 4  # many rows were of texts that are gone
 
-    def _visible_rows(self, space: int, file: VectorFile, condition: str, values: Sequence[str | int]) -> Any:
+    def _visible_rows(self, space: int, file: VectorFile, viewer: Viewer, filters: Filters) -> Any:
+        condition, values = render_sqlite(passage_condition(viewer, filters))
         # CROSS JOIN as below. Where days are asked for, SQLite finds their passages by the index of days.
         sql = f"SELECT DISTINCT row FROM passages CROSS JOIN vectors USING(owner, hash) WHERE space = ? AND {condition}"
         return _check_rows(file, [row for (row,) in self._db.execute(sql, (space, *values))])
 
-    def _passages_of(
-        self, space: int, cosines: dict[int, float], condition: str, values: Sequence[str | int]
-    ) -> list[tuple[int, float]]:
-        """Return the passages of these rows, best first; only a few of a text that is on many pages."""
-        # CROSS JOIN makes SQLite join in this order: without statistics, it would choose a slow one.
-        sql = f"""
-            SELECT passages.id, row FROM vectors CROSS JOIN passages USING(owner, hash)
-            WHERE space = {space} AND row IN (%s) AND {condition}"""
-        by_row: dict[int, list[int]] = {}
-        for number, row in sorted(_execute_in_batches(self._db, sql, list(cosines), values)):
-            by_row.setdefault(row, []).append(number)
-        pairs = ((-cosines[row], number) for row, numbers in by_row.items() for number in numbers[:_MAX_COPIES])
+    def _passages_of(self, space: int, cosines: dict[int, float], filters: Filters) -> list[tuple[int, float]]:
+        """Return the passages of these rows, whose owners are visible, best first; only a few of a text that is on many
+        pages."""
+        by_row = self._list_passages(space, cosines)
+        condition = filter_condition(filters)
+        if condition:
+            sql, values = render_sqlite(condition)
+            # The index has what most filters need: the rows of passages, with their texts, are far apart.
+            sql = f"SELECT id FROM passages INDEXED BY passage_facts WHERE id IN (%s) AND {sql}"
+            every = [number for row in cosines for number in by_row[row]]
+            passed = {number for (number,) in _execute_in_batches(self._db, sql, every, values)}
+            by_row = {row: [number for number in by_row[row] if number in passed] for row in cosines}
+        pairs = ((-cosines[row], number) for row in cosines for number in by_row[row][:_MAX_COPIES])
         return [(number, -negative) for negative, number in sorted(pairs)]
+
+    def _list_passages(self, space: int, rows: Iterable[int]) -> dict[int, list[int]]:
+        """Return the passages of rows."""
+        known: dict[int, list[int]] = self._open_table("passages", space)
+        missing = [row for row in rows if row not in known]
+        if missing:
+            # CROSS JOIN makes SQLite join in this order: without statistics, it would choose a slow one.
+            sql = f"""
+                SELECT passages.id, row FROM vectors CROSS JOIN passages USING(owner, hash)
+                WHERE space = {space} AND row IN (%s)"""
+            known |= {row: [] for row in missing}
+            for number, row in sorted(_execute_in_batches(self._db, sql, missing, ())):
+                known[row].append(number)
+        return known
 
     def cosines(self, space: str, query: Vectors, numbers: Sequence[int]) -> dict[int, float]:
         with self._lock:
             number, file = self._open_space(space)
             if file is None or len(query) != file.dims or not numbers:
                 return {}
+            by_passage = self._list_rows(number, numbers)
+            rows = {each: row for each in sorted({*numbers}) if (row := by_passage[each]) is not None}
+            if not rows:
+                return {}
+            return dict(zip(rows, file.cosines(query, _check_rows(file, [*rows.values()])).tolist(), strict=True))
+
+    def _list_rows(self, space: int, numbers: Iterable[int]) -> dict[int, int | None]:
+        """Return the rows of passages; None for one that has no vector yet."""
+        known: dict[int, int | None] = self._open_table("rows", space)
+        missing = [number for number in numbers if number not in known]
+        if missing:
             sql = f"""
                 SELECT passages.id, row FROM passages CROSS JOIN vectors USING(owner, hash)
-                WHERE space = {number} AND passages.id IN (%s)"""
-            pairs = _execute_in_batches(self._db, sql, numbers, ())
-            if not pairs:
-                return {}
-            ids, rows = zip(*pairs, strict=True)
-            return dict(zip(ids, file.cosines(query, _check_rows(file, rows)).tolist(), strict=True))
+                WHERE space = {space} AND passages.id IN (%s)"""
+            known |= dict.fromkeys(missing) | dict(_execute_in_batches(self._db, sql, missing, ()))
+        return known
 
     def token_vectors(self, space: str, numbers: Sequence[int]) -> TokenVectors:
         with self._lock:
@@ -298,7 +342,7 @@ class VectorSpaces:
             number, file = self._open_space(space)
             if file is None:
                 return None
-            owners = visible_owners(self._db, viewer, EVERYTHING)
+            owners = self._visible_owners(viewer, EVERYTHING)
             sample = [key for owner in owners for key in self._db.execute(sql, (number, owner))]
             rows = [row for _, _, row in sorted(sample)[:SAMPLE_SIZE]]
             return file.similarity_stats(_check_rows(file, rows)) if len(rows) == SAMPLE_SIZE else None

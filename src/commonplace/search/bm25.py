@@ -260,9 +260,15 @@ def has_own_share(terms: QueryTerms, forms: Sequence[WeighedForms], candidate: C
     at_most = sum(weight for weight, encoded in forms if not body.isdisjoint(encoded))
     if not terms.total or at_most / terms.total < min_share:
         return False
-    words = frozenset(tokenize_passage(candidate.hit.text, "").body)
+    words = _list_own_words(candidate.hit.text)
     present = sum(term.weight for term in terms.terms if not words.isdisjoint(term.forms))
     return present / terms.total >= min_share
+
+
+@cache_within(2_000_000)
+def _list_own_words(text: str) -> frozenset[str]:
+    """Return the words of a passage without what is around it; cached, as many queries meet a question."""
+    return frozenset(tokenize_passage(text, "").body)
 
 
 def match_key(terms: QueryTerms, key: str) -> float:

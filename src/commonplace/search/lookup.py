@@ -21,6 +21,9 @@ _MAX_VERSIONS = 100  # statements with the same key that are looked at
 ByKey = Mapping[int, Sequence[FoundStatement]]
 
 
+_Version = tuple[int, list[int]]  # the place of a statement that may be one, and the keys that it shares
+
+
 class _Sought(NamedTuple):
     """What is known of a statement whose versions are looked for. `names`: hashes of the names of its subject, which it
     does not have itself; a statement that has one is also read without that name."""
@@ -35,13 +38,13 @@ class VersionLookup:
     def __init__(self, index: SearchIndex, places: Iterable[FoundStatement]) -> None:
         self._index = index
         self._keys: LookupKeys = {}
-        self._sought: dict[int, list[_Sought]] = {}
+        self._places: list[tuple[_Sought, LookupKeys]] = []
+        self._sought: dict[int, list[_Sought]] = {}  # by key, of those that were asked for
         self._stored: dict[int, StoredStatements] = {}
+        self._versions: dict[int, list[_Version]] = {}  # by passage, of those with stored statements
         for place in places:
             self._keys |= place.keys
-            sought = _describe(place)
-            for key in place.keys:
-                self._sought.setdefault(key, []).append(sought)
+            self._places.append((_describe(place), place.keys))
 
     def find(
         self,
@@ -80,15 +83,15 @@ class VersionLookup:
 
     def _may_have_versions(self, number: int, shared: frozenset[int]) -> bool:
         stored = self._stored.get(number)
-        return stored is None or next(self._find_stored(stored, shared), None) is not None
+        return stored is None or bool(self._find_versions(number, stored, shared))
 
-    def _find_shared(self, candidate: Candidate) -> Iterator[tuple[FoundStatement, frozenset[int]]]:
+    def _find_shared(self, candidate: Candidate) -> Iterator[tuple[FoundStatement, Iterable[int]]]:
         """Yield the statements of a passage that may be versions, each with the keys that it shares."""
         number = candidate.number
         hit = candidate.hit
         stored = self._stored.get(number)
         if stored:
-            for place, shared in self._find_stored(stored, candidate.fact_keys):
+            for place, shared in self._find_versions(number, stored, candidate.fact_keys):
                 yield FoundStatement(number, hit, read_stored(stored, place), glance=stored.take_glance(place)), shared
             return
         wanted = candidate.fact_keys.intersection(self._keys)
@@ -97,24 +100,30 @@ class VersionLookup:
             for statement, keys in find_statements(hit.text, required, is_turn=hit.source == "session"):
                 yield FoundStatement(number, hit, statement), wanted & keys
 
-    def _find_stored(self, stored: StoredStatements, keys: frozenset[int]) -> Iterator[tuple[int, frozenset[int]]]:
-        """Yield the places of stored statements that may be versions, each with the keys that it shares."""
-        wanted = keys.intersection(self._keys)
-        if wanted.isdisjoint(stored.numbers):
-            return
-        for place in stored.places:
-            shared = wanted.intersection(stored.list_stored_keys(place))
-            if shared and self._is_version_of_any(stored, place, shared):
-                yield place, shared
+    def _find_versions(self, number: int, stored: StoredStatements, keys: frozenset[int]) -> list[_Version]:
+        """Return the places of stored statements that may be versions, each with the keys that it shares. The keys of a
+        passage are the same in one lookup."""
+        versions = self._versions.get(number)
+        if versions is None:
+            found = stored.find_places(self._keys.keys() & keys)
+            versions = [each for each in found if self._is_version_of_any(stored, *each)]
+            self._versions[number] = versions
+        return versions
 
-    def _is_version_of_any(self, stored: StoredStatements, place: int, shared: frozenset[int]) -> bool:
+    def _is_version_of_any(self, stored: StoredStatements, place: int, shared: Sequence[int]) -> bool:
         glance = stored.take_glance(place)
         stems = stored.list_stems(place)
         return any(
             may_be_linked(sought.glance, glance) or not sought.names.isdisjoint(stems)
             for key in shared
-            for sought in self._sought[key]
+            for sought in self._list_sought(key)
         )
+
+    def _list_sought(self, key: int) -> list[_Sought]:
+        sought = self._sought.get(key)
+        if sought is None:
+            sought = self._sought[key] = [sought for sought, keys in self._places if key in keys]
+        return sought
 
 
 def _describe(place: FoundStatement) -> _Sought:

@@ -132,25 +132,31 @@ def score_candidates(
     answers = _find_answers(rows, terms)
     rows = [_raise_answer(row, answers.get(row[0].number)) for row in rows] if answers else rows
     support = page_support((candidate.hit.path, odds) for candidate, _, odds in rows)
+    by_odds = sorted(
+        (-(odds + weights.support * support[candidate.hit.path]), candidate.hit.path, candidate.hit.start, at)
+        for at, (candidate, _, odds) in enumerate(rows)
+    )
     hits: list[ScoredHit] = []
-    for candidate, factors, odds in rows:
+    counts: dict[str, int] = {}
+    for negative, path, _, at in by_odds:
+        candidate, factors, _ = rows[at]
         number = candidate.number
-        question = answers[number][0].hit.text if number in answers else ""
-        page = support[candidate.hit.path]
-        whole = odds + weights.support * page
+        earlier = counts.get(path, 0)
+        counts[path] = earlier + 1
         hits.append(
             ScoredHit(
                 number,
                 candidate.hit,
-                whole,
+                -negative - weights.crowding * earlier,  # so that other pages have their say
                 factors,
                 candidate.days,
-                page,
+                support[path],
+                earlier,
                 is_likely=number in likely,
-                question=question,
+                question=answers[number][0].hit.text if number in answers else "",
             )
         )
-    return _spread(sort_by_odds(hits), weights)
+    return sort_by_odds(hits)
 
 
 def _raise_answer(row: _Row, question: _Row | None) -> _Row:
@@ -191,7 +197,7 @@ def _factors(
     if about_now and day is not None and query.today:
         recency = 0.5 ** (max(0, query.today - day) / _RECENCY_HALF_LIFE_DAYS)
     z_score = None if z_scores is None else z_scores.get(candidate.number, UNKNOWN_Z_SCORE)
-    date = _date_factor(query, candidate, dates)
+    date = _date_factor(query, candidate, dates) if dates.spans else 0.0
     if dates.is_coming and dates.has_content:
         date *= _share_of_weekday(lexical, z_score)
     return Factors(
@@ -207,8 +213,6 @@ def _factors(
 
 def _date_factor(query: Query, candidate: Candidate, dates: QueryDates) -> float:
     """Return how well a passage fits the days asked about: at least 1 if it is dated by one of them."""
-    if not dates.spans:
-        return 0.0
     day = candidate.day
     if dates.is_said_in(candidate.hit.text):
         return _weigh_said(dates)
@@ -428,11 +432,11 @@ def drop_duplicates(rows: Iterable[ScoredHit]) -> list[ScoredHit]:
     return list(first.values())
 
 
-def _find_edges(text: str) -> tuple[str, ...]:
+def _find_edges(text: str) -> tuple[str, str]:
     """Return how the first word of a text begins and the last one ends, which takes less time than to compare texts."""
-    first = text[:_EDGE_CHARACTERS].split(None, 1)[:1]
-    last = text[-_EDGE_CHARACTERS:].rsplit(None, 1)[-1:]
-    return (*(word[:_MIN_SENTENCE_BYTES] for word in first), *(word[-_MIN_SENTENCE_BYTES:] for word in last))
+    first = text[:_EDGE_CHARACTERS].split(None, 1)
+    last = text[-_EDGE_CHARACTERS:].rsplit(None, 1)
+    return first[0][:_MIN_SENTENCE_BYTES] if first else "", last[-1][-_MIN_SENTENCE_BYTES:] if last else ""
 
 
 def _count_letters(text: str) -> tuple[int, ...]:
@@ -444,17 +448,6 @@ def _identify_text(hit: Hit) -> tuple[str, ...]:
     text = " ".join(hit.text.split())
     is_word = " " not in text and len(text.encode()) < _MIN_SENTENCE_BYTES
     return hit.key, text, hit.citation if is_word else ""
-
-
-def _spread(rows: Sequence[ScoredHit], weights: Weights) -> list[ScoredHit]:
-    """Lower the odds of hits by how many better ones their page has, so that other pages have their say."""
-    counts: dict[str, int] = {}
-    out: list[ScoredHit] = []
-    for row in rows:
-        earlier = counts.get(row.hit.path, 0)
-        counts[row.hit.path] = earlier + 1
-        out.append(row._replace(odds=row.odds - weights.crowding * earlier, crowding=earlier) if earlier else row)
-    return sort_by_odds(out)
 
 
 def sort_by_odds(rows: Iterable[ScoredHit]) -> list[ScoredHit]:

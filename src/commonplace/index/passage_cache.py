@@ -1,0 +1,122 @@
+"""A cache of the passages of a SQLite index and of their statements, lengths and vector rows, for later queries.
+
+No two passages have the same number, and a passage keeps everything but its line numbers. So after any write to the
+index, only these are read again. A transaction that is rolled back frees its numbers: `clear` forgets them.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Hashable, Iterable, Sequence, Set
+from typing import Any
+
+from ..caching import ByteCache
+from .base import Candidate
+from .statements import StoredStatements
+
+Lines = tuple[int, int, int]  # the number of a passage, its first and its last line
+_MAX_CURRENT = 20_000  # passages of which something is known that any write may change
+_UNKNOWN = -1
+_Key = tuple[object, int]  # the index, and the number of a passage
+_candidates: ByteCache[_Key, Candidate] = ByteCache("passages", 9_000_000)
+_statements: ByteCache[_Key, StoredStatements | None] = ByteCache("statements of passages", 7_000_000)
+
+
+class StateCache:
+    """What holds as long as nobody writes to an index, in tables by name."""
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._state: object = None
+        self._tables: dict[Any, dict[Any, Any]] = {}
+
+    def open_table(self, name: Hashable, state: object) -> dict[Any, Any]:
+        """Return a table, empty if the index is in another state than before."""
+        if state != self._state:
+            self._state = state
+            self._tables = {}
+        table: dict[Any, Any] = self._tables.setdefault(name, {})
+        if len(table) > _MAX_CURRENT:
+            table.clear()
+        return table
+
+
+class PassageCache:
+    """The passages of one index. All of a process share the same bytes."""
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._owner = object()  # tells its passages from those of others
+        self._state: object = None
+        self._current: set[int] = set()  # passages whose lines are those of this state
+        self._lengths = array("i")  # by number
+
+    def load_candidates(
+        self,
+        numbers: Iterable[int],
+        state: object,
+        read_candidates: Callable[[Sequence[int]], list[Candidate]],
+        read_lines: Callable[[Sequence[int]], list[Lines]],
+    ) -> list[Candidate]:
+        """Return passages in the order of their numbers, as they are in this state of the index."""
+        if state != self._state or len(self._current) > _MAX_CURRENT:
+            self._state = state
+            self._current = set()
+        owner = self._owner
+        known: dict[int, Candidate | None] = {number: _candidates.get((owner, number)) for number in sorted({*numbers})}
+        moved = [number for number, candidate in known.items() if candidate and number not in self._current]
+        if moved:
+            self._move(known, moved, read_lines(moved))
+        missing = [number for number, candidate in known.items() if candidate is None]
+        for candidate in read_candidates(missing) if missing else ():
+            known[candidate.number] = candidate
+            _candidates.add_new((owner, candidate.number), candidate)
+        self._current.update(known)
+        return [candidate for candidate in known.values() if candidate]
+
+    def _move(self, known: dict[int, Candidate | None], numbers: Sequence[int], lines: Iterable[Lines]) -> None:
+        """Put passages where their lines are now; those that are gone are looked for again, and not found."""
+        by_number = {number: (first, last) for number, first, last in lines}
+        for number in numbers:
+            candidate = known[number]
+            place = by_number.get(number)
+            if candidate and place != (candidate.hit.start, candidate.hit.end):
+                _candidates.pop((self._owner, number))
+                known[number] = None
+
+    def load_statements(
+        self, numbers: Iterable[int], read_statements: Callable[[Sequence[int]], dict[int, StoredStatements]]
+    ) -> dict[int, StoredStatements]:
+        """Return the statements of those passages for which they are stored."""
+        owner = self._owner
+        stored: dict[int, StoredStatements] = {}
+        missing: list[int] = []
+        for number in numbers:
+            known = _statements.get((owner, number), ...)
+            if known is ...:
+                missing.append(number)
+            elif known is not None:
+                stored[number] = known
+        if missing:
+            found = read_statements(missing)
+            for number in missing:
+                _statements.add_new((owner, number), found.get(number))
+            stored |= found
+        return stored
+
+    def load_lengths(
+        self, numbers: Set[int], read_lengths: Callable[[Sequence[int]], list[tuple[int, int]]]
+    ) -> array[int]:
+        """Return the lengths of passages, by number; of others than those asked for, not all are known."""
+        lengths = self._lengths
+        lengths.extend([_UNKNOWN] * (max(numbers, default=0) + 1 - len(lengths)))
+        missing = [number for number in numbers if lengths[number] == _UNKNOWN]
+        for number, length in read_lengths(missing) if missing else ():
+            lengths[number] = length
+        return lengths
