@@ -6,7 +6,7 @@ words, on what the rest of its page says, and on its length: a long passage has 
 that the memory lacks weigh the most; the more of them there are, the more similarity tells. A large memory errs more.
 A short note of a small memory has another curve if it lacks a name, a number, an identifier or the day of the query, or
 has another word in the place of one that it lacks: a note on the mobile app matches a question about the web app better
-than the answer in other words.
+than the answer in other words. One without a value of the kind that is asked for, such as a day, is hardly ever right.
 Fitted by `./dev calibrate` over many sets of questions at once, among them questions that the memory cannot answer, so
 that a threshold means the same whatever the language and the length of the question: at 0.5, half of the hits are
 right.
@@ -53,6 +53,7 @@ class Scale(NamedTuple):
     support: float = 0.0
     length: float = 0.0
     date: float = 0.0
+    kind: float = 0.0  # of a value of the kind that is asked for, in a note
     notes: NoteScale | None = None  # of short notes in a small memory, where it was fitted
 
 
@@ -140,6 +141,7 @@ _SPACES = {
         support=0.298,
         length=-0.356,
         date=0.924,
+        kind=1.65,
         notes=NoteScale(2.189, -0.892, 0.608, -1.954, has_exact=-0.319, nearness=2.075),
     ),
     "local-answerai-colbert": Scale(0.83, 0.03, 0.16, -3.4),
@@ -154,6 +156,7 @@ _MAX_LOGIT = 30.0
 _MAX_LEAD = 6.0  # beyond which a hit is no more certain
 _MAX_NOTE_LEAD = 2.0  # likewise of a note: in a small memory, whatever has a name leads by far
 _MIN_NOTE_LOGIT = -4.0  # one in fifty: the curve rests on a few hundred notes
+_LACKING_KIND_LOGIT = -2.2  # one in ten, of notes without a value of the kind that is asked for
 _MAX_LAG = 8.0
 _MIN_NEARNESS = 0.03  # of words to a text, below which nothing in it is like them
 NOTE_BYTES = (150, 660)  # a note up to the first is short, from the second on it is a page
@@ -227,8 +230,12 @@ def _clip_lead(lead: float) -> float:
 def calibrate(evidence: Evidence, scale: Scale) -> float:
     """Return the probability that a hit with this evidence is right."""
     logit = _page_logit(evidence, scale)
+    if evidence.coverage.has_kind:
+        logit += evidence.note * scale.kind
     if evidence.coverage.is_doubtful and scale.notes:
         logit += evidence.note * min(0.0, _note_logit(evidence, scale.notes) - logit)
+    if evidence.coverage.has_kind is False:
+        logit += evidence.note * min(0.0, _LACKING_KIND_LOGIT - logit)
     return round(1 / (1 + math.exp(-max(-_MAX_LOGIT, min(_MAX_LOGIT, logit)))), 4)
 
 

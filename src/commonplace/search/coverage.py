@@ -23,6 +23,8 @@ from ..index.tokenizer import fold_accents, split_runs, tokenize_query
 from ..patterns import lazy_pattern
 from .words import drop_unspaced_stop_words, folded_words
 
+_MAX_MISSING = 2  # words of a short query in whose place a note has another
+_SHORT_QUERY_WORDS = 5  # of a longer one, some are always missing
 _NEAR_CHARACTERS = 1_000  # of a hit that are compared word by word
 _GERMAN = "german"  # where every noun has a capital letter
 _GENITIVE_SCRIPTS = lazy_pattern("[\u0400-\u04ff\u0600-\u06ff]")
@@ -31,6 +33,8 @@ _IDENTIFIER = lazy_pattern(r"`[^`]+`|\S*[\d_@]\S*|\S*[a-z][A-Z]\S*")
 _UNSPACED_KIND = lazy_pattern("[几哪何幾]|多少|什么|什麼|どの|どこ|いつ|誰")
 _CLAUSE_END = lazy_pattern(r"[.:;,!?]\s|\n")
 _WORD = lazy_pattern(r"[^\W_]+")
+# A German noun without an article: after a preposition or a verb, mostly a name.
+_GERMAN_NAME = lazy_pattern(r"\b(?:von|mit|bei|für|hat|ist|war|mir|isst|mag|wohnt|arbeitet) ([^\W\d_]\w*)")
 _CAPITALISED = lazy_pattern(r"(?<=[^\s.?!:¿¡\"“«(]\s)[^\W\d_]\w*")
 
 
@@ -52,6 +56,7 @@ class Coverage(NamedTuple):
     lacks_exact: bool = False
     has_another: bool = False  # in the place of the one word that it lacks
     nearness: float = 1.0  # how similar its words are to those that it lacks; measured if one of these is so
+    has_kind: bool | None = None  # whether it may have a value of the kind that is asked for; None if none is
 
     @property
     def is_doubtful(self) -> bool:
@@ -84,7 +89,8 @@ def split_question(text: str, language: str) -> list[AskedWord]:
 
 def _find_exact_words(text: str, language: str) -> frozenset[str]:
     """Return the names and identifiers of a query as its words are split."""
-    names = [] if language == _GERMAN else [word for word in _CAPITALISED.findall(text) if word[0].isupper()]
+    capitalised = _GERMAN_NAME if language == _GERMAN else _CAPITALISED
+    names = [word for word in capitalised.findall(text) if word[0].isupper()]
     return frozenset(run for word in [*names, *_IDENTIFIER.findall(text)] for run, _ in split_runs(fold_accents(word)))
 
 
@@ -145,27 +151,35 @@ _END = _Word("\n", frozenset())
 
 
 def _has_another_instead(parts: Sequence[_Part], question: str, note: str, language: str) -> bool:
-    """Return whether a note has all words of a query but one, and another word in its place: between the same words,
-    before the same noun (`web app`, `mobile app`), or after the same one (`project of the museum`, `… of the
-    library`)."""
+    """Return whether a note has all words of a query but one or two next to each other, and another word in their
+    place: between the same words, before the same noun (`web app`, `mobile app`), or after the same one (`project of
+    the museum`, `… of the library`)."""
     asked = [part for part in parts if part.is_there or not part.is_kind]
     missing = [place for place, part in enumerate(asked) if not part.is_there]
-    if len(missing) != 1 or len(asked) == 1 or fold_accents(asked[missing[0]].text) in folded_words(LIGHT_VERBS):
+    most = _MAX_MISSING if len(asked) <= _SHORT_QUERY_WORDS else 1
+    are_adjacent = bool(missing) and missing[-1] - missing[0] < min(len(missing), most)
+    if not are_adjacent or len(asked) == len(missing):
         return False
-    lacking = asked[missing[0]]
-    after = asked[missing[0] + 1] if missing[0] + 1 < len(asked) else None
+    if any(fold_accents(asked[place].text) in folded_words(LIGHT_VERBS) for place in missing):
+        return False
+    lacking = asked[missing[-1]]
+    after = asked[missing[-1] + 1] if missing[-1] + 1 < len(asked) else None
     if after and is_unspaced(lacking.text[:1]):
         return _is_preceded_by_another(lacking.text, after.text, fold_accents(question), fold_accents(note))
     known = frozenset[int]().union(*(part.forms for part in asked))
     words = _split_in_order(question, language)
-    place = next((at for at, word in enumerate(words) if not word.forms.isdisjoint(lacking.forms)), None)
+    places = [at for place in missing if (at := _find_word(asked[place], words)) is not None]
     others = _split_in_order(note, language)
-    return place is not None and any(
+    return len(places) == len(missing) and any(
         word.forms
         and word.forms.isdisjoint(known)
-        and _have_one_place(words, place, others, at, lacking.text, language)
+        and _have_one_place(words, places, others, at, asked[missing[0]].text, language)
         for at, word in enumerate(others)
     )
+
+
+def _find_word(part: _Part, words: Sequence[_Word]) -> int | None:
+    return next((at for at, word in enumerate(words) if not word.forms.isdisjoint(part.forms)), None)
 
 
 def _is_preceded_by_another(word: str, noun: str, question: str, note: str) -> bool:
@@ -190,19 +204,20 @@ def _split_in_order(text: str, language: str) -> list[_Word]:
 
 
 def _have_one_place(
-    question: Sequence[_Word], asked: int, note: Sequence[_Word], other: int, word: str, language: str
+    question: Sequence[_Word], asked: Sequence[int], note: Sequence[_Word], other: int, word: str, language: str
 ) -> bool:
-    """Return whether a word of a note is where the one that was asked for is in the query."""
-    before = _find_next(question[:asked][::-1])
+    """Return whether a word of a note is where those that were asked for are in the query."""
+    before = _find_next(question[: asked[0]][::-1])
     note_before = _find_next(note[:other][::-1])
     is_after_same = not before.forms.isdisjoint(note_before.forms)
     if is_after_same and _is_of(before.gap, note_before.gap, word, language):
         return True
-    after = _find_next(question[asked + 1 :])
+    after = _find_next(question[asked[-1] + 1 :])
     note_after = _find_next(note[other + 1 :])
     is_before_same = not after.forms.isdisjoint(note_after.forms)
     is_noun = before.gap[:1] and before.gap[0] in DETERMINERS and not (after.gap or note_after.gap)
-    return is_before_same and bool(is_after_same or is_noun)  # not `does Ann drink coffee?`
+    is_between = is_after_same and len(asked) == 1
+    return is_before_same and bool(is_between or is_noun)  # not `does Ann drink coffee?`
 
 
 class _Next(NamedTuple):
@@ -224,4 +239,4 @@ def _is_of(gap: Sequence[str], other_gap: Sequence[str], word: str, language: st
         return bool(_GENITIVE_SCRIPTS.match(word)) or (language == _GERMAN and word[:1].isupper())
     if not gap or not other_gap:
         return False
-    return (gap[-1] == other_gap[-1] and gap[-1] in PREPOSITIONS) or {gap[-1], other_gap[-1]} <= _OF
+    return {gap[-1], other_gap[-1]} <= PREPOSITIONS or {gap[-1], other_gap[-1]} <= _OF

@@ -57,6 +57,7 @@ from .scoring import (
     explain_hit,
     fits_dates,
     has_dated_hit,
+    lower_without_kind,
     put_first,
     score_candidates,
     select_open_tasks,
@@ -353,10 +354,13 @@ def _run_dated_query(
         if asks_only_for_tasks(candidates.terms):
             rows = select_open_tasks(rows)
         questions = _find_questions(index, rows[: query.limit])
-    scale = _choose_scale(vectors, is_reranked=bool(rows) and rows[0].cross_encoder is not None)
+    is_reranked = bool(rows) and rows[0].cross_encoder is not None
+    scale = _choose_scale(vectors, is_reranked=is_reranked)
     terms = candidates.terms
     asked = split_question(dates.rest, terms.language) if are_notes(terms.passages) else []
     covered = _cover_words(query, asked, candidates, rows, vectors, dates)
+    if not dates.spans and not is_reranked and not asks_only_for_tasks(terms):
+        rows = lower_without_kind(rows, covered)
     matches = (_match_of(row, background, weights, covered.get(row.number)) for row in rows)
     odds = (row.odds - background for row in rows)
     every = weigh_evidence(matches, odds, _describe_query(terms, len(asked)))

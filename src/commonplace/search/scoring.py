@@ -15,11 +15,13 @@ from typing import NamedTuple
 
 from ..embedding.base import Embedder, MaxSimEmbedder
 from ..facts.tasks import has_open_task
+from ..formats.passages import embedding_text
 from ..formats.timestamps import parse_day
 from ..index.base import UNREAD, Candidate
 from ..index.tokenizer import fold_accents
 from ..model import Hit, Query
 from ..patterns import lazy_pattern
+from .answer_kinds import read_question
 from .bm25 import QueryTerms, bm25_scores, has_own_share, match_key, weigh_forms
 from .calibration import NOTE_BYTES, Evidence
 from .coverage import AskedWord, Coverage, has_words, measure_coverage, split_question
@@ -42,6 +44,7 @@ class Weights(NamedTuple):
     maxsim: float = 6.0  # MaxSim of the packaged model
     cross_encoder: float = 0.5  # the score of the cross-encoder
     crowding: float = 0.2  # subtracted for every earlier hit of the same page, so that hits spread over pages
+    kind: float = 3.0  # subtracted from a note that has no value of the kind that is asked for
 
 
 class Factors(NamedTuple):
@@ -72,6 +75,7 @@ class ScoredHit(NamedTuple):
     is_selected: bool = False  # it is of the days, or an open task, that is asked for, and little else is asked
     is_likely: bool = True  # it has a word of the query, or is very similar to it
     question: str = ""  # the turn before it, which asks what the query asks
+    lacks_kind: bool = False  # it has no value of the kind that is asked for, such as a day
     evidence: Evidence | None = None  # what its score was made of
 
 
@@ -90,6 +94,7 @@ _MIN_Z_SCORE = 2.0  # from which similarity alone makes a passage likely to answ
 _MIN_SHARE_OF_BEST = 0.3  # of the best hit's odds, which a passage needs to be likely by similarity alone
 _MIN_SHARE_TO_FILL = 0.2  # of the best hit's odds, which an unlikely passage needs beside a hit that is right
 _MIN_BEST_Z_SCORE = 0.5  # of the most similar passage, below which the query is nonsense to this memory
+_MAX_KIND_HITS = 8  # in which a value of the kind that is asked for is looked for: no later hit scores more
 _ANSWER_LEAD = 0.01  # of the odds of an answer over those of its question
 _MIN_ASKED_SHARE = 0.4  # of the query's words, by weight, in a turn that asks the same
 _NAMED_IN_TEXT = 0.95  # the date factor of what names one of several days asked about
@@ -276,7 +281,21 @@ def cover_words(
     by_number = {candidate.number: candidate for candidate in candidates}
     notes = [row for row in rows if len(row.hit.text.encode()) < NOTE_BYTES[1]]
     coverage = {row.number: measure_coverage(text, words, by_number[row.number], model, language) for row in notes}
+    if question := read_question(text):
+        for row in notes[:_MAX_KIND_HITS]:
+            has_kind = question.is_in(f"{row.hit.key} {embedding_text('', row.hit.text)}", is_dated=bool(row.hit.at))
+            coverage[row.number] = coverage[row.number]._replace(has_kind=has_kind)
     return {row.number: _cover_day(coverage[row.number], row, day, by_number[row.number]) for row in notes}
+
+
+def lower_without_kind(rows: Sequence[ScoredHit], coverage: Mapping[int, Coverage]) -> list[ScoredHit]:
+    """Lower the odds of hits that have no value of the kind that is asked for: one that has it may come first."""
+    lacking = {number for number, covered in coverage.items() if covered.has_kind is False}
+    if not lacking:
+        return list(rows)
+    return sort_by_odds(
+        row._replace(odds=row.odds - WEIGHTS.kind, lacks_kind=True) if row.number in lacking else row for row in rows
+    )
 
 
 def _cover_day(coverage: Coverage, row: ScoredHit, day: Sequence[AskedWord], candidate: Candidate) -> Coverage:
@@ -467,6 +486,8 @@ def explain_hit(row: ScoredHit) -> dict[str, float]:
             parts[_EXPLAIN_NAMES.get(name, name)] = round(getattr(WEIGHTS, name) * value, 3)
     if row.crowding:
         parts["crowding"] = round(-WEIGHTS.crowding * row.crowding, 3)
+    if row.lacks_kind:
+        parts["kind"] = -WEIGHTS.kind
     if row.background:
         parts["background"] = round(-row.background, 3)
     return parts | {"all": round(row.odds, 3)}

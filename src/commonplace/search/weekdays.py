@@ -166,7 +166,7 @@ def find_weekdays(folded: str, text: str) -> Iterator[Weekday]:
         groups = match.groupdict()
         is_next = any(value for name, value in groups.items() if name.startswith("next"))
         if tense is None:
-            tense = _read_tense(text, languages)
+            tense = read_tense(text, languages)
         is_coming = is_next and (tense != "past" or not _THIS.search(match[0]))
         yield Weekday(start, end, number, "coming" if is_coming else tense, bool(groups.get("next_week")))
 
@@ -198,7 +198,7 @@ def _phrase(language: str) -> re.Pattern[str]:
     return re.compile(f"{WORD_START}{phrase}{WORD_END}{NOT_OF}")
 
 
-def _read_tense(text: str, languages: Iterable[str]) -> Tense:
+def read_tense(text: str, languages: Iterable[str]) -> Tense:
     """Return whether a question is about the past, or about now and later; empty where its verb does not tell."""
     lowered = _SPACED_WORD.sub(_leave_out_weekday, " ".join(text.lower().replace("’", "'").split()))
     patterns = [_TENSES[language] for language in languages if language in _TENSES]
@@ -256,7 +256,7 @@ def says_weekday(text: str, weekdays: Iterable[int], *, is_coming: bool) -> bool
     matches = [match for number in weekdays if (match := _weekday_patterns()[number].search(folded))]
     if not matches or not is_coming or any(match[0].endswith("s") for match in matches):
         return bool(matches)
-    return _read_tense(text, choose_languages(folded)) != "past"
+    return read_tense(text, choose_languages(folded)) != "past"
 
 
 def words_for(weekdays: Iterable[int], spans: Iterable[Span]) -> str:
