@@ -40,7 +40,7 @@ from .answer_words import (
     UNITS,
 )
 from .date_phrases import VOCABULARIES, WORD_CHARACTERS, WORD_END, WORD_START, fold_phrase
-from .date_readers import number_words
+from .date_spans import number_words
 from .weekdays import read_tense
 
 Kind = str  # what a question asks for: a key of `_VALUES`, or `email`, `person` or `place`
