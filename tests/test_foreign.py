@@ -337,5 +337,5 @@ def test_a_number_in_quotes_is_read_as_a_number_with_a_warning(tmp_path: Path) -
 
 def test_a_workspace_that_is_not_there_is_pointed_out(tmp_path: Path) -> None:
     put(tmp_path, "duragent.yaml", "workspace: ./work\n")
-    assert "which is not there" in str(Memory(tmp_path).home.settings.warnings)
+    assert "which does not exist" in str(Memory(tmp_path).home.settings.warnings)
     assert Memory(tmp_path).home.settings.warnings == ()

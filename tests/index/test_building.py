@@ -275,7 +275,7 @@ def test_an_embedder_goes_on_in_the_background_after_something_was_forgotten(
         in_the_background(memory).join()
         reply = ask(memory, "parcel page0042")
         assert (reply["provider"], reply["fallback"]) == ("static", False)
-        assert "catches up" in reply["warning"]
+        assert "so far" in reply["warning"]
         in_the_background(memory).join()
         reply = ask(memory, "parcel page0042")
         assert (reply["provider"], "warning" in reply) == ("openai", False)

@@ -199,7 +199,7 @@ def _read_sentence(sentence: _Sentence, speaker: str) -> tuple[Statement, ...]:
     return tuple(_parse_sentence(sentence, speaker))
 
 
-@cache_within(4_000_000)
+@cache_within(2_000_000)
 def _read_stored(sentence: _Sentence, speaker: str) -> tuple[StoredStatement, ...]:
     """Return the statements of a sentence with their keys; cached, as many queries meet it."""
     return tuple(map(_add_stored_keys, _read_sentence(sentence, speaker)))

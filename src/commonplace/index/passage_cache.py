@@ -19,7 +19,7 @@ _MAX_CURRENT = 20_000  # passages of which something is known that any write may
 _UNKNOWN = -1
 _Key = tuple[object, int]  # the index, and the number of a passage
 _candidates: ByteCache[_Key, Candidate] = ByteCache("passages", 8_000_000)
-_statements: ByteCache[_Key, StoredStatements | None] = ByteCache("statements of passages", 7_000_000)
+_statements: ByteCache[_Key, StoredStatements | None] = ByteCache("statements of passages", 6_000_000)
 
 
 class StateCache:

@@ -169,7 +169,7 @@ def _damage(why: str) -> Exception:
     return sqlite3.DatabaseError(f"the statements of a passage are malformed ({why})")
 
 
-@cache_within(4_000_000)
+@cache_within(2_000_000)
 def _parse(line: str) -> Statement:
     """Return a statement; cached, as many queries meet it."""
     text, first, last, words, stems, about, label, speaker, taken_back, is_question, box = json.loads(line)

@@ -134,7 +134,7 @@ _TOKEN = lazy_pattern(rf"[€$£¥₽₹₩%/]|\d+(?:[.,:/-]\d+)*[a-z]{{0,4}}\d*
 _WRITTEN = lazy_pattern(r"[^\W_]+(?:['’-][^\W_]+)*|[.!?:\n]")
 _SENTENCE_ENDS = ".!?:\n"
 _LABEL_END = lazy_pattern(": | [–—=-] ")
-_NEW_OPTION = lazy_pattern(r"\s*\n\s*(?=\| )")
+_NEW_OPTION = lazy_pattern(r"[^\S\n]*\n\s*(?=\| )")
 _LINE_BREAK = lazy_pattern(r"\s*\n\s*")
 _QUESTION_END = lazy_pattern("[?？؟]")
 _CURRENCIES = frozenset("€$£¥₽₹₩")
