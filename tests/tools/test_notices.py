@@ -89,6 +89,19 @@ def test_a_retraction_names_what_it_takes_back(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("タイムアウトは30秒。", "タイムアウトを60秒に変更した。"),
+        ("リリースは11月20日。", "リリースは11月27日に延期になった。"),
+    ],
+)
+def test_a_change_without_spaces_between_words_names_the_older_note(memory: Memory, older: str, newer: str) -> None:
+    memory.call("update_world", {"topic": "notes", "content": older})
+    reply = memory.call("remember", {"content": newer})
+    assert [notice["text"] for notice in reply["supersedes"]] == [older]
+
+
+@pytest.mark.parametrize(
     ("first", "second"),
     [
         ("I like tea.", "I like coffee."),

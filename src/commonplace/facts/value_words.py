@@ -156,7 +156,8 @@ FREE_LABELS = frozenset(
         note notes todo idea ideas lesson lessons fixed done meeting update updates question questions next reminder
         decision decisions ps fyi warning tip tips example summary remember learned context why how result results
         issue bug fix log plan today tomorrow step add list lists source link see also re user assistant system entry
-        topic task tasks done mood
+        topic task tasks done mood erledigt behoben gelöst fait corrigé résolu hecho corregido resuelto arreglado feito
+        corrigido resolvido fatto risolto сделано исправлено
         """
     )
 )

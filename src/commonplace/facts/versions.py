@@ -15,6 +15,7 @@ from ..patterns import lazy_pattern
 from .change_phrases import Cue
 from .changes import count_alike, find_change, is_head, read_replaced_topics, replaces_other, says_change
 from .claims import read_claims, read_topics, split_clauses
+from .collecting_labels import collect_things
 from .completions import completes, drops, is_task, leaves_open, tells_done
 from .cues import CHANGE_CUES, find_cue, has_cue
 from .distinctions import are_told_apart, have_other_subjects
@@ -224,6 +225,8 @@ def _judge_label(older: Statement, newer: Statement, *, is_same_place: bool) -> 
     if _is_free(newer) or (stems <= CONTEXT_LABELS and not is_same_place):
         return None
     if _list_letters(older.label) != _list_letters(newer.label):  # `size M`, `size L`
+        return None
+    if collect_things(older, newer):
         return None
     says_more = set(older.stems) <= set(newer.stems) and "change" not in newer.cues and not _denies(older, newer)
     if says_more or (not is_same_place and _tell_two_stories(older, newer)) or _give_other_details(older, newer):

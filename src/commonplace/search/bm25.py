@@ -108,9 +108,17 @@ def _correct(words: Sequence[QueryWord], corrections: Mapping[str, str]) -> list
 
 
 def weigh_terms(
-    index: Retriever, text: str, viewer: Viewer, corrections: Mapping[str, str] = NO_CORRECTIONS
+    index: Retriever,
+    text: str,
+    viewer: Viewer,
+    corrections: Mapping[str, str] = NO_CORRECTIONS,
+    *,
+    is_stored: bool = False,
 ) -> QueryTerms:
-    """Weigh the words of a query by how rare they are among what the viewer may see."""
+    """Weigh the words of a query by how rare they are among what the viewer may see.
+
+    `is_stored`: the query is the text of a passage, so that words which only one passage has find no other.
+    """
     language, known_words = _split_query(text)
     words = _correct(known_words, corrections)
     if not words:
@@ -126,7 +134,7 @@ def weigh_terms(
         tuple(term for term in terms if term.forms),
         sum(weights.values()),
         corpus.average_length,
-        _choose_lookup(words, corpus),
+        _choose_lookup(words, corpus, 2 if is_stored else 1),
         content_words,
         tuple(starmap(_pair_words, pairwise(content_words))),
         language,
@@ -159,15 +167,15 @@ def _factor(word: QueryWord) -> float:
     return _NUMBER_WEIGHT if any(map(str.isdigit, word.forms[0])) else 1.0
 
 
-def _choose_lookup(words: Iterable[QueryWord], corpus: CorpusStats) -> tuple[str, ...]:
-    """Return the forms to look up, rarest first, until together they occur in too many passages."""
+def _choose_lookup(words: Iterable[QueryWord], corpus: CorpusStats, min_passages: int) -> tuple[str, ...]:
+    """Return the forms to look up, rarest first, until together they occur in too many passages. Those that are in
+    fewer than `min_passages` come last."""
     known = [word for word in words if _frequency(corpus, word)]
     content_words = [word for word in known if not word.is_function_word] or known
     remaining = _MAX_LOOKUP_PASSAGES
     chosen: list[str] = []
-    for form in sorted(
-        (form for form in _all_forms(content_words) if form in corpus.frequency), key=corpus.frequency.__getitem__
-    ):
+    forms = [form for form in _all_forms(content_words) if form in corpus.frequency]
+    for form in sorted(forms, key=lambda form: (corpus.frequency[form] < min_passages, corpus.frequency[form])):
         remaining -= corpus.frequency[form]
         if chosen and remaining < 0:
             break
