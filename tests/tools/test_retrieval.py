@@ -90,7 +90,14 @@ def test_hits_come_best_first_and_can_be_cut(memory: Memory, home: Path) -> None
     assert hits[0]["score"] > 0.8 > 0.65 > hits[1]["score"]
     assert paths(memory, "green tea japan", minScore=0.8) == ["memory/a.md"]
     assert paths(memory, "green tea japan", maxResults=1) == ["memory/a.md"]
-    assert paths(memory, "green tea japan", maxResults=0) == ["memory/a.md"]
+    assert paths(memory, "green tea japan", maxResults=1000) == [hit["path"] for hit in hits]
+
+
+@pytest.mark.parametrize("count", [0, -1])
+def test_a_search_for_less_than_one_result_is_refused(memory: Memory, count: int) -> None:
+    memory.call("remember", {"content": "green tea"})
+    reply = memory.call("memory_search", {"query": "tea", "maxResults": count})
+    assert reply == {"results": [], "error": f"Invalid parameter: maxResults must be 1 or more, not {count}"}
 
 
 @pytest.mark.parametrize(("text", "query"), [("我最喜欢的编程语言是Python", "编程语言"), ("東京タワーに行きました", "東京"), ("서울에서 커피를 마셨다", "커피"), ("กาแฟร้อนหนึ่งแก้ว", "กาแฟ"), ("Ich mag Bücher", "bucher"), ("Rockets 🚀 fly", "🚀"), ("茶", "茶"), ("हिन्दी भाषा", "हिन्दी")])  # fmt: skip
