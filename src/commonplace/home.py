@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, date, datetime, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +45,7 @@ __all__ = ["HISTORY_FOLDER", "INDEX_FOLDER", "LOCKS_FOLDER", "Home", "utc_now"]
 
 _OWNER_ORIGINS = ("", "person", "token")  # a token for single agents, for example, is not among them
 _MAX_LISTED_PAGES = 2000  # a longer list is not recorded as complete
+_MAX_WEEKDAY_CHARACTERS = 30
 
 
 def utc_now() -> datetime:
@@ -409,7 +410,10 @@ class Home:
             return EVERYTHING
         from .search.filters import parse_filters
 
-        return parse_filters(values, self.clock().astimezone(self.zone))
+        now = self.clock().astimezone(self.zone)
+        for name in {"since", "until", "as_of"} & {*values}:
+            values[name] = _read_weekday(values[name], now.date())
+        return parse_filters(values, now)
 
     def status(self) -> dict[str, Any]:
         """Return where the memory is, what it holds for this agent, and whether the index is up to date."""
@@ -485,6 +489,19 @@ def modified_timestamp(home: Home, path: str) -> str | None:
         return format_modified(home.storage.pages.modified_at(path))
     except PageNotFound:
         return None
+
+
+def _read_weekday(value: Any, today: date) -> Any:
+    """Return the last day that a weekday alone names, `Monday` or `周一`; any other value as it is."""
+    if not isinstance(value, str) or len(value) > _MAX_WEEKDAY_CHARACTERS or len(value.split()) != 1:
+        return value
+    from .search.dates import parse_span
+    from .search.weekdays import says_weekday
+
+    if any(map(str.isdigit, value)) or parse_span(value, today.toordinal()):
+        return value
+    week = (today - timedelta(days=ago) for ago in range(1, 8))
+    return next((day for day in week if says_weekday(value, [day.weekday()], is_coming=False)), value)
 
 
 def layout_of(settings: Settings) -> Layout:

@@ -233,6 +233,17 @@ def test_a_new_topic_is_created_and_one_that_is_there_rewritten(memory: Memory) 
     assert content(again) == "Rewrote the world topic systems in memory/world/systems.md."
 
 
+@pytest.mark.parametrize(("tool", "arguments"), [("remember", {}), ("update_world", {"topic": "systems"})])
+@pytest.mark.parametrize("blank", ["", " \n"])
+def test_an_empty_content_is_refused_as_empty_and_writes_nothing(
+    memory: Memory, home: Path, tool: str, arguments: dict[str, Any], blank: str
+) -> None:
+    reply = memory.call(tool, {**arguments, "content": blank})
+    assert reply == {"success": False, "error": "content is empty: give the text to store"}
+    assert not (home / "memory/world/systems.md").exists()
+    assert not (home / "agents/main/memory/daily").exists()
+
+
 def test_the_journal_says_when_to_use_its_tools(memory: Memory) -> None:
     descriptions = {tool["name"]: tool["description"] for tool in memory.tools("mcp", toolsets=["journal"])}
     assert "start of a conversation" in descriptions["recall"]

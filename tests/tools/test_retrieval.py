@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +91,32 @@ def test_hits_come_best_first_and_can_be_cut(memory: Memory, home: Path) -> None
     assert hits[0]["score"] > 0.8 > 0.65 > hits[1]["score"]
     assert paths(memory, "green tea japan", minScore=0.8) == ["memory/a.md"]
     assert paths(memory, "green tea japan", maxResults=1) == ["memory/a.md"]
-    assert paths(memory, "green tea japan", maxResults=0) == ["memory/a.md"]
+    assert paths(memory, "green tea japan", maxResults=1000) == [hit["path"] for hit in hits]
+
+
+@pytest.mark.parametrize("weekday", ["Monday", "monday", "Montag", "lundi", "lunes", "понедельник", "周一", "星期一", "月曜日", "월요일"])  # fmt: skip
+def test_a_weekday_alone_is_the_last_one(memory: Memory, weekday: str) -> None:
+    filters = memory.home.parse_filters(since=weekday, until=weekday, as_of=weekday)
+    monday = date(2026, 3, 9).toordinal()  # today is Saturday, 2026-03-14
+    assert (filters.since, filters.until, filters.as_of) == (monday, monday, monday)
+
+
+def test_on_a_weekday_its_name_is_that_of_a_week_ago(memory: Memory) -> None:
+    assert memory.home.parse_filters(since="Saturday").since == date(2026, 3, 7).toordinal()
+
+
+def test_a_search_since_a_weekday_finds_what_is_newer(memory: Memory, home: Path) -> None:
+    put(home, "agents/main/memory/daily/2026-03-08.md", "# 2026-03-08\n\n## 09:00\n\ngreen tea\n")
+    put(home, "agents/main/memory/daily/2026-03-10.md", "# 2026-03-10\n\n## 09:00\n\nblack tea\n")
+    assert paths(memory, "tea", since="Monday") == ["agents/main/memory/daily/2026-03-10.md"]
+    assert "'Mondayish' is not a date" in memory.call("memory_search", {"query": "tea", "since": "Mondayish"})["error"]
+
+
+@pytest.mark.parametrize("count", [0, -1])
+def test_a_search_for_less_than_one_result_is_refused(memory: Memory, count: int) -> None:
+    memory.call("remember", {"content": "green tea"})
+    reply = memory.call("memory_search", {"query": "tea", "maxResults": count})
+    assert reply == {"results": [], "error": f"Invalid parameter: maxResults must be 1 or more, not {count}"}
 
 
 @pytest.mark.parametrize(("text", "query"), [("我最喜欢的编程语言是Python", "编程语言"), ("東京タワーに行きました", "東京"), ("서울에서 커피를 마셨다", "커피"), ("กาแฟร้อนหนึ่งแก้ว", "กาแฟ"), ("Ich mag Bücher", "bucher"), ("Rockets 🚀 fly", "🚀"), ("茶", "茶"), ("हिन्दी भाषा", "हिन्दी")])  # fmt: skip

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Annotated, Any, NamedTuple
 
 from ..context.replaced import describe_replacements, find_replaced
-from ..errors import CommonplaceError, MissingArgument, NotAvailable, StorageError
+from ..errors import CommonplaceError, InvalidArgument, NotAvailable, StorageError
 from ..formats import blocks
 from ..formats.passages import titles_above
 from ..framing import quote_line
@@ -63,8 +63,7 @@ def recall(
 
 def remember(home: Home, content: Annotated[str, "What happened or what you learned."]) -> JournalReply:
     """Add a time-stamped entry to today's page. Use it during a conversation, whenever you learn something."""
-    if not content.strip():
-        raise MissingArgument("content")
+    _require_content(content)
     now = home.now()
     path = home.layout.day_page(home.agent, now.date())
     home.writer.edit(path, lambda text: blocks.add_entry(text, now, content))
@@ -98,9 +97,15 @@ def update_world(
     """
     path = home.find_topic_page(topic)
     require_new_key("topic", topic)
+    _require_content(content)
     verb = "Rewrote" if home.storage.exists(path) else "Created"
     outcome = _rewrite_page(home, path, content, "world")
     return {"success": True, "content": f"{verb} the world topic {topic_name(topic)} in {path}.", **outcome}
+
+
+def _require_content(content: str) -> None:
+    if not content.strip():
+        raise InvalidArgument("content is empty", advice="give the text to store")
 
 
 def _list_rewritten_pages(home: Home) -> list[str]:

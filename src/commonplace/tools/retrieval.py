@@ -12,7 +12,7 @@ from ..framing import quote_line, show_hidden
 from ..framing.limits import LIST_CHARACTERS, fit_rows
 from ..home import Home, modified_timestamp
 from ..model import Hit, Page, Predecessor, Successor
-from ..schema import AtLeast, Clamp
+from ..schema import AtLeast
 from ..search.headings import find_headings
 from ..storage.base import ABSENT
 from ..storage.conflicts import Reading, read_lines
@@ -66,7 +66,7 @@ _MAX_CHARACTERS = 12_000
 def memory_search(
     home: Home,
     query: Annotated[str, "What you want to know, as a question or as key words, in any language."],
-    maxResults: Annotated[int | None, "How many at most.", Clamp(1, 100)] = None,
+    maxResults: Annotated[int | None, "How many at most; more than 100 count as 100.", AtLeast(1)] = None,
     minScore: Annotated[float | None, "Leave out what is less likely than this, from 0 to 1."] = None,
     scope: Annotated[
         str | None, "Only this: shared, world, global, channel, skill, agent, extra; or channel:NAME."

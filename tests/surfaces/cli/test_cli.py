@@ -148,6 +148,8 @@ def test_call_takes_json_as_argument_or_from_standard_input(used_shell: Shell) -
         (["tools", "--format", "none"], 2, "openai"),
         (["remember", " "], 2, "give what to remember after the command"),
         (["remember", ""], 2, "give what to remember after the command"),
+        (["world", "", "x"], 2, "the topic is empty: give a name of one line"),
+        (["world", " "], 2, "the topic is empty: give a name of one line"),
     ],
 )
 def test_errors_say_what_to_do_and_exit_with_their_status(

@@ -218,7 +218,7 @@ def test_every_tool_is_called_by_its_name(api_client: Api, full: Path) -> None:
 def test_a_tool_says_no_in_its_own_form_with_a_status(api_client: Api) -> None:
     answer = api_client.send("POST", "tools/remember", json={"content": ""})
     assert answer.status_code == 400
-    assert answer.json() == {"success": False, "error": "Missing required parameter: content"}
+    assert answer.json() == {"success": False, "error": "content is empty: give the text to store"}
     missing = api_client.send("POST", "tools/memory_get", json={"path": "memory/none.md"})
     assert (missing.status_code, missing.json()["error"]) == (404, "not found")
     unknown = api_client.send("POST", "tools/nothing", json={})

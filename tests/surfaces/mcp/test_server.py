@@ -166,6 +166,9 @@ async def test_a_client_that_reads_only_text_gets_all_of_it_there(tmp_path: Path
 async def test_what_a_model_does_wrong_is_a_tool_error_with_a_sentence(tmp_path: Path, era: str) -> None:
     wrong = [
         ("remember", {}, "Missing required parameter: content"),
+        ("remember", {"content": ""}, "content is empty"),
+        ("memory_search", {"qurey": "x"}, "Missing required parameter: query\n"),
+        ("memory_search", {"qurey": "x"}, "ignored what this does not take: qurey (did you mean query?"),
         ("memory_search", {"query": " "}, "the query is blank"),
         ("memory_search", {"query": 3}, "query must be a string"),
         ("memory_get", {"path": "../../etc/passwd"}, "not a page of memory"),

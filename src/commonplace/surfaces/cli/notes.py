@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from ...errors import CommonplaceError, KeyExists, KeyNotFound, NotFound, shorten, suggest
+from ...errors import CommonplaceError, InvalidKey, KeyExists, KeyNotFound, NotFound, shorten, suggest
 from ...formats.timestamps import sort_key
 from ...home import Home
 from ...storage.conflicts import read_lines
@@ -119,6 +119,8 @@ def reflect_command(text: tuple[str, ...]) -> None:
 @global_options
 def world_command(topic: str | None, text: tuple[str, ...]) -> None:
     """List the topics that all agents share, show TOPIC, or rewrite it with TEXT (`-` for standard input)."""
+    if topic is not None and not topic.strip():
+        raise InvalidKey("the topic is empty: give a name of one line")
     if text and topic:
         what = "what is known"
         arguments = {"topic": topic, "content": require_text(read_text(text, what), what)}

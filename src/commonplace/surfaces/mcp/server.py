@@ -447,11 +447,11 @@ def _text_content(text: str) -> list[types.ContentBlock]:
 
 
 def describe_error(outcome: catalog.Outcome) -> str:
-    """Return what went wrong, in the toolset's own words, which do not name a missing page."""
-    if isinstance(outcome.error, PageNotFound):
-        return framing.quote_line(str(outcome.error))
-    error = outcome.reply.get("error", "")
-    return framing.quote_line(f"{error['code']}: {error['message']}" if isinstance(error, dict) else str(error))
+    """Return what went wrong, in the toolset's own words, which do not name a missing page, and the warning."""
+    error = str(outcome.error) if isinstance(outcome.error, PageNotFound) else outcome.reply.get("error", "")
+    sentence = f"{error['code']}: {error['message']}" if isinstance(error, dict) else str(error)
+    lines = (sentence, outcome.reply.get("warning", ""))
+    return "\n".join(framing.quote_line(line) for line in lines if line)
 
 
 def summarize(reply: dict[str, Any]) -> str:
