@@ -188,7 +188,9 @@ def test_a_keyed_note_that_was_changed_later_says_when(memory: Memory, clock: Fr
 
 def test_days_that_use_up_a_budget_but_for_a_part_of_a_token_are_shown(home: Path) -> None:
     for day in range(1, 15):
-        write_day(home, ["The ferry to Gedser leaves at noon, and nobody told the harbour master."], f"2026-03-{day:02}")
+        write_day(
+            home, ["The ferry to Gedser leaves at noon, and nobody told the harbour master."], f"2026-03-{day:02}"
+        )
     with Memory(home, clock=FrozenClock()) as memory:
         for budget in range(300, 480):
             assert "Gedser" in memory.context(budget=budget).text
