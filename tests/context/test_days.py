@@ -184,3 +184,13 @@ def test_a_keyed_note_that_was_changed_later_says_when(memory: Memory, clock: Fr
     memory.call("memory_update", {"key": "upgrade", "content": "Moved to 5 April."})
     text = str(memory.context(budget=1000))
     assert "### owner\nAnn.\n### upgrade (2026-03-16)\nMoved to 5 April." in text
+
+
+def test_days_that_use_up_a_budget_but_for_a_part_of_a_token_are_shown(home: Path) -> None:
+    for day in range(1, 15):
+        write_day(
+            home, ["The ferry to Gedser leaves at noon, and nobody told the harbour master."], f"2026-03-{day:02}"
+        )
+    with Memory(home, clock=FrozenClock()) as memory:
+        for budget in range(300, 480):
+            assert "Gedser" in memory.context(budget=budget).text

@@ -116,21 +116,20 @@ def _share_fairly(items: Sequence[Item], room: float) -> tuple[list[Part], list[
     """Fit items that are worth the same: small ones whole, long ones cut alike; where too many, the first by rank."""
     ranked = sorted(items, key=_rank)
     shares = share_out([item.cost for item in ranked], room, _MIN_ITEM_TOKENS)
-    fitted = _grow_items(_fit_each(ranked, shares), room)
-    places = {id(item): place for place, item in enumerate(items)}
-    return _collect(sorted(fitted, key=lambda pair: places[id(pair[0])]))
+    return _collect(items, _grow_items(_fit_each(ranked, shares), room))
 
 
 def _fill_in_order(items: Sequence[Item], room: float) -> tuple[list[Part], list[Cut]]:
-    """Fit items of which the first are worth most; one of them never takes everything where others follow."""
-    rest = sum(item.cost for item in items)
+    """Fit items of which the first by rank are worth most; one never takes everything where others follow."""
+    ranked = sorted(items, key=_rank)
+    rest = sum(item.cost for item in ranked)
     left = room
     rooms: list[float] = []
-    for item in items:
+    for item in ranked:
         rest -= item.cost
         rooms.append(min(item.cost, max(left - rest, left * _FIRST_SHARE, min(left, _FIRST_TOKENS))))
         left -= rooms[-1]
-    return _collect(_fit_each(items, rooms))
+    return _collect(items, _fit_each(ranked, rooms))
 
 
 def _fit_each(items: Sequence[Item], rooms: Sequence[float]) -> list[tuple[Item, Part | None]]:
@@ -163,10 +162,12 @@ def _cost(part: Part | None) -> float:
     return weigh(part.text) + SEPARATOR_TOKENS if part else 0.0
 
 
-def _collect(fitted: Iterable[tuple[Item, Part | None]]) -> tuple[list[Part], list[Cut]]:
+def _collect(items: Sequence[Item], fitted: Iterable[tuple[Item, Part | None]]) -> tuple[list[Part], list[Cut]]:
+    """Return what is shown of items, in their order, and what is cut."""
     parts: list[Part] = []
     cut: list[Cut] = []
-    for item, part in fitted:
+    places = {id(item): place for place, item in enumerate(items)}
+    for item, part in sorted(fitted, key=lambda pair: places[id(pair[0])]):
         if part:
             parts.append(part)
             cut += part.cut

@@ -254,7 +254,7 @@ def recent_days(home: Home, request: ContextRequest) -> Section | None:
     room = float(_PLAIN_TOKENS if limit is None else limit)
     most = _PLAIN_DAYS if limit is None else _MAX_DAYS
     for day, path in islice(list_days(home), _MAX_DAYS):
-        if room <= 0 or len(items) == most:
+        if room < 1 or len(items) == most:
             break
         item = _read_day(home, day, path, room, warnings, only_approved=request.only_approved)
         if item and request.only_approved:

@@ -23,6 +23,7 @@ from ..search.marks import describe_marks
 from ..search.words import is_question
 from ..storage.names import file_name
 from . import OVER_BUDGET, TOKENS_ARE, Context
+from .newer import Topics
 from .replaced import describe_version, leave_out_replaced_lines, leave_out_superseded, wants_replaced
 
 if TYPE_CHECKING:
@@ -98,7 +99,12 @@ def recall_for(
     wants_all = wants_replaced(query, result.dates)
     if not wants_all:
         hits = leave_out_superseded(hits)
-    hits = _date_hits(home, _choose_likely(query, hits, result))
+    if wants_all or not result.dates.has_content:
+        hits = _date_hits(home, _choose_likely(query, hits, result))
+    else:
+        hits = _choose_newest(
+            query, _date_hits(home, [hit for hit in hits if hit.score >= _MIN_REPLACED_SCORE]), result
+        )
     if not wants_all:
         hits = leave_out_replaced_lines(home, viewer, hits)
     words = [form for word in tokenize_query(query) if not word.is_function_word for form in word.forms]
@@ -136,6 +142,16 @@ def _choose_likely(query: str, hits: list[Hit], result: SearchResult) -> list[Hi
     likely = [hit for hit in hits if hit.score >= (LIKELY_SCORE if _has_its_words(query, hit) else SURE_SCORE)]
     best = max((hit.score for hit in likely), default=0.0)
     return [hit for hit in likely if hit.score >= best * _BEST_SHARE]
+
+
+def _choose_newest(query: str, hits: list[Hit], result: SearchResult) -> list[Hit]:
+    """Return the hits that are likely enough and, though they are less likely, those that say something newer about
+    the same; of hits that are close, the newer first."""
+    likely = _choose_likely(query, hits, result)
+    topics = Topics(query, hits, [hit.at for hit in hits])
+    chosen = [number for number, hit in enumerate(hits) if hit in likely]
+    newer = [number for number, hit in enumerate(hits) if hit.source != "session" and topics.is_newest(number, chosen)]
+    return [hits[number] for number in topics.rank_newer_first() if number in chosen or number in newer]
 
 
 def _has_its_words(query: str, hit: Hit) -> bool:

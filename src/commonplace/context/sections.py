@@ -30,6 +30,7 @@ from .budget import ContextRequest, Section, choose_approved
 from .days import recent_days
 from .items import CALLER, CHARACTERS_PER_TOKEN, NOT_APPROVED, Cut, RulesItem, Source, TextItem
 from .memory_map import list_working_notes, memory_map
+from .newer import Topics
 from .replaced import describe_version, leave_out_replaced_lines, leave_out_superseded, wants_replaced
 from .skills import skills, waiting_line
 
@@ -234,8 +235,10 @@ def recalled_memory(home: Home, request: ContextRequest) -> Section | None:
     hits = [hit for hit in allowed if hit in elsewhere or hit in curated]
     if not wants_all:
         hits = leave_out_replaced_lines(home, viewer, hits, only_approved=request.only_approved)
-    origins = zip(hits, _find_dates(home, hits), find_headings(home.storage, hits), strict=True)
-    items = [_hit_item(hit, at, heading, number) for number, (hit, at, heading) in enumerate(origins)]
+    dates = _find_dates(home, hits)
+    ranked = [*range(len(hits))] if wants_all else Topics(request.query, hits, dates).rank_newer_first()
+    origins = zip(hits, dates, find_headings(home.storage, hits), strict=True)
+    items = [_hit_item(hit, at, heading, ranked.index(number)) for number, (hit, at, heading) in enumerate(origins)]
     warnings = result.warnings if result.stale or result.fallback else ()
     left_out = tuple(Cut(hit.citation, 0, _why_left_out(hit)) for hit in likely if hit not in allowed)[:_MAX_HITS]
     if not items and not warnings and not left_out:
@@ -262,16 +265,16 @@ def _find_dates(home: Home, hits: Sequence[Hit]) -> list[str]:
     undated = [hit for hit in hits if not hit.at]
     origins = home.authors.find_of_hits(undated)
     written = {hit: origin.at for hit, origin in zip(undated, origins, strict=True)}
-    return [(hit.at or written[hit])[:10] for hit in hits]
+    return [hit.at or written[hit] for hit in hits]
 
 
-def _hit_item(hit: Hit, at: str, heading: str, number: int) -> TextItem:
+def _hit_item(hit: Hit, at: str, heading: str, rank: int) -> TextItem:
     key = f"key {quote_name(hit.key)}" if hit.key and hit.key not in hit.path else ""
     under = f"under {quote_name(heading)}" if heading else ""
-    about = [hit.citation, key, under, at, f"by {hit.author}" if hit.author else "", f"score {hit.score:.2f}"]
+    about = [hit.citation, key, under, at[:10], f"by {hit.author}" if hit.author else "", f"score {hit.score:.2f}"]
     about += [describe_version(hit), describe_marks(hit)]
     label = ", ".join(words for words in about if words)
-    return TextItem(hit.text, hit.path, hit.start, label, rank=(number, ""))
+    return TextItem(hit.text, hit.path, hit.start, label, rank=(rank, ""))
 
 
 def _keep_approved_hits(home: Home, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:

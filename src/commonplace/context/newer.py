@@ -1,0 +1,63 @@
+"""Which hits say something newer about the same thing as others, told by their words and dates alone.
+
+No rule says that they replace each other; but who is given only one of them is better off with the newer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..formats.timestamps import sort_key
+from ..index.tokenizer import tokenize_query
+from ..model import Hit
+
+_CLOSE_SCORE = 0.25  # of two hits: so far apart, both may be what was meant
+_MIN_SHARED_WORDS = 2
+_MIN_SHARED_SHARE = 1 / 3  # of the words of the shorter one
+
+
+class Topics:
+    """Hits of a query with their dates, and what they are about."""
+
+    def __init__(self, query: str, hits: Sequence[Hit], dates: Sequence[str]) -> None:
+        self.hits = hits
+        self._moments = [sort_key(at) for at in dates]
+        self._words = [_find_words(hit) for hit in hits]
+        forms = (word.forms for word in tokenize_query(query) if not word.is_function_word)
+        self._asked = frozenset(form for word in forms for form in word)
+
+    def rank_newer_first(self) -> list[int]:
+        """Return the numbers of the hits in their order, but those that are close to an older one on the same before
+        it: where not all have room, the newer must not be the one that has none."""
+        ranked: list[int] = []
+        for number in range(len(self.hits)):
+            close = (place for place, other in enumerate(ranked) if self._is_close(number, other))
+            ranked.insert(next(close, len(ranked)), number)
+        return ranked
+
+    def _is_close(self, number: int, other: int) -> bool:
+        gap = self.hits[other].score - self.hits[number].score
+        return gap <= _CLOSE_SCORE and self.is_newer(number, other)
+
+    def is_newest(self, number: int, others: Sequence[int]) -> bool:
+        """Return whether a hit is newer than one of others on the same, and none of them is newer than it."""
+        is_newer = any(self.is_newer(number, other) for other in others)
+        return is_newer and not any(self.is_newer(other, number) for other in others)
+
+    def is_newer(self, number: int, other: int) -> bool:
+        """Return whether a hit is newer than another one and about the same: it has all that is asked and that the
+        other one has, and more of its words."""
+        if self._moments[number] <= self._moments[other]:
+            return False
+        words = self._words[number]
+        shared = words & self._words[other]
+        shorter = min(len(words), len(self._words[other]))
+        has_asked = bool(shared & self._asked) and words >= self._words[other] & self._asked
+        return has_asked and len(shared) >= max(_MIN_SHARED_WORDS, shorter * _MIN_SHARED_SHARE)
+
+
+def _find_words(hit: Hit) -> frozenset[str]:
+    """Return the words of a hit that say what it is about: no headings, and no numbers, which are what changes."""
+    text = "\n".join(line for line in hit.text.split("\n") if not line.startswith("#"))
+    words = (word for word in tokenize_query(text) if not word.is_function_word)
+    return frozenset(form for word in words for form in word.forms if not form.isdigit())
