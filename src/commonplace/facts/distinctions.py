@@ -17,6 +17,7 @@ from .relations import FIRST_PERSON
 from .slots import is_attribute
 from .statements import Statement
 from .states import compare_states, is_about, read_states, strip_articles
+from .subjects import name_other_subjects
 from .value_words import (
     APPOINTMENTS,
     ARTICLES,
@@ -31,7 +32,17 @@ from .value_words import (
     RELATIVES,
     STATES,
 )
-from .words import content_stems, fold, is_number, is_unspaced, list_capitalised, split_words, stem, word_set
+from .words import (
+    content_stems,
+    fold,
+    has_kana_or_kanji,
+    is_number,
+    is_unspaced,
+    list_capitalised,
+    split_words,
+    stem,
+    word_set,
+)
 
 # Words of a subject that tell no thing from another: `the new port` is the port.
 _GENERIC = word_set(
@@ -44,7 +55,9 @@ _GENERIC = word_set(
 _UNSPACED_CASE = lazy_pattern("测试|生产|开发|预发|本番|テスト|開発|[0-9一二三四]階|[0-9一二三四]楼")
 _UNSPACED_VERB = lazy_pattern("[はが是为在改]")
 _UNSPACED_RELATIVE = lazy_pattern(
-    "[的の](?:丈夫|妻子|老公|老婆|哥哥|弟弟|姐姐|妹妹|爸爸|妈妈|父亲|母亲|儿子|女儿|朋友|同事|奥さん|夫|妻|兄|弟|姉|妹|父|母|息子|娘|友達)"
+    "[的の][おご]?(?:丈夫|妻子|老公|老婆|哥哥|弟弟|姐姐|妹妹|爸爸|妈妈|父亲|母亲|爷爷|奶奶|外公|外婆|叔叔|阿姨|儿子|女儿|孩子|男友|女友"
+    "|朋友|同事|同学|室友|邻居|老板|奥さん|主人|旦那|夫|妻|兄|弟|姉|妹|父|母|両親|祖父|祖母|叔父|叔母|息子|娘|子さん|彼女|彼氏|友達|友人"
+    "|同僚|上司|いとこ)"
 )
 _LETTER = lazy_pattern(r"(?<=[^\W\d_] )[A-HJ-Z](?![\w'.])")
 _VERSION = lazy_pattern(r"v?\d+(?:\.\d+)+")
@@ -164,6 +177,8 @@ def are_told_apart(older: Statement, newer: Statement, *, has_one_subject: bool 
         return True
     if "open" in older.cues:
         return False
+    if not has_one_subject and not _passes_on(older, newer) and name_other_subjects(older, newer):
+        return True
     if _share_stems_alone(older, newer):
         return True
     if _says_it_stays(older, newer) or _denies_something_else(older, newer) or _narrows(older, newer):
@@ -229,7 +244,7 @@ def _is_of_relative(older: Statement, newer: Statement) -> bool:
     """Return whether the newer statement is about somebody or something else, and only mentions what the older one is
     about."""
     (name,) = strip_articles(older.words)[:1] or ("",)
-    if is_unspaced(name):
+    if has_kana_or_kanji(name):
         return bool(_UNSPACED_RELATIVE.search(newer.text)) and not _UNSPACED_RELATIVE.search(older.text)
     if any(word in RELATIVES and after == name for word, after in pairwise(newer.words)):
         return True
