@@ -44,6 +44,7 @@ APART = [
     # Another place.
     ("Replica count in eu-west-1 is 3.", "Bumped the replica count in us-east-1 to 6."),
     ("The quota on cluster-a is 4.", "Lowered the quota on cluster-b to 2."),
+    ("Parking at Terminal 1 costs 20 euros.", "Parking at Terminal 2 went up to 25 euros."),
     ("The build on Debian uses gcc 12.", "On Alpine the build uses gcc 14 now."),
     ("Speicherlimit auf node-1 ist 2 GB.", "Speicherlimit auf node-2 auf 4 GB erhöht."),
     ("La mémoire sur srv-a est de 2 Go.", "On a augmenté la mémoire sur srv-b à 4 Go."),
@@ -65,6 +66,7 @@ VERSIONS = [
     ("在庫サービスのポートは8080。", "在庫サービスのポートは9090に変更した。"),
     ("Replica count in Frankfurt is 3.", "Bumped the replica count in Frankfurt to 6."),
     ("CI on Linux runs Python 3.11.", "On Linux CI runs Python 3.12 now."),
+    ("Parking at Terminal 2 costs 20 euros.", "Parking at Terminal 2 went up to 25 euros."),
     # The place is what changed.
     ("The database is in eu-west-1.", "The database moved from eu-west-1 to us-east-1."),
     ("The offsite is in Berlin on 5 May.", "The offsite is now in Hamburg on 7 May."),

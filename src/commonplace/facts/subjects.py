@@ -205,14 +205,14 @@ def _read_place(statement: Statement, other: Statement) -> str:
         if token not in _PLACES or (at and not _is_shared(tokens[at - 1], other.stems)):
             continue
         start = next((place for place in range(at + 1, len(tokens)) if tokens[place] not in ARTICLES), len(tokens))
-        place = tokens[start] if start < len(tokens) - 1 else ""
-        if not place or is_amount(place) or place in _NO_PLACES or place in function_words():
+        end = start + 2 if any(map(is_amount, tokens[start + 2 :])) and is_amount(tokens[start + 1]) else start + 1
+        place = " ".join(tokens[start:end])  # `terminal 2` if another number follows
+        if end >= len(tokens) or is_amount(place) or place in _NO_PLACES or place in function_words():
             continue
-        if place in _read_tokens(other.text):
+        if f" {place} " in f" {' '.join(_read_tokens(other.text))} ":
             continue
-        after = tokens[start + 1]
-        has_value = any(map(is_amount, tokens[start + 1 :])) or _has_verb_after(statement, place)
-        if has_value and (not at or after in GOALS or after not in PREPOSITIONS):
+        has_value = any(map(is_amount, tokens[end:])) or _has_verb_after(statement, tokens[start])
+        if has_value and (not at or tokens[end] in GOALS or tokens[end] not in PREPOSITIONS):
             return place
     return ""
 
