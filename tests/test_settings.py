@@ -92,7 +92,7 @@ def test_an_empty_file_has_the_defaults(home: Path) -> None:
         ("agents: [a]", 1, "agents must be a mapping"),
         ("layout: native\nlayout: native", 2, "is given twice"),
         ("- a\n- b", 1, "must be a mapping"),
-        ("layout: [native", 2, "not valid YAML"),
+        ("layout: [native", 1, "not valid YAML"),
         ("a: b: c", 1, "not valid YAML"),
     ],
 )
@@ -119,7 +119,7 @@ def test_a_settings_file_that_is_not_text_is_reported(home: Path) -> None:
         ("spec:\n  memory:\n    backend: postgres", 3, "backend must be one of filesystem"),
         ("spec:\n  memory:\n    bakend: filesystem", 3, "unknown key 'bakend'"),
         ("spec:\n  memory: true", 2, "spec.memory must be a mapping"),
-        ("spec: [", 2, "not valid YAML"),
+        ("spec: [", 1, "not valid YAML"),
     ],
 )
 def test_an_agents_own_file_is_checked_where_it_is_ours(home: Path, text: str, line: int, words: str) -> None:

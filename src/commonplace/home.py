@@ -20,7 +20,7 @@ from .storage.base import ABSENT, HISTORY_FOLDER, INDEX_FOLDER, LOCKS_FOLDER, St
 from .storage.conflicts import Reading, ReadingLog, Readings, forget_readings, list_paths
 from .storage.history import current_origin, current_write, kind_of_origin
 from .storage.layout import FIXED_NAMES, LAYOUTS, MAIN, Diary, Layout, folders_above
-from .storage.names import encode_name, require_valid_name
+from .storage.names import encode_name, require_agent, require_valid_name
 from .storage.records import Channels, Globals, RecordFolder
 from .storage.skills import Skills
 from .toolsets import EVERYDAY, ToolName, name_tools
@@ -69,7 +69,8 @@ class Home:
         its agent is given.
         """
         require_valid_name("home", root)
-        require_valid_name("agent", agent)
+        if agent:  # doctor opens a memory for no agent
+            require_agent(agent)
         require_valid_name("session", session)
         self.agent = agent
         self.clock = clock

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .home import Home, utc_now
 from .model import Clock, Hit
 from .storage.layout import MAIN
+from .storage.names import require_agent
 from .tools import catalog
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class Memory:
         """
         checked = None if toolsets is None else catalog.check_toolsets(toolsets)
         self.toolsets = checked
+        require_agent(agent)
         self.home = Home(
             os.fspath(home),
             agent,

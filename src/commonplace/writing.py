@@ -236,8 +236,8 @@ class Writer:
             self._trust_own_rule(path)
         if size > MAX_PAGE_CHARACTERS:
             current_write().warnings.append(
-                f"{path} has {size / 1e6:.0f} MB: search reads {MAX_PAGE_CHARACTERS // 1_000_000} million characters "
-                "of a page, and only the beginning of its longest parts"
+                f"{path} is {size / 1e6:.0f} MB: search covers {MAX_PAGE_CHARACTERS // 1_000_000} million characters "
+                "of a page; its longest parts can be found only by how they begin"
             )
 
     def _invalidate_index(self) -> None:

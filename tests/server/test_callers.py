@@ -26,6 +26,15 @@ def test_a_name_in_a_header_holds_against_the_request(tmp_path: Path) -> None:
         serves.identify({"commonplace/agent": "bob"}, headers)
 
 
+@pytest.mark.parametrize(
+    ("name", "problem"), [("a%0Ab", "more than one line: give a name of one line"), ("%20", "is blank: name one")]
+)
+def test_a_blank_agent_or_one_of_several_lines_is_refused(tmp_path: Path, name: str, problem: str) -> None:
+    with pytest.raises(InvalidArgument, match=f"the name of the agent .*{problem}"):
+        ServerOptions(str(tmp_path)).identify({}, {"commonplace-agent": name})
+    assert not list(tmp_path.iterdir())
+
+
 def test_flags_hold_and_defaults_give_way() -> None:
     options = ServerOptions("home", flags={"user": "ann"}, defaults={"channel": "tea", "agent": "cat"})
     caller = options.identify({"commonplace/channel": "coffee"}, None)

@@ -101,6 +101,18 @@ def test_an_open_server_asks_for_none_and_makes_none(tmp_path: Path) -> None:
     assert "others can reach 0.0.0.0" in refused.stderr
 
 
+@pytest.mark.parametrize(
+    ("options", "name"), [((), "127.0.0.1"), (("--allow-host", "memory.example"), "memory.example")]
+)
+def test_a_server_that_others_reach_says_that_it_is_not_encrypted_and_where_to_open_it(
+    tmp_path: Path, options: tuple[str, ...], name: str
+) -> None:
+    with server(tmp_path / "home", "--host", "0.0.0.0", "--token", TOKEN, *options, lines=2) as one:
+        assert f" at http://{name}:{one.port}/ (web page)" in one.lines[0]
+        assert one.lines[1].startswith("warning: connections are not encrypted: add --tls-cert and --tls-key")
+        assert one.ask("/v1/status").status == 200
+
+
 def test_a_token_that_cannot_be_stored_is_reported(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("a file")
     done = run("--home", str(tmp_path / "home"), "serve", "--port", "0", XDG_STATE_HOME=str(tmp_path / "state"))

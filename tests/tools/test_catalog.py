@@ -267,7 +267,7 @@ def test_a_key_that_is_a_text_is_refused_with_the_limit(
     memory: Memory, tool: str, arguments: dict[str, Any], toolset: str
 ) -> None:
     reply = memory.call(tool, arguments, toolset)
-    assert "3,000 characters, and may have 2,000" in str(reply)
+    assert " has 3,000 characters; the limit is 2,000" in str(reply)
     assert reply.get("success") is not True
     short = {name: value[:2000] if isinstance(value, str) else value for name, value in arguments.items()}
     assert "may have" not in str(memory.call(tool, short, toolset))

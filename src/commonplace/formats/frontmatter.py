@@ -342,7 +342,8 @@ def _explain(error: Any, text: str) -> YamlProblem:
     """Return the library's error as ours: the parser's has a mark, the reader's a reason and a position."""
     mark = getattr(error, "problem_mark", None)
     if mark:
-        return YamlProblem(error.problem or "not understood", mark.line + 1)
+        last_line = text.rstrip().count("\n")  # an unclosed bracket is noticed behind it
+        return YamlProblem(error.problem or "not understood", min(mark.line, last_line) + 1)
     position = getattr(error, "position", None)
     if position is not None:
         return YamlProblem(error.reason, text.count("\n", 0, position) + 1)

@@ -25,7 +25,7 @@ from ..memory import Memory
 from ..model import Clock
 from ..storage.base import TokenStore, backend_of
 from ..storage.layout import MAIN
-from ..storage.names import is_plain
+from ..storage.names import is_plain, require_agent
 from ..storage.tokens import Grant, parse_tenant, verify_token
 from ..tools.catalog import EVERYDAY
 from ..trust import open_trusted_tokens
@@ -121,7 +121,7 @@ class ServerOptions(NamedTuple):
         only = grant.agents[0] if grant.agents and len(grant.agents) == 1 else None
         if only and not requested and not self.flags.get("agent"):
             return only
-        agent = self._choose("agent", requested) or MAIN
+        agent = require_agent(self._choose("agent", requested) or MAIN)
         if not grant.may_be(agent):
             raise Refused(f"this token is not for the agent {agent}: it is for {', '.join(grant.agents or ())}")
         return agent

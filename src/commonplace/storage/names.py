@@ -47,8 +47,18 @@ def require_new_key(what: str, name: str) -> str:
     """Return the name under which something is written; InvalidKey for one that is too long to be a name."""
     require_key(what, name)
     if len(name.strip()) > MAX_KEY_CHARACTERS:
-        problem = f"the {what} has {len(name.strip()):,} characters, and may have {MAX_KEY_CHARACTERS:,}"
+        problem = f"the {what} has {len(name.strip()):,} characters; the limit is {MAX_KEY_CHARACTERS:,}"
         raise InvalidKey(problem, advice="give a short name, and put the text into the content")
+    return name
+
+
+def require_agent(name: str) -> str:
+    """Return the name of an agent; InvalidArgument for one that is blank or has more than one line."""
+    require_valid_name("agent", name)
+    if not name.strip():
+        raise InvalidArgument("the name of the agent is blank", advice="name one, or leave it out for the default")
+    if _LINE_BREAK.search(name):
+        raise InvalidArgument("the name of the agent has more than one line", advice="give a name of one line")
     return name
 
 

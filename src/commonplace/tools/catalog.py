@@ -198,8 +198,8 @@ def _parse_arguments(arguments: Any) -> Mapping[str, Any]:
         try:
             arguments = json.loads(arguments)
         except (ValueError, RecursionError) as error:
-            problem = f"the arguments must be an object, such as {_EXAMPLE}, or one as JSON; this text is not JSON"
-            raise InvalidArgument(f"{problem} ({error})") from error
+            problem = f"the arguments are not valid JSON ({error})"
+            raise InvalidArgument(problem, advice=f"give an object such as {_EXAMPLE}") from error
     if not isinstance(arguments, Mapping) or not all(isinstance(name, str) for name in arguments):
         raise InvalidArgument(f"the arguments must be an object, such as {_EXAMPLE}, not {WORDS[json_type(arguments)]}")
     return arguments

@@ -16,6 +16,7 @@ from ..schema import AtLeast
 from ..search.headings import find_headings
 from ..storage.base import ABSENT
 from ..storage.conflicts import Reading, read_lines
+from ..wording import count_words
 from .define import Answer, Maybe, Reply, Tool, toolset, with_warning
 
 if TYPE_CHECKING:
@@ -261,7 +262,7 @@ def _check_readable(home: Home, path: str) -> str:
 def _select_lines(lines: list[str], start: int, count: int | None) -> dict[str, Any]:
     if start > len(lines):
         out = {"text": "", "from": start, "to": start - 1}
-        return out if not lines else {**out, "warning": f"the page has {len(lines)} lines"}
+        return out if not lines else {**out, "warning": f"the page has {count_words(len(lines), 'line')}"}
     if count is not None:
         selected = lines[start - 1 : start - 1 + count]
         return {"text": "\n".join(selected), "from": start, "to": start + len(selected) - 1}

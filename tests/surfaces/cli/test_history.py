@@ -208,7 +208,7 @@ def test_undo_never_means_the_directive_that_came_by_itself(tmp_path: Path) -> N
 def test_undoing_an_undo_says_that_the_change_is_there_again(shell: Shell) -> None:
     assert shell.ok("undo") == f"Undid 1 change of {PAGE}.\n"
     again = shell.ok("undo")
-    assert again.startswith(f"Undid the undo of {PAGE}: the change that it undid is there again.")
+    assert again.startswith(f"Redid the change to {PAGE}. ")
     assert "commonplace log" in again
     assert shell.ok("world", "tea") == "Black tea.\n"
 

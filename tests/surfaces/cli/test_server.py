@@ -13,7 +13,7 @@ def test_a_busy_port_moves_on_unless_it_was_named() -> None:
         port = taken.getsockname()[1]
         with listen_nearby("127.0.0.1", port) as next_one:
             assert port < next_one.getsockname()[1] < port + 20
-        with pytest.raises(StorageError, match="choose another --port"):
+        with pytest.raises(StorageError, match=f"^port {port} is in use: choose another with --port$"):
             listen("127.0.0.1", port)
 
 

@@ -101,6 +101,27 @@ def test_no_more_and_no_less_likely_than_asked_for(full_shell: Shell) -> None:
     assert results == [hit for hit in every if hit["score"] >= cut]
 
 
+def test_a_citation_beyond_the_end_of_a_page_is_an_error(shell: Shell) -> None:
+    shell.ok("world", "tea", "Green tea.")
+    for more in ([], ["--as-of", "now"]):
+        done = shell.run("show", "memory/world/tea.md#L99", *more)
+        assert (done.returncode, done.stdout) == (3, "")
+        assert done.stderr.startswith("commonplace: memory/world/tea.md ha")
+        assert "no line 99: the page ha" in done.stderr
+        assert done.stderr.endswith(" 1 line\n")
+    assert shell.ok("show", "memory/world/tea.md#L1-L99") == "Green tea.\n"
+
+
+def test_a_folder_without_pages_is_not_one_that_does_not_exist(shell: Shell) -> None:
+    shell.ok("world", "tea", "Green tea.")
+    home = Path(shell.json("status", "--json")["home"])
+    (home / "memory/empty").mkdir()
+    assert shell.ok("list", "memory/empty") == "No pages.\n"
+    assert shell.ok("list", "./memory/world/").startswith("memory/world/tea.md\t")
+    assert shell.ok("list", ".").startswith("memory/world/tea.md\t")
+    assert shell.run("list", "memory/full").returncode == 3
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

@@ -54,6 +54,20 @@ def start_session(home: Path, *options: str) -> subprocess.Popen[str]:
     return server
 
 
+def test_a_line_that_is_no_message_is_answered_with_an_error(tmp_path: Path) -> None:
+    with start_session(tmp_path) as server:
+        assert server.stdin
+        server.stdin.write("{not json\n\n[]\n")
+        server.stdin.flush()
+        answers = [read_message(server), read_message(server)]
+        ask(server, 2, "ping")
+        assert read_message(server)["id"] == 2
+        server.stdin.close()
+        server.wait(TIMEOUT_SECONDS)
+    assert [(answer["id"], answer["error"]["code"]) for answer in answers] == [(None, -32700), (None, -32600)]
+    assert answers[0]["error"]["message"].startswith("this line is not JSON: ")
+
+
 @pytest.mark.asyncio
 @pytest.mark.parametrize("era", ["legacy", "auto"])
 async def test_the_official_client_starts_it_and_leaves_it(tmp_path: Path, era: str) -> None:
@@ -252,7 +266,7 @@ def test_a_port_that_is_taken_is_reported(tmp_path: Path) -> None:
     with serving(tmp_path) as port:
         done = run("--home", str(tmp_path), "serve", "--port", str(port))
     assert done.returncode == 6
-    assert "choose another --port" in done.stderr
+    assert "is in use: choose another with --port" in done.stderr
 
 
 @pytest.mark.parametrize("command", ["mcp", "serve"])

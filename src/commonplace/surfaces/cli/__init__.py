@@ -113,6 +113,10 @@ class LazyGroup(click.Group):
 @click.pass_context
 def cli(ctx: click.Context, home: str | None, agent: str | None, as_json: bool) -> None:
     """Memory for AI agents, kept in Markdown files that people can read and edit."""
+    if agent is not None:
+        from ...storage.names import require_agent
+
+        require_agent(agent)
     ctx.obj = {"home": home, "agent": agent, "json": as_json}
 
 

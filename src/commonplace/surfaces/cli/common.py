@@ -18,6 +18,7 @@ from ...home import Home
 from ...schema import array, check, one_of
 from ...storage.base import backend_of, display_name
 from ...storage.layout import MAIN
+from ...storage.names import require_agent
 from ...toolsets import EVERYDAY, EVERYDAY_NAME, TOOLSETS
 
 if TYPE_CHECKING:
@@ -114,6 +115,8 @@ def global_options(command: Command) -> Command:
 
 def _store(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
     name = {"as_json": "json"}.get(str(parameter.name), str(parameter.name))
+    if name == "agent" and value is not None:
+        require_agent(value)
     if value:
         ctx.ensure_object(dict)[name] = value
 
@@ -273,10 +276,24 @@ def call_tool(
     toolset: str,
     advice: Mapping[type[CommonplaceError], str] | None = None,
 ) -> dict[str, Any]:
-    """Call a tool and return its reply. A failure is reported and ends the program with the error's exit status.
+    """Call a tool, print the warnings of its reply and return it. A failure is reported and ends the program with the
+    error's exit status.
 
     `advice` says what to do about an error in terms of commands, since the tool's own advice names tools.
     """
+    reply = request_reply(memory, tool, arguments, toolset, advice)
+    print_warnings(reply)
+    return reply
+
+
+def request_reply(
+    memory: Memory,
+    tool: str,
+    arguments: dict[str, Any],
+    toolset: str,
+    advice: Mapping[type[CommonplaceError], str] | None = None,
+) -> dict[str, Any]:
+    """Call a tool as `call_tool` does, and print nothing of its reply."""
     outcome = memory.attempt(tool, arguments, toolset)
     if outcome.error:
         if get_options().get("json"):
@@ -285,12 +302,16 @@ def call_tool(
         if instead := (advice or {}).get(type(outcome.error)):
             raise type(outcome.error)(outcome.error.problem, advice=instead) from outcome.error
         raise outcome.error
-    if sentence := outcome.reply.get("warning"):
-        warn(sentence)
-    if lost := outcome.reply.get("conflict"):
-        warn(f"conflict:\n{lost}" if "\n" in lost else f"conflict: {lost}")
-    _print_notices(outcome.reply)
     return outcome.reply
+
+
+def print_warnings(reply: Mapping[str, Any]) -> None:
+    """Print what a reply has beside its answer: its warning, its conflict and its notices."""
+    if sentence := reply.get("warning"):
+        warn(sentence)
+    if lost := reply.get("conflict"):
+        warn(f"conflict:\n{lost}" if "\n" in lost else f"conflict: {lost}")
+    _print_notices(reply)
 
 
 def _print_notices(reply: Mapping[str, Any]) -> None:

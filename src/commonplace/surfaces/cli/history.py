@@ -217,10 +217,7 @@ def _report_undo(pages: list[UndoResult]) -> None:
 def _describe_undo(page: UndoResult) -> str:
     """Return what was undone on a page. Undoing an undo makes the change again, which has to be said."""
     if all(change.tool == "undo" for change in page.changes):
-        return (
-            f"Undid the undo of {page.path}: the change that it undid is there again. "
-            "To go further back, name a change of `commonplace log`."
-        )
+        return f"Redid the change to {page.path}. To go further back, name a change of `commonplace log`."
     return f"Undid {count_words(len(page.changes), 'change')} of {page.path}."
 
 

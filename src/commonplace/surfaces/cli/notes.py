@@ -36,7 +36,7 @@ from .common import (
 
 _ADVICE: dict[type[CommonplaceError], str] = {
     KeyExists: "add --update to replace it; `commonplace read KEY` shows it",
-    KeyNotFound: "`commonplace list --notes` lists the keys, `commonplace write KEY TEXT` keeps a new one",
+    KeyNotFound: "`commonplace list --notes` lists the keys, `commonplace write KEY TEXT` stores a new one",
 }
 
 

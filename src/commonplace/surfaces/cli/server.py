@@ -49,6 +49,7 @@ from .common import (
     print_table,
     print_text,
     require_usable_home,
+    warn,
     warn_untrusted,
 )
 
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 
 _ALL_CALLS = 1_000_000  # more entries than the audit log ever has
 _PORTS_TO_TRY = 20  # `web` tries the next ones if a port is in use
+_LOCAL_ADDRESSES = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # of this machine, by the one that means all of them
 _FIRST_START_NOTE = "first start"
 _IDENTITY = ("agent", "user", "channel", "session")
 _SERVICE_OPTIONS = ("requests_per_minute", "writes_per_day", "bytes_per_day", "logs_requests", "traces")
@@ -194,7 +196,10 @@ class _HttpOptions(NamedTuple):
         return tuple(sorted({*LOOPBACK, self.host.lower(), *(name.lower() for name in self.allow_host)}))
 
     def make_url(self, port: int) -> str:
-        host = f"[{self.host}]" if ":" in self.host else self.host
+        """Return a URL that one can open: `0.0.0.0` and `::` are for listening only."""
+        local = _LOCAL_ADDRESSES.get(self.host)
+        name = (*self.allow_host, local)[0] if local else self.host
+        host = f"[{name}]" if ":" in name else name
         return f"{'https' if self.tls_cert else 'http'}://{host}:{port}"
 
 
@@ -223,6 +228,8 @@ def _serve(http: _HttpOptions, options: ServerOptions, *, opens_browser: bool) -
     url = http.make_url(listener.getsockname()[1])
     place = display_name(options.home)
     click.echo(f"serving {place} at {url}/ (web page), {url}/mcp and {url}/v1; Ctrl-C stops it", err=True)
+    if http.host not in LOOPBACK and not http.tls_cert:
+        warn("connections are not encrypted: add --tls-cert and --tls-key, or put a proxy with HTTPS in front")
     if not http.is_open and not secret and not http.tenants:
         _announce_token(options.home)
     keys = SignInKeys()
@@ -304,8 +311,11 @@ def listen(host: str, port: int) -> socket.socket:
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # or the end of a response waits 40 ms
         return listener
     except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise StorageError(f"port {port} is in use", advice="choose another with --port") from error
+        reason = os.strerror(error.errno) if error.errno and error.errno > 0 else error
         raise StorageError(
-            f"cannot listen on {host}:{port} ({error.strerror or error}): choose another --port"
+            f"cannot listen on {host}:{port} ({reason})", advice="choose another --host or --port"
         ) from error
 
 

@@ -28,6 +28,7 @@ from ...maintenance.backup import (
     is_archive,
 )
 from ...settings import FILE
+from ...storage.names import require_agent
 from .common import (
     ProgressBar,
     absolute_home,
@@ -139,8 +140,8 @@ def import_command(
     From an archive, new pages are added. If any page differs from the one here, nothing is written, unless --overwrite
     is given.
     """
-    if agent:
-        get_options()["agent"] = agent
+    if agent is not None:
+        get_options()["agent"] = require_agent(agent)
     if in_place:
         _open_in_place(source, kind or "", dry_run=dry_run)
         return

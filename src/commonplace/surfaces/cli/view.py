@@ -14,6 +14,7 @@ from ...framing import quote_line
 from ...model import parse_citation
 from ...schema import COUNT, check
 from ...toolsets import EVERYDAY_NAME
+from ...wording import count_words
 from .common import (
     TextCommand,
     call_tool,
@@ -26,6 +27,8 @@ from .common import (
     print_reply,
     print_table,
     print_text,
+    print_warnings,
+    request_reply,
     warn,
 )
 
@@ -34,7 +37,6 @@ if TYPE_CHECKING:
     from ...model import Page
     from ...search.pipeline import SearchResult
 
-_SKILL_ADVICE: dict[type[CommonplaceError], str] = {NotFound: "`commonplace skills` lists the skills"}
 _SHOW_ADVICE: dict[type[CommonplaceError], str] = {
     OtherAgentsPage: "add --everyone to see it",
     Refused: "`commonplace list` lists the pages",
@@ -246,7 +248,10 @@ def show_command(path: str, first: int | None, lines: int | None, when: str | No
 
         reply = page_lines(memory.home, page, first or 1, lines)
     else:
-        reply = call_tool(memory, "memory_get", arguments, "retrieval", _SHOW_ADVICE)
+        reply = request_reply(memory, "memory_get", arguments, "retrieval", _SHOW_ADVICE)
+    if reply["from"] > max(1, reply["to"]):
+        raise NotFound(f"{path} has no line {first}", advice=reply.get("warning", "it is empty"))
+    print_warnings(reply)
 
     def print_lines() -> None:
         print_text(reply["text"])
@@ -277,7 +282,10 @@ def _show_as_of(path: str, when: str, first: int | None, lines: int | None, *, e
     text = read_page_as_of(open_memory().home, path, when, everyone=everyone)
     if first or lines:
         start = max(0, (first or 1) - 1)
-        text = "\n".join(text.removesuffix("\n").split("\n")[start : start + lines if lines else None])
+        every = text.removesuffix("\n").split("\n")
+        if start >= len(every):
+            raise NotFound(f"{path} had no line {first}", advice=f"the page had {count_words(len(every), 'line')}")
+        text = "\n".join(every[start : start + lines if lines else None])
     print_reply({"path": path, "as_of": when, "text": text}, text.removesuffix("\n"))
 
 
@@ -299,10 +307,14 @@ def list_command(folder: str | None, notes: bool, tags: tuple[str, ...], limit: 
         ]
         print_reply(reply, partial(print_table, ["key", "tags", "kept in", "at"], rows) if rows else "No notes.")
         return
-    below = f"{folder.rstrip('/')}/" if folder else ""
+    root = "" if folder in (None, ".") else folder.removeprefix("./").rstrip("/")
+    below = f"{root}/" if root else ""
     pages = [
         {"path": path, "modified": at} for path, at in memory.home.visibility.list_pages() if path.startswith(below)
     ]
+    entry = memory.home.storage.tree.entry(root) if root and not pages else None
+    if root and not pages and (entry is None or entry.kind != "folder"):
+        raise NotFound(f"there is no folder {folder}", advice="`commonplace list` lists all pages")
     rows = [[page["path"], _format_time(page["modified"])] for page in pages]
     print_reply({"pages": pages}, partial(print_table, ["page", "changed"], rows) if rows else "No pages.")
 
@@ -319,7 +331,10 @@ def skills_command(name: str | None, user: str | None) -> None:
     """List the skills, or show the skill NAME with its data."""
     memory = open_memory()
     if name:
-        reply = call_tool(memory, "MemoryTool", {"op": "getSkill", "name": name}, "registry", _SKILL_ADVICE)
+        try:
+            reply = call_tool(memory, "MemoryTool", {"op": "getSkill", "name": name}, "registry")
+        except NotFound as error:
+            raise NotFound(f"there is no skill {name!r}", advice="`commonplace skills` lists the skills") from error
         print_reply(reply, partial(_print_skill, reply))
         return
     arguments = {"op": "listSkillsForUser", "username": user} if user else {"op": "listSkills"}

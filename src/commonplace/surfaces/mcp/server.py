@@ -274,7 +274,7 @@ class McpServer:
         async with stdio_server() as (incoming, outgoing):
             await self.service.answer_prompts()
             options = self.server.create_initialization_options()
-            await self.server.run(RepairingStream(incoming), outgoing, options)
+            await self.server.run(RepairingStream(incoming, outgoing), outgoing, options)
 
 
 def serve_stdio(options: ServerOptions) -> None:
@@ -340,18 +340,20 @@ def _protocol_errors(hide: Callable[[str], str] = str) -> Iterator[None]:
 
 class RepairingStream:
     """Wraps the incoming stream of the transport, and repairs messages with a lone surrogate: the SDK cannot parse
-    them, and they would never be answered. Clients with UTF-16 text cut some in the middle of a character.
+    them, and they would never be answered. Clients with UTF-16 text cut some in the middle of a character. What cannot
+    be repaired is answered with an error.
     """
 
-    def __init__(self, stream: Any) -> None:
+    def __init__(self, stream: Any, outgoing: Any) -> None:
         self._stream = stream
+        self._outgoing = outgoing
 
     @property
     def last_context(self) -> Any:
         return self._stream.last_context
 
     async def receive(self) -> Message:
-        return repair_message(await self._stream.receive())
+        return await self._repair(await self._stream.receive())
 
     async def aclose(self) -> None:
         await self._stream.aclose()
@@ -360,7 +362,13 @@ class RepairingStream:
         return self
 
     async def __anext__(self) -> Message:
-        return repair_message(await self._stream.__anext__())
+        return await self._repair(await self._stream.__anext__())
+
+    async def _repair(self, message: Message) -> Message:
+        repaired = repair_message(message)
+        if isinstance(repaired, ValidationError) and (error := describe_malformed(repaired)):
+            await self._outgoing.send(SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=None, error=error)))
+        return repaired
 
     async def __aenter__(self) -> RepairingStream:
         return self
@@ -382,6 +390,16 @@ def repair_message(message: Message) -> Message:
         return SessionMessage(types.jsonrpc_message_adapter.validate_json(repaired, by_name=False))
     except (ValueError, RecursionError):
         return message
+
+
+def describe_malformed(problem: ValidationError) -> types.ErrorData | None:
+    """Return the error that answers a line which is no message; None for a blank line."""
+    invalid = next((each for each in problem.errors() if each["type"] == "json_invalid"), None)
+    if invalid is None:
+        return types.ErrorData(code=types.INVALID_REQUEST, message="this is not a message of JSON-RPC 2.0")
+    if not str(invalid["input"]).strip():
+        return None
+    return types.ErrorData(code=types.PARSE_ERROR, message=f"this line is not JSON: {invalid['msg']}")
 
 
 def is_structured(options: ServerOptions, protocol: str) -> bool:
