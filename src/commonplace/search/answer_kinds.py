@@ -450,6 +450,11 @@ def _has_kind(word: str, kind: _Value) -> bool:
     return kind in _kinds_of(word)
 
 
+def is_time_word(word: str) -> bool:
+    """Return whether a word as it is written is a day, a month, or another word of time."""
+    return _is_time(fold_phrase(word))
+
+
 def _is_time(word: str) -> bool:
     return any(_has_kind(word, kind) for kind in ("date", "time", "hour", "span", "clock"))
 

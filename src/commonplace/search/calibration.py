@@ -6,7 +6,8 @@ words, on what the rest of its page says, and on its length: a long passage has 
 that the memory lacks weigh the most; the more of them there are, the more similarity tells. A large memory errs more.
 A short note of a small memory has another curve if it lacks a name, a number, an identifier or the day of the query, or
 has another word in the place of one that it lacks: a note on the mobile app matches a question about the web app better
-than the answer in other words. One without a value of the kind that is asked for, such as a day, is hardly ever right.
+than the answer in other words. One without a value of the kind that is asked for, such as a day, is hardly ever right,
+nor, whatever its length, one that answers another question: about somebody else, or when a shop closes, not opens.
 Fitted by `./dev calibrate` over many sets of questions at once, among them questions that the memory cannot answer, so
 that a threshold means the same whatever the language and the length of the question: at 0.5, half of the hits are
 right.
@@ -236,6 +237,8 @@ def calibrate(evidence: Evidence, scale: Scale) -> float:
         logit += evidence.note * min(0.0, _note_logit(evidence, scale.notes) - logit)
     if evidence.coverage.has_kind is False:
         logit += evidence.note * min(0.0, _LACKING_KIND_LOGIT - logit)
+    if evidence.coverage.answers_another:
+        logit = min(logit, _LACKING_KIND_LOGIT)
     return round(1 / (1 + math.exp(-max(-_MAX_LOGIT, min(_MAX_LOGIT, logit)))), 4)
 
 

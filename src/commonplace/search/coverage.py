@@ -57,6 +57,7 @@ class Coverage(NamedTuple):
     has_another: bool = False  # in the place of the one word that it lacks
     nearness: float = 1.0  # how similar its words are to those that it lacks; measured if one of these is so
     has_kind: bool | None = None  # whether it may have a value of the kind that is asked for; None if none is
+    answers_another: bool = False  # it says that of somebody else, or of the opposite, or not what is asked for by name
 
     @property
     def is_doubtful(self) -> bool:

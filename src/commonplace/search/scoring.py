@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ..embedding.base import Embedder, MaxSimEmbedder
+from ..facts.past_questions import asks_about_past
 from ..facts.tasks import has_open_task
 from ..formats.passages import embedding_text
 from ..formats.timestamps import parse_day
@@ -22,10 +23,12 @@ from ..index.tokenizer import fold_accents
 from ..model import Hit, Query
 from ..patterns import lazy_pattern
 from .answer_kinds import read_question
+from .attributes import lacks_attribute, says_opposite
 from .bm25 import QueryTerms, bm25_scores, has_own_share, match_key, weigh_forms
 from .calibration import NOTE_BYTES, Evidence
 from .coverage import AskedWord, Coverage, has_words, measure_coverage, split_question
 from .dates import NO_DATES, QueryDates, asks_about_now, date_proximity, names_days_within
+from .subjects import Subject, answers_of_another, find_subject, select_clauses
 from .words import QueryWords, is_question
 
 
@@ -281,6 +284,12 @@ def cover_words(
     by_number = {candidate.number: candidate for candidate in candidates}
     notes = [row for row in rows if len(row.hit.text.encode()) < NOTE_BYTES[1]]
     coverage = {row.number: measure_coverage(text, words, by_number[row.number], model, language) for row in notes}
+    if not asks_about_past(text):
+        subject = find_subject(text, words, language)
+        for row in notes[:_MAX_KIND_HITS]:
+            note = f"# {row.hit.key}\n{embedding_text('', row.hit.text)}"
+            is_another = _answers_another(text, words, subject, note, language)
+            coverage[row.number] = coverage[row.number]._replace(answers_another=is_another)
     if question := read_question(text):
         for row in notes[:_MAX_KIND_HITS]:
             has_kind = question.is_in(f"{row.hit.key} {embedding_text('', row.hit.text)}", is_dated=bool(row.hit.at))
@@ -288,9 +297,23 @@ def cover_words(
     return {row.number: _cover_day(coverage[row.number], row, day, by_number[row.number]) for row in notes}
 
 
+def _answers_another(
+    question: str, words: Sequence[AskedWord], subject: Subject | None, note: str, language: str
+) -> bool:
+    """Return whether a note answers another question: about somebody else, about the opposite, or without what is asked
+    for by its word."""
+    said = select_clauses(subject, note, language) if subject else note
+    return (
+        lacks_attribute(question, said)
+        or says_opposite(question, note)
+        or (subject is not None and answers_of_another(subject, question, words, note, language))
+    )
+
+
 def lower_without_kind(rows: Sequence[ScoredHit], coverage: Mapping[int, Coverage]) -> list[ScoredHit]:
-    """Lower the odds of hits that have no value of the kind that is asked for: one that has it may come first."""
-    lacking = {number for number, covered in coverage.items() if covered.has_kind is False}
+    """Lower the odds of hits that have no value of the kind that is asked for, or answer another question: one that has
+    it may come first."""
+    lacking = {number for number, each in coverage.items() if each.has_kind is False or each.answers_another}
     if not lacking:
         return list(rows)
     return sort_by_odds(

@@ -1,0 +1,206 @@
+"""Whether a note says what a question asks of the one that it names, or only of somebody else.
+
+`Sam's birthday is on 24 November; no nuts (Tom is allergic)` has all words of `when is Tom's birthday?` and does not
+answer it. A note is said to answer of another only if each clause with all words that are asked about has another owner
+(`Sam's …`, `the … of Sam`, `Sam has …`, another identifier) and no pronoun that may stand for the one who is meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from ..facts.words import word_set
+from ..index.languages import LATIN, LIGHT_VERBS
+from ..index.terms import encode_term
+from ..index.tokenizer import fold_accents, function_words, split_runs, tokenize_query
+from ..patterns import lazy_pattern
+from .answer_kinds import find_asked_kinds, is_time_word
+from .coverage import AskedWord
+from .words import folded_words
+
+_OF = r"(?:of|de|del|du|da|do|di|von|van|d['’])"
+_NAME = r"[^\W\d_][\w-]*"
+_SENTENCE_END = lazy_pattern(r"(?:(?<=\w\w)|(?<=\d))[.!?]+\s+(?=[^\W\d_])|[.!?]+\n|[;()]\s*|\n+")
+# Where a clause with a subject of its own begins: `Ann leads, Bob tests`, but not `Ann, Bob and Carl lead`.
+_NEXT_SUBJECT = lazy_pattern(r",\s+(?=(?:[A-ZÀ-Þ]\w*\s+)?[A-ZÀ-Þ]\w+\s+(?!(?:and|or|und|oder|y|o|et|ou|e)\b)[a-zß-ÿ]+)")
+_LABEL = lazy_pattern(r"\A[^:]{1,40}:\s+(?=\S+\s)")
+_IDENTIFIER = lazy_pattern(r"[^\W\d_]+(?:[-_.]\w+)*[-_.]?\d\w*(?:[-_.]\w+)*")
+_POSSESSIVE = lazy_pattern(rf"({_NAME})['’]s\b")
+_FIRST_WORDS = lazy_pattern(rf"\W*({_NAME})(?:['’]s)?(?:\s+([A-ZÀ-Þ][\w-]+))?\s+([a-zß-ÿ]\w*)")
+_CAPITALISED = lazy_pattern(r"\s+([A-ZÀ-Þ]\w+)")
+_PLACE_BEFORE = lazy_pattern(r"\b(?:in|at|on|to|from|near|nach|aus|en|à|dans|em)\s\Z")  # of a name that is no owner
+_GERMAN = "german"
+_TWO_NAMES = lazy_pattern(r"(?<=[a-zß-ÿ] )([A-ZÄÖÜ][a-zß-ÿ]+) (?=[A-ZÄÖÜ][a-zß-ÿ]+)")  # a noun and a name: `Opa Karl`
+_WORD = lazy_pattern(r"[^\W_]+")
+_PRONOUNS = word_set("""
+    he she they his her him hers their them it its er sie ihr ihre ihren ihrem ihrer ihm ihn sein seine seinen seinem
+    seiner ella ellos ellas su sus suyo elle ils elles son sa ses leur leurs lui ele ela seu sua lei suo hij zij haar
+    hun both beide beiden ambos
+""")
+
+
+class Subject(NamedTuple):
+    """The one whom a question names. `is_identifier`: a host, a file, a ticket."""
+
+    words: tuple[str, ...]
+    is_identifier: bool
+
+
+def find_subject(question: str, words: Sequence[AskedWord], language: str) -> Subject | None:
+    """Return the one name or identifier of a question in Latin script; None if it has none, or several."""
+    identifiers = {*_IDENTIFIER.findall(question)}
+    if identifiers:
+        return Subject((fold_accents(min(identifiers)),), is_identifier=True) if len(identifiers) == 1 else None
+    exact = {fold_accents(word.text) for word in words if word.is_exact}
+    if language == _GERMAN:
+        exact |= {fold_accents(first) for first in _TWO_NAMES.findall(question)}
+    owners = {fold_accents(owner) for owner in _POSSESSIVE.findall(question)} - function_words(language)
+    names = [*_group_names(question, exact | owners)]
+    return Subject(names[0], is_identifier=False) if len(names) == 1 and language in LATIN else None
+
+
+def _group_names(question: str, names: set[str]) -> Iterator[tuple[str, ...]]:
+    """Yield the names of a question, each with the capitalised words that follow it: `Opa Karl`."""
+    end = 0
+    for match in _WORD.finditer(question):
+        if (
+            match.start() < end
+            or _PLACE_BEFORE.search(question, 0, match.start())
+            or fold_accents(match[0]) not in names
+            or any(map(str.isdigit, match[0]))
+        ):
+            continue
+        found = [fold_accents(match[0])]
+        end = match.end()
+        while follower := _CAPITALISED.match(question, end):
+            if fold_accents(follower[1]) not in names and len(found) > 1:
+                break
+            found.append(fold_accents(follower[1]))
+            end = follower.end()
+        yield tuple(found)
+
+
+class _Clause(NamedTuple):
+    """A clause of a note. `owner`: what it is about, if it says so; `has_pronoun`: that may be somebody else."""
+
+    text: str
+    words: frozenset[str]
+    owner: str
+    has_pronoun: bool
+
+
+def select_clauses(subject: Subject, note: str, language: str) -> str:
+    """Return what a note says of a subject: the clauses that name it, with those that follow and name nobody else; the
+    whole note if none does."""
+    clauses = _split_clauses(note, frozenset(), language)
+    chosen: list[str] = []
+    is_about = False
+    for clause in clauses:
+        is_about = _names(clause, subject) or (is_about and (clause.has_pronoun or not clause.owner))
+        if is_about:
+            chosen.append(clause.text)
+    return "\n".join(chosen) or note
+
+
+def answers_of_another(subject: Subject, question: str, words: Sequence[AskedWord], note: str, language: str) -> bool:
+    """Return whether a note has what is asked about only of another than the subject, which it names elsewhere. In the
+    answer to `who leads Tom's team?`, what a clause begins with is no other owner: `Ann leads the team`."""
+    others = [
+        word
+        for word in words
+        if not word.is_exact and fold_accents(word.text) not in {*subject.words, *folded_words(LIGHT_VERBS)}
+    ]
+    known = frozenset(fold_accents(word.text) for word in words)
+    clauses = _split_clauses(note, known, language)
+    naming = [clause for clause in clauses if _names(clause, subject)]
+    if not naming or any(clause.text.startswith("#") for clause in naming):
+        return False
+    needed = [word for word in others if not word.is_kind]
+    anchors = _find_clauses(clauses, others, language) or _find_clauses(clauses, needed, language)
+    asks_for_person = "person" in find_asked_kinds(question)
+    return bool(anchors) and all(
+        not _names(clause, subject) and _has_other_owner(clause, subject, known, asks_for_person=asks_for_person)
+        for clause in anchors
+    )
+
+
+def _find_clauses(clauses: Sequence[_Clause], words: Sequence[AskedWord], language: str) -> list[_Clause]:
+    """Return the clauses that have all of the words; none if there are no words."""
+    asked = [frozenset[int]().union(*word.pieces) for word in words]
+    return [clause for clause in clauses if asked and not any(map(_forms_of(clause.text, language).isdisjoint, asked))]
+
+
+def _has_other_owner(clause: _Clause, subject: Subject, known: frozenset[str], *, asks_for_person: bool) -> bool:
+    if subject.is_identifier:
+        return any(fold_accents(each) not in subject.words for each in _IDENTIFIER.findall(clause.text))
+    if clause.has_pronoun:
+        return False
+    return bool(_find_possessor(clause.text, known) if asks_for_person else clause.owner)
+
+
+def _names(clause: _Clause, subject: Subject) -> bool:
+    if subject.is_identifier:
+        return subject.words[0] in fold_accents(clause.text)
+    return any(not clause.words.isdisjoint((word, f"{word}s")) for word in subject.words[-1:])
+
+
+def _split_clauses(note: str, known: frozenset[str], language: str) -> list[_Clause]:
+    texts = [text for sentence in _split_sentences(note) for text in _NEXT_SUBJECT.split(sentence) if text.strip()]
+    ordinary = frozenset(word for word in _WORD.findall(note) if word[0].islower())
+    clauses = []
+    for text in texts:
+        words = frozenset(fold_accents(word) for word in _WORD.findall(text))
+        owner = _find_possessor(text, known) or _find_first_name(text, known, ordinary, language)
+        clauses.append(_Clause(text, words, owner, not words.isdisjoint(_PRONOUNS)))
+    return clauses
+
+
+def _split_sentences(note: str) -> list[str]:
+    """Return the sentences of a note; `12. April` is in one."""
+    ends = [(0, 0)]
+    for match in _SENTENCE_END.finditer(note):
+        before = note[: match.start()].rpartition(" ")[2]
+        after = _WORD.match(note, match.end())
+        if before.isdigit() and match[0][0] == "." and after and is_time_word(after[0]):
+            continue
+        ends.append(match.span())
+    return [note[start:end] for (_, start), (end, _) in pairwise([*ends, (len(note), len(note))])]
+
+
+def _find_possessor(text: str, known: frozenset[str]) -> str:
+    """Return whose something is that is asked about: `Sam's birthday`, `the birthday of Sam`."""
+    for name, *words in _OWNER.findall(text):
+        if fold_accents(name) not in known and any(fold_accents(word) in known for word in words):
+            return str(name)
+    for word, name in _OWNED.findall(text):
+        if fold_accents(word) in known and fold_accents(name) not in known and not is_time_word(name):
+            return str(name)
+    return ""
+
+
+_OWNER = lazy_pattern(r"([A-ZÀ-Þ]\w+)['’]s (\w+)(?: (\w+))?")
+_OWNED = lazy_pattern(rf"([^\W\d_]+) {_OF} ?([A-ZÀ-Þ]\w+)")
+
+
+def _find_first_name(text: str, known: frozenset[str], ordinary: frozenset[str], language: str) -> str:
+    """Return the name that a clause begins with, before its verb; a word of the question is none."""
+    match = _FIRST_WORDS.match(_LABEL.sub("", text))
+    if not match or not match[1][0].isupper():
+        return ""
+    name = match[2] or match[1]
+    folded = fold_accents(name)
+    is_ordinary = match[1].lower() in ordinary or fold_accents(match[1]) in function_words(language)
+    if is_ordinary or folded in known or is_time_word(name) or match[1].isupper():
+        return ""
+    return name
+
+
+def _forms_of(text: str, language: str) -> frozenset[int]:
+    return frozenset(
+        encode_term(form)
+        for run, _ in split_runs(text)
+        for word in tokenize_query(run, language)
+        for form in word.forms
+    )
