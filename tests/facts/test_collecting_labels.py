@@ -19,6 +19,8 @@ BOTH = [
     # Plurals.
     ("Known flaky tests: test_login", "Known flaky tests: test_search"),
     ("Gift ideas for mum: a scarf", "Gift ideas for mum: concert tickets"),
+    ("Gift ideas for mum: a scarf", "Gift ideas for mum: noise-cancelling headphones"),
+    ("Geschenkideen für Oma: Schal", "Geschenkideen für Oma: Teekanne"),
     ("Alergias: polen", "Alergias: látex"),
     # Of which one has several.
     ("Allergy: penicillin", "Allergy: latex"),

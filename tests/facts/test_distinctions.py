@@ -16,6 +16,27 @@ APART = [
     ("Rent for the office is 3,000 EUR.", "Rent for the warehouse rose to 1,200 EUR."),
     ("Ship 3 left the port at noon, with a crew of 23.", "Ship 4 left the port at noon, with a crew of 24."),
     ("Tom uses vim for Python.", "Tom uses VS Code for Java now."),
+    # Something else of it, with another verb.
+    ("The importer is written in Rust.", "The importer is now maintained by Yuki."),
+    ("The API is documented in Notion.", "The API is now rate limited by Cloudflare."),
+    ("The shop page is hosted on Fly.", "The shop page is now behind a feature flag."),
+    ("Pia sings in a choir.", "Pia is now saving for a house."),
+    ("Der Importer ist in Rust geschrieben.", "Der Importer wird jetzt von Yuki gepflegt."),
+    ("Le service est écrit en Go.", "Le service est désormais surveillé par Datadog."),
+    ("El importador está escrito en Rust.", "El importador ahora es mantenido por Yuki."),
+    # On another day, or for one month.
+    ("Weight 82.4 kg this morning (Oct 5).", "Weight 81.9 kg this morning (Oct 14)."),
+    ("Blood pressure 128/82 this morning.", "Blood pressure 121/79 this morning."),
+    ("Poids 82,4 kg ce matin.", "Poids 81,9 kg ce matin."),
+    ("今朝の体重は82.4kg。", "今朝の体重は81.9kg。"),
+    ("Corrigé le bug du panier, 3 tests ajoutés.", "Corrigé le bug du paiement, 5 tests ajoutés."),
+    ("Corregido el error del carrito, 3 pruebas nuevas.", "Corregido el error del pago, 5 pruebas nuevas."),
+    ("Choir rehearses in the chapel.", "Choir is in the school hall this month, the chapel is being renovated."),
+    ("Standup is at 9:30 on Mondays.", "Standup is at 10:00 on Wednesdays."),
+    ("Yoga ist montags um 18 Uhr.", "Yoga ist samstags um 10 Uhr."),
+    # Of what is used there may be several, and something else may be best for another purpose.
+    ("Our client Acme uses Slack.", "Our client Acme uses Jira."),
+    ("My favorite cafe is Bean for takeaway.", "My favorite cafe to sit down is Nord."),
     # Another detail of it.
     ("Max: shoe size 29", "Max: allergic to penicillin"),
     ("API: runs on port 8080", "API: rate limit 100 per minute"),
@@ -98,6 +119,15 @@ APART = [
     ("We use feature flags for releases.", "We no longer use feature flags for experiments."),
 ]
 VERSIONS = [
+    ("The importer is written in Python.", "The importer is now rewritten in Rust."),
+    ("The importer is maintained by Yuki.", "The importer is now owned by Sam."),
+    ("The wiki is hosted on AWS.", "The wiki is now running on Hetzner."),
+    ("The feature is disabled.", "The feature is now enabled for everyone."),
+    ("Tom teaches maths.", "Tom is now teaching physics."),
+    ("Jana wohnt in Leipzig.", "Jana ist nach Dresden gezogen."),
+    ("Standup is at 9:30 on Mondays.", "Standup is now at 10:00 on Wednesdays."),
+    ("Yoga is in the big hall.", "Yoga moved to the annex this month."),
+    ("Our client Acme uses Slack for chat.", "Our client Acme uses Teams for chat."),
     ("The API rate limit is 100 requests per minute.", "The rate limit is now 250 requests per minute."),
     ("The port is 8080.", "The new port is 9090."),
     ("Kim prefers dark mode.", "Kim prefers light mode."),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from ..patterns import lazy_pattern
 from .statements import Statement
 from .value_words import MANY_VALUED_NOUNS, OWNED_MARKS
-from .words import fold, is_amount, is_month_or_day, is_number, split_words, stem, word_set
+from .words import content_stems, fold, is_amount, is_month_or_day, is_number, split_words, stem, word_set
 
 # What is to be done with the things that a label collects.
 _TO_DO = lazy_pattern(
@@ -55,6 +55,11 @@ _SINGULAR = word_set(
     atrás más demais tres trois seis gros pass address access process
     """
 )
+# Other plurals than those with an `s`.
+_PLURAL = lazy_pattern(
+    r"\w*(?:ideen|fragen|(?:ung|heit|keit|schaft|ion|tät)en|[gmt]ien|bücher|filme|fehler|wünsche|aufgaben|medikamente|zutaten"
+    r"|книги|фильмы|идеи|вопросы|задачи|аллергии|лекарства|симптомы|ошибки|риски)"
+)
 _NO_PLURALS = ("ss", "us", "is", "'s", "ics", "preis", "kurs", "haus")
 _MIN_PLURAL_CHARACTERS = 4
 _OWNERS = OWNED_MARKS | word_set("for für para pour per для with in at on to from by")
@@ -63,9 +68,10 @@ _ITEM = lazy_pattern(r"[,;、，/]| (?:and|und|et|y|e|и) ")
 
 def collect_things(older: Statement, newer: Statement) -> bool:
     """Return whether two lines with one label may both hold: each gives another of the things that it collects."""
-    if not newer.cues.isdisjoint(("change", "retraction")):
-        return False
     values = [_read_value(each) for each in (older, newer)]
+    is_change = not newer.cues.isdisjoint(("change", "retraction"))
+    if is_change and not set(content_stems(values[0])).isdisjoint(content_stems(values[1])):
+        return False
     if _are_on_other_days(*values):
         return True
     words = split_words(newer.label)
@@ -109,4 +115,4 @@ def _is_plural(noun: str) -> bool:
     """Return whether a noun is a plural, as far as its ending tells."""
     if not noun.isalpha() or len(noun) < _MIN_PLURAL_CHARACTERS or noun in _SINGULAR:
         return False
-    return noun.endswith("s") and not noun.endswith(_NO_PLURALS)
+    return (noun.endswith("s") and not noun.endswith(_NO_PLURALS)) or _PLURAL.fullmatch(noun) is not None

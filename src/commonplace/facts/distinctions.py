@@ -13,6 +13,8 @@ from .aspects import are_of_other_aspects
 from .change_phrases import Cue
 from .claims import read_first_claim, read_plain_words, read_topics, split_clauses
 from .cues import find_cue, mark_cues
+from .days import are_of_other_days
+from .predicates import have_other_predicates
 from .relations import FIRST_PERSON
 from .slots import is_attribute
 from .statements import Statement
@@ -186,6 +188,8 @@ def are_told_apart(older: Statement, newer: Statement, *, has_one_subject: bool 
     if _have_other_names(older, newer) or _is_of_kin(older, newer):
         return True
     if _is_not_done(older, newer) or _is_on_another_day(older, newer) or _is_of_another_state(older, newer):
+        return True
+    if have_other_predicates(older, newer) or are_of_other_days(older, newer):
         return True
     if _moves_something_else(older, newer) or _give_unlike_values(older, newer):
         return True

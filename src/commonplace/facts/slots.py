@@ -131,7 +131,7 @@ def find_new_value(older: Statement, newer: Statement) -> Link | None:
 def _find_other_value(older: Statement, newer: Statement) -> Link | None:
     """Return a link where a note that says nothing of a change gives the same attribute of the same thing another
     value: `The venue of the retreat is Lindau`, `The retreat takes place in Bregenz`."""
-    if _happened_once(newer) or not _LIMITS.isdisjoint(newer.words):
+    if _happened_once(newer) or not _LIMITS.isdisjoint(newer.words) or _may_both_hold(older, newer):
         return None
     for one, other in product(read_states(older.text), read_states(newer.text)):
         is_same = one.relation == other.relation and one.subject == other.subject and one.relation in _UNIQUE_STATES
@@ -147,6 +147,17 @@ def _find_other_value(older: Statement, newer: Statement) -> Link | None:
         if is_same and is_clear and is_other and _have_one_kind(old, new):
             return Link("frame", "gives the same another value", " ".join(sorted(old.subject)))
     return None
+
+
+def _may_both_hold(older: Statement, newer: Statement) -> bool:
+    """Return whether two notes say what is used, of which there may be several, or what is best for some purpose: `my
+    favourite place to sit down`."""
+    old = older.relation
+    new = newer.relation
+    if not old or not new:
+        return False
+    are_used = old.kind == new.kind == "use"
+    return are_used or ("to" in older.words[: old.at]) != ("to" in newer.words[: new.at])
 
 
 def _read_about_each_other(older: Statement, newer: Statement) -> Iterator[tuple[Slot, Slot]]:
