@@ -14,6 +14,8 @@ Json = Any  # any JSON value: null, boolean, number, string, list, object
 ScopeKind = Literal["shared", "world", "global", "channel", "skill", "agent", "extra"]
 Source = Literal["memory", "session", "extra"]
 
+WEAK_SCORE = 0.2  # of a hit; below it, nothing fits: such hits are only the nearest there are
+
 
 class Scope(NamedTuple):
     """Who a page belongs to. `name` is the channel, the agent, the owner of a skill, or the globs of an extra path."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -194,3 +195,32 @@ def test_days_that_use_up_a_budget_but_for_a_part_of_a_token_are_shown(home: Pat
     with Memory(home, clock=FrozenClock()) as memory:
         for budget in range(300, 480):
             assert "Gedser" in memory.context(budget=budget).text
+
+
+def test_a_replaced_entry_is_never_shown_as_its_remark_alone(home: Path) -> None:
+    clock = FrozenClock()
+    with Memory(home, clock=clock) as memory:
+        memory.call(
+            "update_world", {"topic": "office", "content": "The office closes at 19:00.\n\nIt has a blue door."}
+        )
+        memory.call("remember", {"content": "The standup is at 9:30 in the large room beside the kitchen."})
+        clock.advance(days=1)
+        memory.call("remember", {"content": "The standup is at 10:15 now. The office closes at 20:00."})
+        texts = [memory.context(budget=budget).text for budget in range(200, 500, 3)]
+    assert any("[no longer" in text for text in texts)
+    for text in texts:
+        for line in text.split("\n"):
+            if line.startswith("[no longer"):
+                assert "The standup is" in line.rpartition("] ")[2] or "The standup is" in line.partition("] ")[2]
+            assert not line.startswith('- office: "[no longer') or "closes at 19:00." in line.rpartition("] ")[2]
+
+
+def _is_within(most: int, text: str) -> bool:
+    return len(text) <= most
+
+
+def test_a_date_is_not_cut_between_its_number_and_its_month() -> None:
+    text = "Launch of the billing rewrite: 9 December."
+    starts = {cut_start(text, partial(_is_within, most)) for most in range(len(text))}
+    assert "Launch of the billing rewrite:" in starts
+    assert not any(start.endswith(" 9") for start in starts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -65,3 +66,23 @@ def test_a_prompt_with_room_for_one_line_is_given_the_newer_note(memory: Memory)
 def test_a_newer_note_on_something_else_is_not_given(memory: Memory) -> None:
     memory.call("remember", {"content": "Acme Corp has a new logo, which their designers like."})
     assert "logo" not in str(memory.recall_for("Please draft the email to our contact at Acme"))
+
+
+def test_what_hardly_fits_the_query_is_not_recalled_and_the_receipt_says_so(memory: Memory) -> None:
+    context = memory.context(query="which host is the staging database on?")
+    recalled = context.receipt["sections"][-1]
+    text = context.text.partition("## Recalled Memory")[2]
+    scores = [float(score) for score in re.findall(r"score (\d\.\d+)", text)]
+    assert "pg-stage-2" in text
+    assert scores
+    assert min(scores) >= 0.2
+    assert "scores below 0.2" in [cut["reason"] for cut in recalled["cut"]]
+
+
+def test_a_list_is_recalled_with_the_words_that_introduce_it(memory: Memory) -> None:
+    games = (
+        "The club owns 61 games, kept behind the bar.\n- Cascadia\n- Spirit Island, missing one token\n- Heat, torn\n"
+    )
+    memory.call("update_world", {"topic": "games-library", "content": f"# Games library\n\n{games}"})
+    text = memory.context(query="Which games does the club own?").text.partition("## Recalled Memory")[2]
+    assert "Spirit Island" in text

@@ -69,6 +69,8 @@ _NEWEST_LONG_SHARE = 3 / 4
 _MIN_NEWEST_SHARE = 1 / 4
 _NEWLINE_TOKENS = weigh("\n")
 _MARK = " […]"
+_REMARK = lazy_pattern(r"\[no longer\b[^\n]*\(\S+\)\] ")
+_BRIEF_REMARK = "[no longer] "  # where the whole one leaves no room for its entry
 
 
 class Entry(NamedTuple):
@@ -94,6 +96,11 @@ class Entry(NamedTuple):
             return fits(f"{self._heading}{start}{_MARK}")
 
         start = cut_start(self._body, fits_with_mark)
+        remark = _REMARK.match(self._body)
+        if remark and len(start) < remark.end() + MIN_SHOWN_CHARACTERS:
+            start = cut_start(f"{_BRIEF_REMARK}{self._body[remark.end() :]}", fits_with_mark)
+            is_said = len(start) >= len(_BRIEF_REMARK) + MIN_SHOWN_CHARACTERS
+            return f"{self._heading}{start}{_MARK}" if is_said else ""
         return f"{self._heading}{start}{_MARK}" if len(start) >= min(MIN_SHOWN_CHARACTERS, len(self._body)) else ""
 
     @property
@@ -186,8 +193,10 @@ class DayItem(PlainItem):
     def _note(self, missing: int, shortened: int, *, is_earlier: bool) -> str:
         kind = "earlier" if is_earlier else "other"
         words = [f"{missing} {kind} {'entry' if missing == 1 else 'entries'}"] if missing else []
-        words += [f"the rest of {shortened} long {'one' if shortened == 1 else 'ones'}"] if shortened else []
-        return f"({' and '.join(words).capitalize()}: in {quote_line(self.path)}.)"
+        words += (
+            ["the end of a long one" if shortened == 1 else f"the ends of {shortened} long ones"] if shortened else []
+        )
+        return f"(Not shown: {' and '.join(words)}, in {quote_line(self.path)}.)"
 
     def _describe_cut(self, sources: Sequence[Source], missing: int, shortened: int) -> tuple[Cut, ...]:
         if not missing and not shortened:

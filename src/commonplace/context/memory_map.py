@@ -48,6 +48,7 @@ _NOTES_SHARE = 0.1  # of the tokens over a small budget, which they ask for as w
 _SMALL_BUDGET_TOKENS = 1000
 _ROUNDING_TOKENS = 0.001  # sums of fractions may differ in the last digits
 _MARKS = lazy_pattern(r"^[ \t]*(?:[-*+>]|\d{1,3}[.)]|\|)?[ \t]*(?:\[[ xX]\][ \t]+)?")
+_REMARK = lazy_pattern(r"\[no longer\b")
 _NOT_WORDS = lazy_pattern(r"[ \t]*(?:#{1,6}(?:[ \t]|$)|<!--|```|~~~|---|===|\|[-: |]+\|?$)")
 
 
@@ -95,12 +96,20 @@ class Named:
         last = 0
         for number, line in self.lines:
             longer = f"{text}{_joint(text)}{line}"
+            if len(longer) > room and _REMARK.match(line):
+                return self._take_later_words(number, text, last, room)
             if len(longer) > room:
                 start = cut_start(longer, partial(_is_within, most=room))
                 return (f"{start} …", last) if len(start) > len(text) else (f"{text} …", last)
             text = longer
             last = number
         return text, last
+
+    def _take_later_words(self, after: int, text: str, last: int, room: int) -> tuple[str, int]:
+        """Return what was taken and words of a later line that has no remark: a part of a remark says nothing."""
+        later = next((line for number, line in self.lines if number > after and not _REMARK.match(line)), "")
+        longer = f"{text}{_joint(text)}{later}"
+        return f"{cut_start(longer, partial(_is_within, most=room))} …", last
 
     def _show_start(self, most: int) -> tuple[str, tuple[Source, ...]]:
         text = self.text.strip("\n")
@@ -190,6 +199,8 @@ class Group(NameList):
 
     def __str__(self) -> str:
         lists = "; ".join(str(each) for each in self.lists)
+        if self.has_notes:
+            return f"{lists[:1].upper()}{lists[1:]}"
         if not self.names and not self.left:
             return f"{self.label}: {lists}"
         return f"{super().__str__()}; {lists}" if lists else super().__str__()
@@ -458,7 +469,7 @@ class _MapReader:
         """Return the keys of the agent's notes, the newest first."""
         lists = [
             NameList("working notes", tuple(self._read_working_notes())).trim(self._most_names),
-            NameList("keyed notes", tuple(self._read_blocks())).trim(self._most_names),
+            NameList("notes by key", tuple(self._read_blocks())).trim(self._most_names),
         ]
         return Group("Notes", lists=tuple(each for each in lists if each.size), has_notes=True)
 

@@ -19,10 +19,11 @@ from ..facts.words import fold, strip_accents
 from ..formats import blocks, frontmatter
 from ..formats.records import find_value_line
 from ..formats.timestamps import parse_timestamp
-from ..framing import quote_line, quote_name
+from ..framing import estimate_tokens, quote_line, quote_name
 from ..home import Home
 from ..instructions import Rule, read_rule
-from ..model import Hit, Record
+from ..model import WEAK_SCORE, Hit, Record
+from ..patterns import lazy_pattern
 from ..search.headings import find_headings
 from ..search.marks import describe_marks
 from ..storage.records import INJECTED, read_record, read_text
@@ -40,7 +41,8 @@ _BRIEF_DIRECTIVE_TOKENS = 75  # of the default directive in few words, whatever 
 _MAX_PLAIN_NOTES = 20  # where there is no budget
 _MAX_HITS = 5
 _MAX_BUDGET_HITS = 20
-_LEAST_SCORE = 0.03  # of a hit; below it is noise
+_UNLIKELY = f"scores below {WEAK_SCORE}"
+_LIST_ITEM = lazy_pattern(r"\s*(?:[-*+•]|\d{1,3}[.)])\s")
 _LONG_NAME_CHARACTERS = 200
 _LONG_NOTE_CHARACTERS = 2_000  # in which open tasks are looked for
 _NEEDED_FIRST = ("user_info", "preferences", "agent")  # whom it talks to is the last thing to lose
@@ -222,9 +224,8 @@ def recalled_memory(home: Home, request: ContextRequest) -> Section | None:
     hit_count = _MAX_HITS if request.limit is None else _MAX_BUDGET_HITS
     for most in (hit_count * 4, 100):  # a long curated page may fill a short list with itself
         result = home.search(request.query, most, viewer=viewer, only_approved_versions=request.only_approved)
-        likely = tuple(
-            hit for hit in result.hits if hit.score >= _LEAST_SCORE and not home.layout.is_activity_log(hit.path)
-        )
+        found = [hit for hit in result.hits if not home.layout.is_activity_log(hit.path)]
+        likely = _choose_likely(found)
         approved = _keep_approved_hits(home, likely) if request.only_approved else likely
         wants_all = wants_replaced(request.query, result.dates)
         allowed = approved if wants_all else tuple(leave_out_superseded(approved))
@@ -240,7 +241,9 @@ def recalled_memory(home: Home, request: ContextRequest) -> Section | None:
     origins = zip(hits, dates, find_headings(home.storage, hits), strict=True)
     items = [_hit_item(hit, at, heading, ranked.index(number)) for number, (hit, at, heading) in enumerate(origins)]
     warnings = result.warnings if result.stale or result.fallback else ()
-    left_out = tuple(Cut(hit.citation, 0, _why_left_out(hit)) for hit in likely if hit not in allowed)[:_MAX_HITS]
+    left_out = tuple(
+        Cut(hit.citation, estimate_tokens(hit.text), _why_left_out(hit)) for hit in found if hit not in allowed
+    )[:_MAX_HITS]
     if not items and not warnings and not left_out:
         return None
     return Section(
@@ -256,7 +259,20 @@ def recalled_memory(home: Home, request: ContextRequest) -> Section | None:
     )
 
 
+def _choose_likely(hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """Return the hits that may be right, with the lists that they introduce: an item by itself has few words."""
+    likely = {hit for hit in hits if hit.score >= WEAK_SCORE}
+    ends = {(hit.path, hit.end) for hit in likely if not _LIST_ITEM.match(hit.text)}
+    for hit in sorted(hits, key=lambda each: (each.path, each.start)):
+        if _LIST_ITEM.match(hit.text) and (hit.path, hit.start - 1) in ends:
+            ends.add((hit.path, hit.end))
+            likely.add(hit)
+    return tuple(hit for hit in hits if hit in likely)
+
+
 def _why_left_out(hit: Hit) -> str:
+    if hit.score < WEAK_SCORE:
+        return _UNLIKELY
     return f"replaced by {hit.superseded_by.citation}" if hit.superseded_by else NOT_APPROVED
 
 

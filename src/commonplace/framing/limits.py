@@ -109,7 +109,7 @@ def _find_boundary(text: str, end: int) -> int:
     sentences = [match.end() for match in _SENTENCE_END.finditer(text, max(0, near), end)]
     if sentences:
         return sentences[-1]
-    words = re.search(r"\s\S*\Z", text[max(0, near) : end])
+    words = re.search(r"(?:\s\d+\S?)?\s\S*\Z", text[max(0, near) : end])  # a number belongs to what follows it
     return max(0, near) + words.start() if words else end
 
 

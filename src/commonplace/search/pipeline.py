@@ -19,7 +19,7 @@ from ..formats.passages import show_passage
 from ..formats.transcripts import ASSISTANT_STARTS
 from ..index.base import SearchIndex
 from ..index.embedding_service import EmbeddingService
-from ..model import EVERYTHING, Filters, Hit, Query, Successor, Viewer
+from ..model import EVERYTHING, WEAK_SCORE, Filters, Hit, Query, Successor, Viewer
 from ..schema import COUNT, NUMBER, WORDS, check, json_type
 from ..tracing import trace_calls
 from .bm25 import QueryTerms, asks_only_for_tasks, cut_excerpt
@@ -76,7 +76,6 @@ if TYPE_CHECKING:
 Mode = Literal["hybrid", "keyword"]
 Verdict = Literal["found", "weak", "nothing"]
 _FOUND_SCORE = 0.5  # from which the best hit is more likely right than wrong
-_WEAK_SCORE = 0.2  # below which nothing fits: the hits are only the nearest there are
 MAX_RESULTS = 100  # of one search, however many are asked for
 _MAX_QUERY_CHARACTERS = 10_000  # of a page that is pasted as a query
 _AUTHOR_POOL_HITS = 200  # among which those of one author are looked for
@@ -108,7 +107,7 @@ class SearchResult(NamedTuple):
     def verdict(self) -> Verdict:
         """Whether the best hit is likely to be right."""
         best = max((hit.score for hit in self.hits), default=0.0)
-        return "found" if best >= _FOUND_SCORE else "weak" if best >= _WEAK_SCORE else "nothing"
+        return "found" if best >= _FOUND_SCORE else "weak" if best >= WEAK_SCORE else "nothing"
 
 
 class Visible(Protocol):
