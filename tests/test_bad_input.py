@@ -245,7 +245,13 @@ def test_a_search_for_less_than_one_hit_is_refused(memory: Memory, limit: Any, p
         memory.search("tea", limit=limit)
 
 
-@pytest.mark.parametrize("arguments", ["tea", ["tea"], 5, '"tea"'])
+def test_arguments_that_are_not_json_are_refused_with_an_example(memory: Memory) -> None:
+    error = read_error(memory.call("remember", "tea"))
+    assert error.startswith("the arguments are not valid JSON (")
+    assert error.endswith('): give an object such as {"content": "…"}')
+
+
+@pytest.mark.parametrize("arguments", [["tea"], 5, '"tea"'])
 def test_arguments_that_are_no_object_are_refused_with_an_example(memory: Memory, arguments: Any) -> None:
     assert 'must be an object, such as {"content": "…"}' in read_error(memory.call("remember", arguments))
 
