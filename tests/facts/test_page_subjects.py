@@ -11,6 +11,8 @@ import pytest
 from commonplace import Memory
 from commonplace.testing import FrozenClock
 
+from .diaries import Diary
+
 PAIRS = [
     ("The deadline is Friday 6 March.", "The deadline moved to Monday 9 March.", "when is the deadline?"),
     ("The budget is 40,000 euros.", "The budget is now 60,000 euros.", "how large is the budget?"),
@@ -109,3 +111,18 @@ def test_a_write_does_not_say_that_it_replaces_what_is_below_another_heading(hom
     assert "supersedes" not in reply
     reply = memory.call("remember", {"content": "The Osprey deadline is now 9 March."})
     assert [each["text"] for each in reply["supersedes"]] == ["The deadline is 6 March."]
+
+
+def test_a_block_of_lines_that_names_another_object_replaces_no_line(home: Path) -> None:
+    diary = Diary(home)
+    diary.note("- reviewer: Kim\n- author: Lou\n- PR: #412")
+    assert diary.note("- reviewer: Pat\n- author: Lou\n- PR: #431") == []
+    assert not any(hit.superseded_by for hit in diary.search("reviewer"))
+    assert "no longer" not in str(diary.memory.context(budget=2000))
+
+
+def test_a_block_of_lines_that_names_the_same_object_replaces_a_line(home: Path) -> None:
+    diary = Diary(home)
+    diary.note("Ticket: ABC-17\nAssignee: Kim")
+    assert diary.note("Ticket: ABC-17\nAssignee: Lou") == ["Assignee: Kim"]
+    assert "no longer" in str(diary.memory.context(budget=2000))

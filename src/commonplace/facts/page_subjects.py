@@ -30,6 +30,7 @@ from .words import (
 )
 
 Judge = Callable[[Statement, Statement], Link | None]
+_OBJECT = lazy_pattern(r"[:：]\s*\**\s*(#\d+|[A-Z]{2,}-\d+)(?!\w)")
 _NO_LETTERS = lazy_pattern(r"[\W_]+")
 # A word, with what makes it an attribute of another: `of Osprey`, `Osprey's`.
 _NAMED = lazy_pattern(
@@ -88,6 +89,23 @@ def judge_below_headings(
         return link
     is_of_other = _are_below_other_headings(older, newer, *subjects, one_page=one_page)
     return None if is_of_other or _names_another_subject(older, newer, subjects[0]) else link
+
+
+def are_of_other_objects(older: str, newer: str) -> bool:
+    """Return whether two passages are blocks of lines `label: value`, and each has the number of another thing in one
+    of its lines: `PR: #412`, `Ticket: ABC-17`."""
+    objects = [_find_objects(text) for text in (older, newer)]
+    return all(objects) and objects[0].isdisjoint(objects[1])
+
+
+@cache_within(250_000)
+def _find_objects(text: str) -> frozenset[str]:
+    """Return the numbers of things that a block of labelled lines is about; none of any other text."""
+    if not _OBJECT.search(text):
+        return frozenset()
+    statements = read_statements(text)
+    is_block = len(statements) > 1 and all(statement.label for statement in statements)
+    return frozenset(_OBJECT.findall(text)) if is_block else frozenset()
 
 
 def _are_below_other_headings(

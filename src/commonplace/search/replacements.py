@@ -32,6 +32,11 @@ class FoundStatement(NamedTuple):
     statement: Statement
     keys: LookupKeys = _NO_KEYS
     glance: Glance | None = None
+    paragraph: str = ""  # that it is in, if the hit has only the statement
+
+    @property
+    def text_around(self) -> str:
+        return self.paragraph or self.hit.text
 
 
 StatementId = tuple[int, int, str]  # the passage, the line in it, and the text of a statement

@@ -116,11 +116,21 @@ def _find_pairs(index: Index, viewer: Viewer, texts: Sequence[ShownText]) -> lis
 def _make_places(number: int, text: ShownText) -> Iterator[FoundStatement]:
     """Yield the statements of a text. Their numbers are negative, so that no passage of the index has them."""
     at = str(date.fromordinal(text.day)) if text.day else ""
+    paragraphs = _list_paragraphs(text.text)
     for first, last, each, keys in list_statements(text.text):
         lines = (text.first + first, text.first + last)
         heading = " ".join(titles_above(text.text, first + 1)) or text.heading
         hit = Hit(text.path, *lines, each.text, 0.0, _NO_SCOPE, at=at, heading=heading)
-        yield FoundStatement(-1 - number, hit, each._replace(first_line=first, last_line=last), keys)
+        statement = each._replace(first_line=first, last_line=last)
+        yield FoundStatement(-1 - number, hit, statement, keys, paragraph=paragraphs[first])
+
+
+def _list_paragraphs(text: str) -> list[str]:
+    """Return the paragraph of each line of a text."""
+    paragraphs: list[str] = []
+    for paragraph in text.split("\n\n"):
+        paragraphs += [paragraph] * (paragraph.count("\n") + 2)  # with the blank line below
+    return paragraphs
 
 
 def _judge_places(

@@ -15,7 +15,7 @@ from ..caching import ByteCache
 from ..facts.completions import is_task
 from ..facts.glances import hash_stems
 from ..facts.links import NO_ANSWERS, Link, LinkKind
-from ..facts.page_subjects import judge_below_headings
+from ..facts.page_subjects import are_of_other_objects, judge_below_headings
 from ..facts.past_questions import asks_about_past, asks_what_was_before
 from ..facts.statements import (
     LookupKeys,
@@ -338,6 +338,8 @@ def _judge_with_any_answers(older: FoundStatement, newer: FoundStatement) -> Lin
 def _judge(
     older: FoundStatement, newer: FoundStatement, statement: Statement, newer_statement: Statement
 ) -> Link | None:
+    if are_of_other_objects(older.text_around, newer.text_around):
+        return None
     subjects = (subject_of(older.hit), subject_of(newer.hit))
     is_same = is_same_place(older.hit, newer.hit.path, newer_statement, newer.hit.key)
     judge_alone = partial(_judge_alone, is_same_place=is_same)

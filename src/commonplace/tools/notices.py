@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from ..facts.glances import Glance, may_be_linked, take_glance
 from ..facts.links import NO_ANSWERS, Answers, Link
-from ..facts.page_subjects import judge_below_headings, read_subject
+from ..facts.page_subjects import are_of_other_objects, judge_below_headings, read_subject
 from ..facts.statements import (
     CHANGES,
     LookupKeys,
@@ -130,6 +130,7 @@ class _Written(NamedTuple):
     glance: Glance
     is_in_channel: bool = False
     heading: str = ""
+    passage: str = ""  # all that was written with it
 
 
 class _KeyedValue(NamedTuple):
@@ -154,7 +155,7 @@ def _new_statements(edit: _PlacedEdit) -> list[_Written]:
         return []
     first = edit.after.count("\n") - added.count("\n") + 1
     statements = [each._replace(answers=NO_ANSWERS) for each in split_statements(added)[:_MAX_STATEMENTS]]
-    return [_place_statement(edit, first + each.first_line, each) for each in statements]
+    return [_place_statement(edit, first + each.first_line, each)._replace(passage=added) for each in statements]
 
 
 def _place_statement(edit: _PlacedEdit, line: int, statement: Statement) -> _Written:
@@ -259,6 +260,8 @@ def _find_older(home: Home, related: _Related, written: Sequence[_Written]) -> l
 
 
 def _judge(hit: Hit, older: Statement, newer: _Written) -> Link | None:
+    if are_of_other_objects(hit.text, newer.passage):
+        return None
     one_page = hit.path == newer.path
     subjects = (subject_of(hit), read_subject(newer.path, newer.heading))
     judge_alone = partial(judge, is_same_place=is_same_place(hit, newer.path, newer.statement))
