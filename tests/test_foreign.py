@@ -145,7 +145,7 @@ def test_the_workspace_itself_means_the_home_it_belongs_to(tmp_path: Path) -> No
 
 def test_a_configuration_that_cannot_be_read_is_named_with_its_line(tmp_path: Path) -> None:
     put(tmp_path, "duragent.yaml", "workspace: [\n")
-    with pytest.raises(SettingsError, match=r"duragent\.yaml:2: not valid YAML"):
+    with pytest.raises(SettingsError, match=r"duragent\.yaml:1: not valid YAML"):
         Memory(tmp_path)
 
 

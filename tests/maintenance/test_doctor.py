@@ -259,7 +259,7 @@ def test_a_page_that_a_person_named_like_a_key_of_ours_is_reported(sick: Path, c
 @pytest.mark.parametrize(
     ("path", "text", "line"),
     [
-        ("memory/global/general/x.md", "---\na: b\ntags: [\n---\n\nv\n", 4),
+        ("memory/global/general/x.md", "---\na: b\ntags: [\n---\n\nv\n", 3),
         ("agents/main/memory/working/x.md", "---\na: b: c\n---\n\nv\n", 2),
         ("skills/x/SKILL.md", "---\nname: x\ndescription: a: b\n---\n\ndo\n", 3),
         ("skills/x/SKILL.md", "---\njust text\n---\n\ndo\n", 2),

@@ -16,7 +16,7 @@ _PART_OF_DAY = lazy_pattern(
     r"|сегодня (?:утром|днём|вечером)|आज (?:सुबह|शाम))\b|هذا الصباح|صباح اليوم"
     "|今朝|今晩|今早|今晚|今天(?:早上|上午|下午|晚上)"
 )
-_DATE_IN_BRACKETS = lazy_pattern(r"\(([^()]*\d[^()]*)\)")
+_BRACKETS = lazy_pattern(r"\(([^()]*)\)")
 _MONTH = lazy_pattern(
     r"(?<!since )(?<!from )(?<!starting )(?<!seit )(?<!ab )(?<!desde )(?<!depuis )\b(?:this (?:month|quarter|semester)"
     r"|diesen monat|in diesem monat|dieses quartal|ce mois-ci|este mes|este mês|questo mese|в этом месяце)\b"
@@ -59,8 +59,14 @@ def are_of_other_days(older: Statement, newer: Statement) -> bool:
 
 def _are_dated(old: str, new: str) -> bool:
     """Return whether each has another date in brackets."""
-    dates = [split_words("".join(_DATE_IN_BRACKETS.findall(text)[-1:])) for text in (old, new)]
+    dates = [_read_date_in_brackets(text) for text in (old, new)]
     return dates[0] != dates[1] and all(any(map(is_month_or_day, words)) for words in dates)
+
+
+def _read_date_in_brackets(text: str) -> list[str]:
+    """Return the words of the last brackets with a number."""
+    bracketed = [words for words in _BRACKETS.findall(text) if any(map(str.isdigit, words))]
+    return [*split_words(bracketed[-1])] if bracketed else []
 
 
 def _give_other_times(old: str, new: str) -> bool:

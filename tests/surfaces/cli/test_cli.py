@@ -154,7 +154,7 @@ def test_call_takes_json_as_argument_or_from_standard_input(used_shell: Shell) -
         (["remember", "x", "--agent", "a\u2028b"], 2, "more than one line: give a name of one line"),
         (["serve", "--agent", ""], 2, "the name of the agent is blank: name one, or leave it out"),
         (["import", "notes", "--as", ""], 2, "the name of the agent is blank: name one, or leave it out"),
-        (["list", "nosuchdir"], 3, "there is no folder nosuchdir: `commonplace list` lists all pages"),
+        (["list", "nosuchdir"], 3, "there are no pages in nosuchdir: `commonplace list` lists all pages"),
         (["world", "", "x"], 2, "the topic is empty: give a name of one line"),
         (["world", " "], 2, "the topic is empty: give a name of one line"),
     ],

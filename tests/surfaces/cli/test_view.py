@@ -112,14 +112,17 @@ def test_a_citation_beyond_the_end_of_a_page_is_an_error(shell: Shell) -> None:
     assert shell.ok("show", "memory/world/tea.md#L1-L99") == "Green tea.\n"
 
 
-def test_a_folder_without_pages_is_not_one_that_does_not_exist(shell: Shell) -> None:
+def test_a_folder_without_pages_is_listed_like_one_that_does_not_exist(shell: Shell) -> None:
+    """The difference would tell an agent which folders others have."""
     shell.ok("world", "tea", "Green tea.")
     home = Path(shell.json("status", "--json")["home"])
     (home / "memory/empty").mkdir()
-    assert shell.ok("list", "memory/empty") == "No pages.\n"
+    for folder in ("memory/empty", "memory/none"):
+        done = shell.run("list", folder)
+        assert done.returncode == 3
+        assert f"there are no pages in {folder}" in done.stderr
     assert shell.ok("list", "./memory/world/").startswith("memory/world/tea.md\t")
     assert shell.ok("list", ".").startswith("memory/world/tea.md\t")
-    assert shell.run("list", "memory/full").returncode == 3
 
 
 @pytest.mark.parametrize(

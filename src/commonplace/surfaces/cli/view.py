@@ -312,9 +312,8 @@ def list_command(folder: str | None, notes: bool, tags: tuple[str, ...], limit: 
     pages = [
         {"path": path, "modified": at} for path, at in memory.home.visibility.list_pages() if path.startswith(below)
     ]
-    entry = memory.home.storage.tree.entry(root) if root and not pages else None
-    if root and not pages and (entry is None or entry.kind != "folder"):
-        raise NotFound(f"there is no folder {folder}", advice="`commonplace list` lists all pages")
+    if root and not pages:  # whether the folder exists would tell what other agents have
+        raise NotFound(f"there are no pages in {folder}", advice="`commonplace list` lists all pages")
     rows = [[page["path"], _format_time(page["modified"])] for page in pages]
     print_reply({"pages": pages}, partial(print_table, ["page", "changed"], rows) if rows else "No pages.")
 
