@@ -33,7 +33,7 @@ from urllib.parse import quote
 from speed import SEED, Language
 
 from commonplace import Memory
-from commonplace.facts.word_lists import FUNCTION_WORDS
+from commonplace.facts.words import read_table
 from commonplace.index.base import ignore_progress
 
 TOKEN = "load"
@@ -43,7 +43,7 @@ PER_PAGE = 10
 BARE_BYTES = 1_000
 BARS = {"reads": 1500, "searches": 200, "mixed": 400}
 # The commonest words of a language are function words: half of what people write, and nothing to search for.
-COMMON_WORDS = [word for word in FUNCTION_WORDS["english"].split() if word.isalpha()][:120]
+COMMON_WORDS = [word for word in read_table("words", "FUNCTION_WORDS")["english"].split() if word.isalpha()][:120]
 SERVERS = {
     "commonplace": ["-m", "commonplace", "--home", "{home}", "serve", "--port", "0", "--workers", "{workers}"],
     "bare": [__file__, "--bare", "--workers", "{workers}"],

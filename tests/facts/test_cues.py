@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from commonplace.facts.change_phrases import Cue
-from commonplace.facts.cues import find_cue
+from commonplace.facts.cues import Cue, find_cue
 from commonplace.facts.words import fold
 
 

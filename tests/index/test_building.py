@@ -21,6 +21,7 @@ from commonplace.testing import FrozenClock
 from ..embedding.server import Handler, Server, running, serve
 from ..programs import Program, run_program
 from ..providers import offer_server
+from ..waiting import LONG_SECONDS
 
 BUSY = "another process is indexing many pages: the answer may miss some until it is done"
 
@@ -190,7 +191,7 @@ def server() -> Iterator[Server]:
 
 def slow(handler: Handler) -> None:
     """Answers when the test lets it."""
-    handler.server.ending.wait(30)
+    handler.server.ending.wait(LONG_SECONDS)
     serve(handler)
 
 

@@ -18,6 +18,7 @@ from commonplace.search.pipeline import run_query
 from commonplace.search.scoring import WEIGHTS
 from commonplace.settings import SearchSettings
 
+from ..waiting import LONG_SECONDS
 from .test_vector_spaces import Desk
 from .tiny import TinyEmbedder, TinyTokens
 
@@ -149,7 +150,7 @@ def test_until_slow_embedders_have_read_everything_an_answer_says_how_far_they_a
         is_fast = False
 
         def embed_passages_by_token(self, texts: Sequence[str]) -> tuple[Vectors, list[bytes]]:
-            answered.wait(30)
+            answered.wait(LONG_SECONDS)
             return super().embed_passages_by_token(texts)
 
     answered = threading.Event()

@@ -29,6 +29,7 @@ from ..embedding.server import Handler, Server, bag, running, serve
 from ..examples import examples
 from ..programs import Program
 from ..providers import offer_server
+from ..waiting import LONG_SECONDS
 from .tiny import TinyEmbedder
 
 ME = Viewer("main")
@@ -254,7 +255,7 @@ def test_two_processes_that_build_at_once_end_with_what_one_alone_builds(
     builders = [Program(BUILDER, str(desk.root)) for _ in range(2)]
     for builder in builders:
         assert builder.stdout.readline() == "ready\n"
-    done = [int(builder.communicate("go\n", timeout=120)[0]) for builder in builders]
+    done = [int(builder.communicate("go\n")[0]) for builder in builders]
     assert [builder.returncode for builder in builders] == [0, 0]
     assert sum(done) >= 120
     assert desk.embed(tiny) == []
@@ -426,7 +427,7 @@ def test_vectors_of_another_length_are_not_compared(desk: Desk, tiny: TinyEmbedd
 
 def waiting(release: threading.Event) -> Callable[[Handler], None]:
     def script(handler: Handler) -> None:
-        release.wait(60)
+        release.wait(LONG_SECONDS)
         serve(handler)
 
     return script

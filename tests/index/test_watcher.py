@@ -434,7 +434,7 @@ def test_a_checkout_of_five_thousand_pages_costs_a_handful_of_looks(home: Path) 
         git("checkout", "empty")
         gone = 0
         while gone < 5000:
-            gone += len(watched.changes.get(timeout=60).removed)
+            gone += len(watched.changes.get(timeout=LONG).removed)
         assert watched.search("heron") == []
 
 

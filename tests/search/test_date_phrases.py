@@ -24,6 +24,9 @@ TUESDAY_OF_LAST_WEEK = "2026-03-03 2026-03-03"
 FEW_DAYS_AGO = "2026-03-07 2026-03-12"
 YESTERDAY_ON = "2026-03-13 2026-03-14"
 LAST_WEEK_ON = "2026-03-02 2026-03-14"
+LAST_WEEKEND = "2026-03-07 2026-03-08"
+WEEKEND_BEFORE_LAST = "2026-02-28 2026-03-01"
+HALF_A_YEAR_AGO = "2025-07-15 2025-11-12"
 
 PHRASES = {
     "english": {
@@ -280,10 +283,41 @@ def test_the_phrase_is_taken_out_of_the_question(text: str, rest: str) -> None:
     "text",
     [
         "the last few steps", "the past tense", "what is past due", "die letzten Fragen", "les derniers fichiers",
-        "los últimos cambios", "the first quarter of the cake", "it takes a few days", "on the 3rd floor",
+        "los últimos cambios", "Was machen wir am Wochenende?", "the first quarter of the cake", "it takes a few days", "on the 3rd floor",
         "three days of rest", "a quarter of an hour", "da lunedì a venerdì", "seit langem", "ein paar Tage Urlaub",
-        "quelques jours de vacances", "half a year ago", "最近的三个问题", "この3つの質問", "先日本に行った", "这一天很好",
+        "quelques jours de vacances", "最近的三个问题", "この3つの質問", "先日本に行った", "这一天很好",
     ],
 )  # fmt: skip
 def test_a_number_of_days_or_a_last_thing_names_no_days(text: str) -> None:
     assert not read_dates(text, TODAY.toordinal()).spans
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("what did we do the weekend before last?", WEEKEND_BEFORE_LAST),
+        ("Was war am vorletzten Wochenende?", WEEKEND_BEFORE_LAST),
+        ("Was haben wir letztes Wochenende gemacht?", LAST_WEEKEND),
+        ("qu'avons-nous fait le week-end dernier ?", LAST_WEEKEND),
+        ("¿qué pasó el fin de semana antepasado?", WEEKEND_BEFORE_LAST),
+        ("o que fizemos no fim de semana passado?", LAST_WEEKEND),
+        ("cosa abbiamo fatto lo scorso fine settimana?", LAST_WEEKEND),
+        ("что было на позапрошлых выходных?", WEEKEND_BEFORE_LAST),
+        ("ماذا حدث في عطلة نهاية الأسبوع قبل الماضي؟", WEEKEND_BEFORE_LAST),
+        ("apa yang terjadi akhir pekan lalu?", LAST_WEEKEND),
+        ("上上周末发生了什么", WEEKEND_BEFORE_LAST),
+        ("先々週末は何をした", WEEKEND_BEFORE_LAST),
+        ("지지난 주말에 뭐 했어?", WEEKEND_BEFORE_LAST),
+        ("what did we decide half a year ago?", HALF_A_YEAR_AGO),
+        ("Was haben wir vor einem halben Jahr entschieden?", HALF_A_YEAR_AGO),
+        ("¿qué decidimos hace medio año?", HALF_A_YEAR_AGO),
+        ("o que decidimos há meio ano?", HALF_A_YEAR_AGO),
+        ("cosa abbiamo deciso mezzo anno fa?", HALF_A_YEAR_AGO),
+        ("что мы решили полгода назад?", HALF_A_YEAR_AGO),
+        ("半年前我们决定了什么", HALF_A_YEAR_AGO),
+        ("반년 전에 무엇을 결정했나?", HALF_A_YEAR_AGO),
+    ],
+)
+def test_weekends_and_half_a_year_ago_select_days(text: str, expected: str) -> None:
+    spans = read_dates(text, TODAY.toordinal()).spans
+    assert [f"{date.fromordinal(span.first)} {date.fromordinal(span.last)}" for span in spans] == [expected]

@@ -31,6 +31,7 @@ from commonplace.testing import FrozenClock
 
 from ..embedding.server import Handler, Server, fail, running, serve
 from ..providers import offer_server
+from ..waiting import LONG_SECONDS
 
 TODAY = datetime(2026, 3, 14, 9, tzinfo=UTC)
 
@@ -228,14 +229,14 @@ def test_others_write_while_a_question_waits_for_a_slow_server(home: Path, clock
 
     def think(handler: Handler) -> None:
         signal.set()
-        go_on.wait(30)
+        go_on.wait(LONG_SECONDS)
         serve(handler)
 
     server.otherwise = think
     result: list[dict[str, Any]] = []
     asker = threading.Thread(target=lambda: result.append(reply(memory)))
     asker.start()
-    assert signal.wait(30)
+    assert signal.wait(LONG_SECONDS)
     write(memory, {"tea": "Ann drinks rooibos."})
     assert asker.is_alive()
     go_on.set()

@@ -8,28 +8,9 @@ from collections.abc import Iterator
 from ..patterns import lazy_pattern
 from .words import fold, word_set
 
-# Titles of people and places, which have a capital letter: not `300 ms.`
-_TITLES = word_set(
-    """
-    mr mrs ms dr prof st rev hon gen gov messrs hr fr frl dipl ing sra srta srs dña excma avda mme mlle mgr exmo exma av
-    sig dott avv dhr mevr inc ltd
-    """
-)
-# A sentence hardly ever ends with one of these.
-_ABBREVIATIONS = word_set(
-    """
-    vs etc e.g i.e approx dept cf viz bzw z.b d.h u.a u.u vgl inkl exkl ggf evtl zzgl abzgl bspw geb z.t ud uds dpto
-    p.ej p.ex apto sigra ecc p.es bijv o.a m.b.t ул просп пер тел т.е напр
-    """
-)
-# It belongs to the number after it.
-_BEFORE_NUMBER = word_set(
-    """
-    no nr num núm nro fig vol ch sec art abs kap bd s p pp pag pág tel ext str ul c д г кв оф jr sr
-    jan feb mar mär apr jun jul aug sep sept oct okt nov dec dez ca approx ene abr ago dic janv févr avr juil déc
-    fev mai out set gen mag giu lug ott пер стр п янв февр апр авг сент окт нояб дек
-    """
-)
+_TITLES = word_set("sentences", "TITLES")
+_ABBREVIATIONS = word_set("sentences", "ABBREVIATIONS")
+_BEFORE_NUMBER = word_set("sentences", "BEFORE_NUMBER")
 _STREET = "str"  # at the end of a word: `Hauptstr. 5`
 _LAST_WORD = lazy_pattern(r"([^\s(\"]+)\.$")
 _ORDINAL = lazy_pattern(

@@ -1,34 +1,40 @@
-"""Which side of something a statement tells of: a change of one leaves the others as they are.
+"""Which side of something a statement tells of, and of which day: a change of one leaves the others as they are.
 
-A promotion says nothing of where somebody lives, an upgrade nothing of where a program runs, parental leave nothing of
-who leads a team. `distinctions.py` asks here whether the newer of two statements changes what the older one tells.
+A promotion says nothing of where somebody lives, `is written in React` nothing of whose it is, and the weight of today
+nothing of yesterday. `distinctions.py` asks here whether the newer of two statements changes what the older one tells.
+Verbs that may change each other are of one group (`owned by`, `maintained by`); any may change a state (`disabled`).
 """
 
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from ..patterns import lazy_pattern
 from .claims import split_clauses
 from .cues import has_cue
 from .relations import Relation
 from .statements import Statement
-from .states import is_about
-from .value_words import ARTICLES, NAMING, PREPOSITIONS
-from .words import content_stems, fold, is_number, is_unspaced, list_capitalised, split_words, stem, word_set
+from .states import compare_states, is_about, strip_articles
+from .value_words import ARTICLES, NAMING, PREPOSITIONS, STATES
+from .words import (
+    content_stems,
+    fold,
+    is_month_or_day,
+    is_number,
+    is_unspaced,
+    join_phrases,
+    list_capitalised,
+    phrase_pattern,
+    read_list,
+    split_words,
+    stem,
+    word_set,
+    word_sets,
+)
 
-# Somebody is away for a while, and stays what they are.
-_ABSENCE = lazy_pattern(
-    r"\b(?:on (?:\w+ )?(?:leave|vacation|holidays?|sabbatical|a break)|(?:off|home|out) sick|is (?:sick|ill|unwell)"
-    r"|out of (?:the )?office|in elternzeit|im (?:mutterschutz|urlaub|sabbatical)|ist (?:\w+ )?krank\w*"
-    r"|de (?:baja|vacaciones|permiso|excedencia|férias|licença)|está (?:enferm[oa]|doente)|en congé|en vacances"
-    r"|est malade|en arrêt maladie|in ferie|in maternità|in congedo|è malat[oa]|met (?:verlof|vakantie)|is ziek"
-    r"|в отпуске|в декрете|на больничном|болеет|छुट्टी पर|बीमार है)\b|في إجازة|休假|产假|请假|病假|休暇|休職|育休|産休"
-)
-_PROMOTION = lazy_pattern(
-    r"\b(?:promoted|demoted|befördert|ascendid[oa]|ascendieron|promue?|promovid[oa]|promoss[oa]|повысили|повышена?)\b"
-    r"|तरक्की|ترقية|升职|升为|晋升|昇進"
-)
+_ABSENCE = phrase_pattern("distinctions", "ABSENCE")
+_PROMOTION = phrase_pattern("distinctions", "PROMOTION")
 _RESIGNATION = lazy_pattern(
     r"\S+(?: \S+)? (?:has |have |hat |haben |ha |han |a |ont )?(?:just )?(?:resigned|quit|retired|gekündigt"
     r"|renunci(?:ó|ado)|dimitió|dimitido|démissionné|pediu demissão|se demitiu|si è dimess[oa]|уволил(?:ся|ась))"
@@ -37,22 +43,43 @@ _UPGRADE = lazy_pattern(
     r"\b(?:up|down)grad(?:ed|es|ing) (?:\S+ ){0,4}?to (?P<product>[^\W\d][\w+#-]*) v?\d"
     r"|\bauf (?P<produkt>[^\W\d][\w+#-]*) v?\d\S* (?:aktualisiert|angehoben|umgestellt|gehoben)"
 )
-_RENAMING = lazy_pattern(
-    r"\b(?:renamed|rebranded|umbenannt|renombrad\w|renommée?s?|renomead\w|rinominat\w|переименова\w+)\b"
-)
+_RENAMING = phrase_pattern("distinctions", "RENAMING")
 _MOVE = lazy_pattern(r"\b(?:moved|moves|relocated|transferred|umgezogen|zieht)\b")
 _VERSION = lazy_pattern(r"(?<=[^\W\d_] )v?\d+(?:\.\d+)+\b")
 _OWNED = lazy_pattern(r"(?:and |but )?(?:his|her|their|its) (?P<thing>\w+)", re.IGNORECASE)
-_LIKES = word_set(
-    """
-    like likes liked love loves enjoy enjoys hate hates dislikes mag liebt hasst gusta gustan encanta odia aime adore
-    déteste gosta adora odeia ama piace люблю любит нравится
-    """
-)
-_BORN = word_set("born geboren nació nacido nacida né née naquit nasceu nascido nascida nato nata родился родилась")
-_HAVE = word_set("has have hat habe haben tiene tienen tengo tem têm tenho")
+_LIKES = word_set("distinctions", "LIKES")
+_BORN = word_set("distinctions", "BORN")
+_HAVE = word_set("distinctions", "HAVE")
 _ROLE_KINDS = ("be", "own")
-_ROLE_PREPOSITIONS = word_set("as als como comme come")
+_ROLE_PREPOSITIONS = word_set("distinctions", "ROLE_PREPOSITIONS")
+_BE = word_set("relations", "BE")
+_ADVERBS = word_set("relations", "ADVERBS")
+_GROUPS = tuple(frozenset(map(stem, group)) for group in word_sets("relations", "VERB_GROUPS"))
+_PARTICIPLES = word_set("relations", "PARTICIPLES")
+_PARTICIPLE = lazy_pattern(
+    r"[a-z]{2,}(?:ed|wn)|[a-záéíóúñç]{2,}[ai]d[oa]s?|[a-zàâçèéêîôû]{2,}ée?s?|[a-z]{2,}at[oaie]|[a-zäöüß]{2,}iert"
+    r"|(?:\w{2,})?ge[a-zäöüß]{3,}(?:t|en)|(?:be|ver|er|ent|über|unter)[a-zäöüß]{3,}(?:t|en)"
+)
+_GERUND = lazy_pattern(r"[a-z]{3,}ing|[a-záéíóúñ]{2,}(?:ando|iendo|endo|indo)")
+_BARRIERS = word_set("relations", "BARRIERS")
+_GERMAN_BE = word_set("relations", "GERMAN_BE")
+# A verb in the present: of English, German, and those that say so by a vowel.
+_VERB = lazy_pattern(r"[a-zà-ÿß]{2,}(?:s|t|a|e)")
+_MIN_WORDS = 2
+# Not `since today`, which goes on.
+NOT_SINCE = "".join(f"(?<!{word} )" for word in read_list("days", "SINCE").split())
+_PART_OF_DAY = phrase_pattern("days", "PART_OF_DAY")
+_BRACKETS = lazy_pattern(r"\(([^()]*)\)")
+_MONTH = lazy_pattern(NOT_SINCE + join_phrases("days", "MONTH"))
+_FIXED = lazy_pattern(
+    r"(?:corrigée?s?|réparée?s?|résolue?s?|corregid[oa]s?|arreglad[oa]s?|resuelt[oa]s?|corrigid[oa]s?|consertad[oa]s?"
+    r"|resolvid[oa]s?|behoben|gefixt|fixed|corrett[oa]|risolt[oa]|исправлен[ао]?|исправил[аи]?|починил[аи]?)\b"
+)
+CLOCK = lazy_pattern(
+    r"\b\d{1,2}[:h.]\d\d\b|\b\d{1,2} ?(?:am|pm|h|uhr|बजे)(?!\w)|\d{1,2} ?[点點時时]"
+    r"|\b(?:at|um|à|a las?|às|alle|в|to|until|till|bis|до) \d{1,2}\b"
+)
+_WEEKLY = phrase_pattern("days", "WEEKLY")
 
 
 def are_of_other_aspects(older: Statement, newer: Statement, *, has_one_subject: bool) -> bool:
@@ -141,3 +168,102 @@ def _is_of_owned(older: Statement, newer: Statement) -> bool:
     return all(stem(match["thing"]) not in older.stems for _, match in clauses) and any(
         not set(older.stems).isdisjoint(content_stems(split_words(fold(clause)))) for clause, _ in clauses
     )
+
+
+class Predicate(NamedTuple):
+    """What a statement says of its subject: the stem of a participle or verb, and the stems after it."""
+
+    verb: str
+    rest: frozenset[str]
+    preposition: str = ""  # after a participle, or instead of one
+
+
+def have_other_predicates(older: Statement, newer: Statement) -> bool:
+    """Return whether two statements say something of one thing with verbs of which neither changes the other."""
+    if older.label or newer.label or older.is_question or "retraction" in newer.cues:
+        return False
+    said = _leave_out_adverbs(newer)
+    at = next((at for at, word in enumerate(said) if at and word in _BE), 0)
+    before = _leave_out_adverbs(older)
+    if not at or said[:at] != before[:at]:
+        return False
+    new = _read_predicate(said[at:])
+    old = _read_predicate(before[at:])
+    if not old or not new or not old.rest.isdisjoint(new.rest) or _changes_state(older, newer):
+        return False
+    if not new.verb or not old.verb:
+        return new.verb != old.verb and old.preposition != new.preposition
+    return old.verb != new.verb and not any(old.verb in group and new.verb in group for group in _GROUPS)
+
+
+def _changes_state(older: Statement, newer: Statement) -> bool:
+    """Return whether a verb of the newer statement changes the state that the older one tells of: `wohnt in`, `ist nach
+    … gezogen`."""
+    verdict = compare_states(older.text, newer.text, says_change=True)
+    return verdict is not None and verdict[0] != "other"
+
+
+def _leave_out_adverbs(statement: Statement) -> list[str]:
+    return [word for word in strip_articles(statement.words) if word not in _ADVERBS]
+
+
+def _read_predicate(words: list[str]) -> Predicate | None:
+    """Return the predicate that words begin with; None if they have none, or only say what something is."""
+    if len(words) < _MIN_WORDS:
+        return None
+    verb, first, *rest = words
+    if verb not in _BE:
+        is_verb = _VERB.fullmatch(verb) is not None and verb not in PREPOSITIONS
+        return Predicate(stem(verb), frozenset(content_stems(words[1:]))) if is_verb else None
+    if first in ARTICLES or first in STATES or is_number(first):
+        return None
+    if verb in _GERMAN_BE:
+        end = words[-1]
+        is_participle = bool(rest) and _is_participle(end)
+        return Predicate(stem(end), frozenset(content_stems(words[1:-1]))) if is_participle else None
+    if first in _BARRIERS:
+        return Predicate("", frozenset(content_stems(rest)), first)
+    if not _is_participle(first) and rest and first not in PREPOSITIONS:  # `rate limited`
+        first, *rest = rest
+    return Predicate(stem(first), frozenset(content_stems(rest)), "".join(rest[:1])) if _is_participle(first) else None
+
+
+def _is_participle(word: str) -> bool:
+    """Return whether a word is a participle of a verb that does not itself tell of a change, as `moved` does."""
+    if word in STATES or has_cue(word, "change"):
+        return False
+    return word in _PARTICIPLES or any(pattern.fullmatch(word) for pattern in (_PARTICIPLE, _GERUND))
+
+
+def are_of_other_days(older: Statement, newer: Statement) -> bool:
+    """Return whether each of two statements holds on another day, and the newer one does not say that this changed."""
+    old = fold(older.text)
+    new = fold(newer.text)
+    if _PART_OF_DAY.search(old) and _PART_OF_DAY.search(new):
+        return True
+    if _are_dated(old, new) or (_FIXED.match(old) and _FIXED.match(new)):
+        return True
+    if "change" in newer.cues:
+        return False
+    if _MONTH.search(new) and not _MONTH.search(old):
+        return True
+    return not newer.label and "weak change" not in newer.cues and _give_other_times(old, new)
+
+
+def _are_dated(old: str, new: str) -> bool:
+    """Return whether each has another date in brackets."""
+    dates = [_read_date_in_brackets(text) for text in (old, new)]
+    return dates[0] != dates[1] and all(any(map(is_month_or_day, words)) for words in dates)
+
+
+def _read_date_in_brackets(text: str) -> list[str]:
+    """Return the words of the last brackets with a number."""
+    bracketed = [words for words in _BRACKETS.findall(text) if any(map(str.isdigit, words))]
+    return [*split_words(bracketed[-1])] if bracketed else []
+
+
+def _give_other_times(old: str, new: str) -> bool:
+    """Return whether each gives the time of another day of the week."""
+    times = [set(CLOCK.findall(text)) for text in (old, new)]
+    days = [set(_WEEKLY.findall(text)) for text in (old, new)]
+    return all(times) and all(days) and times[0].isdisjoint(times[1]) and days[0].isdisjoint(days[1])

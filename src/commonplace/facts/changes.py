@@ -13,7 +13,6 @@ from itertools import product
 
 from ..caching import cache_within
 from ..patterns import lazy_pattern
-from .change_phrases import Cue
 from .claims import (
     Claim,
     find_topics,
@@ -24,7 +23,7 @@ from .claims import (
     read_topics,
     split_clauses,
 )
-from .cues import CHANGE_CUES, has_cue, has_english_cue, have_one_language, is_english
+from .cues import CHANGE_CUES, Cue, has_cue, has_english_cue, have_one_language, is_english
 from .distinctions import have_other_subjects
 from .frames import Frame, align, differs_in_subject
 from .links import Link
@@ -39,6 +38,7 @@ from .words import (
     is_number,
     is_unspaced,
     may_have_number,
+    phrase_pattern,
     split_words,
     stem,
     word_set,
@@ -53,25 +53,14 @@ _MAX_UNSPACED_VALUE = 10
 _MIN_FRAME_WORDS = 2
 _MIN_DENIED_TOPICS = 2
 _MIN_ROOT = 3  # letters that two forms of a verb have in common
-_AGAIN = lazy_pattern(
-    r"\b(?:again|wieder|de nuevo|otra vez|ya puedo|à nouveau|de nouveau|de novo|volt\w+ a|vuelvo a|снова|опять)\b"
-    "|फिर से|عدت|مجددا|又|再び|また"
-)
-_TODAY = lazy_pattern(
-    r"\b(?:today|tonight|this (?:week|time|once)|heute|diesmal|hoy|aujourd'hui|hoje|сегодня|आज|اليوم)\b"
-    "|今天|今日|这次|今回"
-)
+_AGAIN = phrase_pattern("changes", "AGAIN")
+_TODAY = phrase_pattern("changes", "TODAY")
 _MAX_TOPICS_OF_PLAN = 4  # of what a single word takes back
-_TOOLS = frozenset(("use", "uses", "using", "with", "by", "via", "called", "named"))  # a value follows
+_TOOLS = word_set("changes", "TOOLS")
 _CHANGES = frozenset(("change", "weak change", "retraction", "resolution"))
-_INDEFINITE = word_set("a an ein eine einen un une una um uma")
+_INDEFINITE = word_set("changes", "INDEFINITE")
 _PLAN_STEMS = frozenset(map(stem, PLANS))
-_NOUN_MARKS = word_set(
-    """
-    der die das dem den des ein eine einen mein meine unser unsere el la los las un una mi nuestro nuestra le les une du
-    mon ma notre o a os as um uma meu minha il lo gli i uno het een
-    """
-)
+_NOUN_MARKS = word_set("changes", "NOUN_MARKS")
 _UNSPACED_OBJECT = lazy_pattern("[^、，。]{1,8}を|^[^不，。]{1,6}不[^再，。]{1,6}了|^[^，。]{1,6}(?:戒|放弃|取消)")
 _RENAMED = lazy_pattern(r"\brenamed (?:the |our )?(?:\w+ )??(?P<old>[\w.-]+) (?:to|into) (?P<new>[\w.-]+)")
 
@@ -148,11 +137,7 @@ _UNSPACED = (
     r"(?P<old>[^、。はがを]{1,14})(?:の代わり|ではなく|じゃなく)",
 )
 
-# Somebody is where they usually are.
-_BACK = lazy_pattern(
-    r"\b(?:(?:is|are|am|'s|'re|'m) back|wieder (?:da|zurück|im|bei)|de retour|de vuelta|de volta|ha vuelto|voltou)\b"
-    "|вернул|回来|戻っ|वापस|عاد"
-)
+_BACK = phrase_pattern("changes", "BACK")
 # The words before what something goes back to.
 _RETURN_HINT = lazy_pattern("back|revert|zurück|wieder|vuel|volv|revenu|retour|volt|torn|верну|снова|回|戻")
 _RETURN = lazy_pattern(

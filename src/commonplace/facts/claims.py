@@ -16,8 +16,7 @@ from typing import NamedTuple
 from ..caching import cache_within
 from ..patterns import lazy_pattern
 from .abbreviations import split_at_ends
-from .change_phrases import Cue
-from .cues import mark_cues
+from .cues import Cue, mark_cues
 from .relations import list_verbs
 from .value_words import GOALS, NO_TOPICS, PLACE_PREPOSITIONS, PLANS
 from .words import (
@@ -43,41 +42,19 @@ _CLAUSE_END = lazy_pattern(
 _NAME = lazy_pattern(r"[A-ZÄÖÜÁÉÍÓÚ][\w-]+(?= )")  # that a note begins with
 _PRONOUN = lazy_pattern(r"^(?:and |but )?(he|she|they|his|her|their)\b(?!')", re.IGNORECASE)
 _POSSESSIVES = ("his", "her", "their")
-_TOPIC_MARKS = word_set("は が を 归 是 在 由 叫 用 放 存 住 أصبح هو هي")
+_TOPIC_MARKS = word_set("claims", "TOPIC_MARKS")
 _ENGLISH = lazy_pattern(r"\b(?:the|is|are|was|we|my|our|i|of|for|and)\b", re.IGNORECASE)
 _ROMANCE_GOAL = lazy_pattern(r"\ba (?=[A-ZÁÉÍÓÚÂÊÔ])")  # `pasamos los archivos a Drive`; in English, `a` is an article
-PRONOUNS = word_set(
-    """
-    i we you he she they it this that these those there who what which everyone someone yo nosotros ella ellos je j il
-    elle nous vous ils elles on eu ele ela nós eles ich wir er sie es ihr man 私 俺 僕 我 я мы он она они вы ты मैं हम
-    वह वे यह أنا نحن
-    """
-)
+PRONOUNS = word_set("claims", "PRONOUNS")
 # Verbs and auxiliaries beside those of relations: what is before them is what a clause is about.
 _FRENCH_WE = "on"
-_VERBS = word_set(
-    """
-    has have had can should must may might would shall need needs gets get got been being go goes going
-    come comes came live lives sit sits lie lies keep keeps ship ships return returns read reads follow follows require
-    requires target targets charge charges work works happen happens belong belongs took takes take
-    läuft laufen steht stehen findet finden kommt kommen geht gehen befindet befinden kümmert betreut macht machen
-    wurde wurden hat haben gibt soll sollen muss kann startet fährt öffnet schließt gilt
-    trouve trouvent tient tiendra tourne tournent aura auront ont peut doit gère gèrent utilise utilisent ouvre ferme
-    part arrive coûte fait font passe marche fonctionne lieu
-    queda quedan encuentra corre corren está están tiene tienen debe puede sale llega abre cierra lleva lleva usa
-    fica ficam roda rodam tem têm deve pode sai chega abre fecha cuida cuidam usa usam foi foram
-    лежит лежат хранится хранятся находится находятся стоит стоят проходит работает работают отвечает отвечают ведет
-    ведёт занимается есть был была было были будет будут начинается идет идёт едет
-    होती होता होते होगी होगा है हैं था थी थे रहता रहती रहते देखता देखती देखते हूँ
-    يعيش تعيش يسكن تسكن يستخدم تستخدم يكون تكون كان كانت يعمل تعمل يقع تقع يبدأ تبدأ محفوظة محفوظ
-    """
-)
-_CLOCK_WORDS = word_set("am pm oclock uhr h noon midnight horas heures часов बजे 点 時")
-_MONEY_WORDS = word_set("euro euros eur dollar dollars usd pounds gbp reais pesos рублей руб 元 円 k")
-_DATE_WORDS = word_set("月 日")
-_PER = word_set("a an per pro par por al à im je в")  # `39 a month`
+_VERBS = word_set("claims", "VERBS")
+_CLOCK_WORDS = word_set("claims", "CLOCK_WORDS")
+_MONEY_WORDS = word_set("claims", "MONEY_WORDS")
+_DATE_WORDS = word_set("claims", "DATE_WORDS")
+_PER = word_set("claims", "PER")
 _DATE = lazy_pattern(r"\d{1,2}(?:st|nd|rd|th)|\d{4}-\d\d-\d\d|\d{1,2}\.\d{1,2}\.(?:\d+)?|\d{1,2}/\d{1,2}(?:/\d+)?")
-_LASTING_GOALS = word_set("в на à au aux auf by with に 为")  # also said of where something is
+_LASTING_GOALS = word_set("claims", "LASTING_GOALS")
 # The first word in lower case after the noun of a German subject.
 _GERMAN_VERB = lazy_pattern(
     r"^((?:Der|Die|Das|Den|Unsere?|Meine?) (?:[a-zäöüß]+ )?[A-ZÄÖÜ][\w-]+) [a-zäöüß]+(?:t|en)(?= )"

@@ -14,32 +14,21 @@ from ..caching import cache_within
 from ..patterns import lazy_pattern
 from .claims import PRONOUNS, list_all_verbs
 from .cues import is_english
-from .word_lists import MONTHS_AND_DAYS
-from .words import content_stems, fold, function_words, is_unspaced, split_words, word_set
+from .words import content_stems, fold, function_words, is_unspaced, read_list, split_words, word_set
 
 _MAX_CHARACTERS = 300  # of a sentence that is looked at
 _MAX_VERB_PLACE = 5  # words before the verb of a clause
 _MIN_UNSPACED_CHARACTERS = 4  # of a clause in a script without spaces
-_JOINTS = """
-    and but while whereas though although y e pero mientras aunque et mais mas enquanto embora und aber während doch
-    sowie и а но пока хотя зато और लेकिन मगर जबकि ولكن لكن بينما
-    """
-_WORDS = "|".join(_JOINTS.split())
+_WORDS = "|".join(read_list("clauses", "JOINTS").split())
 _CUT = lazy_pattern(
     rf"((?:\s*[,;،؛]\s+|\s+[–—-]\s+|\s+)(?:(?:{_WORDS}|tandis que|alors que)\s+)"
     r"|\s*[,;]\s+|\s+[–—-]\s+|\s*[،؛]\s*|\s+و(?=[يتن]\w{2,})"
     r"|[、，；]\s*(?:但是|而且|并且|同时|不过|但|并|而|一方|そして)?|但是|而且|并且|同时)",
     re.IGNORECASE,
 )
-_ADVERBS = word_set(
-    """
-    also always usually often never still now then only sometimes mostly auch immer meist oft nie también siempre nunca
-    aussi toujours jamais também sempre тоже также всегда часто обычно
-    """
-)
-# They are also nouns: `on the road and at work`.
-_NOUNS = word_set("work use end run play start open close lead take go part cost study need")
-_OWNERS = word_set("the a my our your his her their its")
+_ADVERBS = word_set("clauses", "ADVERBS")
+_NOUNS = word_set("clauses", "NOUNS")
+_OWNERS = word_set("clauses", "OWNERS")
 _DEVANAGARI = lazy_pattern("[\u0900-\u097f]")
 _VERB_ENDINGS = lazy_pattern(
     r"[a-zà-ÿ]{2,}(?:t|en|te|ten|a|e|é|ó|ou|eu|iu|am|em|an|ent|ait|ons|aba|ava|ía|ia)"
@@ -47,7 +36,7 @@ _VERB_ENDINGS = lazy_pattern(
     r"|و?[يتن][\u0600-\u06ff]{2,}"
 )
 _ENGLISH_VERB = lazy_pattern(r"[a-z]{3,}(?:[^s\W]s|ed)")
-_NO_VERBS = word_set(MONTHS_AND_DAYS)
+_NO_VERBS = word_set("words", "MONTHS_AND_DAYS")
 
 
 class Clause(NamedTuple):

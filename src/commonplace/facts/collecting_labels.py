@@ -9,52 +9,25 @@ from __future__ import annotations
 
 from ..patterns import lazy_pattern
 from .statements import Statement
-from .value_words import MANY_VALUED_NOUNS, OWNED_MARKS
-from .words import content_stems, fold, is_amount, is_month_or_day, is_number, split_words, stem, word_set
+from .value_words import FOR, MANY_VALUED_NOUNS, OF
+from .words import (
+    content_stems,
+    fold,
+    is_amount,
+    is_month_or_day,
+    is_number,
+    phrase_pattern,
+    split_words,
+    stem,
+    word_set,
+)
 
-# What is to be done with the things that a label collects.
-_TO_DO = lazy_pattern(
-    r"\bto (?:read|watch|try|buy|visit|see|call|do|learn|check|fix|pack|bring|cook|make|eat|drink|play|write|book|order"
-    r"|get|review|test|ask|discuss|listen|explore|follow|avoid|remember|invite|meet|study|sell|return|hear|look)\b"
-    r"|\b(?:zu|zum) (?:lesen|sehen|schauen|anschauen|kaufen|besuchen|probieren|ausprobieren|erledigen|lernen|kochen"
-    r"|hören|klären|prüfen|mitnehmen)\b"
-    r"|\bà (?:lire|voir|regarder|acheter|faire|visiter|essayer|tester|appeler|apprendre|écouter)\b"
-    r"|\b(?:por|para|que|a) (?:leer|ver|comprar|visitar|probar|hacer|llamar|aprender|estudiar|cocinar|ler|assistir"
-    r"|fazer|ligar|experimentar)\b|\bda (?:leggere|vedere|guardare|comprare|visitare|provare|fare)\b"
-    r"|\bк (?:прочтению|просмотру|покупке|изучению)\b"
-    r"|\b(?:прочитать|почитать|посмотреть|купить|сделать|посетить|попробовать|выучить)\b|للقراءة|للمشاهدة|للشراء"
-    "|待[读看买办做]|要[读看买]的|想[读看去买]|[読観見]みたい|[観見]たい|行きたい|買うもの|読む本"
-)
-_SEVERAL = MANY_VALUED_NOUNS | word_set(
-    """
-    intolerance symptom diagnosis condition medication medicine contraindication vaccination ingredient quote wish
-    requirement request prerequisite gotcha caveat assumption constraint exception achievement expense purchase
-    allergie unverträglichkeit symptom diagnose medikament zutat abhängigkeit zitat wunsch anforderung risiko ausgabe
-    alergia intolerancia síntoma medicamento ingrediente dependencia cita deseo requisito riesgo gasto
-    intolérance symptôme médicament ingrédient dépendance citation souhait exigence risque dépense
-    intolerância sintoma dependência citação desejo risco
-    аллергия симптом лекарство ингредиент зависимость цитата желание требование риск एलर्जी حساسية दवा دواء
-    """
-)
+_TO_DO = phrase_pattern("labels", "TO_DO")
+_SEVERAL = MANY_VALUED_NOUNS | word_set("labels", "SEVERAL")
 _UNSPACED_SEVERAL = lazy_pattern("过敏|症状|用药|依赖|食材|アレルギー|症状|服用|依存|材料")
-# What happens now and then: each line tells of another time.
-_EVENTS = word_set(
-    """
-    incident outage downtime bug crash error failure accident alert fix bugfix hotfix workout
-    vorfall störung ausfall fehler unfall incidente fallo caída avería accidente
-    panne accident erreur falha queda acidente инцидент сбой ошибка авария
-    """
-)
+_EVENTS = word_set("labels", "EVENTS")
 _UNSPACED_EVENT = lazy_pattern("故障|事故|事件|障害|不具合")
-# They end as plurals do, and are none.
-_SINGULAR = word_set(
-    """
-    hours headquarters news series lens canvas alias atlas gas os ios macos kubernetes postgres jenkins sales maths
-    physics logistics christmas dns tls css https aws gps sms cms sas nas preis kurs mes lunes martes miércoles jueves
-    viernes temps cours pays prix corps accès succès repas jours days minutes seconds weeks months years
-    atrás más demais tres trois seis gros pass address access process
-    """
-)
+_SINGULAR = word_set("labels", "SINGULAR")
 # Other plurals than those with an `s`.
 _PLURAL = lazy_pattern(
     r"\w*(?:ideen|fragen|(?:ung|heit|keit|schaft|ion|tät)en|[gmt]ien|bücher|filme|fehler|wünsche|aufgaben|medikamente|zutaten"
@@ -62,7 +35,7 @@ _PLURAL = lazy_pattern(
 )
 _NO_PLURALS = ("ss", "us", "is", "'s", "ics", "preis", "kurs", "haus")
 _MIN_PLURAL_CHARACTERS = 4
-_OWNERS = OWNED_MARKS | word_set("for für para pour per для with in at on to from by")
+_OWNERS = OF | FOR | word_set("labels", "WITH")
 _ITEM = lazy_pattern(r"[,;、，/]| (?:and|und|et|y|e|и) ")
 
 

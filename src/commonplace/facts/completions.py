@@ -3,7 +3,8 @@
 It has to name everything that the task names, and to say that it is done: by a checked box, by a word such as `done`,
 or by the past of the task's verb (`book the hotel`, then `Booked the hotel`). When in doubt, the task stays open.
 
-The tables are by language, and need no detection of it: forms of one language hardly ever fit words of another.
+Regular past forms are made by rule, irregular ones are in a list. All are by language, and need no detection of it:
+forms of one language hardly ever fit words of another.
 """
 
 from __future__ import annotations
@@ -16,102 +17,64 @@ from typing import NamedTuple
 
 from ..caching import cache_within
 from ..patterns import lazy_pattern
-from .past_forms import list_past_forms, may_be_past
 from .tasks import find_task_text, has_obligation, has_open_task, says_done
-from .words import content_stems, fold, function_words, is_number, split_words, strip_accents, word_set
+from .words import (
+    content_stems,
+    fold,
+    function_words,
+    is_number,
+    list_phrases,
+    read_table,
+    split_words,
+    strip_accents,
+    word_set,
+)
 
 _MAX_DONE_WORDS = 30  # of a statement that may close a task
 _MAX_KEYS = 8
 _MIN_UNSPACED_CHARACTERS = 2
-_MARKERS = {  # which say so anywhere in a statement
-    "english": r"done|finished|completed|dealt with|took care of|taken care of|(?:ticked|checked|crossed) off",
-    "german": r"erledigt|abgeschlossen|geschafft|fertig",
-    "spanish": r"hech[oa]s?|terminad[oa]s?|completad[oa]s?|acabad[oa]s?|terminé|terminamos|acab(?:é|amos) de",
-    "french": r"faite?s?|terminée?s?|finie?s?|réglée?s?|effectuée?s?",
-    "portuguese": r"feit[oa]s?|concluíd[oa]s?|terminad[oa]s?|terminei|concluí|acab(?:ei|amos) de",
-    "italian": r"fatt[oaie]|finit[oaie]|completat[oaie]|terminat[oaie]|ho finito",
-    "dutch": r"gedaan|klaar|afgerond|voltooid",
-    "russian": r"сделано|сделал[аи]?|готово|выполнен[оаы]?|выполнил[аи]?|закончил[аи]?|завершил[аи]?|завершен[оаы]?",
-    "arabic": r"تم|تمت|أنجزت|أنجزنا|انتهيت|انتهينا|اكتمل\w*",
-    "hindi": r"(?:कर|हो) (?:दिया|दी|दिए|लिया|ली|लिए|गया|गयी|गई|गए|चुक\S*)|किया|पूरा हुआ",
-    "korean": r"완료\S*|끝\S*|\S*(?:했|하였|됐|되었)\S*|마쳤\S*",
-}
+_MARKERS = list_phrases("tasks", "MARKERS")
 _UNSPACED_MARKERS = (
     "了|已|完成|搞定|[办辦]好|完[毕畢]|完了|[済终終]|(?:した|ました|った|んだ|いた)(?:[よねぞ]?[。!！]?$)"
 )
 _ENDS = "complete|resolved|closed|listo|lista|hecho|pronto|pronta|ok|fait|klaar|af|√|✓|✔|✅|☑"  # at either end of it
-_NOT_DONE = {  # it is denied, planned, wished, tried, nearly done, or no more
-    "english": """
-        not no never without yet almost nearly half partly partially halfway will shall would should could can may
-        might must need needs needed if unless when until before after want wants wish hope hopes plan plans planned
-        try tries tried trying failed forgot forget refused cancelled canceled going soon tomorrow later next""",
-    "german": """
-        nicht nie niemals kein keine keinen ohne fast beinahe halb teilweise wird werden werde soll sollte sollten muss
-        müssen will wollen kann könnte falls wenn sobald bevor bis versucht vergessen storniert morgen später bald""",
-    "spanish": """
-        no nunca sin casi medio parcialmente será debe deben debería quiero quiere si cuando antes todavía aún intenté
-        olvidé cancelado cancelada cancelé mañana""",
-    "french": """
-        ne n pas jamais sans presque moitié partiellement sera doit doivent devrait faut veux veut si quand avant encore
-        essayé oublié annulé annulée demain""",
-    "portuguese": """
-        não nunca sem quase metade parcialmente será deve devem deveria quero quer se quando antes ainda tentei esqueci
-        cancelado cancelada amanhã""",
-    "italian": """
-        non mai senza quasi metà parzialmente sarà deve devono dovrebbe bisogna voglio vuole se quando prima ancora
-        provato dimenticato annullato annullata domani""",
-    "dutch": """
-        niet nooit geen zonder bijna half deels zal zullen moet moeten wil kan als wanneer voordat geprobeerd vergeten
-        geannuleerd morgen later""",
-    "russian": """
-        не нет никогда без почти наполовину частично будет будут надо нужно должен должна если когда пока хочу пытался
-        забыл забыла отменил отменили отменен завтра""",
-    "arabic": "لا لم لن ليس ليست بدون تقريبا سوف يجب إذا عندما قبل حاولت نسيت غدا",
-    "hindi": "नहीं मत अभी लगभग आधा अगर जब पहले कल करूँगा करेंगे चाहिए बाकी",
-    "korean": "안 못 아직 거의 내일 않았다 않음",
-}
 _UNSPACED_NOT_DONE = "没|未|不|别|差点|如果|明天|将|ない|なかった|ません|まだ|もし|明日|たい|못|않|아직|안 "
-_DROPPED = {  # it will not be done at all
-    "english": r"won't|will not|(?:not|never) going to|decided (?:not to|against)|no longer (?:need|want|plan)\w*"
-    r"|(?:no|don't) need to|not (?:\S+ ){1,6}after all|cancel(?:l?ed|ling)|dropped|scrapped|ditched|skipp(?:ed|ing)",
-    "german": r"doch nicht|doch kein\w*|nicht mehr|entfällt|verzichten|gestrichen|lassen wir|verworfen",
-    "spanish": r"ya no|al final no|no (?:vamos|voy) a|descart\w+|cancel\w+",
-    "french": r"finalement pas|(?:ne|n') ?\S+ plus|(?:ne )?(?:va|vais|allons) pas|renonc\w+|annul\w+|abandonn\w+",
-    "portuguese": r"(?:já )?não (?:vamos|vou)|não (?:\S+ ){1,4}mais|desist\w+|cancel\w+",
-    "italian": r"non (?:\S+ ){1,4}più|alla fine non|rinunc\w+|annull\w+",
-    "dutch": r"toch niet|toch geen|niet meer|geschrapt",
-    "russian": r"больше не|не буд(?:ем|у)|решил[аи]? не|отмен\w+|передумал[аи]?",
-    "arabic": r"لن|ألغينا|ألغيت",
-    "hindi": r"नहीं कर(?:ेंगे|ूँगा|ूंगा|ूँगी|ूंगी)|रद्द",
-    "korean": r"안 하기로|하지 않기로|취소\S*",
-}
+_DROPPED = list_phrases("tasks", "DROPPED")
 _UNSPACED_DROPPED = "不打算|不.{1,10}了|取消|放弃|しないこと|やめ|中止|見送"
-_FOR_NOW = word_set(
-    """
-    yet today tonight tomorrow week before until till unless if now noch heute morgen woche bis bevor todavía aún hoy
-    semana antes encore aujourd'hui semaine avant ainda hoje ancora oggi nog vandaag ещё еще сегодня пока
-    """
-)
+_FOR_NOW = word_set("tasks", "FOR_NOW")
 _UNTIL = frozenset(("until", "till", "bis"))
-_KEPT_VERBS = word_set("make made get got go goes going find found say said let")  # function words, but what a task is
-_SAYS_LITTLE = word_set(
-    """
-    todo todos task tasks reminder remind fixme pending still need needs to please asap forget remember our we
-    yesterday today tonight morning afternoon evening finally successfully online now just also too
-    gestern heute eben endlich online jetzt gerade vorhin nun hoy ayer ya recién hier aujourd'hui déjà enfin
-    hoje ontem já finalmente ieri oggi già vandaag gisteren net eindelijk вчера сегодня уже наконец
-    करना करनी करने आज امس أمس اليوم 오늘 어제 방금 이미
-    have has had been was were is are hat haben wurde wurden ist sind heb hebben is zijn è sono ho abbiamo hanno stato
-    stata stati state j ai avons été a ont он она het de een il lo la gli i le un una uno del della l
-    """
-)
-_DEADLINES = word_set("by before until till bis vor antes avant até entro voor tegen до к")
+_KEPT_VERBS = word_set("tasks", "KEPT_VERBS")
+_SAYS_LITTLE = word_set("tasks", "SAYS_LITTLE")
+_DEADLINES = word_set("tasks", "DEADLINES")
 _BREAK = lazy_pattern(r"[,;:.!()–—]+(?=\s|$)|\s-+\s|[，。、；：！（）]")
 _UNSPACED_RUN = lazy_pattern("[\u3400-\u4dbf\u4e00-\u9fff]+|[\u30a1-\u30ff]+")
 _KOREAN = lazy_pattern("^[\uac00-\ud7a3]+$")
 _KOREAN_PARTICLE = lazy_pattern("(?<=..)(?:을|를|이|가|은|는|에|도|의)$")
 _KOREAN_VERB = lazy_pattern("(?<=..)(?:하기|하다|해야|해|할|했.*|하였.*|됐.*|되었.*|됨|함)$")
 _CLOCK_OR_DATE = lazy_pattern(r"\d{1,2}[:.]\d\d|\d{4}-\d\d(?:-\d\d)?|\d{1,2}/\d{1,2}(?:/\d{2,4})?")
+_MIN_ROOT_CHARACTERS = 2
+_ENDINGS = (  # the ending of the infinitive, and those of the past and of the participle that take its place
+    ("ar", "ado ada ados adas é ó amos aron aste ei ou aram"),  # Spanish, Portuguese
+    ("er", "ido ida idos idas í ió imos ieron eu emos eram é ée és ées"),  # and French
+    ("ir", "ido ida idos idas í ió imos ieron iu iram i ie is ies"),
+    ("re", "u ue us ues"),
+    ("are", "ato ata ati ate ai ò ammo arono"),  # Italian
+    ("ere", "uto uta uti ute ei é emmo erono"),
+    ("ire", "ito ita iti ite ii ì immo irono"),
+    ("ать", "ал ала али ало ан ана ано аны"),  # Russian
+    ("ять", "ял яла яли яло ян яна яно яны"),
+    ("ить", "ил ила или ило ен ена ено ены ён"),
+    ("еть", "ел ела ели ело"),
+    ("нуть", "нул нула нули нуто нут нута"),
+    ("ти", "л ла ли ло"),
+)
+_SEPARABLE = (
+    "ab an auf aus bei ein fest frei her hin los mit nach um vor weg weiter zu zurück zusammen af op in uit door"
+)
+_INSEPARABLE = ("be", "ver", "er", "ent", "zer", "miss", "ge", "über", "unter", "wider", "her", "ont")
+_DOUBLED = lazy_pattern("([^aeiouy][aeiouy])([bdgklmnprtvz])$")
+_LONG_VOWEL = lazy_pattern("(?<![aeiou])([aeou])([bcdfgklmnprstvz])$")  # written once in an open syllable of Dutch
+_IRREGULAR = read_table("past_forms", "IRREGULAR")
 
 
 class _Phrase(NamedTuple):
@@ -152,7 +115,7 @@ def may_be_done(text: str, box: str) -> bool:
 
 def completes(older: str, older_box: str, newer: str, newer_box: str) -> bool:
     """Return whether a newer statement says that the task of an older one is done."""
-    if newer_box == " " or not may_be_done(older, older_box):
+    if newer_box == " " or not tells_done(newer, newer_box) or not may_be_done(older, older_box):
         return False
     return _is_about(_read_task(older), _read_done(newer, newer_box))
 
@@ -172,7 +135,7 @@ def leaves_open(older: str, older_box: str, newer: str) -> bool:
 
 def drops(older: str, older_box: str, newer: str) -> bool:
     """Return whether a newer statement says that the task of an older one will not be done any more."""
-    if not may_be_done(older, older_box) or not _says_dropped(fold(newer)):
+    if not _says_dropped(fold(newer)) or not may_be_done(older, older_box):
         return False
     return _is_about(_read_task(older), _Done(_read_phrase(fold(newer)), is_marked=True))
 
@@ -341,7 +304,7 @@ def _list_bases(word: str) -> Iterator[str]:
 
 @cache
 def _find_marker() -> re.Pattern[str]:
-    anywhere = "|".join(_MARKERS.values())
+    anywhere = "|".join(_MARKERS)
     return re.compile(
         rf"(?<!\w)(?:{anywhere})(?!\w)|^\W*(?:{_ENDS})\s*[:：–—-]|[:：–—-]\s*(?:{_ENDS})\W*$|[√✓✔✅☑]|{_UNSPACED_MARKERS}"
     )
@@ -349,14 +312,14 @@ def _find_marker() -> re.Pattern[str]:
 
 @cache
 def _find_dropped() -> re.Pattern[str]:
-    anywhere = "|".join(_DROPPED.values())
+    anywhere = "|".join(_DROPPED)
     return re.compile(rf"(?<!\w)(?:{anywhere})(?!\w)|{_UNSPACED_DROPPED}")
 
 
 @lru_cache(maxsize=4_096)
 def _is_marker(word: str) -> bool:
     """Return whether a word says that something is done, and is no part of what it is."""
-    return re.fullmatch("|".join((*_MARKERS.values(), _ENDS)), word) is not None
+    return re.fullmatch("|".join((*_MARKERS, _ENDS)), word) is not None
 
 
 @cache
@@ -366,4 +329,80 @@ def _find_unspaced_denial() -> re.Pattern[str]:
 
 @cache
 def _not_done() -> frozenset[str]:
-    return word_set(" ".join(_NOT_DONE.values()))
+    return word_set("tasks", "NOT_DONE")
+
+
+@cache_within(250_000)
+def list_past_forms(verb: str) -> frozenset[str]:
+    """Return the past forms of a word, as if it were a verb as a dictionary lists it."""
+    regular = (*_form_english(verb), *_form_by_ending(verb), *_form_germanic(verb), *_form_arabic(verb))
+    return _irregular().get(verb, frozenset()).union(regular) - {verb}
+
+
+@cache
+def _irregular() -> dict[str, frozenset[str]]:
+    table: dict[str, frozenset[str]] = {}
+    for text in _IRREGULAR.values():
+        for row in fold(text).split():
+            base, _, forms = row.partition("=")
+            table[base] = table.get(base, frozenset()) | frozenset(forms.split(","))
+    return table
+
+
+@cache
+def _irregular_pasts() -> frozenset[str]:
+    return frozenset[str]().union(*_irregular().values())
+
+
+def may_be_past(word: str) -> bool:
+    """Return whether a word looks like the past of a verb, whichever that is."""
+    return word in _irregular_pasts() or _past_pattern().search(word) is not None
+
+
+@cache
+def _past_pattern() -> re.Pattern[str]:
+    endings = sorted({each for _, pasts in _ENDINGS for each in pasts.split()})
+    return re.compile(
+        rf"(?<=\w\w)(?:ed|{'|'.join(endings)})$|ge\w+(?:t|d|en)$|^(?:{'|'.join(_INSEPARABLE)})\w+(?:t|d|en)$"
+        r"|iert$|tet?e?n?$|[\u0600-\u06ff](?:ت|نا)$"
+    )
+
+
+def _form_english(verb: str) -> Iterator[str]:
+    if not verb.isascii() or len(verb) < _MIN_ROOT_CHARACTERS:
+        return
+    if verb.endswith("e"):
+        yield f"{verb}d"
+    elif verb.endswith("y") and verb[-2] not in "aeiou":
+        yield f"{verb[:-1]}ied"
+    else:
+        yield f"{verb}ed"
+        if _DOUBLED.search(verb):
+            yield f"{verb}{verb[-1]}ed"
+
+
+def _form_by_ending(verb: str) -> Iterator[str]:
+    for ending, pasts in _ENDINGS:
+        root = verb.removesuffix(ending)
+        if root != verb and len(root) >= _MIN_ROOT_CHARACTERS:
+            yield from (root + past for past in pasts.split())
+
+
+def _form_germanic(verb: str) -> Iterator[str]:
+    """Yield the forms of a German or Dutch verb: buchen, gebucht; abholen, abgeholt; betalen, betaald."""
+    root = verb.removesuffix("en") if verb.endswith("en") else verb.removesuffix("n")
+    if root == verb or len(root) < _MIN_ROOT_CHARACTERS:
+        return
+    for each in {root, _LONG_VOWEL.sub(r"\1\1\2", root)}:
+        yield from (each + ending for ending in ("te", "ten", "ete", "eten", "de", "den"))
+        yield from (f"ge{each}{ending}" for ending in ("t", "et", "d", "en"))
+        if each.startswith(_INSEPARABLE) or each.endswith("ier"):
+            yield from (each + ending for ending in ("t", "et", "d"))
+        for prefix in _SEPARABLE.split():
+            if each.startswith(prefix) and len(each) > len(prefix) + _MIN_ROOT_CHARACTERS:
+                yield from (f"{prefix}ge{each[len(prefix) :]}{ending}" for ending in ("t", "et", "d", "en"))
+
+
+def _form_arabic(verb: str) -> Iterator[str]:
+    if "\u0600" <= verb[:1] <= "\u06ff":
+        yield from (f"{verb}ت", f"{verb}نا")

@@ -1,18 +1,16 @@
-"""Which kinds of phrases a text has: that something changed, was taken back, is open or was decided (`phrases.py`)."""
+"""Which kinds of phrases a text has: that something changed, was taken back, is open or was decided."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache, partial
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from ..caching import cache_within
 from ..patterns import lazy_pattern
-from .change_phrases import Cue
-from .phrases import PHRASES
-from .word_lists import FUNCTION_WORDS
-from .words import compile_pattern, fold, function_words, word_set
+from ..word_lists import split_phrases
+from .words import compile_pattern, fold, function_words, read_table, word_set
 
 # `I used to like it`, not `I got used to it` nor `it is used to cut bread`
 _BEFORE_OTHER_USES = ("get", "gets", "got", "getting", "being", "is", "are", "be", "was", "were", "am", "never")
@@ -21,15 +19,16 @@ _WORD = lazy_pattern(r"[\w'ऀ-ॣ०-෿]+")
 _LITERAL = lazy_pattern(r"[\w'ऀ-ॣ०-෿]+:?")
 _FIRST_GROUP = lazy_pattern(r"\(\?:([^()]*)\)")
 _GROUP = lazy_pattern(r"\(\?[:<!][^()]*(?:\([^()]*\)[^()]*)*\)(?:\{[^}]*\}|[?*+])?|.\?")
-_ENGLISH_WORDS = word_set("the is are of and my our we i it's i'm with for it at from by this that be to their his")
+_ENGLISH_WORDS = word_set("cues", "ENGLISH_WORDS")
 _SIMPLE = lazy_pattern(r"(?P<plain>[\w' :ऀ-ॣ०-෿]+?)(?P<ending>\\[wS][*+])?")
 _VARIABLE = lazy_pattern(r"(?:\[[^\]]*\]|\\\w)(?:\{[^}]*\}|[?*+])?")
 _PLAIN = lazy_pattern(r"[\w' :ऀ-ॣ०-෿]+")
+ChangeCue = Literal["change", "weak change", "retraction", "decision", "resolution", "hint"]
+Cue = Literal[ChangeCue, "trouble", "open", "addition", "tentative", "past"]
 CHANGE_CUES: frozenset[str] = frozenset(("change", "weak change", "retraction"))
 _UNSPACED_NO = "不没"
 _UNSPACED_ENDS = "了"
 _PREFIX = 3  # letters of a word that phrases with inflections are asked for first
-_SEPARATOR = lazy_pattern(r"\s*\| |\s*\|\n\s*")
 
 
 def has_cue(folded: str, cue: Cue) -> bool:
@@ -113,7 +112,7 @@ def _guess_language(folded: str) -> str:
 @cache
 def _other_function_words() -> frozenset[str]:
     """Return the function words of other languages than English."""
-    return function_words() - frozenset(FUNCTION_WORDS["english"].split())
+    return function_words() - frozenset(read_table("words", "FUNCTION_WORDS")["english"].split())
 
 
 @cache_within(2_000_000)
@@ -123,17 +122,23 @@ def _find_words(folded: str) -> frozenset[str]:
 
 def _find_possible(folded: str, cues: Collection[Cue]) -> Iterator[tuple[Cue, str]]:
     """Yield the phrases of these kinds that a text may have, those of a kind that share a word as one pattern."""
+    return (possible for possible in _list_possible(folded) if possible[0] in cues)
+
+
+@cache_within(500_000)
+def _list_possible(folded: str) -> tuple[tuple[Cue, str], ...]:
+    """Return the phrases that a text may have; cached, as each kind is looked for by itself."""
     words = _find_words(folded)
     required = _collect_phrases(_choose_script(words))
+    possible: list[tuple[Cue, str]] = []
     for table, starts in ((required.by_word, words), (required.by_prefix, {word[:_PREFIX] for word in words})):
         for start in table.keys() & starts:
             for cue, parts, phrases in table[start]:
-                if cue not in cues:
-                    continue
                 for part in parts:  # mostly there is none, and a search takes longer
                     if part in folded:
-                        yield cue, phrases
+                        possible.append((cue, phrases))
                         break
+    return tuple(possible)
 
 
 # Those phrases of each kind that share a word: of each its longest part that is plain text, and all as one pattern.
@@ -150,7 +155,7 @@ class _RequiredWords(NamedTuple):
 @cache
 def _collect_phrases(script: str) -> _RequiredWords:
     required = _RequiredWords({}, {})
-    for cue in PHRASES:
+    for cue in get_args(Cue):
         words: dict[str, list[str]] = {}
         prefixes: dict[str, list[str]] = {}
         for phrase in _list_phrases(cue, script):
@@ -205,7 +210,7 @@ def _pattern(cue: Cue, script: str) -> re.Pattern[str]:
 
 @cache
 def _any_unspaced_pattern() -> re.Pattern[str]:
-    return re.compile("|".join(_pattern(cue, "unspaced").pattern for cue in PHRASES))
+    return re.compile("|".join(_pattern(cue, "unspaced").pattern for cue in get_args(Cue)))
 
 
 def _guard(phrases: Iterable[str]) -> str:
@@ -216,11 +221,6 @@ def _guard(phrases: Iterable[str]) -> str:
 
 def _list_phrases(cue: Cue, script: str) -> list[str]:
     """Return the phrases of English, of all languages with spaces between words, or of those without."""
-    tables = PHRASES[cue]
+    tables = read_table("cues", cue.upper().replace(" ", "_"))
     names = [name for name in tables if name != "unspaced"] if script == "spaced" else [script]
-    return [phrase for name in names for phrase in _split(tables[name])]
-
-
-def _split(table: str) -> list[str]:
-    """Return the phrases of a table: a bar between two phrases has spaces around it."""
-    return [phrase.strip() for phrase in _SEPARATOR.split(f"{table} ") if phrase.strip()]
+    return [phrase for name in names for phrase in split_phrases(tables[name])]

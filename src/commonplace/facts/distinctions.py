@@ -9,12 +9,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from ..patterns import lazy_pattern
-from .aspects import are_of_other_aspects
-from .change_phrases import Cue
+from .aspects import CLOCK, NOT_SINCE, are_of_other_aspects, are_of_other_days, have_other_predicates
 from .claims import read_first_claim, read_plain_words, read_topics, split_clauses
-from .cues import find_cue, mark_cues
-from .days import are_of_other_days
-from .predicates import have_other_predicates
+from .cues import Cue, find_cue, mark_cues
 from .relations import FIRST_PERSON
 from .slots import is_attribute
 from .statements import Statement
@@ -25,13 +22,16 @@ from .value_words import (
     ARTICLES,
     CONTRASTS,
     DETERMINERS,
+    FOR,
     GENERIC,
+    KIN,
     NEGATIONS,
-    OWNED_MARKS,
+    OF,
     OWNER_MARKS,
     PLANS,
     PREPOSITIONS,
     RELATIVES,
+    REPORTING,
     STATES,
 )
 from .words import (
@@ -40,20 +40,16 @@ from .words import (
     has_kana_or_kanji,
     is_number,
     is_unspaced,
+    join_phrases,
     list_capitalised,
+    phrase_pattern,
+    read_table,
     split_words,
     stem,
     word_set,
 )
 
-# Words of a subject that tell no thing from another: `the new port` is the port.
-_GENERIC = word_set(
-    """
-    new current latest updated official final actual next default own same whole correct real
-    neu neue neuer neues aktuell aktuelle nouveau nouvelle actuel actuelle nuevo nueva actual novo nova atual
-    nuovo nuova attuale новый новая новое новые текущий текущая
-    """
-)
+_GENERIC = word_set("distinctions", "GENERIC")
 _UNSPACED_CASE = lazy_pattern("测试|生产|开发|预发|本番|テスト|開発|[0-9一二三四]階|[0-9一二三四]楼")
 _UNSPACED_VERB = lazy_pattern("[はが是为在改]")
 _UNSPACED_RELATIVE = lazy_pattern(
@@ -63,54 +59,23 @@ _UNSPACED_RELATIVE = lazy_pattern(
 )
 _LETTER = lazy_pattern(r"(?<=[^\W\d_] )[A-HJ-Z](?![\w'.])")
 _VERSION = lazy_pattern(r"v?\d+(?:\.\d+)+")
-_NOT_DONE = lazy_pattern(
-    r"\b(?:reject(?:ed|s)|declined|refused|vetoed|turned down|voted down|abgelehnt|verworfen|rechaz\w+|refus[ée]e?s?"
-    r"|rejet[ée]e?s?|recus\w+|rejeit\w+|rifiutat\w|respint\w|отклон\w+|отказал\w*)\b|否决|拒绝|却下|अस्वीकार|رفض"
-)
+_NOT_DONE = phrase_pattern("distinctions", "NOT_DONE")
 _PUT_OFF = lazy_pattern(
     r"\b(?:postponed|deferred|on hold|put off|delayed|verschoben|zurückgestellt|vertagt|aplazad\w|pospuest\w"
     r"|report[ée]e?|adiad\w|rinviat\w|отлож\w+)\b(?! (?:to|until|till|auf|bis|al|para|au|à|на|до)\b)"
     r"|(?:推迟|延期)(?!到)"
 )
-_EXCEPTION = lazy_pattern(
-    r"(?<!since )(?<!from )(?<!seit )(?<!ab )(?<!desde )(?<!depuis )\b(?:this week|this time|this once"
-    r"|did (?:\w+ ){1,4}(?:last night|yesterday|today)|just today"
-    r"|today only|only today|diese woche|dieses mal|diesmal|nur heute|cette semaine|cette fois|esta semana|esta vez"
-    r"|questa settimana|questa volta|desta vez|ausnahmsweise|exceptionally|excepcionalmente|exceptionnellement"
-    r"|на этой неделе|в этот раз)\b|本周|这周|这次|今週|今回|例外的に"
-)
-# Another day, named where the older statement names none; not `from Monday on`.
+_EXCEPTION = lazy_pattern(NOT_SINCE + join_phrases("distinctions", "EXCEPTION"))
 _OTHER_DAY = lazy_pattern(
-    r"(?<!as of )(?<!since )(?<!from )(?<!starting )(?<!until )(?<!till )(?<!seit )(?<!ab )(?<!desde )(?<!depuis )"
-    r"(?<!до )"
-    r"\b(?:today|tomorrow|tonight|last night|yesterday|heute|morgen|gestern|mañana|ayer|demain|hier|amanhã|ontem|завтра"
-    r"|вчера|en navidad|on (?:christmas|easter|new year|mon|tues|wednes|thurs|fri|satur|sun)\w*|an ostern|zu ostern"
-    r"|в (?:понедельник|вторник|среду|четверг|пятницу|субботу|воскресенье))\b|कल |غدا|明天|昨天|明日|昨日"
+    rf"{NOT_SINCE}(?<!as of )(?<!until )(?<!till )(?<!до )" + join_phrases("distinctions", "OTHER_DAY")
 )
-_CLOCK = lazy_pattern(r"\d{1,2}[:h.]\d\d|\b(?:at|um|à|a las|às|to|until|till|до|bis) \d|\d ?(?:am|pm|uhr|बजे|点|時)")
-# It goes on as it was: `we stay in Hamburg after all`.
-_STAYS = lazy_pattern(
-    r"\b(?:stays?|staying|remains?|remaining|keeps?|still|bleib(?:t|en|e)|weiterhin|nach wie vor|immer noch|sigue\w*"
-    r"|seguimos|permanece\w*|queda(?:mos)?|reste(?:nt|ons)?|restera|toujours|encore|continua\w*|fica(?:mos)?|rimane|resta|ancora"
-    r"|остаётся|остается|остаёмся|по-прежнему)\b|仍|还是|留在|引き続き|まだ"
-)
+_STAYS = phrase_pattern("distinctions", "STAYS")
 _AGAIN = lazy_pattern(r"\b(?:again|wieder|de nuevo|otra vez|à nouveau|de novo|di nuovo|снова)\b|又|再び")
-# What is denied; not `not only`, nor `not X but Y`.
-_DENIAL = lazy_pattern(
-    r"\b(?:(?P<english>not(?! only)|no longer|never|used to|\w+n't|no(?= \w+ (?:to|for|any|at|left)\b))|keine?[nmrs]?"
-    r"|nicht(?! nur)|nie|ya no|nunca|não|pas|plus|не|больше не)\b|不(?!是)|没有|不再"
-)
-# Verbs that only say that something is so: what is denied is their subject.
+_DENIAL = phrase_pattern("distinctions", "DENIAL")
 _HAPPENING = frozenset(
     map(
         stem,
-        word_set(
-            """
-            happen happening place ahead suit suits fit fits apply applies hold holds exist exists count work works
-            statt stattfinden stattfindet passt klappt gilt lieu convient tient celebra sirve vale acontece rola serve
-            состоится подходит годится
-            """
-        ),
+        word_set("distinctions", "HAPPENING"),
     )
 )
 _BUT = lazy_pattern(r"\b(?:but|sondern|sino|mais|mas|ma|а)\b|而是")
@@ -118,52 +83,34 @@ _REASON = lazy_pattern(
     r"[,(]| (?:since|because|as|due to|after|so|in|weil|da|wegen|seit|porque|desde|por|parce que|car|depuis|perché"
     r"|потому что)\b"
 )
-_NARROWING = word_set("locally lokal localmente localement temporarily vorübergehend temporalmente")
-_KIN = word_set(
-    """
-    wife husband sister brother mother father mom dad mum parents son daughter uncle aunt cousin neighbour neighbor
-    friend colleague boss frau mann schwester bruder mutter vater eltern sohn tochter onkel tante nachbar freund
-    freundin esposa marido mujer hermana hermano madre padre hijo hija tío tía vecino vecina amigo amiga
-    femme mari sœur frère mère père fils fille oncle voisin ami amie
-    """
+_NARROWING = word_set("distinctions", "NARROWING")
+_KIN = KIN | word_set("distinctions", "COLLEAGUES")
+# In English, where a name is the same in every case.
+_WEEKDAYS = frozenset(
+    day for name in ("WEEKDAYS", "WEEKLY_DAYS") for day in read_table("words", name)["english"].split()
 )
-_WEEKDAY = lazy_pattern(r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?")
 _PERSON_CLAUSE = lazy_pattern(
     r"(?:and |but |so |und |aber |y |pero |et |mais |e |mas )?(?:he|she|er|sie|él|ella|il|elle|ele|ela|он|она) "
 )
 _CHARGE = "lead"  # the relation whose value is who is in charge
-_REPORTING = word_set("says said told confirmed reports wrote sagt meint dit dice disse diz сказал сказала говорит")
 _CLAUSE_MARK = lazy_pattern(r"[,;:–—]\s")
 # Somebody moves something, or moves themselves to something that is no place.
 _MOVE = lazy_pattern(
     r"^(?:\w+ ){1,3}?(?:(?:has|have|just|recently) )*(?:moved|relocated|transferred|switched|shifted|handed|passed)"
     r"(?: (?:the|a|an|his|her|their|our|my|its) (?P<thing>\w+))?(?: .*?)?\bto (?P<target>.+)$"
 )
-_NO_PLACES = word_set(
-    """
-    team squad group department division project role position job shift laptop computer machine phone tablet plan tier
-    account version framework language branch editor schedule row rows desk desks seat table floor class grade
-    """
-)
+_NO_PLACES = word_set("distinctions", "NO_PLACES")
 _CLOCK_TIME = lazy_pattern(r"\b\d{1,2}(?:[:h.]\d\d)(?: ?(?:am|pm))?\b|\b\d{1,2} ?(?:am|pm|uhr)\b")
 _DAY_NUMBER = lazy_pattern(r"\d{4}-\d\d-\d\d|\d{1,2}\.\d{1,2}\.|\d{1,2}/\d{1,2}(?:/\d{2,4})?")
 _NUMBER = lazy_pattern(r"\d+")
 _COMPOUND = lazy_pattern(r"\b([^\W_]+-[^\W_]+) ([^\W_]+)")
 _CHANGES: tuple[Cue, ...] = ("change", "weak change")
-_CASES = word_set(
-    "in for on at during between within für bei während zwischen en para durante entre pour pendant per в для"
-)
+_CASES = word_set("distinctions", "CASES")
 _MAX_ENDING_CHARACTERS = 4  # in which two forms of a word differ
 _UNLIKE_WORDS = ({"product", "production"}, {"products", "production"}, {"checkout", "check"}, {"checkin", "check"})
-_FOR = word_set("for für para pour per для between zwischen entre tra между")
+_FOR = FOR | word_set("distinctions", "BETWEEN")
 _MAX_NUMBERED_WORDS = 3  # before the number of a thing
-IRREGULAR_PAST = word_set(
-    """
-    left went came got took sold won lost sent made gave sank fell broke rose grew ran shut quit met kept held began
-    had did became brought bought built burst cut drew drove flew hit paid put read saw said set shot split spoke
-    stood stole swept taught told tore wrote
-    """
-)
+IRREGULAR_PAST = word_set("distinctions", "IRREGULAR_PAST")
 
 
 def are_told_apart(older: Statement, newer: Statement, *, has_one_subject: bool = False) -> bool:
@@ -274,9 +221,7 @@ def _is_owner(statement: Statement, name: str, known: Sequence[str] = ()) -> boo
         if words[at + 1 : at + 2] == ("'s",):  # not `Ben's sick` nor `the heating's fixed`
             return len(owned) > 1 and owned[0] not in STATES and not owned[0].endswith(("ed", "ing"))
         before = [word for word in words[:at] if word not in ARTICLES]
-        is_owned = (
-            not OWNED_MARKS.isdisjoint(before[1:][-1:]) and before[-2] not in PLANS
-        )  # not `the visit of the dentist`
+        is_owned = not OF.isdisjoint(before[1:][-1:]) and before[-2] not in PLANS  # not `the visit of the dentist`
         return is_owned or not OWNER_MARKS.isdisjoint(words[at + 1 : at + 2])
     return False
 
@@ -301,7 +246,7 @@ def _is_on_another_day(older: Statement, newer: Statement) -> bool:
         return not _find_dates(older).issuperset(_find_dates(newer))
     if not _OTHER_DAY.search(fold(newer.text)) or _OTHER_DAY.search(fold(older.text)):
         return False
-    return bool(_CLOCK.search(fold(older.text))) and bool(_CLOCK.search(fold(newer.text)))
+    return bool(CLOCK.search(fold(older.text))) and bool(CLOCK.search(fold(newer.text)))
 
 
 def _moves_something_else(older: Statement, newer: Statement) -> bool:
@@ -409,7 +354,7 @@ def _read_subject(statement: Statement) -> tuple[str, ...]:
     if not relation or any(word.upper() not in statement.text for word in own):  # `EU` is no first person
         return ()
     words = statement.words[: relation.at]
-    start = max(_find_clause(statement.text, words), _find_last(words, _REPORTING))
+    start = max(_find_clause(statement.text, words), _find_last(words, REPORTING))
     nouns = (at for at in range(start, len(words)) if words[at] in DETERMINERS and words[at - 1] not in PREPOSITIONS)
     start = next(nouns, start)
     plain = set(read_plain_words(statement.text))  # without `finally`, `stopped` and other words of change
@@ -555,7 +500,7 @@ def _have_other_names(older: Statement, newer: Statement) -> bool:
     `my flight to Rome`; or are about other people, and give another day, too."""
     if not older.relation or not newer.relation:
         first = [each.words[0] for each in (older, newer)]
-        days = [set(_WEEKDAY.findall(" ".join(each.words))) for each in (older, newer)]
+        days = [_WEEKDAYS.intersection(each.words) for each in (older, newer)]
         are_people = first[0] != first[1] and first[0] not in newer.words and first[1] not in older.words
         return are_people and all(days) and days[0].isdisjoint(days[1]) and _begin_with_names(older, newer)
     names = [_names_before_verb(each) for each in (older, newer)]

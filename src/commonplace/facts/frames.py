@@ -31,12 +31,12 @@ from .words import content_stems, has_capitals, is_amount, is_capitalised_within
 _MAX_VALUE_WORDS = 9
 _MAX_NAME_WORDS = 6
 _MIN_ROLE_WORDS = 2  # of what two statements end with, if they begin with two names
-_DROPPED = word_set("the a an now currently actually just also already still nowadays officially jetzt ahora désormais")
+_DROPPED = word_set("frames", "DROPPED")
 _PAST_BE = frozenset(("was", "were"))
-_LASTING = word_set("based living working employed enrolled located married registered staying")
-_MODALS = word_set("can could should would may might will must shall")
-_CLAUSE_STARTS = word_set("and but so because when while which who that if as or")
-_PARTICIPLES = word_set("born written made built founded sung led held won drawn done")
+_LASTING = word_set("frames", "LASTING")
+_MODALS = word_set("frames", "MODALS")
+_CLAUSE_STARTS = word_set("frames", "CLAUSE_STARTS")
+_PARTICIPLES = word_set("frames", "PARTICIPLES")
 
 
 class Frame(NamedTuple):

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from ..patterns import lazy_pattern
+from .words import phrase_pattern, word_set
 
 NameKind = Literal["person", "project", "system", "name"]
 MAX_NAME_WORDS = 4
@@ -21,27 +22,13 @@ _WORD = lazy_pattern(r"[^\W_][\w'’-]*")
 _WIKILINK = lazy_pattern(r"\[\[[^\[\]\n]*\]\]")  # has names as files have them
 _CODE = lazy_pattern(r"```.*?(?:```|\Z)|`[^`\n]*`|<!--.*?(?:-->|\Z)|https?://\S+|^---\n.*?\n---\n", re.DOTALL)
 _BREAK = lazy_pattern(r"[.!?:;]\s|\n|[|*#>\]\[()\"“”]")  # what ends a name between two words
-_NO_NAME_WORDS = """
-a an and are as at be but by can did do for from has have he her here his how i if in is it its let me my no not
-of on or our she so that the their then there they this to today tomorrow was we were what when where who why
-will with yesterday you your monday tuesday wednesday thursday friday saturday sunday mondays tuesdays
-wednesdays thursdays fridays saturdays sundays january february march april may june july august september
-october november december todo note ok yes utc
-"""
-_NO_NAMES = frozenset(_NO_NAME_WORDS.split())
+_NO_NAMES = word_set("names", "NO_NAMES")
 _PERSON = lazy_pattern(
     r"\s+(?:prefers|likes|wants|asked|asks|said|says|thinks|told|leads|owns|works|lives|joined|left|wrote|writes|found|fixed|"
     r"covers|pairs|agreed|agrees|decided|suggested|knows|builds|keeps|learns|moved|looks|raised|calls|answers)\b"
 )
-_PROJECT = lazy_pattern(
-    r"\b(?:project|launch\w*|ship(?:s|ped)?|milestone|roadmap|sprint|deadline|kick-?off|rollout|migration)\b",
-    re.IGNORECASE,
-)
-_SYSTEM = lazy_pattern(
-    r"\b(?:server|database|deploy\w*|upgrade\w*|outage|alert\w*|latency|connections?|queues?|backups?|config\w*|crash\w*|install\w*|"
-    r"version|api|cluster|bill|cache|gauge|p95|ms|tables?|logs?|release)\b",
-    re.IGNORECASE,
-)
+_PROJECT = phrase_pattern("names", "PROJECT", re.IGNORECASE)
+_SYSTEM = phrase_pattern("names", "SYSTEM", re.IGNORECASE)
 _NEAR_CHARACTERS = 300  # on each side of a name, on its line
 _LOWER_SHARE = 0.2  # of the times that a name is written, how often it may be in lower case
 _PERSON_SHARE = 0.12  # of the mentions of a person that are followed by what people do

@@ -16,7 +16,7 @@ from ..patterns import lazy_pattern
 from .claims import read_first_claim
 from .links import Link
 from .statements import Statement, read_statements
-from .value_words import CONTEXT_LABELS, DETERMINERS, GENERIC
+from .value_words import CONTEXT_LABELS, DETERMINERS, FOR, GENERIC, OF
 from .words import (
     content_stems,
     fold,
@@ -36,36 +36,11 @@ _NO_LETTERS = lazy_pattern(r"[\W_]+")
 _NAMED = lazy_pattern(
     r"(?:\s(?:of|for|on|in|at|von|für|bei|de|del|du|da|do|para|pour|di|для)\s)?\b(?P<name>[^\W\d_][\w-]*)(?:['’]s)?\s"
 )
-# Names of pages and headings that say what kind of notes there are, not what they are about.
-_KINDS_OF_PAGES = word_set(
-    """
-    memory memories note notes fact facts world scratchpad handoff summary summaries overview index readme todo todos
-    task tasks open question questions decision decisions decided log journal diary daily weekly monthly history change
-    changes changelog update updates status state current background context general misc miscellaneous other various
-    project projects people person contact contacts team profile preferences preference user users about info
-    information data details learned lessons working archive inbox idea ideas plan plans planning schedule calendar
-    event events meeting meetings reference references record records main home work personal private important latest
-    recent setup settings config configuration conventions rules style glossary faq list lists item items page pages
-    notiz notizen aufgaben offen entscheidungen entschieden projekt projekte personen leute kontakte termine stand
-    aktuell verlauf änderungen allgemein sonstiges wichtig ideen pläne team profil vorlieben
-    notas tareas decisiones proyecto proyectos personas contactos equipo estado historial cambios ideas planes agenda
-    general varios perfil preferencias
-    notes tâches décisions projet projets personnes contacts équipe état historique changements idées agenda divers
-    notas tarefas decisões projeto projetos pessoas contatos equipe estado histórico mudanças ideias planos
-    заметки задачи решения проект проекты люди контакты команда статус история изменения идеи планы разное
-    ملاحظات مهام قرارات مشروع مشاريع أشخاص فريق नोट्स नोट कार्य निर्णय परियोजना लोग टीम
-    """
-)
+_KINDS_OF_PAGES = word_set("pages", "KINDS_OF_PAGES")
 _KIND_STEMS = frozenset(map(stem, _KINDS_OF_PAGES))
-# The writer is the same on every page; `we` may be others on each.
-_WRITER = word_set(
-    """
-    i me my mine ich mich mir mein meine meinen je j moi mon ma mes yo mi mis mí eu meu minha я мой моя мне أنا मैं मेरा
-    मेरी
-    """
-)
-_OWNER_MARKS = word_set("of for von für de del du da do di для")
-_GERMAN_DETERMINERS = word_set("der die das den dem des ein eine einen einem einer unser unsere mein meine kein keine")
+_WRITER = word_set("pages", "WRITER")
+_OWNER_MARKS = FOR | OF
+_GERMAN_DETERMINERS = word_set("pages", "GERMAN_DETERMINERS")
 
 
 @cache_within(500_000)

@@ -10,7 +10,7 @@ from functools import cache
 from typing import NamedTuple
 
 from ..patterns import lazy_pattern
-from .words import content_stems, fold, function_words, word_set
+from .words import content_stems, fold, function_words, read_table, word_set
 
 _LABEL = lazy_pattern(
     r"([^\W\d_][^:：.!?\n]{0,60}?)\s*(?:\([^)]*\)\s*)?(?:[:=](?!\d)|：|\s[–—-]>?\s|→)\s*(\S.*)", re.DOTALL
@@ -20,64 +20,13 @@ _MAX_LABEL_WORDS = 6
 _MAX_SUBJECT_WORDS = 16
 _AM = "am"
 _GERMAN_HAVE = frozenset(("hat", "haben", "habe"))
-_BE = "is are am will was were isn't become becomes became"
-_KINDS = {
-    "be": f"""
-        {_BE} es son está están será seran serán est sont sera seront é são fica ficam será ist sind wird
-        werden liegt lautet heißt beträgt находится будет называется стоит""",
-    "home": """
-        live lives living lived reside resides residing move moved moves relocated relocate based vivo vive
-        vivimos viven mudé mudamos habite vis vit vivons moro mora moramos mudei wohne wohnt wohnen lebe lebt
-        leben живу живет живёт живем живём переехал переехала переехали déménagé déménage mudou zog umgezogen""",
-    "work": """
-        work works working worked employed trabajo trabaja travaille trabalho trabalha arbeite arbeitet
-        работаю работает joined устроился устроилась""",
-    "prefer": """
-        prefer prefers prefiero prefiere préfère prefiro prefere bevorzuge bevorzugt предпочитаю предпочитает""",
-    "use": """
-        use uses using run runs usamos uso usa utilise utilisons uso usam nutze nutzen benutzen используем
-        использую""",
-    "own": "own owns owned lead leads leading manages manage handles handle maintains runs",
-    "cost": "cost costs weigh weighs cuesta coûte custa kostet стоит",
-    "play": "play plays played playing",
-    "speak": "speak speaks spoke",
-    "start": """
-        start starts begins begin ends end closes close opens open takes take meets meet due expires expire
-        arrives arrive departs depart leaves empieza termina comienza commence finit começa termina beginnt
-        endet начинается заканчивается""",
-    "reach": "listens listen points resolves redirects defaults binds happen happens occur occurs",
-    "have": "has have",
-    "go": "goes attend attends attending study studies studying studied",
-    "belong": "belongs belong pertenece appartient pertence gehört принадлежит",
-    "fate": "died born graduated retired",
-    "mean": "called named means stands",
-}
-# They say by themselves that the writer does it, and begin a sentence.
-_WRITERS_VERBS = word_set(
-    """
-    prefiero prefiro предпочитаю uso usamos utilizo vivo vivimos moro moramos trabajo trabalho живу живём живем работаю
-    использую используем
-    """
-)
-_LEADING = word_set(
-    """
-    actually now currently so well yes and but also update fyi correction note oh ok okay btw sorry today since
-    then however because that as of i think i'm just the a an
-    """
-)
-# What refers to something said before: without it, nobody knows what.
-_POINTING = word_set(
-    """
-    it this that these those there he she they you what which who how where when why here everything nothing
-    something anything one someone everyone thing things all some his her their its esto eso esta esa ello él
-    ella ce cela ça il elle ils elles on isso isto ele ela es er sie das dies man это он она они все всё यह वह
-    ये वे هذا هذه هو هي
-    """
-)
-_NOUN_STARTS = frozenset(("with", "of", "for", "at", "from", "my", "the", "our", "your"))
+_WRITERS_VERBS = word_set("relations", "WRITERS_VERBS")
+_LEADING = word_set("relations", "LEADING")
+_POINTING = word_set("relations", "POINTING")
+_NOUN_STARTS = word_set("relations", "NOUN_STARTS")
 _CLAUSE_STARTS = frozenset(("that", "which", "who"))
-YOU = word_set("you your yours yourself")
-FIRST_PERSON = word_set("i we me my our yo nosotros je nous eu nós ich wir я мы मैं हम أنا نحن")
+YOU = word_set("relations", "YOU")
+FIRST_PERSON = word_set("relations", "FIRST_PERSON")
 
 
 class Relation(NamedTuple):
@@ -91,7 +40,7 @@ class Relation(NamedTuple):
 @cache
 def list_verbs() -> dict[str, str]:
     """Return the verbs of relations with their kinds."""
-    return {verb: kind for kind, verbs in _KINDS.items() for verb in fold(verbs).split()}
+    return {verb: kind for kind, verbs in read_table("relations", "KINDS").items() for verb in fold(verbs).split()}
 
 
 def find_relation(words: tuple[str, ...]) -> Relation | None:

@@ -24,50 +24,11 @@ from .relations import YOU
 from .statements import Statement
 from .states import read_states
 from .value_words import EVENT_WORDS, NEGATIONS, PLACE_PREPOSITIONS, VAGUE_STARTS
-from .words import content_stems, fold, has_capitals, is_amount, is_unspaced, split_words, stem, word_set
+from .words import content_stems, fold, has_capitals, is_amount, is_unspaced, read_table, split_words, stem, word_set
 
-# Nouns that only name an attribute of something, those of one meaning together.
-_ATTRIBUTES = {
-    "date": "date day time fecha hora datum uhrzeit heure data horário дата время तारीख समय تاريخ وقت",
-    "deadline": """
-        deadline due frist abgabe abgabetermin límite plazo entrega échéance limite délai prazo срок сдача сдачи आखिरी
-        نهائي
-    """,
-    "start": "start begin beginning departure launch beginn inicio salida début départ início saída начало отправление",
-    "end": "end ending landing arrival ende fin llegada fim chegada конец прибытие",
-    "place": """
-        room venue location place office hosting hosted site spot raum ort treffpunkt saal sala lugar sitio alojamiento
-        salle lieu endroit local hospedagem место зал जगह مكان
-    """,
-    "address": "address adresse dirección endereço адрес पता عنوان",
-    "person": """
-        owner lead leader manager contact holder responsible charge ansprechpartner verantwortlich zuständig responsable
-        encargado encargada responsável ответственный ответственная जिम्मेदार مسؤول
-    """,
-    "price": """
-        price cost costs fee rate hourly preis kosten gebühr precio coste costo tarifa cuota prix coût tarif montant
-        preço custo taxa valor цена стоимость कीमत दाम سعر ثمن
-    """,
-    "rent": "rent miete alquiler loyer aluguel аренда किराया إيجار",
-    "budget": "budget etat presupuesto orçamento бюджет बजट ميزانية",
-    "salary": "salary gehalt sueldo salario salaire salário зарплата वेतन راتب",
-    "count": """
-        size count number capacity anzahl größe cantidad tamaño taille nombre tamanho размер количество число संख्या عدد
-        حجم
-    """,
-    "limit": "limit quota maximum minimum max min",
-    "weight": "weight gewicht peso poids вес वज़न وزن",
-    "height": "height altura рост",
-    "tool": """
-        provider client tool vendor supplier software app framework database language editor browser platform service
-        host anbieter werkzeug programm proveedor herramienta fournisseur outil fornecedor ferramenta поставщик
-        программа
-    """,
-    "name": "name called named title heißt llama appelle chama зовут называется नाम اسم",
-}
-# What is so for a while only, or is not so at all.
-_LIMITS = NEGATIONS | word_set("until till bis jusqu hasta até до तक حتى today tonight this heute hoy hoje сегодня")
-_PARTICLES = word_set("up down out over back off away")
+_ATTRIBUTES = read_table("slots", "ATTRIBUTES")
+_LIMITS = NEGATIONS | word_set("slots", "LIMITS")
+_PARTICLES = word_set("slots", "PARTICLES")
 _ATTRIBUTES_OF_STATES = {
     "name": "name",
     "place": "place",
@@ -304,4 +265,4 @@ def is_attribute(topic: str) -> bool:
 
 @cache
 def _index_attributes() -> dict[str, str]:
-    return {stem(word): kind for kind, words in _ATTRIBUTES.items() for word in word_set(words)}
+    return {stem(word): kind for kind, words in _ATTRIBUTES.items() for word in fold(words).split()}

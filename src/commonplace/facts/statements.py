@@ -18,17 +18,15 @@ from ..formats.blocks import ANSWER_START, strip_annotations
 from ..model import Hit
 from ..patterns import lazy_pattern
 from .abbreviations import split_at_ends
-from .change_phrases import ChangeCue, Cue
 from .claims import read_claims, split_clauses
 from .completions import list_task_stems, may_be_done
-from .cues import find_cues, has_cue
+from .cues import ChangeCue, Cue, find_cues, has_cue
 from .links import NO_ANSWERS, Answers, hash_words, read_answers_by_line
 from .relations import FIRST_PERSON, Relation, find_relation, label_of
 from .states import WRITER, find_ended, read_states, strip_articles
 from .tasks import names_tasks
 from .value_words import DONE, GENERIC, NEEDS, SENTIMENT_STEMS
-from .word_lists import CONTRACTIONS
-from .words import content_stems, fold, is_number, is_unspaced, remove_spaces, split_words, stem
+from .words import content_stems, fold, is_number, is_unspaced, read_table, remove_spaces, split_words, stem, word_set
 
 MAX_STATEMENTS = 60  # of one passage
 _MAX_CHARACTERS = 400  # of a statement that says one thing
@@ -56,7 +54,7 @@ _CORRECTION_LABEL = lazy_pattern(
 )
 _CLAUSE_END = lazy_pattern(r"[;,.:] (?:but |and |so )?| but | [–—-] ")
 _COMPLETED = lazy_pattern(r"\b(?:completed|finished)\b")  # what was to be done
-_THIRD_PERSON = frozenset(("he", "him", "his", "she", "her", "they", "them", "their", "it"))
+_THIRD_PERSON = word_set("statements", "THIRD_PERSON")
 _OTHER_FEELING = lazy_pattern("all about|used to (?:think|find)|no longer (?:need|plan|track)")
 _SPOTS = ("place", "tool", "spot")  # states of which one may change another
 _NOT_IN_A_TEXT = ("\0",)
@@ -457,7 +455,7 @@ def list_required(key: FactKey) -> tuple[str, ...]:
 @cache
 def _changed_stems() -> frozenset[str]:
     """Return the stems that a text may have without their letters: `shall` in `shan't`, `mai` in `12 May`."""
-    words = (*CONTRACTIONS, "12 may")
+    words = (*read_table("words", "CONTRACTIONS"), "12 may")
     return frozenset(stem for word in words for stem in content_stems(split_words(word)))
 
 

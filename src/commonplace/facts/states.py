@@ -1,7 +1,7 @@
 """States that verbs tell of and verbs change: `lives in`, `moved to`; `works at`, `left`; `leads`, `took over from`.
 
-`Ute moved to Lübeck` shares one word with `Ute lives in Kiel`, and says all the same where Ute lives now. A table
-(`state_forms.py`) has the forms that tell of a state, of its change, and of its end.
+`Ute moved to Lübeck` shares one word with `Ute lives in Kiel`, and says all the same where Ute lives now. The
+file `lists/states.txt` has the forms that tell of a state, of its change, and of its end.
 """
 
 from __future__ import annotations
@@ -10,15 +10,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import product
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from ..caching import cache_within
 from ..patterns import lazy_pattern
 from .claims import split_clauses
 from .forms import Form, compile_forms
 from .relations import FIRST_PERSON, list_verbs
-from .state_forms import FORMS, Phase
-from .value_words import ARTICLES, KIND_STEMS, OURS, PREPOSITIONS
+from .value_words import ARTICLES, KIND_STEMS, OF, OURS, PREPOSITIONS
 from .words import (
     compile_pattern,
     content_stems,
@@ -27,13 +26,16 @@ from .words import (
     has_kana_or_kanji,
     is_number,
     is_unspaced,
+    read_table,
     split_words,
     word_set,
 )
 
+Phase = Literal["state", "change", "end"]
 Verdict = Literal["changed", "ended", "other"]
 WRITER = ("i",)  # the subject of what somebody says of themselves
 _LABEL = lazy_pattern(r"([^:.!?,;\n]{2,40}): +(\S[^,;]*)")
+RELATIONS = ("place", "spot", "work", "name", "tool", "lead", "diet")
 _CHANGED_BY = {"spot": ("place", "tool"), "place": ("spot",)}  # other relations whose changes change a state, too
 # What is said of something that is no more. `E` is said of its subject, `O` of what somebody had or planned.
 _ENDED = r"""(?:
@@ -58,7 +60,7 @@ _ARABIC_END = lazy_pattern(r"^(?:أغلق|أغلقت|توفي|توفيت|مات|
 _UNSPACED_END = lazy_pattern(
     r"^(?P<s>[^、，。,]{2,14}?)(?:は|が|已经|已|就)*(?:关门|倒闭|停业|关张|去世|閉店|閉業|廃業|倒産|亡くな|他界)"
 )
-_UNSPACED_CONJUNCTIONS = word_set("直到 后来 之后 随后 于是 因此 他 她 它 他们 また その後 のち やがて 彼 彼女 それ")
+_UNSPACED_CONJUNCTIONS = word_set("states", "UNSPACED_CONJUNCTIONS")
 _RENEWED = lazy_pattern(
     r"^(?:(?:we|i|wir|ich|nous|on|j) )?(?:have |have got |got )?"
     r"(?:(?:just |finally )?(?:switched|changed|replaced)(?: our| my)?|a new"
@@ -115,21 +117,10 @@ _UNSPACED["lead"] = {
 _UNSPACED_TIMES = lazy_pattern(
     "上个?月|上周|去年|今年|昨天|今天|最近|现在|已经|先月|先週|昨日|去年|今は?|刚刚?|さん|さま|先生$"
 )
-_LEAD = word_set(
-    """
-    and but so then also update fyi btw sorry ok okay today yesterday actually heute gestern und hoy ayer y hier et
-    ontem e вчера и а अब теперь ahora agora jetzt now كما
-    """
-)
-# A value ends before one of these.
-_VALUE_ENDS = word_set(
-    """
-    and but since because as last this next from until after now so which who where when yesterday today in on for und
-    seit weil jetzt et depuis y desde e и с لأن منذ الآن
-    """
-)
-_GLUE = word_set("of 's von vom der des de du d' da do dos das del di по के की का of for")
-_FILLERS = word_set("week month year weekend s woche monat jahr semaine mois semana mes mês неделю месяц")
+_LEAD = word_set("states", "LEAD")
+_VALUE_ENDS = word_set("states", "VALUE_ENDS")
+_GLUE = OF | word_set("states", "GLUE")
+_FILLERS = word_set("states", "FILLERS")
 _WRITERS = FIRST_PERSON | {"j", "on", "私", "僕", "俺", "我", "我们"}
 _SLOTS = {
     "S": r"(?P<s>\S+(?: \S+){0,5}?)",
@@ -332,7 +323,13 @@ def _cut(words: list[str]) -> list[str]:
 @cache
 def _index_forms() -> dict[str, list[Form[_Tag]]]:
     """Return the forms by their triggers."""
-    table = [((relation, phase), rows) for relation, phases in FORMS.items() for phase, rows in phases.items()]
+    table = [
+        ((relation, phase), forms[phase])
+        for relation in RELATIONS
+        for forms in (read_table("states", f"FORMS_{relation.upper()}"),)
+        for phase in get_args(Phase)
+        if phase in forms
+    ]
     index: dict[str, list[Form[_Tag]]] = {}
     for form in compile_forms(table, _SLOTS, _LAST_SLOTS, longest_first=False, is_whole=False):
         for word in form.triggers:

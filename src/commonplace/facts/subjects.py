@@ -16,7 +16,7 @@ from .claims import read_plain_words
 from .cues import is_english
 from .relations import FIRST_PERSON
 from .statements import Statement
-from .value_words import ARTICLES, DETERMINERS, GOALS, NEGATIONS, PREPOSITIONS, VAGUE_STARTS
+from .value_words import ARTICLES, DETERMINERS, GOALS, KIN, NEGATIONS, PREPOSITIONS, REPORTING, VAGUE_STARTS
 from .words import (
     content_stems,
     fold,
@@ -48,28 +48,8 @@ _KIND = lazy_pattern(
 _ASIDE = lazy_pattern(r"\([^()]*\)")
 _CLAUSE_MARK = lazy_pattern(r"[,;]\s")
 _TOKEN = lazy_pattern(r"[^\W_](?:[\w./:'-]*\w)?")
-_PLACES = word_set(
-    """
-    in on at for im am auf bei beim für en para à au aux dans sur chez pour em no na nos nas a al nel nella su sul per
-    в во на для في على
-    """
-)
-_NO_PLACES = word_set(  # `at the moment`, `in fact`
-    """
-    moment end general future total average fact beginning ende moment wirklichkeit momento realidad réalité realidade
-    realtà самом деле الحقيقة الواقع
-    """
-)
-_REPORTING = word_set("says said told thinks sagt meint dit dice disse diz говорит сказал сказала")
-# Of which a man and a woman have nearly the same word.
-_KIN = word_set(
-    """
-    grandma grandpa grandmother grandfather granddaughter grandson stepmother stepfather abuela abuelo hermana hermano
-    hija hijo nieta nieto prima primo suegra suegro vecina vecino amiga amigo novia novio avó avô irmã irmão filha
-    filho neta neto sogra sogro vizinha vizinho namorada namorado nonna nonno zia zio figlia figlio cugina cugino
-    suocera suocero vicina vicino amica amico freundin freund nachbarin nachbar cousine cousin voisine voisin amie ami
-    """
-)
+_PLACES = word_set("subjects", "PLACES")
+_NO_PLACES = word_set("subjects", "NO_PLACES")
 _NO_PREPOSITIONS = ARTICLES | NEGATIONS  # `a` and `no` are, too, but not in every language
 _MAX_LEAD_WORDS = 2
 _MIN_SHARED = 2  # words besides the subject
@@ -163,7 +143,7 @@ def _read_lead(statement: Statement, other: Statement) -> list[str]:
             if is_over and word in PREPOSITIONS and word not in _NO_PREPOSITIONS:
                 return []
             continue
-        if is_over or word.endswith("ed") or word in _REPORTING or len(lead) == _MAX_LEAD_WORDS:
+        if is_over or word.endswith("ed") or word in REPORTING or len(lead) == _MAX_LEAD_WORDS:
             return []
         lead.append(word)
     return []
@@ -171,7 +151,7 @@ def _read_lead(statement: Statement, other: Statement) -> list[str]:
 
 def _is_in(word: str, other: Statement) -> bool:
     """Return whether a statement has a word in some form; `abuela` is no form of `abuelo`."""
-    return word in other.words or (stem(word) in other.stems and word not in _KIN)
+    return word in other.words or (stem(word) in other.stems and word not in KIN)
 
 
 def _may_be_subject(word: str, text: str) -> bool:

@@ -19,85 +19,20 @@ from .forms import Form, compile_forms
 from .links import Link
 from .relations import label_of
 from .statements import Statement
-from .value_words import CHARGES, TITLES
-from .words import compile_pattern, content_stems, fold, has_kana_or_kanji, is_capitalised, split_words, word_set
+from .value_words import CHARGES, KIN, TITLES
+from .words import (
+    compile_pattern,
+    content_stems,
+    fold,
+    has_kana_or_kanji,
+    is_capitalised,
+    read_list,
+    read_table,
+    split_words,
+    word_set,
+)
 
 Phase = Literal["holds", "is", "gets", "rises", "leaves"]
-_THE = (
-    "the/our/my/der/die/das/unser/unsere/mein/meine/el/la/nuestro/nuestra/mi/le/l/notre/mon/ma/o/nosso/nossa/meu/minha"
-    "/il/lo/il_nostro/la_nostra/de/het/onze/mijn"
-)
-_A = "a/an/ein/eine/un/une/una/uno/um/uma/een"
-_IS = "is/are/ist/sind/es/est/é/è/was/will_be/wird"
-_NOW = "now/jetzt/nun/ahora/maintenant/désormais/agora/ora/adesso/nu"
-_NEW = "new/neue/neuer/neues/nuevo/nueva/nouveau/nouvel/nouvelle/novo/nova/nuovo/nuova/nuov/nieuwe"
-_FORMS: dict[Phase, str] = {
-    "holds": f"""
-        H {_IS} {_THE} R
-        {_THE} R {_IS} H
-        H é a R
-        a R é H
-        H наш/наша R
-        наш/наша R H
-        H هو/هي R
-        हमारा/हमारी/हमारे R H है/हैं
-        H हमारा/हमारी/हमारे R है/हैं
-    """,
-    "is": f"""
-        H {_IS} {_A}? R
-    """,
-    "gets": f"""
-        H {_IS} {_NOW}? {_THE}? {_NEW} R
-        {_THE}? {_NEW} R {_IS}/heißt/se_llama/s_appelle/chama-se/si_chiama/heet H
-        H é agora? a nova R
-        a nova R é/chama-se H
-        H {_IS} {_NOW} {_THE} R
-        H becomes/became {_THE} {_NEW}? R
-        H takes_over/took_over/starts/started as {_THE}? {_NEW}? R
-        H replaces/succeeds/replaced/succeeded X as R
-        X handed/passed/gave/hands/passes over? {_THE} R role/job/position/duties/hat? over? to H
-        H took/takes/has_taken over? {_THE} R role/job/position/duties? over? from X
-        H hat {_THE} rolle/amt/posten/job von/vom/der/des/als? R von X übernommen
-        X hat {_THE} rolle/amt/posten/job von/vom/der/des/als? R an H abgegeben/übergeben
-        H a repris {_THE} rôle/poste de/d/du R
-        H asumió {_THE} puesto/cargo/papel de R
-        H assumiu {_THE} cargo/papel/posto de R
-        H теперь наш/наша? новый/новая? R
-        H наш/наша? новый/новая R
-        наш/наша? новый/новая R H
-        हमारा/हमारी/हमारे? नया/नई/नए R H है/हैं
-        H हमारा/हमारी/हमारे? नया/नई/नए R है/हैं
-        H هو/هي R الجديد/الجديدة
-        R الجديد/الجديدة هو/هي H
-    """,
-    "rises": f"""
-        H has/have/was/is/got now/just/recently/been? been? promoted/appointed/elected/named to/as? {_THE}/{_A}? R
-        H {_IS} {_NOW} {_A} R
-        H wurde/ist zum/zur R befördert/ernannt/gewählt
-        H fue/ha_sido/es ascendido/ascendida/nombrado/nombrada/promovido/promovida a/como? R
-        H a_été/est promu/promue/nommé/nommée R
-        H foi/é promovido/promovida/nomeado/nomeada a/para? R
-        H è_stato/è_stata promosso/promossa/nominato/nominata a? R
-        H повысили/повышен/повышена/назначили/назначен/назначена до? R
-    """,
-    "leaves": f"""
-        H has/have/is? just? left/quit/leaving/leaves {_THE} project/team/company/firm/group
-        H has/have/is? just? retired/resigned
-        H hat/haben {_THE} projekt/team/firma/unternehmen verlassen
-        H verlässt {_THE} projekt/team/firma/unternehmen
-        H ist in rente
-        H ha? dejó/dejado/deja {_THE} proyecto/equipo/empresa
-        H se_jubiló/se_ha_jubilado
-        H a quitté {_THE} projet/équipe/entreprise/société
-        H a pris sa retraite
-        H deixou/saiu_do/saiu_da {_THE}? projeto/equipe/equipa/time/empresa
-        H se_aposentou
-        H ha lasciato {_THE} progetto/squadra/team/azienda
-        H ушёл/ушел/ушла/уволился/уволилась из проекта/команды/компании/фирмы
-        H ने प्रोजेक्ट/टीम/कंपनी छोड़ दी/दिया
-        H ترك/تركت المشروع/الفريق/الشركة
-    """,
-}
 _UNSPACED: tuple[tuple[Phase, str], ...] = (
     ("gets", "(?P<h>[^，,。的は]{2,6}?)(?:现在)?是(?:我们的)?新(?:的|任)?(?P<r>[^，,。的]{2,8})$"),
     ("gets", "(?:我们的)?新(?:的|任)?(?P<r>[^，,。的是]{2,8})是(?P<h>[^，,。的]{2,6})$"),
@@ -111,18 +46,6 @@ _UNSPACED: tuple[tuple[Phase, str], ...] = (
     ("holds", "(?P<r>[^、。はが新]{2,8})は(?P<h>[^、。はが]{2,8}?)(?:さん|先生)?(?:です|だ)?$"),
     ("holds", "(?P<h>[^、。はが]{2,8}?)(?:さん|先生)?[がは](?P<r>[^、。はが新]{2,8}?)(?:です|だ)$"),
 )
-_HAS_NEW = """
-    H has/have/got/has_got a/an new T = V
-    H 's new T is/= V
-    H hat/haben einen/eine/ein neuen/neue/neues T = V
-    H neue/neuer/neues T ist/lautet/= V
-    H tiene/tenemos un/una nuevo/nueva T = V
-    H a/ont un/une nouveau/nouvel/nouvelle T = V
-    H tem/têm um/uma novo/nova T = V
-    H ha/hanno un/una/un' nuovo/nuova T = V
-    H heeft een nieuw/nieuwe T = V
-    у H новый/новая/новое T = V
-"""
 _SLOTS = {
     "H": r"(?P<h>\S+(?: \S+){0,3}?)",
     "R": r"(?P<r>\S+(?: \S+){0,3}?)",
@@ -133,38 +56,10 @@ _SLOTS = {
 _LAST_SLOTS = {
     "R": _SLOTS["R"] + r"(?: (?P<q>(?:of|for|at|in|on|von|vom|für|der|des|de|del|do|da|du|d|di|della|van|voor) .*))?"
 }
-_NO_HOLDERS = word_set(
-    """
-    it this that he she they i we you who which what there here one er sie es wir ich das dies der die él ella ellos eso
-    il elle ils ce c on ele ela isso lui lei он она они это वह यह هو هي
-    """
-)
-# What somebody stays, whatever else they become.
-_FAMILY = word_set(
-    """
-    father mother parent dad mum mom brother sister son daughter husband wife uncle aunt cousin grandfather
-    grandmother friend neighbour neighbor twin vater mutter bruder schwester sohn tochter mann frau freund freundin
-    nachbar nachbarin padre madre hermano hermana hijo hija marido esposa amigo amiga vecino vecina père mère frère
-    sœur fils fille mari femme ami amie voisin voisine pai mãe irmão irmã filho filha fratello sorella figlio figlia
-    отец мать брат сестра сын дочь муж жена друг подруга сосед oldest youngest tallest best first last only same
-    """
-)
-_JOBS = word_set(
-    """
-    developer engineer designer manager lead leader head director analyst architect consultant intern trainee
-    assistant associate accountant administrator editor researcher scientist nurse officer coordinator specialist
-    tester programmer supervisor apprentice clerk secretary vp president chief ceo cto cfo coo principal captain
-    teacher lawyer controller entwickler entwicklerin ingenieur ingenieurin designerin managerin leiter leiterin
-    teamleiter teamleiterin chef chefin praktikant praktikantin berater beraterin assistent assistentin azubi referent
-    referentin desarrollador desarrolladora ingeniero ingeniera diseñador diseñadora gerente jefe jefa director
-    directora analista becario becaria asistente coordinador coordinadora développeur développeuse ingénieur
-    ingénieure designeuse directeur directrice responsable stagiaire assistante chef analyste desenvolvedor
-    desenvolvedora engenheiro engenheira diretor diretora estagiário estagiária coordenador coordenadora sviluppatore
-    sviluppatrice ingegnere direttore direttrice responsabile stagista разработчик программист дизайнер менеджер
-    директор начальник стажёр стажер аналитик руководитель инженер
-    """
-)
-_UNIQUE = word_set("ceo cto cfo coo president chairman chairwoman chairperson chair principal mayor captain")
+_NO_HOLDERS = word_set("successions", "NO_HOLDERS")
+_FAMILY = KIN | word_set("successions", "RANKS")
+_JOBS = word_set("successions", "JOBS")
+_UNIQUE = word_set("successions", "UNIQUE")
 _GENDERS = frozenset(
     {("", "in"), ("", "a"), ("o", "a"), ("", "e"), ("er", "ère"), ("eur", "euse"), ("eur", "rice"), ("ore", "rice")}
     | {("en", "enne"), ("", "ка"), ("ь", "ница"), ("ão", "ã"), ("", "esse"), ("or", "ora")}
@@ -324,11 +219,14 @@ def _find_new_thing(older: Statement, newer: Statement) -> str:
 
 @cache
 def _compile_forms() -> list[Form[Phase]]:
-    table = [(phase, _FORMS[phase]) for phase in _ORDER]
+    forms = read_table("successions", "FORMS")
+    table = [(phase, forms[phase]) for phase in _ORDER]
     return compile_forms(table, _SLOTS, _LAST_SLOTS, longest_first=True, is_whole=True)
 
 
 @cache
 def _compile_new_things() -> list[re.Pattern[str]]:
-    forms = compile_forms([("", _HAS_NEW)], _SLOTS, _LAST_SLOTS, longest_first=True, is_whole=True)
+    forms = compile_forms(
+        [("", read_list("successions", "HAS_NEW"))], _SLOTS, _LAST_SLOTS, longest_first=True, is_whole=True
+    )
     return [compile_pattern(form.pattern) for form in forms]

@@ -13,40 +13,12 @@ from collections.abc import Iterable
 from functools import cache
 
 from ..caching import cache_within
-from .words import fold, strip_accents
+from .words import fold, list_phrases, strip_accents, word_set
 
 OPEN_TASK = "☐"  # which some people write themselves
 
-_LABELS = {  # what a line with a task begins with, before a colon
-    "english": r"todos?|to-?do'?s?|to do|fixme|pending|next steps?|action items?|outstanding|unfinished|reminder"
-    r"|open(?: (?:questions?|points?|items?|tasks?|issues?|bugs?|tickets?))?|still to do|left to do",
-    "german": r"offen|offene (?:punkte|fragen|aufgaben)|(?:noch )?zu (?:tun|erledigen)|noch offen|nachste schritte",
-    "spanish": r"pendientes?|por hacer|tareas|proximos pasos",
-    "french": r"(?:reste )?a faire|en attente|en suspens|prochaines etapes",
-    "portuguese": r"pendentes?|pendencias?|por fazer|a fazer|tarefas",
-    "italian": r"da fare|in sospeso|prossimi passi",
-    "dutch": r"te doen|nog te doen|openstaand|volgende stappen",
-    "russian": r"сделать|задачи|осталось|следующие шаги",
-}
-_PHRASES = {  # what says so anywhere in a line
-    "english": r"\btodo\b(?! (?:list|app)s?\b)|\bstill (?:needs?|has|have) to\b|\bremind (?:me|us) to\b"
-    r"|\b(?:don't|do not) forget to\b|\b(?:is|are) still (?:open|missing|pending|outstanding|to be done)\b"
-    r"|\bremains? to be done\b|\b(?:is|are) left to (?:do|be done)\b"
-    r"|\b(?:not|isn't|aren't) (?:done|finished|completed) yet\b|\bnot yet (?:done|finished|completed)\b",
-    "german": r"\b(?:muss|mussen) noch\b|\bnoch (?:offen|zu (?:tun|erledigen|klaren))\b|\bsteht noch aus\b"
-    r"|\bnicht vergessen\b",
-    "spanish": r"\b(?:queda|quedan|falta|faltan) por\b|\b(?:tarea|asunto) pendiente\b|\bno olvidar\b",
-    "french": r"\breste a\b|\bne pas oublier\b",
-    "portuguese": r"\b(?:fica|falta|faltam) por\b|\bnao esquecer\b",
-    "italian": r"\b(?:resta|ancora) da fare\b|\bnon dimenticare\b",
-    "dutch": r"\bmoet(?:en)? nog\b|\bniet vergeten\b",
-    "russian": r"\bосталось\b|\b(?:нужно|надо) еще\b|\bеще (?:нужно|надо)\b|\bне забыть\b",
-    "chinese": r"待[办辦]|待处理|未完成|还要做|还需要|别忘了",
-    "japanese": r"やること|要対応|残タスク|未完了|しなければならない|忘れずに",
-    "korean": r"할 일|해야 (?:한다|함|합니다)|미완료|잊지 말",
-    "arabic": r"\bلم يتم بعد\b|\bلا تنس\b|\bمهم[هة] معلق[هة]\b",
-    "hindi": r"करना (?:है|बाकी)|बाकी है|लंबित",
-}
+_LABELS = list_phrases("tasks", "LABELS")
+_PHRASES = list_phrases("tasks", "PHRASES")
 # What a note begins with that says what its writer has to do. Many such notes are no tasks to ask for, so they are not
 # indexed as open; but what they name may be done.
 _OBLIGATIONS = {
@@ -62,34 +34,11 @@ _OBLIGATIONS = {
     "arabic": r"يجب (?:ان |علي |علينا )?|لازم |علينا ان |علي ان ",
     "chinese": "(?:我|我们)?(?:还)?(?:得|要|需要|必须)",
 }
-_QUESTIONS = {
-    "english": r"\b(?:left|remains|remaining|still) to (?:do|be done|finish)\b|\bnext steps?\b|\baction items?\b"
-    r"|\b(?:open|pending|outstanding|unfinished|remaining) (?:to-?dos?|tasks?|items?|points?|work|things?|business)\b"
-    r"|\b(?:my|our|the|any|all) to-?dos?\b(?! app)|\bto-?dos\b|\bto-?do list\b|^\W*to-?do\W*$"
-    r"|\bwhat (?:else )?(?:do|should|must) (?:i|we) (?:still )?(?:have to |need to )?do(?: next| now)?\W*$"
-    r"|\bwhat(?:'s| is| are) (?:still )?(?:open|pending|left|unfinished|outstanding|missing|to do)\W*$",
-    "german": r"\b(?:noch )?zu (?:tun|erledigen)\b|\boffenen? (?:punkte|aufgaben|themen)\b|\bist (?:noch )?offen\b"
-    r"|\bsteht noch (?:an|aus)\b|\bnachsten? schritte\b|\b(?:muss|mussen) (?:ich|wir|man) noch\b",
-    "spanish": r"\b(?:tareas|cosas|temas|asuntos) pendientes\b|\b(?:queda|esta|hay) (?:algo )?pendiente\b"
-    r"|\b(?:(?:queda|quedan|falta|hay) )?(?:algo )?por hacer\b|\bproximos pasos\b|\b(?:tengo|tenemos) que hacer\b",
-    "french": r"\b(?:reste|est)(?:-t-il)? a faire\b|\btaches (?:ouvertes|restantes|en attente)\b|\bprochaines etapes\b",
-    "portuguese": r"\b(?:tarefas|coisas) pendentes\b|\b(?:falta|por) fazer\b|\bproximos passos\b"
-    r"|\b(?:tenho|temos) (?:que|de) fazer\b",
-    "italian": r"\b(?:resta|rimane|ancora) da fare\b|\bin sospeso\b|\bprossimi passi\b",
-    "dutch": r"\bnog te doen\b|\bopenstaande taken\b|\bvolgende stappen\b|\bmoet(?:en)? (?:ik|we) nog\b",
-    "russian": r"\bосталось сделать\b|\b(?:нужно|надо) (?:еще )?сделать\b|\bоткрыт\w+ задач\w*|\bследующ\w+ шаг\w*"
-    r"|\bнезаверш\w+ (?:дел|задач)\w*",
-    "chinese": r"待[办辦](?:事[项項])?|下一步|还有什么(?:要做|没做|没完成)|还(?:要|需要)做什么|未完成的?(?:任务|工作)",
-    "japanese": r"(?:やること|(?:残っている|残りの)(?:作業|タスク)|次のステップ|(?:すべき|やるべき)こと)は?|未完了",
-    "korean": r"(?:(?:해야 )?할|남은) (?:일|작업)(?:이|은)?(?: (?:뭐|무엇)\S*)?|다음 단계|미완료",
-    "arabic": r"\b(?:ما الذي|ماذا|ما) تبق[ىي]\b|\bالمهام (?:المفتوح|المتبقي|المعلق)[هة]\b|\bالخطوات التالي[هة]\b",
-    "hindi": r"क्या (?:करना )?बाकी|क्या करना है|लंबित (?:काम|कार्य)|अगले कदम",
-}
 _DONE = r"\[x\]|[✓✔✅]|\b(?:done|erledigt|hecho|fait|feito|fatto|gedaan|сделано|готово)\W*$|已完成|完了し|완료"
 _UNSPACED_HINT = (
     "待[办辦处]|未完成|还要做|还需要|别忘了|やること|要対応|残タスク|未完了|なければ|忘れずに|할|해야|미완료|잊지"
 )
-_FREQUENT = frozenset(["has", "have", "needs", "need", "are", "not", "don", "list", "app", "nao", "non", "ist"])
+_FREQUENT = word_set("tasks", "FREQUENT")
 _MAX_QUESTION_CHARACTERS = 300
 _CHECKBOX = r"^\s*(?:[-*+]|\d+[.)])\s+\[ \]\s"
 
@@ -149,8 +98,8 @@ def find_task_question(folded: str) -> str:
 
 @cache
 def _find_task() -> re.Pattern[str]:
-    label = "|".join(_LABELS.values())
-    return re.compile("|".join([rf"^\W*(?:{label})\W{{0,3}}[:：]", _CHECKBOX, *_PHRASES.values()]))
+    label = "|".join(_LABELS)
+    return re.compile("|".join([rf"^\W*(?:{label})\W{{0,3}}[:：]", _CHECKBOX, *_PHRASES]))
 
 
 @cache
@@ -165,13 +114,13 @@ def _find_done() -> re.Pattern[str]:
 
 @cache
 def _find_question() -> re.Pattern[str]:
-    return re.compile("|".join(_QUESTIONS.values()))
+    return re.compile("|".join(list_phrases("tasks", "QUESTIONS")))
 
 
 @cache
 def _list_words_of_tasks() -> frozenset[str]:
     """Return every word of the patterns for texts, with its optional last letter and without it."""
-    patterns = " ".join([*_LABELS.values(), *_PHRASES.values()])
+    patterns = " ".join([*_LABELS, *_PHRASES])
     plain = re.sub(r"(\w+)(\w)\?", r"\1 \1\2", re.sub(r"\\.", " ", patterns))
     return frozenset(re.findall(r"\w{3,}", plain)) - _FREQUENT
 

@@ -12,43 +12,35 @@ from itertools import pairwise
 
 from ..caching import cache_within
 from ..patterns import lazy_pattern
-from .change_phrases import Cue
 from .changes import count_alike, find_change, is_head, read_replaced_topics, replaces_other, says_change
 from .claims import read_claims, read_topics, split_clauses
 from .collecting_labels import collect_things
 from .completions import completes, drops, is_task, leaves_open, tells_done
-from .cues import CHANGE_CUES, find_cue, has_cue
+from .cues import CHANGE_CUES, Cue, find_cue, has_cue
 from .distinctions import are_told_apart, have_other_subjects
+from .evidence import find_by_evidence
 from .frames import Frame, align, judge_frame, normalize_words
-from .given_up import find_given_up
 from .glances import MAX_NEWER_WORDS, MAX_OLDER_WORDS, count_words
 from .links import Link, LinkKind, hash_words
 from .relations import FIRST_PERSON, YOU
+from .retractions import find_given_up, judge_taking_back
 from .slots import find_new_value
 from .statements import Statement
 from .states import Verdict, compare_states, find_ended, find_renewed, is_about
 from .successions import find_succession
-from .taken_back import judge_taking_back
 from .value_words import (
     ARTICLES,
     CASE_PREPOSITIONS,
     CONTEXT_LABELS,
     EVENT_WORDS,
+    FOR,
     FREE_LABELS,
     GENERIC,
     ROLES,
     TITLES,
     VAGUE_STARTS,
 )
-from .words import (
-    content_stems,
-    fold,
-    is_number,
-    list_capitalised,
-    split_words,
-    stem,
-    word_set,
-)
+from .words import content_stems, fold, is_number, list_capitalised, split_words, stem, word_set
 
 # Of what the older statement is about, which the newer one has to name.
 _MIN_SHARES = {"strong": 0.4, "weak": 0.6, "subject": 0.7, "answer": 0.4, "label": 0.2}
@@ -62,21 +54,16 @@ _MIN_STORY_STEMS = 4  # of a text after a label that is more than a value
 _MAX_DECISION_STEMS = 6
 _NAME_WEIGHT = 2.0
 _GENERIC_WEIGHT = 0.3
-_VAGUE_STARTS = VAGUE_STARTS | word_set("there wow yeah thanks")
-_AFTER_NOT = ARTICLES | word_set("any um uma")
+_VAGUE_STARTS = VAGUE_STARTS | word_set("versions", "VAGUE_STARTS")
+_AFTER_NOT = ARTICLES | word_set("versions", "AFTER_NOT")
 _NOT = frozenset(("not", "nicht", "no", "pas", "não", "не", "नहीं", "لا", "ليس"))
-_OWNER_MARKS = word_set("for of with für von mit para de con pour avec per di для у")
+_OWNER_MARKS = FOR | word_set("versions", "OWNER_MARKS")
 _TIMES = frozenset(("date", "clock"))
 _STATE_LINKS: dict[Verdict, tuple[LinkKind, str]] = {
     "changed": ("correction", "says that it changed"),
     "ended": ("retraction", "says that it ended"),
 }
-_PAST = word_set(
-    """
-    was were had did been born war waren wurde était étaient fue era nació foi nasceu был была родился родилась كان كانت
-    था थी थे
-    """
-)
+_PAST = word_set("versions", "PAST")
 _ARROWS = ("→", "->", "=>")
 _ARROW = lazy_pattern(rf"(\S+)\s*(?:{'|'.join(_ARROWS)})\s*\S+")
 
@@ -154,7 +141,8 @@ def _find_link(older: Statement, newer: Statement, *, is_same_place: bool) -> Li
     if not link and "change" in cues:
         link = _judge_move(older, newer)
     link = link or find_given_up(older, newer) or find_change(older, newer) or _judge_change(older, newer)
-    return link or (None if have_other_subjects(older, newer) else find_new_value(older, newer))
+    link = link or (None if have_other_subjects(older, newer) else find_new_value(older, newer))
+    return link or find_by_evidence(older, newer)
 
 
 def _is_prose(older: Statement, newer: Statement) -> bool:
@@ -170,11 +158,14 @@ def may_be_versions(older: Statement, newer: Statement) -> bool:
     new = normalize_words(newer.words)
     if old[:1] == new[:1] or old[-2:] == new[-2:] or newer.taken_back or (older.label and newer.label):
         return True
-    if not older.speaker and not newer.speaker and _is_prose(older, newer):
+    if older.speaker or newer.speaker:  # without a frame, only what they say of a state tells more
+        may_change = _may_say_change(newer) or bool(find_renewed(newer.text))
+    elif _is_prose(older, newer):
         return False
-    if _has_same_subject(older, newer) or "open" in older.cues or _may_say_change(newer) or says_change(newer):
-        return True
-    if is_about(older.words, find_ended(newer.text)):
+    else:
+        may_change = _has_same_subject(older, newer) or "open" in older.cues or _may_say_change(newer)
+        may_change = may_change or says_change(newer)
+    if may_change or is_about(older.words, find_ended(newer.text)):
         return True
     return compare_states(older.text, newer.text, says_change=False) is not None
 
@@ -412,11 +403,9 @@ def _judge_change(older: Statement, newer: Statement) -> Link | None:
         return Link("correction", "gives it another name", about)
     topics = _topics(shared)
     is_enough = len(topics) >= 2 or (share >= _MIN_SHARE_OF_ONE and is_head(newer, set(topics)))
-    if have_other_subjects(older, newer) or replaces_other(older, newer) or _is_event(older):
+    if not is_enough or len(shared) < _MIN_SHARE_OF_NEWER * len(set(newer.stems)) or _is_event(older):
         return None
-    if _tell_times_and_counts(older, newer):
-        return None
-    if not is_enough or len(shared) < _MIN_SHARE_OF_NEWER * len(set(newer.stems)):
+    if have_other_subjects(older, newer) or replaces_other(older, newer) or _tell_times_and_counts(older, newer):
         return None
     if len(topics) == 1 and _takes_back_another(newer, shared):
         return None

@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache, lru_cache
+from pathlib import Path
 
 from ..caching import cache_within
 from ..patterns import lazy_pattern
-from .word_lists import CONTRACTIONS, FUNCTION_WORDS, MONTHS_AND_DAYS, NUMBER_WORDS
+from ..word_lists import WordLists
 
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u309f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _MARKS = "\u0300-\u036f\u064b-\u065f\u0900-\u0963\u0966-\u0dff"  # without the danda, which ends a sentence
@@ -26,21 +27,7 @@ _MIN_INFLECTED_CHARACTERS = 4
 _MIN_BASE_CHARACTERS = 3
 _LATER_WORD = lazy_pattern(r"(?<=[\w,;:)'’] )[^\W\d_][\w'’.-]*")
 _DECADE = lazy_pattern("(?:19|20)[0-9]0s")  # `1980s`, `80s`
-_FREQUENCIES = frozenset(("daily", "weekly", "biweekly", "monthly", "quarterly", "yearly"))
-_BEFORE_MONTH = frozenset(("in", "of", "by", "until", "till", "since", "from", "early", "late", "mid", "next", "last"))
 _ARABIC_ARTICLE = lazy_pattern("^(?:و|ب|ك|ف)?ال(?=..)|^لل(?=..)")
-
-
-def word_set(text: str) -> frozenset[str]:
-    """Return the words of a list in a source file."""
-    return frozenset(fold(text).split())
-
-
-@cache
-def _token_pattern() -> re.Pattern[str]:
-    """Compile when the first text beyond ASCII needs it."""
-    letter = rf"(?:[^\W{_UNSPACED}]|[{_MARKS}])"
-    return re.compile(rf"[{_UNSPACED}]|{letter}+(?:[-./:@,']{letter}+)*")
 
 
 def fold(text: str) -> str:
@@ -48,6 +35,35 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     return unicodedata.normalize("NFKC", text).replace("\u2019", "'").casefold()
+
+
+_LISTS = WordLists(Path(__file__).parent / "lists")
+read_table = _LISTS.read_table
+read_list = _LISTS.read_text
+list_phrases = _LISTS.list_phrases
+join_phrases = _LISTS.join_phrases
+phrase_pattern = _LISTS.phrase_pattern
+
+
+def word_sets(file: str, name: str) -> tuple[frozenset[str], ...]:
+    """Return the lines of a list as sets of words, folded."""
+    return tuple(frozenset(fold(line).split()) for line in read_list(file, name).strip().split("\n"))
+
+
+def word_set(file: str, name: str) -> frozenset[str]:
+    """Return the words of a list, folded."""
+    return frozenset(fold(read_list(file, name)).split())
+
+
+_FREQUENCIES = word_set("words", "FREQUENCIES")
+_BEFORE_MONTH = word_set("words", "BEFORE_MONTH")
+
+
+@cache
+def _token_pattern() -> re.Pattern[str]:
+    """Compile when the first text beyond ASCII needs it."""
+    letter = rf"(?:[^\W{_UNSPACED}]|[{_MARKS}])"
+    return re.compile(rf"[{_UNSPACED}]|{letter}+(?:[-./:@,']{letter}+)*")
 
 
 def strip_accents(folded: str) -> str:
@@ -101,10 +117,15 @@ def _mark_may(words: list[str]) -> list[str]:
     return marked
 
 
+@cache
+def _contractions() -> dict[str, str]:
+    return read_table("words", "CONTRACTIONS")
+
+
 @lru_cache(maxsize=16_384)  # words of anybody's texts: without a limit, they would stay forever
 def _expand(word: str) -> tuple[str, ...]:
-    if word in CONTRACTIONS:
-        return tuple(CONTRACTIONS[word].split())
+    if word in _contractions():
+        return tuple(_contractions()[word].split())
     if word.endswith("n't"):
         return word[:-3], "not"
     return (word[:-2], "'s") if word.endswith("'s") else tuple(word.split("'"))
@@ -134,12 +155,12 @@ def has_kana_or_kanji(text: str) -> bool:
 @cache
 def function_words() -> frozenset[str]:
     """Return the words of all languages that say little by themselves."""
-    return frozenset(fold(" ".join(FUNCTION_WORDS.values())).split())
+    return word_set("words", "FUNCTION_WORDS")
 
 
 @cache
 def _date_words() -> frozenset[str]:
-    return frozenset(fold(f"{MONTHS_AND_DAYS} {NUMBER_WORDS}").split())
+    return word_set("words", "MONTHS_AND_DAYS") | word_set("words", "NUMBER_WORDS")
 
 
 def is_number(word: str) -> bool:
@@ -167,7 +188,7 @@ def is_amount(word: str) -> bool:
 
 @cache
 def _months_and_days() -> frozenset[str]:
-    return frozenset(fold(MONTHS_AND_DAYS).split())
+    return word_set("words", "MONTHS_AND_DAYS")
 
 
 def is_month_or_day(word: str) -> bool:

@@ -416,7 +416,8 @@ def passage_row(entry: Entry, owner: int, passage: Passage, length: int) -> tupl
 
 def digest_of(owner: int, entry: Entry, passage: Passage) -> bytes:
     """Return a hash of everything the index stores of a passage, except its line numbers."""
-    return _hash(str(owner), entry.kind, entry.source, *map(str, passage[2:]))
+    _, _, text, hint, around, lead, key, tags, at = passage
+    return _hash(str(owner), entry.kind, entry.source, text, hint, around, lead, key, str(tags), at)
 
 
 def _hash(*parts: str) -> bytes:

@@ -49,6 +49,7 @@ from .terms import AROUND, BODY, list_lexemes, make_lexeme, pack_terms, words_of
 from .tokenizer import tokenize_passage
 from .vector_spaces import TABLES, VectorSpaces
 from .visibility import (
+    GIVEN,
     filter_condition,
     matches,
     owner_condition,
@@ -228,21 +229,22 @@ class SqliteIndex(VectorSpaces):
             return self._passages.load_candidates(numbers, state, self._read_candidates, self._read_lines)
 
     def _read_lines(self, numbers: Sequence[int]) -> list[tuple[Any, ...]]:
-        return self._rows(f"SELECT id, first, last FROM passages WHERE id IN ({placeholders(numbers)})", numbers)
+        sql = f"SELECT id, first, last FROM passages WHERE id IN {GIVEN}"
+        return self._rows(sql, (json.dumps(numbers),))
 
     def _read_candidates(self, numbers: Sequence[int]) -> list[Candidate]:
         sql = f"""
             SELECT {_COLUMNS} FROM passages CROSS JOIN owners ON owners.id = owner
             LEFT JOIN passage_terms ON passage_terms.id = passages.id
-            WHERE passages.id IN ({placeholders(numbers)})"""
-        return _read_rows(candidate_of, self._rows(sql, numbers))
+            WHERE passages.id IN {GIVEN}"""
+        return _read_rows(candidate_of, self._rows(sql, (json.dumps(numbers),)))
 
     def load_statements(self, numbers: Sequence[int]) -> dict[int, StoredStatements]:
         return self._passages.load_statements(numbers, self._read_statements)
 
     def _read_statements(self, numbers: Sequence[int]) -> dict[int, StoredStatements]:
-        sql = f"SELECT id, keys, parsed FROM statements WHERE id IN ({placeholders(numbers)})"
-        return dict(_read_rows(stored_statements_of, self._rows(sql, numbers)))
+        sql = f"SELECT id, keys, parsed FROM statements WHERE id IN {GIVEN}"
+        return dict(_read_rows(stored_statements_of, self._rows(sql, (json.dumps(numbers),))))
 
     def find_by_fact_keys(
         self,
@@ -349,6 +351,8 @@ class SqliteIndex(VectorSpaces):
         with self.write_transaction():
             for space in self.spaces():
                 self.compact(space)
+            # The name of a channel may be what is forgotten. Its number is not used again: others may remember it.
+            self._db.execute("UPDATE owners SET scope = '', who = id WHERE passages = 0")
             self._db.execute("INSERT INTO words(words) VALUES('optimize')")
         with self._lock:
             self._db.execute("VACUUM")

@@ -11,8 +11,7 @@ from __future__ import annotations
 import json
 import sys
 from array import array
-from bisect import bisect_left
-from collections.abc import Sequence, Set
+from collections.abc import Set
 from itertools import accumulate, chain
 from typing import Any, NamedTuple
 
@@ -23,19 +22,15 @@ from ..facts.statements import Statement, lookup_keys, split_statements, stored_
 from ..formats.blocks import ANSWER_START
 
 _NUMBERS_OF_GLANCE = len(Glance._fields)
-_PLACE_BITS = 32
-_MAX_STATEMENTS = 1 << _PLACE_BITS  # of a passage
 _GROUPS = 3  # per statement: the keys it is stored under, the keys it is looked up by, and its stems
 
 
 class StoredStatements(NamedTuple):
-    """The statements of a passage, and their numbers. `starts`: where among the numbers each group begins. `by_key`:
-    the keys under which statements are stored, sorted, each with the place of its statement in the lower bits. `lines`:
-    the statements as JSON."""
+    """The statements of a passage, and their numbers. `starts`: where among the numbers each group begins. `lines`: the
+    statements as JSON."""
 
     numbers: array[int]
-    starts: list[int]
-    by_key: array[int]
+    starts: array[int]
     lines: list[str]
 
     @property
@@ -48,13 +43,13 @@ class StoredStatements(NamedTuple):
 
     def find_places(self, keys: Set[int]) -> list[tuple[int, list[int]]]:
         """Return the statements that are stored under any of these keys, each with those of the keys that it has."""
-        shared: dict[int, list[int]] = {}
-        by_key = self.by_key
-        for key in keys:
-            first = key << _PLACE_BITS
-            for packed in by_key[bisect_left(by_key, first) : bisect_left(by_key, first + _MAX_STATEMENTS)]:
-                shared.setdefault(packed - first, []).append(key)
-        return sorted(shared.items())
+        numbers = self.numbers
+        found: list[tuple[int, list[int]]] = []
+        for place, (start, end) in enumerate(zip(self.starts[::_GROUPS], self.starts[1::_GROUPS], strict=False)):
+            stored = numbers[start:end]
+            if not keys.isdisjoint(stored):
+                found.append((place, [key for key in stored if key in keys]))
+        return found
 
     def list_lookup_keys(self, place: int) -> array[int]:
         """Return the keys under which newer versions of a statement are stored."""
@@ -125,20 +120,10 @@ def unpack_statements(keys: object, parsed: object) -> StoredStatements:
     numbers.frombytes(keys)
     statements = _swap_if_needed(numbers)[0] if numbers else 0
     counts = 1 + _GROUPS * statements
-    starts = list(accumulate(numbers[1:counts], initial=counts))
+    starts = array("I", accumulate(numbers[1:counts], initial=counts))
     if not numbers or starts[-1] + _NUMBERS_OF_GLANCE * statements != len(numbers) or len(starts) != counts:
         raise ValueError("the keys of the statements of a passage are missing")
-    return StoredStatements(numbers, starts, _sort_by_key(numbers, starts), parsed.split("\n"))
-
-
-def _sort_by_key(numbers: array[int], starts: Sequence[int]) -> array[int]:
-    groups = enumerate(range(0, len(starts) - 1, _GROUPS))
-    return array(
-        "Q",
-        sorted(
-            key << _PLACE_BITS | place for place, group in groups for key in numbers[starts[group] : starts[group + 1]]
-        ),
-    )
+    return StoredStatements(numbers, starts, parsed.split("\n"))
 
 
 def _can_be_packed(statement: Statement) -> bool:

@@ -170,10 +170,11 @@ def rebuild(index: Index, pages: Pages, scope: IndexScope, progress: Progress) -
     work = {path: (place, stamps[path]) for path in sorted(stamps) if (place := scope.place(path))}
     with index.write_transaction():
         index.apply([], index.stamps())
+        read = pages.page_reader([*work])
         entries: list[Entry] = []
         for done, (path, (place, stamp)) in enumerate(work.items(), start=1):
             with suppress(PageNotFound):
-                entries.append(_entry(pages, scope, place, path, stamp, ""))
+                entries.append(_entry(pages, read, scope, place, path, stamp, ""))
             if len(entries) == _BATCH_PAGES or done == len(work):
                 index.apply(entries, [])
                 entries.clear()
@@ -211,6 +212,7 @@ def _apply(
     """
     with index.write_transaction():
         versions = index.versions(work)
+        read = pages.page_reader([*work])
         entries: list[Entry] = []
         for path, (place, stamp) in work.items():
             known = "" if place.kind in _ALWAYS_REREAD_KINDS else versions.get(path, "")
@@ -219,7 +221,7 @@ def _apply(
                 continue
             most = float("inf") if left is None else seconds_to_catch_up() * _CHARACTERS_PER_SECOND
             try:
-                entries.append(_entry(pages, scope, place, path, UNSURE if stamp is None else stamp, known, most))
+                entries.append(_entry(pages, read, scope, place, path, UNSURE if stamp is None else stamp, known, most))
             except PageNotFound:
                 removed.append(path)
             except CatchUpStopped:
@@ -242,6 +244,7 @@ def _is_listed(pages: Pages, path: str) -> bool:
 
 def _entry(
     pages: Pages,
+    read: Callable[[str], Page],
     scope: IndexScope,
     place: Place,
     path: str,
@@ -250,7 +253,7 @@ def _entry(
     most_characters: float = float("inf"),
 ) -> Entry:
     try:
-        page = pages.read(path)
+        page = read(path)
         if page.version == version:
             return Entry(path, stamp, version, place.kind, place.scope, place.source, None)
         _require_time(page, most_characters)

@@ -7,6 +7,7 @@ text and an owner: a text that moves to another page of the same owner keeps its
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import threading
@@ -19,7 +20,7 @@ from ..formats.passages import embedding_text
 from ..model import EVERYTHING, Filters, Viewer
 from .base import NEIGHBOUR_LINES, Coverage, PassageEmbedding, PendingBatch, TokenVectors, find_neighbour_turns
 from .passage_cache import StateCache
-from .visibility import filter_condition, passage_condition, placeholders, render_sqlite, visible_owners
+from .visibility import GIVEN, filter_condition, passage_condition, render_sqlite, visible_owners
 
 if TYPE_CHECKING:
     from ..embedding.base import Vectors
@@ -262,9 +263,9 @@ class VectorSpaces:
         if condition:
             sql, values = render_sqlite(condition)
             # The index has what most filters need: the rows of passages, with their texts, are far apart.
-            sql = f"SELECT id FROM passages INDEXED BY passage_facts WHERE id IN (%s) AND {sql}"
+            sql = f"SELECT id FROM passages INDEXED BY passage_facts WHERE id IN {GIVEN} AND {sql}"
             every = [number for row in cosines for number in by_row[row]]
-            passed = {number for (number,) in _execute_in_batches(self._db, sql, every, values)}
+            passed = {number for (number,) in self._db.execute(sql, (json.dumps(every), *values))}
             by_row = {row: [number for number in by_row[row] if number in passed] for row in cosines}
         pairs = ((-cosines[row], number) for row in cosines for number in by_row[row][:_MAX_COPIES])
         return [(number, -negative) for negative, number in sorted(pairs)]
@@ -277,9 +278,9 @@ class VectorSpaces:
             # CROSS JOIN makes SQLite join in this order: without statistics, it would choose a slow one.
             sql = f"""
                 SELECT passages.id, row FROM vectors CROSS JOIN passages USING(owner, hash)
-                WHERE space = {space} AND row IN (%s)"""
+                WHERE space = {space} AND row IN {GIVEN}"""
             known |= {row: [] for row in missing}
-            for number, row in sorted(_execute_in_batches(self._db, sql, missing, ())):
+            for number, row in sorted(self._db.execute(sql, (json.dumps(missing),))):
                 known[row].append(number)
         return known
 
@@ -301,8 +302,8 @@ class VectorSpaces:
         if missing:
             sql = f"""
                 SELECT passages.id, row FROM passages CROSS JOIN vectors USING(owner, hash)
-                WHERE space = {space} AND passages.id IN (%s)"""
-            known |= dict.fromkeys(missing) | dict(_execute_in_batches(self._db, sql, missing, ()))
+                WHERE space = {space} AND passages.id IN {GIVEN}"""
+            known |= dict.fromkeys(missing) | dict(self._db.execute(sql, (json.dumps(missing),)))
         return known
 
     def token_vectors(self, space: str, numbers: Sequence[int]) -> TokenVectors:
@@ -314,11 +315,11 @@ class VectorSpaces:
     def _read_tokens(self, space: str, numbers: Sequence[int]) -> dict[int, bytes]:
         from ..embedding.late_interaction import TOKEN_BYTES
 
-        sql = """
+        sql = f"""
             SELECT passages.id, tokens FROM spaces CROSS JOIN passages CROSS JOIN tokens
             ON tokens.space = spaces.id AND tokens.owner = passages.owner AND tokens.hash = passages.hash
-            WHERE passages.id IN (%s) AND spaces.name = ?"""
-        rows = _execute_in_batches(self._db, sql, numbers, (space,))
+            WHERE passages.id IN {GIVEN} AND spaces.name = ?"""
+        rows = self._db.execute(sql, (json.dumps(numbers), space)).fetchall()
         if any(not isinstance(tokens, bytes) or not tokens or len(tokens) % TOKEN_BYTES for _, tokens in rows):
             raise sqlite3.DatabaseError("the tokens of a passage are missing")
         return dict(rows)
@@ -329,8 +330,8 @@ class VectorSpaces:
             FROM passages CROSS JOIN passages AS other ON other.path = passages.path
             AND other.first BETWEEN passages.first - {NEIGHBOUR_LINES} AND passages.first + {NEIGHBOUR_LINES}
             AND other.id <> passages.id
-            WHERE passages.id IN ({placeholders(numbers)}) AND passages.source = 'session'"""
-        return find_neighbour_turns(self._db.execute(sql, numbers).fetchall())
+            WHERE passages.id IN {GIVEN} AND passages.source = 'session'"""
+        return find_neighbour_turns(self._db.execute(sql, (json.dumps(numbers),)).fetchall())
 
     def similarity_stats(self, space: str, viewer: Viewer) -> tuple[float, float] | None:
         """Return the stats of the texts with the lowest hashes, which are as good as a random sample."""
@@ -461,14 +462,3 @@ def _check_rows(file: VectorFile, rows: Sequence[int]) -> Any:
     if len(numbers) and (numbers.dtype.kind != "i" or numbers.min() < 0 or numbers.max() >= file.count):
         raise sqlite3.DatabaseError("a passage has a vector that is not in the file")
     return numbers.astype(np.int64)
-
-
-def _execute_in_batches(
-    db: sqlite3.Connection, sql: str, values: Sequence[int], more: Sequence[Any]
-) -> list[tuple[Any, ...]]:
-    """Run a statement over many values, a few hundred at a time."""
-    rows: list[tuple[Any, ...]] = []
-    for start in range(0, len(values), _MAX_SQL_VALUES):
-        batch = values[start : start + _MAX_SQL_VALUES]
-        rows += db.execute(sql % placeholders(batch), (*batch, *more)).fetchall()
-    return rows

@@ -228,5 +228,8 @@ def visible_owners(db: sqlite3.Connection, viewer: Viewer, filters: Filters) -> 
     return [row[0] for row in db.execute(f"SELECT id FROM owners WHERE {sql}", values)]
 
 
+GIVEN = "(SELECT value FROM json_each(?))"  # numbers as JSON: SQLite prepares one statement for however many
+
+
 def placeholders(values: Sequence[Any]) -> str:
     return ",".join("?" * len(values))

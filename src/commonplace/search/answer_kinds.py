@@ -12,35 +12,15 @@ from functools import cache
 from typing import NamedTuple
 
 from ..caching import cache_within
-from ..facts.past_questions import asks_about_past
-from ..facts.word_lists import MONTHS_AND_DAYS
+from ..facts.words import read_list
 from ..formats.timestamps import MONTHS
 from ..index.languages import ENGLISH, LATIN
 from ..index.tokenizer import detect_language, function_words
 from ..patterns import lazy_pattern
-from .answer_words import (
-    AFTER_LABELS,
-    CLOCK_PREPOSITIONS,
-    COLOUR_WORDS,
-    HOUR_WORDS,
-    LABELS,
-    MONEY_WORDS,
-    NUMBER_NOUNS,
-    NUMBER_WORDS,
-    PER,
-    PERSON_ENDINGS,
-    PERSON_WORDS,
-    PLACE_PREPOSITIONS,
-    PLACE_WORDS,
-    QUANTITY_WORDS,
-    QUESTIONS,
-    SIZE_WORDS,
-    SPAN_WORDS,
-    TIME_WORDS,
-    UNITS,
-)
-from .date_phrases import VOCABULARIES, WORD_CHARACTERS, WORD_END, WORD_START, fold_phrase
+from ..word_lists import split_phrases
+from .date_phrases import LISTS, WORD_CHARACTERS, WORD_END, WORD_START, fold_phrase, vocabularies
 from .date_spans import number_words
+from .past_questions import asks_about_past
 from .weekdays import read_tense
 
 Kind = str  # what a question asks for: a key of `_VALUES`, or `email`, `person` or `place`
@@ -77,16 +57,23 @@ _SURE_VALUES: dict[str, frozenset[_Value]] = {
     "colour": frozenset(("colour",)),
     "size": frozenset(("size", "number", "label")),
 }
+# The lists of words that are such values, or say that there is one, in `lists/answers.txt`; days and months besides.
 _WORDS: dict[_Value, str] = {
-    "date": MONTHS_AND_DAYS,
-    "time": TIME_WORDS,
-    "hour": HOUR_WORDS,
-    "span": SPAN_WORDS,
-    "money": MONEY_WORDS,
-    "quantity": QUANTITY_WORDS,
-    "colour": COLOUR_WORDS,
-    "size": SIZE_WORDS,
-    "label": NUMBER_NOUNS,
+    "time": "TIME_WORDS",
+    "hour": "HOUR_WORDS",
+    "span": "SPAN_WORDS",
+    "money": "MONEY_WORDS",
+    "quantity": "QUANTITY_WORDS",
+    "colour": "COLOUR_WORDS",
+    "size": "SIZE_WORDS",
+    "label": "NUMBER_NOUNS",
+}
+_QUESTIONS = {  # by script
+    "": "QUESTIONS_LATIN",
+    "\u0400-\u04ff": "QUESTIONS_CYRILLIC",
+    "\u0600-\u06ff": "QUESTIONS_ARABIC",
+    "\u0900-\u097f": "QUESTIONS_DEVANAGARI",
+    "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af": "QUESTIONS_UNSPACED",
 }
 _NUMERAL = "[0-9零〇一二三四五六七八九十百千万两半]"
 # Values in Chinese, Japanese and Korean. Each is taken out of a text before the next is looked for.
@@ -134,8 +121,6 @@ _TOKEN = lazy_pattern(rf"[€$£¥₽₹₩%/]|\d+(?:[.,:/-]\d+)*[a-z]{{0,4}}\d*
 _WRITTEN = lazy_pattern(r"[^\W_]+(?:['’-][^\W_]+)*|[.!?:\n]")
 _SENTENCE_ENDS = ".!?:\n"
 _LABEL_END = lazy_pattern(": | [–—=-] ")
-_NEW_OPTION = lazy_pattern(r"[^\S\n]*\n\s*(?=\| )")
-_LINE_BREAK = lazy_pattern(r"\s*\n\s*")
 _QUESTION_END = lazy_pattern("[?？؟]")
 _CURRENCIES = frozenset("€$£¥₽₹₩")
 _DATE = lazy_pattern(
@@ -222,7 +207,7 @@ def _script_of(folded: str) -> str:
     """Return the script of a question, as a range of characters; empty for Latin."""
     if folded.isascii():
         return ""
-    return next((script for script in QUESTIONS if script and re.search(f"[{script}]", folded)), "")
+    return next((script for script in _QUESTIONS if script and re.search(f"[{script}]", folded)), "")
 
 
 @cache
@@ -230,10 +215,8 @@ def _question_pattern(script: str) -> re.Pattern[str]:
     is_spaced = "\u3040" not in script
     start, end = (WORD_START, WORD_END) if is_spaced else ("", "")
     parts = []
-    for kind, phrases in QUESTIONS[script].items():
-        lines = _LINE_BREAK.sub("", _NEW_OPTION.sub(" ", phrases))  # a line without a bar goes on with the one before
-        options = "|".join(option.strip() for option in lines.split(" | "))
-        parts.append(f"(?P<{kind}>{start}(?:{options}){end})")
+    for kind, phrases in LISTS.read_table("answers", _QUESTIONS[script]).items():
+        parts.append(f"(?P<{kind}>{start}(?:{'|'.join(split_phrases(phrases))}){end})")
     return re.compile("|".join(parts))
 
 
@@ -320,13 +303,13 @@ def _find_values(tokens: tuple[str, ...]) -> Iterator[_Value]:
         before = tokens[at - 1] if at else ""
         after = tokens[at + 1] if at + 1 < len(tokens) else ""
         is_number = any(map(str.isdigit, token))
-        if is_number or _is_in(token, "numbers"):
+        if is_number or _is_in(token, "NUMBER_WORDS"):
             further = tokens[at + 2] if after in _ORDINAL_LINKS and at + 2 < len(tokens) else after
             yield from _classify_number(token, before, after, further, is_number=is_number)
         elif token in _CURRENCIES:
             yield "money"
-        is_rate = at > 1 and _is_in(before, "per") and _has_kind(tokens[at - 2], "money")
-        is_counted = _has_kind(token, "span") and (before[:1].isdigit() or _is_in(before, "numbers"))
+        is_rate = at > 1 and _is_in(before, "PER") and _has_kind(tokens[at - 2], "money")
+        is_counted = _has_kind(token, "span") and (before[:1].isdigit() or _is_in(before, "NUMBER_WORDS"))
         if not is_rate and not is_counted:
             yield from _kinds_of(token)
 
@@ -339,17 +322,17 @@ def _classify_number(token: str, before: str, after: str, further: str, *, is_nu
         yield "money"
     elif _has_kind(after, "span"):
         yield "duration"
-    elif _is_in(after, "units") or _GLUED_UNIT.fullmatch(token):
+    elif _is_in(after, "UNITS") or _GLUED_UNIT.fullmatch(token):
         yield "measure"
     elif (is_number and _DATE.fullmatch(token)) or _is_month(further) or (is_number and _is_month(before)):
         yield "date"
         if _DECIMAL.fullmatch(token):
             yield "number"
-    elif _is_in(before, "labels") or _is_in(after, "after_labels"):
+    elif _is_in(before, "LABELS") or _is_in(after, "AFTER_LABELS"):
         yield "label"
     elif is_number and not _AMOUNT.fullmatch(token):
         yield "code"
-    elif _is_in(before, "clock_prepositions") and _may_be_hour(token) and not _is_counted_noun(after):
+    elif _is_in(before, "CLOCK_PREPOSITIONS") and _may_be_hour(token) and not _is_counted_noun(after):
         yield "clock"
     else:
         yield "number"
@@ -372,7 +355,7 @@ def _is_month(word: str) -> bool:
 
 @cache
 def _months() -> frozenset[str]:
-    months_by_language = (number_words(vocabulary.months) for vocabulary in VOCABULARIES.values())
+    months_by_language = (number_words(vocabulary.months) for vocabulary in vocabularies().values())
     return frozenset((*MONTHS, *(month for months in months_by_language for month in months)))
 
 
@@ -380,30 +363,21 @@ def _months() -> frozenset[str]:
 def _index_words() -> dict[str, tuple[_Value, ...]]:
     """Return the kinds of each word that is a value, or says that there is one."""
     index: dict[str, tuple[_Value, ...]] = {}
-    for kind, words in _WORDS.items():
+    lists = [("date", read_list("words", "MONTHS_AND_DAYS"))]
+    lists += [(kind, LISTS.read_text("answers", name)) for kind, name in _WORDS.items()]
+    for kind, words in lists:
         for word in fold_phrase(words).split():
             index[word] = (*index.get(word, ()), kind)
-    for vocabulary in VOCABULARIES.values():
+    for vocabulary in vocabularies().values():
         for word in (*number_words(vocabulary.months), *number_words(vocabulary.weekdays)):
             index[word] = (*index.get(word, ()), "date")
     return index
 
 
-_LISTS = {
-    "numbers": NUMBER_WORDS,
-    "units": UNITS,
-    "labels": LABELS,
-    "after_labels": AFTER_LABELS,
-    "clock_prepositions": CLOCK_PREPOSITIONS,
-    "per": PER,
-    "persons": PERSON_WORDS,
-    "places": PLACE_WORDS,
-}
-
-
 @cache
 def _list(name: str) -> tuple[frozenset[str], frozenset[str]]:
-    words = fold_phrase(_LISTS[name]).split()
+    """Return the words of a list, and the beginnings of words."""
+    words = fold_phrase(LISTS.read_text("answers", name)).split()
     whole = frozenset(word for word in words if not word.endswith(_PREFIX_MARK))
     return whole, frozenset(word[:-1] for word in words if word.endswith(_PREFIX_MARK))
 
@@ -463,10 +437,10 @@ def _lacks_place(values: Values, question_words: frozenset[str], text: str) -> b
     """Return whether nothing in a text may be a place: after a preposition is a time, or a word of the question."""
     if not values.language:
         return bool(values.kinds & _OTHER_VALUES) and not _UNSPACED_PLACE.search(text)
-    if values.language not in PLACE_PREPOSITIONS or values.language == _ARABIC:
+    if values.language not in _prepositions() or values.language == _ARABIC:
         return False
     if _has_no_capitals(text) or any(
-        not _is_asked(token, question_words) and _is_in(token, "places") for token in values.tokens
+        not _is_asked(token, question_words) and _is_in(token, "PLACE_WORDS") for token in values.tokens
     ):
         return False
     return not (
@@ -485,16 +459,21 @@ def _has_label(values: Values, question_words: frozenset[str], text: str) -> boo
 
 def _find_prepositions(values: Values) -> list[int]:
     """Return where a text has a preposition, also of another language if that is no function word of its own."""
-    own = frozenset(fold_phrase(PLACE_PREPOSITIONS[values.language]).split())
+    own = _prepositions()[values.language]
     others = _all_prepositions() - function_words(values.language) if values.language in LATIN else frozenset()
     return [at for at, token in enumerate(values.tokens) if token in own or token in others]
 
 
 @cache
+def _prepositions() -> dict[str, frozenset[str]]:
+    """Return what may stand before a place, by language."""
+    table = LISTS.read_table("answers", "PLACE_PREPOSITIONS")
+    return {language: frozenset(fold_phrase(words).split()) for language, words in table.items()}
+
+
+@cache
 def _all_prepositions() -> frozenset[str]:
-    return frozenset(
-        fold_phrase(" ".join(PLACE_PREPOSITIONS[each] for each in LATIN if each in PLACE_PREPOSITIONS)).split()
-    )
+    return frozenset[str]().union(*(words for language, words in _prepositions().items() if language in LATIN))
 
 
 _ARABIC = "arabic"
@@ -517,7 +496,7 @@ def _may_be_place(values: Values, at: int, question_words: frozenset[str]) -> bo
     for word in around:
         if word in skipped:
             continue
-        is_amount = any(map(str.isdigit, word)) or _is_in(word, "numbers")
+        is_amount = any(map(str.isdigit, word)) or _is_in(word, "NUMBER_WORDS")
         return not (is_amount or _is_time(word) or _is_asked(word, question_words))
     return False
 
@@ -550,12 +529,15 @@ def _lacks_person(values: Values, question_words: frozenset[str], text: str) -> 
 
 def _may_be_person(token: str) -> bool:
     is_long = len(token) >= _MIN_PERSON_LETTERS
-    return _is_in(token, "persons") or (
-        is_long and token.endswith(tuple(PERSON_ENDINGS.split())) and not _is_time(token)
-    )
+    return _is_in(token, "PERSON_WORDS") or (is_long and token.endswith(_person_endings()) and not _is_time(token))
 
 
 _MIN_PERSON_LETTERS = 6
+
+
+@cache
+def _person_endings() -> tuple[str, ...]:
+    return tuple(LISTS.read_text("answers", "PERSON_ENDINGS").split())
 
 
 def _has_no_capitals(text: str) -> bool:

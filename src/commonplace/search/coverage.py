@@ -12,9 +12,10 @@ from itertools import groupby, takewhile
 from operator import itemgetter
 from typing import NamedTuple
 
+from ..caching import cache_within
 from ..embedding.base import MaxSimEmbedder
-from ..facts.value_words import DETERMINERS, PREPOSITIONS
-from ..facts.words import is_unspaced, word_set
+from ..facts.value_words import DETERMINERS, OF, PREPOSITIONS
+from ..facts.words import is_unspaced
 from ..formats.passages import embedding_text
 from ..index.base import Candidate
 from ..index.languages import INDEFINITE_WORDS, KIND_QUESTION_WORDS, LIGHT_VERBS, REQUEST_WORDS
@@ -28,7 +29,6 @@ _SHORT_QUERY_WORDS = 5  # of a longer one, some are always missing
 _NEAR_CHARACTERS = 1_000  # of a hit that are compared word by word
 _GERMAN = "german"  # where every noun has a capital letter
 _GENITIVE_SCRIPTS = lazy_pattern("[\u0400-\u04ff\u0600-\u06ff]")
-_OF = word_set("of de del des du da do dos das di della dello dei degli von vom der")
 _IDENTIFIER = lazy_pattern(r"`[^`]+`|\S*[\d_@]\S*|\S*[a-z][A-Z]\S*")
 _UNSPACED_KIND = lazy_pattern("[几哪何幾]|多少|什么|什麼|どの|どこ|いつ|誰")
 _CLAUSE_END = lazy_pattern(r"[.:;,!?]\s|\n")
@@ -191,8 +191,9 @@ def _is_preceded_by_another(word: str, noun: str, question: str, note: str) -> b
     return at > 0 and note[at - 1].isalnum()
 
 
-def _split_in_order(text: str, language: str) -> list[_Word]:
-    """Return the words of a text, with the ends of its clauses."""
+@cache_within(1_000_000)
+def _split_in_order(text: str, language: str) -> tuple[_Word, ...]:
+    """Return the words of a text, with the ends of its clauses; cached, as a question is compared with many notes."""
     words: list[_Word] = []
     for clause in _CLAUSE_END.split(text):
         for run, has_no_spaces in split_runs(clause):
@@ -201,7 +202,7 @@ def _split_in_order(text: str, language: str) -> list[_Word]:
                 forms = [encode_term(form) for word in found if not word.is_function_word for form in word.forms]
                 words.append(_Word(part, frozenset(forms)))
         words.append(_END)
-    return words
+    return tuple(words)
 
 
 def _have_one_place(
@@ -240,4 +241,4 @@ def _is_of(gap: Sequence[str], other_gap: Sequence[str], word: str, language: st
         return bool(_GENITIVE_SCRIPTS.match(word)) or (language == _GERMAN and word[:1].isupper())
     if not gap or not other_gap:
         return False
-    return {gap[-1], other_gap[-1]} <= PREPOSITIONS or {gap[-1], other_gap[-1]} <= _OF
+    return {gap[-1], other_gap[-1]} <= PREPOSITIONS or {gap[-1], other_gap[-1]} <= OF

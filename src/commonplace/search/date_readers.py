@@ -12,20 +12,22 @@ from ..patterns import lazy_pattern
 from .date_phrases import (
     ARABIC_DUALS,
     CHINESE_WEEKDAYS,
-    IN_YEAR,
     JAPANESE_WEEKDAYS,
     KOREAN_WEEKDAYS,
+    LISTS,
     NOT_OF,
-    OWN_WORDS,
-    RECENT,
-    VOCABULARIES,
     WEEKDAYS,
     WORD_CHARACTERS,
     WORD_END,
     WORD_START,
     fold_phrase,
+    lead_pattern,
+    read_field,
+    read_recent,
+    read_vocabulary,
+    trail_pattern,
+    vocabularies,
 )
-from .date_ranges import lead_pattern, trail_pattern
 from .date_spans import (
     CHINESE_NUMBERS,
     DAYS_IN_A_UNIT,
@@ -40,6 +42,7 @@ from .date_spans import (
     read_day_of_month,
     read_early,
     read_few_until_today,
+    read_half_a_year_ago,
     read_last_night,
     read_month_of,
     read_numeric,
@@ -109,7 +112,7 @@ def choose_languages(folded: str) -> list[str]:
         chosen.append("unspaced")
     words = frozenset(_LETTERS.findall(folded))
     languages = guess_languages(words)
-    for language, vocabulary in VOCABULARIES.items():
+    for language, vocabulary in vocabularies().items():
         if vocabulary.script:
             is_likely = not folded.isascii() and _compile_once(f"[{vocabulary.script}]").search(folded) is not None
         else:
@@ -127,15 +130,15 @@ def _has_any(folded: str, hints: Iterable[str]) -> bool:
 
 @cache
 def _latin_hints(language: str) -> tuple[str, ...]:
-    return tuple(VOCABULARIES[language].hints.split())
+    return tuple(read_vocabulary(language).hints.split())
 
 
 @cache
 def _own_words(language: str) -> frozenset[str]:
     """Return words of one language alone, and its months."""
-    months = number_words(VOCABULARIES[language].months)
+    months = number_words(read_vocabulary(language).months)
     long_months = (month for month in months if len(month) > _SHORT_MONTH_CHARACTERS)
-    return frozenset((*OWN_WORDS.get(language, "").split(), *long_months))
+    return frozenset((*LISTS.read_text(language, "OWN_WORDS", default="").split(), *long_months))
 
 
 def _has_year(folded: str) -> bool:
@@ -183,7 +186,7 @@ def _figure_readers() -> tuple[Reader, ...]:
 @cache
 def _english_readers() -> tuple[Reader, ...]:
     """Return the patterns of English. A month is always a whole word."""
-    numbers = _add_few(number_words(_ENGLISH_NUMBERS), RECENT["english"].few)
+    numbers = _add_few(number_words(_ENGLISH_NUMBERS), read_recent("english").few)
     amount = f"(?P<amount>[0-9]{{1,3}}|{any_of(numbers)})"
     units = "(?:(?P<hour>hour)|(?P<day>day)|(?P<week>week)|(?P<month>month)|(?P<year>year))s?"
     unit = "(?:(?P<week>week)|(?P<month>month)|(?P<quarter>quarter)|(?P<year>year))(?:'s)?"
@@ -198,11 +201,11 @@ def _english_readers() -> tuple[Reader, ...]:
     parts = {
         "unit": unit,
         "units": units,
-        "plural": _join_units(RECENT["english"].plurals or ()),
+        "plural": _join_units(read_recent("english").plurals or ()),
         "amount": amount,
         "weekday": f"(?P<weekday>{'|'.join(WEEKDAYS)})",
     }
-    hints = f"{units_named} hour hours days weeks months quarters years fortnight {' '.join(WEEKDAYS)}"
+    hints = f"{units_named} weekend hour hours days weeks months quarters years fortnight {' '.join(WEEKDAYS)}"
     raw: tuple[_RawReader, ...] = (
         *_recent_readers("english", parts, numbers, weekdays, hints),
         (rf"{WORD_START}(?:the )?day before yesterday(?:'s)?{WORD_END}", read_day(-2), True, "yesterday"),
@@ -225,7 +228,6 @@ def _english_readers() -> tuple[Reader, ...]:
         (rf"{WORD_START}tomorrow{WORD_END}", read_day(1), True, "tomorrow"),
         (rf"{WORD_START}(?<!half ){amount} {units} ago{WORD_END}", read_ago_of(numbers), True, "ago"),
         (rf"{WORD_START}(?P<amount>the other )(?P<day>day){WORD_END}", read_ago_of({"the other ": FEW}), True, "day"),
-        (rf"{WORD_START}(?:last|over the|at the|this past) weekend{WORD_END}", read_weekend, True, "weekend"),
         (
             rf"{WORD_START}(?:the )?(?:last|previous|past) {unit}{WORD_END}{NOT_OF}",
             read_unit(-1),
@@ -283,8 +285,10 @@ def _unspaced_readers() -> tuple[Reader, ...]:
         (r"今天|今日|本日|今早|今晚|今朝|今夜|きょう|오늘", read_day(0), True, "今 本日 きょう 오늘"),
         (r"(?<![以今然之最往先])[后後]天|明後日|あさって|모레", read_day(2), True, "天 明後日 あさって 모레"),
         (r"明天|明日|あした|내일", read_day(1), True, "明 あした 내일"),
+        (r"上上(?:个|個)?(?:周|週)末|先々週末|지지난\s?주말", read_weekend(1), True, "末 주말"),
+        (r"上(?:个|個)?(?:周|週)末|先週末|지난\s?주말", read_weekend(0), True, "末 주말"),
+        (r"半年(?:之|以)?前|반년\s?전", read_half_a_year_ago, True, "半年 반년"),
         *_unspaced_recent_readers(unit, weeks),
-        (r"上(?:个|個)?(?:周|週)末|先週末|지난\s?주말", read_weekend, True, "末 주말"),
         (
             rf"(?<![早晚马馬以])上(?:个|個)?{weeks}(?P<weekday>[一二三四五六日天])",
             read_weekday_of_last_week(chinese_weekdays),
@@ -373,8 +377,8 @@ def _unspaced_recent_readers(unit: str, weeks: str) -> tuple[_RawReader, ...]:
 
 @cache
 def _vocabulary_readers(language: str) -> tuple[Reader, ...]:
-    words = VOCABULARIES[language]
-    recent = RECENT[language]
+    words = read_vocabulary(language)
+    recent = read_recent(language)
     numbers = _add_few(number_words(words.numbers), recent.few)
     months = number_words(words.months)
     weekdays = {name: number - 1 for name, number in number_words(words.weekdays).items()}
@@ -427,7 +431,7 @@ def _vocabulary_readers(language: str) -> tuple[Reader, ...]:
         )
     add(words.in_month, read_month_of(months), is_relative=False, tail=of_year)
     raw.append((f"{WORD_START}{parts['month']}(?: de| del| di)? {_YEAR}{WORD_END}", read_month_of(months), False, ""))
-    add(IN_YEAR[language], read_year, is_relative=False)
+    add(read_field(language, "IN_YEAR"), read_year, is_relative=False)
     return _compile(raw)
 
 
@@ -435,16 +439,19 @@ def _recent_readers(
     language: str, parts: Mapping[str, str], numbers: dict[str, int], weekdays: dict[str, int], hints: str = ""
 ) -> Iterator[_RawReader]:
     """Yield the patterns of days shortly before today."""
-    recent = RECENT[language]
+    recent = read_recent(language)
     read_amount = read_until_today_of(numbers)
     kinds: list[tuple[str, Read]] = [
+        (recent.weekend_before_last, read_weekend(1)),
+        (recent.last_weekend, read_weekend(0)),
         (recent.weekday_of_last_week, read_weekday_of_last_week(weekdays)),
         (recent.since_weekday, read_since_weekday_of(weekdays)),
         (recent.before_last, read_unit(-2)),
         (recent.early, read_early),
+        (recent.half_a_year_ago, read_half_a_year_ago),
     ]
     if recent.two_weeks:
-        ago = "(?:an? |one )?{units} ago" if language == "english" else VOCABULARIES[language].ago
+        ago = "(?:an? |one )?{units} ago" if language == "english" else read_vocabulary(language).ago
         parts = {**parts, "two_weeks": f"(?P<week>{recent.two_weeks})"}
         kinds.append((ago.replace("{amount} ", "").replace("{units}", "{two_weeks}"), read_two_ago))
     for template in recent.up_to_now.split(" | "):

@@ -9,8 +9,7 @@ from datetime import date
 from functools import cache
 from typing import NamedTuple
 
-from .date_phrases import fold_phrase
-from .date_ranges import Direction
+from .date_phrases import Direction, fold_phrase
 
 FIRST_DAY = 1  # of all: where a range has no beginning
 DAYS_IN_A_UNIT = {"day": 1, "week": 7, "month": 30, "year": 365}
@@ -291,10 +290,20 @@ def read_last_night(_: re.Match[str], today: date) -> Span:
     return Span(max(1, today.toordinal() - 1), today.toordinal())
 
 
-def read_weekend(_: re.Match[str], today: date) -> Span:
-    """Return the last Saturday and Sunday that are over."""
-    sunday = today.toordinal() - (today.weekday() + 1)
-    return Span(max(1, sunday - 1), max(1, sunday))
+def read_weekend(weeks: int) -> Read:
+    def read(_: re.Match[str], today: date) -> Span:
+        """Return the last Saturday and Sunday that are over, or those so many weeks before."""
+        sunday = today.toordinal() - (today.weekday() + 1) - 7 * weeks
+        return Span(max(1, sunday - 1), max(1, sunday))
+
+    return read
+
+
+def read_half_a_year_ago(_: re.Match[str], today: date) -> Span:
+    """Return the third of a year around the day half a year ago: nobody means it more exactly."""
+    year = DAYS_IN_A_UNIT["year"]
+    middle = today.toordinal() - year // 2
+    return Span(max(1, middle - year // 6), max(1, middle + year // 6))
 
 
 def read_year(match: re.Match[str], _: date) -> Span | None:

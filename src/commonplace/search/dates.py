@@ -17,8 +17,15 @@ from ..caching import cache_within
 from ..formats.timestamps import MONTHS, parse_day
 from ..index.base import UNKNOWN_DAYS
 from ..patterns import lazy_pattern
-from .date_phrases import RELATIVE_WORDS, VOCABULARIES, fold_phrase
-from .date_ranges import Direction, find_direction, find_range, find_short_end
+from .date_phrases import (
+    RELATIVE_WORDS,
+    Direction,
+    find_direction,
+    find_range,
+    find_short_end,
+    fold_phrase,
+    vocabularies,
+)
 from .date_readers import any_of, choose_languages, choose_readers
 from .date_spans import DAYS_IN_A_UNIT, Span, number_words, open_span
 from .weekdays import find_weekdays, says_weekday
@@ -311,7 +318,7 @@ def _date_words(spans: tuple[Span, ...]) -> re.Pattern[str]:
 
 @cache
 def _month_names(month: int) -> tuple[str, ...]:
-    others = (number_words(vocabulary.months) for vocabulary in VOCABULARIES.values())
+    others = (number_words(vocabulary.months) for vocabulary in vocabularies().values())
     names = (name for months in (MONTHS, *others) for name, number in months.items() if number == month)
     return (*names, f"{month}月", f"{month}월")
 

@@ -16,7 +16,7 @@ _MAX_HEADING_CHARACTERS = 120
 def find_headings(storage: Storage, hits: Sequence[Hit]) -> list[str]:
     """Return the headings above each hit, as `People > Former`; empty where the hit has its heading or a key."""
     wanted = [hit for hit in hits if _lacks_heading(hit)]
-    read = storage.page_reader([*dict.fromkeys(hit.path for hit in wanted)])
+    read = storage.pages.page_reader([*dict.fromkeys(hit.path for hit in wanted)])
     texts: dict[str, str] = {}
     for hit in wanted:
         if hit.path not in texts:

@@ -1,6 +1,8 @@
-"""Marks of hits that may not hold: what is over or still ahead, and what is pinned to a file that changed since.
+"""Marks of hits that may not hold: what is over or still ahead, what is pinned to a file that changed since, and what
+was learned on another git branch.
 
-Only the hits that are shown are looked at. What is over, or ahead, is ranked down, unless the past is asked about.
+Only the hits that are shown are looked at. What is over, ahead, or of another branch is ranked down, and what was
+learned on the branch at hand up, unless the past is asked about.
 """
 
 from __future__ import annotations
@@ -9,7 +11,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import CommonplaceError
-from ..facts.past_questions import asks_about_past
 from ..facts.statements import (
     Statement,
     choose_from_text,
@@ -22,6 +23,7 @@ from ..facts.statements import (
 from ..formats import frontmatter
 from ..formats.timestamps import parse_day, parse_timestamp
 from ..model import Hit, Query
+from .past_questions import asks_about_past
 from .pins import Pin, PinCheck, PlacedPin, Repository, find_pins, find_placed_pins
 from .replacements import RankedHit
 from .scoring import ScoredHit
@@ -40,14 +42,16 @@ if TYPE_CHECKING:
     from ..storage.authors import Provenance
     from .pipeline import Searchable
 
-_INVALID_SHARE = 0.6  # of the score of a hit that is over, or ahead
+_INVALID_SHARE = 0.6  # of the score of a hit that is over, or ahead, or of another branch
+_OWN_BRANCH_SHARE = 1.2  # what was learned on the branch at hand is preferred
 FindDay = Callable[[str], int | None]  # the day of a timestamp where the memory is
 
 
 def mark_hits(
     home: Searchable, ranked: Sequence[RankedHit], origins: Sequence[Provenance], query: Query
 ) -> list[RankedHit]:
-    """Return the hits with what may not hold: it is over or ahead, or a file that it is pinned to changed since."""
+    """Return the hits with what may not hold: it is over or ahead, a file that it is pinned to changed since, or it
+    was learned on another branch."""
     day = query.filters.as_of
 
     def find_day(at: str) -> int | None:
@@ -57,6 +61,7 @@ def mark_hits(
     repository = home.repository if day is None else None
     if repository:
         ranked = mark_stale(ranked, origins, query, repository)
+    ranked = [(row, _mark_branch(hit, origin)) for (row, hit), origin in zip(ranked, origins, strict=True)]
     return mark_validity(ranked, origins, query, day or query.today, find_day)
 
 
@@ -69,10 +74,10 @@ def mark_validity(
     for (row, hit), origin in zip(ranked, origins, strict=True):
         validity = _find_validity(row, origin, asked, find_day)
         marked.append((row, _mark(hit, validity, today) if validity != ALWAYS else hit))
-    is_changed = any(hit.validity for _, hit in marked)
-    if not is_changed or query.filters.as_of is not None or asks_about_past(query.text):
+    shares = [_find_share(hit, origin) for (_, hit), origin in zip(marked, origins, strict=True)]
+    if {*shares} <= {1} or query.filters.as_of is not None or asks_about_past(query.text):
         return marked
-    return _rank_down(marked)
+    return _rank_by_share(marked, shares)
 
 
 def _find_validity(row: ScoredHit, origin: Provenance, asked: frozenset[str], find_day: FindDay) -> Validity:
@@ -115,12 +120,30 @@ def _mark(hit: Hit, validity: Validity, today: int) -> Hit:
     return hit._replace(valid_from=validity.valid_from, valid_until=validity.valid_until, validity=state)
 
 
-def _rank_down(marked: Sequence[RankedHit]) -> list[RankedHit]:
-    """Lower the scores of what does not hold, and sort: what was replaced stays below what replaced it."""
-    lowered = [
-        (row, hit._replace(score=round(hit.score * _INVALID_SHARE, 4)) if hit.validity else hit) for row, hit in marked
+def _mark_branch(hit: Hit, origin: Provenance) -> Hit:
+    if origin.where != "elsewhere":
+        return hit
+    return hit._replace(stale="; ".join(filter(None, (hit.stale, describe_branch(origin.branch)))))
+
+
+def describe_branch(branch: str) -> str:
+    return f"learned on the branch {branch}"
+
+
+def _find_share(hit: Hit, origin: Provenance) -> float:
+    """Return by what the score of a hit is multiplied."""
+    if hit.validity or origin.where == "elsewhere":
+        return _INVALID_SHARE
+    return _OWN_BRANCH_SHARE if origin.where == "here" else 1
+
+
+def _rank_by_share(marked: Sequence[RankedHit], shares: Sequence[float]) -> list[RankedHit]:
+    """Change the scores of hits, and sort: what was replaced stays below what replaced it."""
+    weighed = [
+        (row, hit._replace(score=round(min(1, hit.score * share), 4)))
+        for (row, hit), share in zip(marked, shares, strict=True)
     ]
-    return sorted(lowered, key=_score_of, reverse=True)
+    return sorted(weighed, key=_score_of, reverse=True)
 
 
 def _score_of(ranked: RankedHit) -> float:

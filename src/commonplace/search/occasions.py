@@ -13,8 +13,9 @@ from ..facts.distinctions import IRREGULAR_PAST
 from ..facts.links import Link, LinkKind
 from ..facts.statements import Statement
 from ..facts.states import read_states
-from ..facts.words import fold, split_words
+from ..facts.words import fold, read_list, split_words
 from ..patterns import lazy_pattern
+from .date_phrases import LISTS
 from .date_spans import DAYS_IN_A_UNIT, Span
 from .dates import DatePhrase, find_phrases
 from .validity import find_validity
@@ -22,39 +23,21 @@ from .validity import find_validity
 _LASTING_KINDS: tuple[LinkKind, ...] = ("confirmed", "done")  # of links that need no day
 _MAX_OCCASION_DAYS = 7  # of days on which something does not take place
 _WEEK = DAYS_IN_A_UNIT["week"]
-_WEEKDAYS = (
-    r"mon(?:day)?|tues?(?:day)?|wed(?:nesday)?|thu(?:rs(?:day)?)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?"
-    r"|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|lunes|martes|miércoles|jueves|viernes|sábado|domingo"
-    r"|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunedì|martedì|mercoledì|giovedì|venerdì|sabato|domenica"
-    r"|segunda|terça|quarta|quinta|sexta|понедельник|вторник|среду|четверг|пятницу|субботу|воскресенье"
-)
+_WEEKDAYS = "|".join(read_list("words", "WEEKDAYS").split())
 _THIS_DAY = lazy_pattern(
     rf"(?<!from )(?<!since )(?<!starting )(?<!ab )(?<!desde )"
     rf"\b(?:this|diese[nmrs]?|est[ea]|ce(?:tte)?|quest[oa]|nest[ea]|эт(?:от|у|о)) (?:coming )?(?:{_WEEKDAYS})\b"
     r"|\b(?:during|während|durante|pendant|во время) \w|(?:这|本)(?:周|星期)[一二三四五六日天]|今週の.曜"
 )
-# A time ahead of which nobody knows the day.
-_SEASONS = "spring|summer|autumn|fall|winter"
-_SOME_DAY = lazy_pattern(
-    rf"\b(?:(?:in|from) q[1-4]|after (?:the|our|his|her|their) \w+|once (?:the|we|it|he|she)\b.*|as soon as"
-    rf"|in (?:the )?(?:{_SEASONS})"
-    rf"|from (?:next )?(?:{_SEASONS}|january|february|march|april|june|july|august|september|october|november|december)"
-    r"|(?:im|ab) (?:frühling|frühjahr|sommer|herbst|winter)|nach (?:dem|der|den) \w+|sobald|dès que|cuando|después de"
-    r"|en (?:primavera|verano|otoño|invierno|été|automne|hiver)|au printemps|après (?:le|la|les)|na primavera"
-    r"|no (?:verão|outono|inverno)|depois d[aeo]|весной|летом|осенью|зимой|после|как только)\b"
-)
-_WILL = lazy_pattern(r"\b(?:will|'ll|going to|wird|werden|va a|vamos a|va|vai|vamos|будет|будут)\b")
+_SOME_DAY = LISTS.phrase_pattern("occasions", "SOME_DAY")
+_WILL = LISTS.phrase_pattern("occasions", "WILL")
 _FROM_NOW = lazy_pattern(
     r"\b(?:from|as of|since|starting|effective|ab|seit|desde|a partir de|dès|depuis|da|con) "
     r"(?:today|now(?: on)?|heute|sofort|jetzt|hoy|ahora|aujourd'hui|maintenant|hoje|agora|oggi|ora)\b"
     r"|\bс сегодняшнего|从今天起|今日から"
 )
 _WEEKDAY = lazy_pattern(rf"\b(?:{_WEEKDAYS})\b")
-_PAST_FORM = lazy_pattern(
-    r"\b(?:was|were|has|have|\w{2,}[^e]ed|wurden?|hat(?:te|ten)?|haben|(?:ist|sind) (?:\S+ ){0,6}?\w*ge\w+[tn]"
-    r"|\w{2,}(?:aron|ieron)|(?:ha|han|hemos) \w+[ai]do|(?:a|ont|est|sont|avons) \w+é[es]*|\w{3,}(?:ou|aram|iram)"
-    r"|\w{2,}л(?:[аои]сь|ся|[аои])?)\b|了|した|ました|했|었|았"
-)
+_PAST_FORM = LISTS.phrase_pattern("occasions", "PAST_FORM")
 
 
 def holds_by(older: Statement, newer: Statement, link: Link, day: int, today: int) -> bool:

@@ -21,6 +21,7 @@ from typing import NamedTuple
 from ..caching import ByteCache
 from ..errors import InvalidArgument, NotAvailable, NotFound, Refused
 from ..formats.blocks import find_annotated_lines
+from ..git_branches import find_repository_root, is_repository
 from ..patterns import lazy_pattern
 from ..storage.base import ACCESS_FOLDER, HISTORY_FOLDER
 from ..storage.files import CAN_OPEN_FOLDERS, NO_FOLLOW, READ_FLAGS, open_folder_below
@@ -277,21 +278,14 @@ def find_repository(folder: str) -> Repository | None:
     if not folder:
         return None
     home = os.path.realpath(folder)
-    root = os.path.dirname(home)
-    if not _is_repository(home):
-        while not _is_repository(root):
-            if root == os.path.dirname(root):
-                return None
-            root = os.path.dirname(root)
-    elif os.path.basename(home) != ".commonplace" or not _is_repository(root):
+    root: str | None = os.path.dirname(home)
+    if not is_repository(home):
+        root = find_repository_root(os.path.dirname(home))
+    elif os.path.basename(home) != ".commonplace" or not is_repository(os.path.dirname(home)):
+        root = None
+    if root is None:
         return None
     return Repository(root, os.path.relpath(home, root).replace(os.sep, "/"))
-
-
-def _is_repository(folder: str) -> bool:
-    """Return whether a folder is the working tree of a repository; one that was added to another has a file there."""
-    entry = os.path.join(folder, ".git")
-    return os.path.isfile(entry) or os.path.isfile(os.path.join(entry, "HEAD"))
 
 
 def parse_target(text: str) -> Pin:

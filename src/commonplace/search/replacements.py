@@ -1,14 +1,19 @@
-"""A statement and its newest version: what replaced what, and whether all of it."""
+"""A statement and its newest version: what replaced what, and whether all of it.
+
+For a question about what was before something (`where did Tom live before Bristol?`), the version before that which it
+names is put first. The others stay below it, and all keep their marks.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from ..facts.clauses import find_parts
 from ..facts.glances import Glance
 from ..facts.links import Link, LinkKind
 from ..facts.page_subjects import read_subject
-from ..facts.statements import LookupKeys, Statement, find_lines, read_statements
+from ..facts.statements import LookupKeys, Statement, find_lines, query_stems, read_statements
 from ..facts.versions import judge
 from ..facts.words import fold, split_words
 from ..formats.timestamps import parse_day
@@ -97,7 +102,7 @@ def inherit(hit: Hit, chance: float) -> Hit:
     return hit._replace(score=round(min(_MAX_SCORE, either(hit.score, chance)), 4)) if chance else hit
 
 
-def find_replaced_part(replacement: Replacement, query_stems: frozenset[str] = frozenset()) -> Replacement:
+def find_replaced_part(replacement: Replacement, asked: frozenset[str] = frozenset()) -> Replacement:
     """Return a replacement, marked as partial if the newer statement says nothing about another clause of the older
     one."""
     older, newer, link = replacement[:3]
@@ -112,9 +117,7 @@ def find_replaced_part(replacement: Replacement, query_stems: frozenset[str] = f
     parts = find_parts(older.statement.text, newer.statement.text, is_replaced)
     if parts is None:
         return replacement
-    return replacement._replace(
-        is_partial=True, keeps_place=parts.is_about_held(query_stems), clause=parts.replaced_clause
-    )
+    return replacement._replace(is_partial=True, keeps_place=parts.is_about_held(asked), clause=parts.replaced_clause)
 
 
 def describe_successor(replacement: Replacement) -> Successor:
@@ -135,3 +138,40 @@ def describe_successor(replacement: Replacement) -> Successor:
         was=was,
         is_partial=replacement.is_partial,
     )
+
+
+def put_earlier_first(
+    ranked: Sequence[RankedHit], replacements: Iterable[Replacement], asked: frozenset[str]
+) -> list[RankedHit]:
+    """Return the hits by score. What was before takes over the chances of the versions after it."""
+    by_number = {row.number: (row, hit) for row, hit in ranked}
+    versions: dict[int, dict[object, FoundStatement]] = {}
+    for each in replacements:
+        group = versions.setdefault(each.newer.number, {identify(each.newer): each.newer})
+        group[identify(each.older)] = each.older
+    for group in versions.values():
+        _raise_earlier(by_number, sorted(group.values(), key=order_by_date), asked)
+    return sorted(by_number.values(), key=lambda each: each[1].score, reverse=True)
+
+
+def _raise_earlier(by_number: dict[int, RankedHit], places: Sequence[FoundStatement], asked: frozenset[str]) -> None:
+    """Raise the hit with the version before the one that is named; if none is named, the one before the last."""
+    at = _find_named(places, asked)
+    if at == 0 or places[at - 1].number not in by_number:
+        return
+    row, earlier = by_number[places[at - 1].number]
+    for place in places[at:]:
+        if place.number in by_number and place.number != row.number:
+            other_row, other = by_number[place.number]
+            earlier = inherit(earlier, other.score)
+            by_number[place.number] = other_row, other._replace(score=round(other.score * SUPERSEDED_SHARE, 4))
+    by_number[row.number] = row, earlier
+
+
+def _find_named(places: Sequence[FoundStatement], asked: frozenset[str]) -> int:
+    """Return the version that has most words of a question, apart from words that all versions have."""
+    stems = [frozenset(place.statement.stems) or query_stems(place.statement.text) for place in places]
+    common = frozenset[str].intersection(*stems)
+    counts = [len((asked & each) - common) for each in stems]
+    best = max(counts)
+    return max(at for at, count in enumerate(counts) if count == best)

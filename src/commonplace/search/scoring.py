@@ -14,7 +14,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ..embedding.base import Embedder, MaxSimEmbedder
-from ..facts.past_questions import asks_about_past
 from ..facts.tasks import has_open_task
 from ..formats.passages import embedding_text
 from ..formats.timestamps import parse_day
@@ -28,6 +27,7 @@ from .bm25 import QueryTerms, bm25_scores, has_own_share, match_key, weigh_forms
 from .calibration import NOTE_BYTES, Evidence
 from .coverage import AskedWord, Coverage, has_words, measure_coverage, split_question
 from .dates import NO_DATES, QueryDates, asks_about_now, date_proximity, names_days_within
+from .past_questions import asks_about_past
 from .subjects import Subject, answers_of_another, find_subject, select_clauses
 from .words import QueryWords, is_question
 
@@ -115,7 +115,7 @@ _DATED_PATH = lazy_pattern(r"\d{4}[-/]\d\d[-/]\d\d")
 _DAY_NEARNESS = 0.2  # at most, of a note that is not of the day asked about
 _SUPPORT_TEMPERATURE = 0.7  # how far behind the best of its page a passage may be and still support the page
 _MIN_SENTENCE_BYTES = 12  # of a text without spaces, as in Chinese, that is more than a word
-_EDGE_CHARACTERS = 60  # of a text, in which its first or its last word is
+_EDGE_CHARACTERS = 60  # of a text, in which its last word is
 UNKNOWN_Z_SCORE = -0.5  # of a passage without a vector: a little less similar than most
 
 
@@ -461,10 +461,10 @@ def put_first(best: Sequence[ScoredHit], rest: Iterable[ScoredHit]) -> list[Scor
 def drop_duplicates(rows: Iterable[ScoredHit]) -> list[ScoredHit]:
     """Return the first of the hits that say the same under the same key. A single word says little without its page."""
     rows = list(rows)
-    edges = [(row.hit.key, *_find_edges(row.hit.text)) for row in rows]
-    counts = Counter(edges)
+    ends = [(row.hit.key, _find_end(row.hit.text)) for row in rows]
+    counts = Counter(ends)
     alike = [
-        (edge, _count_letters(row.hit.text) if counts[edge] > 1 else ()) for row, edge in zip(rows, edges, strict=True)
+        (end, _count_letters(row.hit.text) if counts[end] > 1 else ()) for row, end in zip(rows, ends, strict=True)
     ]
     alike_counts = Counter(alike)
     first: dict[tuple[str | int, ...], ScoredHit] = {}
@@ -474,11 +474,10 @@ def drop_duplicates(rows: Iterable[ScoredHit]) -> list[ScoredHit]:
     return list(first.values())
 
 
-def _find_edges(text: str) -> tuple[str, str]:
-    """Return how the first word of a text begins and the last one ends, which takes less time than to compare texts."""
-    first = text[:_EDGE_CHARACTERS].split(None, 1)
+def _find_end(text: str) -> str:
+    """Return how the last word of a text ends, which takes less time than to compare texts."""
     last = text[-_EDGE_CHARACTERS:].rsplit(None, 1)
-    return first[0][:_MIN_SENTENCE_BYTES] if first else "", last[-1][-_MIN_SENTENCE_BYTES:] if last else ""
+    return last[-1][-_MIN_SENTENCE_BYTES:] if last else ""
 
 
 def _count_letters(text: str) -> tuple[int, ...]:

@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 from ..caching import cache_within
 from ..facts.statements import LookupKeys, Statement, lookup_keys, split_statements
-from ..formats.passages import titles_above
+from ..formats.passages import choose_titles, list_titles
 from ..formats.timestamps import parse_day
 from ..index.base import Index
 from ..model import Hit, Scope, Viewer
+from ..storage.authors import Span
 from .lookup import VersionLookup
 from .moments import FindOrigins
 from .replacements import FoundStatement, Replacement
@@ -30,12 +31,19 @@ _known: dict[tuple[object, ...], dict[int, list[Replacement]]] = {}
 
 
 class ShownText(NamedTuple):
-    """Lines of a page as they are shown. `first`: the number of the first one there."""
+    """Lines of a page as they are shown. `first` and `last`: the numbers of the first and of the last one there; no
+    `last` if none are left out between them."""
 
     path: str
     first: int
     text: str
     heading: str = ""  # those above it, where it has none
+    last: int = 0
+
+    def locate(self, first: int, last: int) -> Span:
+        """Return where some of the lines, counted from 0, are on the page; all of them, if any are left out."""
+        whole = self.last - self.first > self.text.count("\n")
+        return (self.path, self.first, self.last) if whole else (self.path, self.first + first, self.first + last)
 
     @property
     def day(self) -> int | None:
@@ -77,14 +85,16 @@ def find_replaced_lines(
     today: int,
     *,
     only_approved: bool = False,
+    branch: str = "",
 ) -> dict[int, list[Replacement]]:
     """Return what replaced statements of the texts, by the number of the text; lines are those of the text. With
-    `only_approved`, nothing replaces a statement but what a person wrote or approved.
+    `only_approved`, nothing replaces a statement but what a person wrote or approved. `branch`: the git branch on which
+    memory is used, if it follows branches.
 
     What was found is used again as long as neither the texts nor the index change.
     """
     state = index.state()  # before anything is read
-    asked = (state, viewer, tuple(texts), today)
+    asked = (state, viewer, tuple(texts), today, branch)
     known = _known.get(asked) if state is not None and not only_approved else None
     if known is not None:
         return known
@@ -117,9 +127,10 @@ def _make_places(number: int, text: ShownText) -> Iterator[FoundStatement]:
     """Yield the statements of a text. Their numbers are negative, so that no passage of the index has them."""
     at = str(date.fromordinal(text.day)) if text.day else ""
     paragraphs = _list_paragraphs(text.text)
+    titles = list_titles(text.text)
     for first, last, each, keys in list_statements(text.text):
         lines = (text.first + first, text.first + last)
-        heading = " ".join(titles_above(text.text, first + 1)) or text.heading
+        heading = " ".join(choose_titles(titles, first + 1)) or text.heading
         hit = Hit(text.path, *lines, each.text, 0.0, _NO_SCOPE, at=at, heading=heading)
         statement = each._replace(first_line=first, last_line=last)
         yield FoundStatement(-1 - number, hit, statement, keys, paragraph=paragraphs[first])

@@ -34,11 +34,7 @@ _PLACE_BEFORE = lazy_pattern(r"\b(?:in|at|on|to|from|near|nach|aus|en|à|dans|em
 _GERMAN = "german"
 _TWO_NAMES = lazy_pattern(r"(?<=[a-zß-ÿ] )([A-ZÄÖÜ][a-zß-ÿ]+) (?=[A-ZÄÖÜ][a-zß-ÿ]+)")  # a noun and a name: `Opa Karl`
 _WORD = lazy_pattern(r"[^\W_]+")
-_PRONOUNS = word_set("""
-    he she they his her him hers their them it its er sie ihr ihre ihren ihrem ihrer ihm ihn sein seine seinen seinem
-    seiner ella ellos ellas su sus suyo elle ils elles son sa ses leur leurs lui ele ela seu sua lei suo hij zij haar
-    hun both beide beiden ambos
-""")
+_PRONOUNS = word_set("subjects", "PRONOUNS")
 
 
 class Subject(NamedTuple):

@@ -2,7 +2,7 @@
 
 Everything is found by rule (`facts/versions.py`), among what the viewer may see. A hit with several statements is
 marked for the one that the query is about. A question about the past leaves the order as it is, and one about what was
-before something has that first (`earlier.py`).
+before something has that first (`replacements.py`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from ..facts.completions import is_task
 from ..facts.glances import hash_stems
 from ..facts.links import NO_ANSWERS, Link, LinkKind
 from ..facts.page_subjects import are_of_other_objects, judge_below_headings
-from ..facts.past_questions import asks_about_past, asks_what_was_before
 from ..facts.statements import (
     LookupKeys,
     Statement,
@@ -38,7 +37,6 @@ from ..index.base import Candidate, SearchIndex
 from ..index.statements import StoredStatements, choose_stored, read_stored
 from ..model import Hit, Predecessor, Query
 from .dates import NO_DATES, QueryDates
-from .earlier import put_earlier_first
 from .lookup import ByKey, VersionLookup, find_others
 from .moments import (
     NO_ORIGIN,
@@ -53,6 +51,7 @@ from .moments import (
     may_be_edited,
 )
 from .occasions import holds_by
+from .past_questions import asks_about_past, asks_what_was_before
 from .replacements import (
     REPETITION,
     SUPERSEDED_SHARE,
@@ -68,6 +67,7 @@ from .replacements import (
     inherit,
     is_same_place,
     order_by_date,
+    put_earlier_first,
     subject_of,
 )
 from .scoring import Factors, ScoredHit
@@ -382,6 +382,8 @@ def _choose_latest(
     chosen: dict[StatementId, Replacement] = {}
     for pair in checked:
         is_confirmed = pair.link.kind == "confirmed"  # whatever the dates say
+        if origins.get(locate(pair.newer).citation, NO_ORIGIN).where == "elsewhere":  # it may not hold here
+            continue
         newer = find_moment(pair.newer, origins)
         if not is_confirmed and not is_newer(find_moment(pair.older, origins), newer):
             continue

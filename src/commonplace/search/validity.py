@@ -20,32 +20,19 @@ from ..formats.timestamps import MONTHS, parse_day
 from ..index.base import VALIDITY_MARK
 from ..patterns import lazy_pattern
 from .date_phrases import (
-    CHINESE_WEEKDAYS,
-    JAPANESE_WEEKDAYS,
-    KOREAN_WEEKDAYS,
-    VOCABULARIES,
+    LISTS,
     WORD_CHARACTERS,
     WORD_END,
     WORD_START,
     Vocabulary,
+    fill_fields,
     fold_phrase,
+    read_field,
+    read_vocabulary,
 )
 from .date_readers import any_of
 from .date_spans import DAYS_IN_A_UNIT, number_words
 from .dates import note_named_days
-from .validity_phrases import (
-    ENGLISH,
-    MORE_NUMBERS,
-    OTHERS,
-    RECURRING,
-    RECURRING_UNSPACED,
-    UNSPACED,
-    UNSPACED_DATES,
-    UNSPACED_DAYS,
-    UNSPACED_NUMBERS,
-    UNSPACED_UNITS,
-    ValidityWords,
-)
 
 _Kind = Literal["between", "coming", "until", "start"]
 _Pattern = tuple[re.Pattern[str], _Kind]
@@ -72,6 +59,22 @@ class Validity(NamedTuple):
         return str(date.fromordinal(self.last)) if self.last is not None else ""
 
 
+class ValidityWords(NamedTuple):
+    """What one language adds to its vocabulary of days. A template with `{date}` has any way to name a day, a week, a
+    month or a year; `until`, `start` and the like are lists `VALID_UNTIL`, `VALID_START` in `lists/`."""
+
+    until: str  # templates with {date}, the last day
+    start: str  # templates with {date}, the first day
+    coming: str  # templates with {amount} and {units}: from now on for so long
+    next: str  # before or after a weekday: the one to come
+    end: str  # templates with {unit} or {month}: the end of it
+    weekdays: str  # further forms of the days of the week, from Monday
+    units: str  # further forms of week, month and year, in this order
+    days: dict[int, str]  # further names of days, by how many they are from today
+    between: str  # templates with {date} and {end}: from one day to another
+    past: str  # a word of these before the phrase tells of the past: nothing is valid any more
+
+
 ALWAYS = Validity()
 _MAX_CHARACTERS = 2_000  # of a text that is read
 _FIELD = lazy_pattern(r"(?m)^[ \t]*(?:<!--[ \t]*)?valid_(from|until):[ \t]*[\"']?([^\n\"'>]+)")
@@ -80,59 +83,21 @@ _FENCE = lazy_pattern(r" {0,3}(?:`{3}|~{3})")
 _UNSPACED_LANGUAGES = "unspaced"
 _LATE_DAYS = 60  # how long ago a day without a year may be
 _WORDS = lazy_pattern(rf"[{WORD_CHARACTERS}]+")
-_ENGLISH_VOCABULARY = Vocabulary(
-    language="english",
-    script="",
-    hints="",
-    days={},
-    week="week",
-    month="month",
-    year="year",
-    last="",
-    this="this {unit}",
-    next="next {unit}",
-    ago="",
-    units=("days?", "weeks?", "months?", "years?"),
-    numbers="a/an/one two/couple_of/a_couple_of three/few/a_few four five six seven eight nine ten eleven twelve",
-    months="",
-    weekdays="monday/mon tuesday/tue/tues wednesday/wed thursday/thu/thurs friday/fri saturday/sat sunday/sun",
-    weekday="",
-    day_of_month="",
-    in_month="",
+_UNSPACED_DATES = (
+    r"(?:(?P<year>[0-9]{4})[年년]\s?)?(?P<month>1[0-2]|0?[1-9])[月월]\s?(?P<day>[0-9]{1,2})[日号號일]",
+    r"(?P<week>(?:这|這|本|今|이번\s?)(?:个|個)?(?:周末|週末|周|週|星期|주말|주))",
+    r"(?P<month_>(?:这个?|這個?|本|今|이번\s?)?(?:月底|月末|달\s?말|월말)|(?:本|今)月|이번\s?달)",
+    r"(?P<year_>年底|年末|今年底?|올해(?:\s?말)?|연말)",
+    r"(?P<following>)(?P<week>(?:下(?:个|個)?|来|다음\s?)(?:周|週|星期|주)(?![一二三四五六日天末]))",
+    r"(?P<following>)(?P<month_>(?:下(?:个|個)?|来|다음\s?)(?:月|달)(?:底|末|\s?말)?)",
+    r"(?P<following>)(?P<year_>明年|来年|내년)",
+    r"(?P<next>下(?:个|個)?|来週の?|다음\s?주\s?)?(?:这|這|本|今週の?|이번\s?주\s?)?"
+    r"(?:周|週|星期|礼拜|禮拜)(?P<weekday>[一二三四五六日天])",
+    r"(?P<next>来週の?|다음\s?주\s?)?(?:今週の?|이번\s?주\s?)?(?P<weekday>[月火水木金土日월화수목금토일])(?:曜日?|요일)",
+    r"(?:(?P<year>[0-9]{4})[年년]\s?)?(?P<month>1[0-2]|0?[1-9])[月월](?:底|末|\s?말)?",
+    r"(?P<year>20[0-9]{2})[年년](?:底|末|말)?",
 )
-# Of Chinese, Japanese and Korean.
-_UNSPACED_VOCABULARY = Vocabulary(
-    language=_UNSPACED_LANGUAGES,
-    script="",
-    hints="",
-    days=UNSPACED_DAYS,
-    week="",
-    month="",
-    year="",
-    last="",
-    this="",
-    next="",
-    ago="",
-    units=UNSPACED_UNITS,
-    numbers=UNSPACED_NUMBERS,
-    months="",
-    weekdays=" ".join(map("/".join, zip(CHINESE_WEEKDAYS, JAPANESE_WEEKDAYS, KOREAN_WEEKDAYS, strict=True))) + "/天",
-    weekday="",
-    day_of_month="",
-    in_month="",
-)
-# A text in which none of these occurs needs no closer look: words of each language that every phrase has one of.
-_HINTS = {
-    "english": "until till til through expires ends starting beginning effective as from next coming",
-    "german": "bis ab beginnend wirkung nachsten kommenden",
-    "french": "jusqu partir des compter prochain au",
-    "spanish": "hasta partir contar desde proxim",
-    "portuguese": "ate partir contar desde proxim",
-    "italian": "fino partire decorrere da prossim",
-    "russian": "до по с следующ ближайш",
-    "hindi": "तक से अगले वाले",
-    "arabic": "حتى حتي لغاي ابتداء اعتبارا بدء من القادم المقبل",
-}
+_LANGUAGES = ("english", "german", "french", "spanish", "portuguese", "italian", "russian", "hindi", "arabic")
 _MIN_PART_CHARACTERS = 4  # of a hint that may be a part of a word
 # In scripts without spaces, a mark follows the last character of a date, or comes before the first one.
 _UNSPACED_HINT = lazy_pattern(
@@ -254,14 +219,14 @@ def _is_recurring(folded: str, match: re.Match[str]) -> bool:
 
 @cache
 def _recurring_pattern() -> re.Pattern[str]:
-    words = "|".join(map(fold_phrase, RECURRING))
-    return re.compile(f"{WORD_START}(?:{words}){WORD_END}|{RECURRING_UNSPACED}")
+    words, unspaced = ("|".join(LISTS.list_phrases("validity", name)) for name in ("RECURRING", "RECURRING_UNSPACED"))
+    return re.compile(f"{WORD_START}(?:{fold_phrase(words)}){WORD_END}|{unspaced}")
 
 
 @cache
 def _split_hints() -> dict[str, tuple[frozenset[str], tuple[str, ...]]]:
     """Return the hints of each language that are whole words, and those that may be a part of one."""
-    hints = {language: words.split() for language, words in _HINTS.items()}
+    hints = {language: read_field(language, "VALID_HINTS").split() for language in _LANGUAGES}
     return {
         language: (
             frozenset(word for word in words if len(word) < _MIN_PART_CHARACTERS),
@@ -442,12 +407,9 @@ def _date_readers(language: str) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(option) for option in _date_options(language))
 
 
+@cache
 def _words_of(language: str) -> tuple[ValidityWords, Vocabulary]:
-    if language == "english":
-        return ENGLISH, _ENGLISH_VOCABULARY
-    if language == _UNSPACED_LANGUAGES:
-        return UNSPACED, _UNSPACED_VOCABULARY
-    return OTHERS[language], VOCABULARIES[language]
+    return ValidityWords(**fill_fields(language, ValidityWords._fields, "VALID_")), read_vocabulary(language)
 
 
 @cache
@@ -455,7 +417,7 @@ def _date_options(language: str) -> tuple[str, ...]:
     """Return patterns for all ways to name days ahead."""
     names = "|".join(names for _, names in _days_ahead(language))
     if language == _UNSPACED_LANGUAGES:
-        return (_ISO, f"(?P<offset>{names})", *(_fill(option, {}) for option in UNSPACED_DATES))
+        return (_ISO, f"(?P<offset>{names})", *(_fill(option, {}) for option in _UNSPACED_DATES))
     words, vocabulary = _words_of(language)
     month = f"(?P<month>{any_of(_months(language))})"
     of_year = "(?:,? (?:de |del |di |года? )?(?P<year>[0-9]{4}))?"
@@ -518,7 +480,9 @@ def _weekdays(language: str) -> dict[str, int]:
 
 @cache
 def _numbers(language: str) -> dict[str, int]:
-    return number_words(_words_of(language)[1].numbers) | number_words(MORE_NUMBERS.get(language, ""))
+    return number_words(_words_of(language)[1].numbers) | number_words(
+        LISTS.read_text(language, "VALID_NUMBERS", default="")
+    )
 
 
 # Fields.

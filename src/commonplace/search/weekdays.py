@@ -18,14 +18,15 @@ from .date_phrases import (
     CHINESE_WEEKDAYS,
     JAPANESE_WEEKDAYS,
     KOREAN_WEEKDAYS,
+    LISTS,
     NOT_OF,
-    VOCABULARIES,
     WEEKDAYS,
     WORD_END,
     WORD_START,
+    find_direction,
     fold_phrase,
+    read_vocabulary,
 )
-from .date_ranges import find_direction
 from .date_readers import any_of, choose_languages
 from .date_spans import Span, number_words
 
@@ -34,30 +35,9 @@ _LANGUAGES = ("german", "french", "spanish", "portuguese", "italian", "russian",
 _NOT_COUNTED = "(?<![一二三四五六七八九十两兩几幾])"  # 一周一次 is once a week
 _SPACED_WORD = lazy_pattern(r"[^\W\d_\u3040-\uffff]+")
 _THIS = lazy_pattern(r"\b(?:this|diese)")
+_NEVER = "(?!)"
 _AROUND = 14  # characters before and after a weekday, in which `last` may be said of it
-_LAST = lazy_pattern(
-    r"\b(?:last|past|previous|earlier|letzte[nmrs]?|vergangene[nmrs]?|vorige[nmrs]?|derniere?|passee?|pasad[oa]|passad[oa]"
-    r"|ultim[oa]|scors[oa])\b|прошл|पिछल|बीते|الماضي|上(?:个|個)?(?:周|週|星期|礼拜|禮拜)|先週|지난"
-)
-# How a weekday `{}` is named in a question. `next` and `this` tell which one without a verb.
-_PHRASES = {
-    "english": r"(?:on |for )?(?P<{next}>(?:this )?(?:next|coming)|this)? ?{day}"
-    r"(?: (?:morning|afternoon|evening|night))?(?!['’]s)",
-    "german": r"(?:am |an |für |fur |den )?(?P<{next}>diese[nmr]|nachste[nmr]|kommende[nmr])? ?{day}"
-    r"(?: ?(?:morgen|fruh|vormittag|mittag|nachmittag|abend|nacht))?",
-    "french": r"(?:le |pour |ce |de )?{day}(?P<{next}> prochain)?(?: (?:matin|soir|midi))?",
-    "spanish": r"(?:para )?(?:el |los |este )?(?P<{next}>proximo)? ?{day}(?P<{next}_after> que viene| proximo)?",
-    "portuguese": r"(?:para )?(?:na|no|nest[ae]|n?[ao]) (?P<{next}>proxim[ao])? ?{day}(?P<{next}_after> que vem)?"
-    r"(?:(?<=feira)|(?<=sabado)|(?<=domingo)|(?<=vem)|(?=\s*(?:[?!.,;]|$)))",
-    "italian": r"(?:per |il |questo |questa )?(?P<{next}>prossim[oa])? ?{day}(?P<{next}_after> prossim[oa])?",
-    "russian": r"(?:в|во|на) (?P<{next}>следующ\w+|ближайш\w+)? ?(?:эту |этот |это )?{day}",
-    "hindi": r"(?:इस )?(?P<{next}>अगले|आने वाले)? ?{day}(?: को)?",
-    "arabic": r"(?:في )?(?:هذا )?(?:يوم )?{day}(?P<{next}> القادمة| القادم| المقبلة| المقبل)?",
-}
-_NEEDS_LEAD = {  # in the languages where a weekday without such a word is more often a name, as in `Black Friday`
-    "english": r"(?:on|for|next|this|coming) $",
-    "german": r"(?:am|an|den|fur|diese[nmr]|nachste[nmr]|kommende[nmr]) $",
-}
+_LAST = LISTS.phrase_pattern("weekdays", "LAST")
 _UNSPACED = (
     (
         rf"(?P<next_week>下(?:个|個)?)?(?:这|這|本)?(?:个|個)?{_NOT_COUNTED}(?:周|週|星期|礼拜|禮拜)"
@@ -67,71 +47,6 @@ _UNSPACED = (
     (r"(?P<next_week>来週の?)?(?:今週の?)?(?:次の)?(?P<weekday>[月火水木金土日])曜日?の?", JAPANESE_WEEKDAYS),
     (r"(?P<next_week>다음\s?주\s?)?(?:이번\s?주\s?)?(?P<weekday>[월화수목금토일])요일(?:에)?", KOREAN_WEEKDAYS),
 )
-_ENGLISH_PASTS = (
-    "did|didn't|was|wasn't|were|weren't|had|happened|came|went|ate|saw|gave|took|wrote|broke|spoke|chose|drove|knew|flew"
-    "|began|drank|ran|rang|fell|forgot|woke|wore|threw|drew|grew|became|got"
-)
-_ENGLISH_PARTICIPLES = (
-    r"(?:\w{2,}(?<!ne)(?<!fe)(?<!spe)ed|been|done|gone|seen|given|taken|written|eaten|bought|brought|paid|said|told|sent"
-    "|made|met|left|lost|held|found|kept|sold|spent|built|taught|caught|heard|won|led|thought|felt|slept|read)"
-)
-_PLANS = r"plans?|planned|scheduled?|agenda|appointments?|due|upcoming|booked|arranged"
-# What tells the past and what the present or the future, in lower case with accents. The past is looked for first.
-_TENSES: dict[str, tuple[str, str]] = {
-    "english": (
-        rf"\b(?:{_ENGLISH_PASTS})\b|\b(?:have|has|'ve)\b.*\b(?!planned|scheduled|booked|arranged){_ENGLISH_PARTICIPLES}\b"
-        rf"|^(?!.*\b(?:is|are|be|being|gets?|isn't|aren't|do|does|will|{_PLANS})\b).*\b{_ENGLISH_PARTICIPLES}\b",
-        r"\b(?:is|isn't|are|aren't|am|do|don't|does|doesn't|will|won't|shall|should|must|can|could|would|may|have|has"
-        rf"|{_PLANS})\b|\b(?:what|who|when|where|there|he|she|it)['’]s\b|['’]ll\b"
-        r"|\b(?:who|what|which|when|where)(?: \w+)? (?!news\b|this\b)\w+[^s\W]s\b",
-    ),
-    "german": (
-        r"\b(?:war|waren|wurden?|hatten?|gab|ging|gingen|kam|kamen|passiert|geschah|geschehen|machten?|sagten?|rief|traf)\b"
-        r"|\b(?:hab|habe|haben|hast|habt|hat|ist|sind|bin)\b.*\b(?!gegen|geben|gehen|geplant|geöffnet|geschlossen|gebucht"
-        r"|vorgesehen|angesetzt|vereinbart|verabredet)(?:\w{0,4}ge\w{2,}(?:t|en)|(?:be|ver|ent|er|zer)\w{3,}(?:t|en))\b",
-        r"\b(?:ist|sind|bin|hab|habe|haben|hat|wird|werden|gibt|kann|können|soll|sollen|muss|müssen|will|wollen|darf|dürfen"
-        r"|steht|geht|kommt)\b|\b\w+en wir\b|\b(?:wer|was|wann|wo|wie|wohin)(?: \w+)? \w+t\b",
-    ),
-    "french": (
-        r"\b(?:était|étaient|avait|avaient|fut)\b|\b(?:ai|as|a|avons|avez|ont)\b.*\b(?:\w+[éiu](?:e?s?)|fait|dit|pris|mis|écrit)"
-        r"(?!\w)|\b(?:est|sont|es|sommes|suis)\b.*\b(?:venu|allé|arrivé|parti|passé|resté|rentré|sorti|tombé)e?s?(?!\w)",
-        r"\b(?:est|sont|a|ai|avons|ont|va|vont|allons|fait|faisons|doit|devons|peut|vient|viennent|y a)\b"
-        r"|\bqui (?:\w+ )?\w+[etd]\b",
-    ),
-    "spanish": (
-        r"\b(?:fue|fueron|fuimos|era|eran|estaba|estuvo|hubo|había|pasó|hicimos|hizo|hice|vino|vinieron|dijo|dijeron|tuvimos)\b"
-        r"|\b\w+(?:ó|aron|ieron|aste|iste)\b|\b(?:ha|han|hemos|he)\b.*\b\w+(?:ado|ido|cho|sto)\b",
-        r"\b(?:hay|es|son|está|están|tenemos|tengo|tiene|tienen|toca|hacemos|va|vamos|viene|vienen|puede|podemos|debo|debemos)\b"
-        r"|\bquién (?:\w+ )?\w+[ae]\b|\bhora \w+",
-    ),
-    "portuguese": (
-        r"\b(?:foi|foram|fomos|era|eram|estava|houve|havia|tinha|aconteceu|fizemos|fez|fiz|veio|vieram|disse)\b"
-        r"|\b(?!meu|seu|teu)\w{2,}(?:ou|eu|iu|aram|eram|iram)\b",
-        r"\b(?:há|é|são|está|estão|temos|tem|têm|tenho|vai|vamos|vem|vêm|pode|podemos|precisa|fazemos)\b"
-        r"|\bquem (?:\w+ )?\w+[ae]\b",
-    ),
-    "italian": (
-        r"\b(?:era|erano|fu|aveva|avevano)\b|\b(?:ha|hanno|abbiamo|ho|è|sono)\b.*\b(?!previst|programmat|prenotat)"
-        r"(?:\w{2,}(?:at|ut|it)[oaie]|success[oa]|fatt[oa]|dett[oa]|pres[oa]|vist[oa]|decis[oa]|scritt[oa]|mess[oa])\b",
-        r"\b(?:è|c'è|ci sono|sono|abbiamo|ha|ho|hanno|va|vanno|andiamo|viene|fa|facciamo|dobbiamo|deve|può|possiamo)\b"
-        r"|\bchi (?:\w+ )?\w+[ae]\b",
-    ),
-    "russian": (
-        r"\b(?!или\b|если\b|дела\b|школ|зал\b|футбол|журнал|отдел)\w*(?:[аеияёу]л[аио]?|шл[аио]|шёл|шел)(?:с[ья])?\b",
-        r"\b(?:есть|будет|будем|будут|буду|нужно|надо|можно|у нас|у меня|во сколько|когда|что в|что на)\b"
-        r"|\b\w+(?:ет|ит|ют|ят|ут|ем|им)(?:ся)?\b",
-    ),
-    "hindi": (r"था|थी|थे|हुआ|हुई|हुए|किया|गया|गई|गए|आया|आई|आए|हमने|किसने", r"है|हैं|होगा|होगी|होंगे"),
-    "arabic": (
-        r"\b(?:كان|كانت|حدث|حصل|جرى|جاء|جاءت|ذهب)\b|\b(?!لدينا|عندنا|علينا)\w{2,}نا\b",
-        r"\b(?:هل|متى|ما|لدينا|عندنا|يوجد|سوف|كم)\b|\b(?:ماذا|من) (?:س?[يتن])\w+",
-    ),
-    "unspaced": (
-        r"(?<!为)(?<!為)了(?!解)|[过過](?:什|吗|嗎|[?？]|$)|た(?:か|の|[?？]|$)|でした|ました|だった|[했었았였왔갔]",
-        r"[几幾][点點]|什么时候|什麼時候|有什么|有什麼|有没有|有沒有|安排|[谁誰]|[吗嗎]|要|会|會|何時|予定|あり?ます|ある|ですか|ますか"
-        r"|있|언제|몇\s?시|하나요|일정",
-    ),
-}
 
 
 class Weekday(NamedTuple):
@@ -177,10 +92,11 @@ def _match_weekdays(folded: str, languages: list[str]) -> Iterator[tuple[re.Matc
             for pattern, names in _UNSPACED:
                 for match in re.finditer(pattern, folded):
                     yield match, names.index(match["weekday"].replace("天", "日"))
-        elif language in _PHRASES:
+        elif language in ("english", *_LANGUAGES):
+            needed = LISTS.read_text(language, "WEEKDAY_LEAD", default="").strip()
             for match in _phrase(language).finditer(folded):
                 lead = match[0][: match.start("weekday") - match.start()]
-                if language not in _NEEDS_LEAD or re.search(_NEEDS_LEAD[language], lead):
+                if not needed or re.search(needed, lead):
                     yield match, _names(language)[match["weekday"]]
 
 
@@ -188,23 +104,35 @@ def _match_weekdays(folded: str, languages: list[str]) -> Iterator[tuple[re.Matc
 def _names(language: str) -> dict[str, int]:
     if language == "english":
         return {name: number for number, name in enumerate(WEEKDAYS)}
-    return {name: number - 1 for name, number in number_words(VOCABULARIES[language].weekdays).items()}
+    return {name: number - 1 for name, number in number_words(read_vocabulary(language).weekdays).items()}
 
 
 @cache
 def _phrase(language: str) -> re.Pattern[str]:
     day = f"(?P<weekday>{any_of(_names(language))})"
-    phrase = fold_phrase(_PHRASES[language]).replace("?p<", "?P<").replace("{next}", "next").replace("{day}", day)
+    phrase = (
+        fold_phrase(LISTS.read_text(language, "WEEKDAY_ASKED").strip())
+        .replace("?p<", "?P<")
+        .replace("{next}", "next")
+        .replace("{day}", day)
+    )
     return re.compile(f"{WORD_START}{phrase}{WORD_END}{NOT_OF}")
 
 
 def read_tense(text: str, languages: Iterable[str]) -> Tense:
     """Return whether a question is about the past, or about now and later; empty where its verb does not tell."""
     lowered = _SPACED_WORD.sub(_leave_out_weekday, " ".join(text.lower().replace("’", "'").split()))
-    patterns = [_TENSES[language] for language in languages if language in _TENSES]
-    if any(re.search(past, lowered) for past, _ in patterns):
+    patterns = [_read_tenses(language) for language in languages]
+    if any(past.search(lowered) for past, _ in patterns):
         return "past"
-    return "coming" if any(re.search(present, lowered) for _, present in patterns) else ""
+    return "coming" if any(coming.search(lowered) for _, coming in patterns) else ""
+
+
+@cache
+def _read_tenses(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return what tells the past and what the present or the future, in lower case with accents."""
+    past, coming = (LISTS.list_phrases(language, name, default=_NEVER) for name in ("TENSE_PAST", "TENSE_COMING"))
+    return re.compile("|".join(past)), re.compile("|".join(coming))
 
 
 def _leave_out_weekday(word: re.Match[str]) -> str:
@@ -273,7 +201,7 @@ def words_for(weekdays: Iterable[int], spans: Iterable[Span]) -> str:
         )
     for span in spans:
         day = date.fromordinal(span.first)
-        months = (MONTHS, *(number_words(VOCABULARIES[language].months) for language in _LANGUAGES))
+        months = (MONTHS, *(number_words(read_vocabulary(language).months) for language in _LANGUAGES))
         words += (name for names in months for name, number in names.items() if number == day.month)
         words += (str(day), str(day.day), f"{day.day}.{day.month}.", f"{day.month}月{day.day}日")
     return " ".join(dict.fromkeys(words))

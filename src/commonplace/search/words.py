@@ -44,6 +44,7 @@ _MIN_BASE_LETTERS_OF_HINDI = 2
 _NO_PLURALS = frozenset(["always", "news", "perhaps", "series", "species"])
 _MAX_END_CHARACTERS = 16  # in which a text ends, with its closing marks
 _CLOSING_MARKS = ')"”'
+_QUESTION_ENDS = frozenset((*_CLOSING_MARKS, *QUESTION_MARKS))
 _HANGUL = "[\uac00-\ud7af]+"
 _KANA = "[\u3040-\u30ff]"
 _WITHOUT_WORD_MARKS = "[\u0e00-\u109f\u1780-\u17ff]"  # Thai and the like: pairs of letters say little
@@ -116,6 +117,9 @@ def _beginnings(bases: Iterable[frozenset[str]]) -> tuple[str, ...]:
 
 def is_question(text: str) -> bool:
     """Return whether a text ends as a question does."""
+    last = text[-1:]
+    if last not in _QUESTION_ENDS and not last.isspace():
+        return False
     end = text if text[-1:].isspace() else text[-_MAX_END_CHARACTERS:]  # to strip a long text is to copy it
     return end.rstrip().rstrip(_CLOSING_MARKS).endswith(QUESTION_MARKS)
 

@@ -1,73 +1,38 @@
-"""Notes that say that something is gone which an older note gives as its value: `Thornbury Hall fell through`.
+"""What is gone, or taken back: `Thornbury Hall fell through`; `I used to like it, but not any more`.
 
-They need not be about the same thing as the older note: a venue that fell through is no venue, and who sold the Kindle
-does not read on it. In the forms (`forms.py`), `T` is what is gone.
+A note that something is gone need not be about the same thing as the older note, which gives it as its value: a venue
+that fell through is no venue. In conversations, a speaker takes back what they said. In the forms (`forms.py`), `T` is
+what is gone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from ..caching import cache_within
+from ..patterns import lazy_pattern
 from .claims import PRONOUNS, find_topics, list_all_verbs, read_first_claim, split_clauses
 from .forms import compile_forms
 from .links import Link
 from .relations import FIRST_PERSON
 from .statements import Statement
-from .value_words import EVENT_WORDS, GENERIC, NEGATIONS
+from .value_words import DONE, EVENT_WORDS, GENERIC, KINDS_OF_THINGS, NEEDS, NEGATIONS, NO_FEELING, SENTIMENT_STEMS
 from .words import (
     compile_pattern,
+    content_stems,
     fold,
     function_words,
     has_capitals,
     has_kana_or_kanji,
     is_month_or_day,
+    list_capitalised,
+    read_list,
     split_words,
     stem,
     word_set,
 )
 
-_WE = "we/i? have/just/finally/recently?"
-_MY = "the/my/our/his/her/all?"
-_MEIN = "der/die/das/den/mein/meine/meinen/unser/unsere/unseren?"
-_FORMS = f"""
-    T is/are/was now? out/gone/history/dead/finished/over/retired/read-only/broken_beyond_repair
-    T has/have? fell/fallen through
-    T has/have/is/are? shut/folded/shut_down/closed_down/gone_bust/burnt_down
-    T did/does/would not work_out/happen
-    T has/have/is/are? expired/lapsed
-    T ist/sind abgelaufen
-    T a/ont expiré
-    T caducó/ha_caducado/venció/expirou/venceu
-    {_WE} sold/ditched/dropped/scrapped/returned/uninstalled/unplugged/deleted/retired/unpinned {_MY} T
-    {_WE} gave/given up on? {_MY} T
-    {_WE} got/gotten rid of {_MY} T
-    {_WE} cancelled/canceled {_MY} T
-    no more T
-    T is/are off the table
-    T account/subscription/contract is/was/has_been? closed/cancelled/canceled/terminated
-    so? long/goodbye {_MY} T
-    T ist/sind raus/weg/vorbei/passé/geplatzt/durchgefallen/vom_tisch/stillgelegt/kaputtgegangen
-    wir/ich? haben/habe {_MEIN} T verkauft/abgeschafft/zurückgegeben/rausgeworfen
-    {_MEIN} T verkauft/abgeschafft/gekündigt
-    doch kein/keine/keinen T
-    kein/keine/keinen T mehr
-    T est/sont fini/finie/finis/finies/terminé/terminée/fermé/fermée/tombé_à_l_eau/tombée_à_l_eau
-    j/on/nous? ai/a/avons vendu/abandonné/résilié/rendu le/la/l/les/mon/ma/mes/notre? T
-    fini/terminé le/la/l/les T
-    plus de/d T
-    T se_acabó/se_cayó/cerró/se_acabaron/quedó_fuera
-    vendí/vendimos/tiré/tiramos/devolvimos/devolví el/la/los/las/mi/nuestro/nuestra? T
-    nada de T
-    T acabou/fechou/caiu/foi_descartado/foi_descartada/já_era
-    vendi/vendemos/larguei/largamos/devolvi/devolvemos o/a/os/as/meu/minha? T
-    chega de T
-    T закрылся/закрылась/закрылось/закрыли/отпал/отпала/убрали/отменили
-    продал/продала/продали/убрали/выбросили/вернули T
-    T बेच/हटा दिया/दी/दिए
-    بعنا/بعت/ألغينا/تركنا/تركت T
-"""
 _SLOTS = {"T": r"(?P<t>\S+(?: \S+){0,3}?)"}
 _AFTER = "for|and|in|on|last|this|yesterday|today|because|since|after|und|y|et|e|и"
 _LAST_SLOTS = {"T": rf"(?P<t>\S+(?: \S+){{0,2}}?)(?= (?:{_AFTER})\b|$)"}
@@ -76,8 +41,16 @@ _UNSPACED = (
     r"(?:我们?)?(?:把)?(?:卖了|卖掉了?|退了|弃用了?|不用)(?P<t>[^，。,、了]{1,10})了?",
     r"(?P<t>[ァ-ヶー一-鿿]{1,12})[はがを](?:もう)?(?:売っ|売却|手放|解約|廃止|閉店|閉業|なくな|やめ|止め)",
 )
-_LEAD = word_set(
-    "the a an my our and but so since because der die das den und aber le la les el los las y pero o os a e"
+_LEAD = word_set("retractions", "LEAD")
+_MIN_SHARE_OF_CLAUSE = 0.5  # of what a speaker takes back
+_MAX_OBJECT_DISTANCE = 4  # words from `like` to what is liked
+_MAX_NAME_DISTANCE = 9
+_USED_TO = "used to"
+_CLAUSE_END = lazy_pattern(r"[;,.] | but | though | until ")
+_NOT_ANY_MORE = lazy_pattern("any ?more|no longer")
+_NEGATIVE = lazy_pattern(
+    r"dislik|\bhat(?:e|ed|ing)\b|avoid|can't stand|couldn't stand|never (?:like|enjoy|care)"
+    r"|(?:\bnot|n't) (?:\w+ ){0,3}(?:fan|into|keen|care|like|enjoy|love|appreciate|feeling)\b"
 )
 
 
@@ -150,7 +123,71 @@ def _read_clause(clause: str) -> Iterator[tuple[frozenset[str], bool]]:
 def _index_patterns() -> dict[str, list[str]]:
     """Return the patterns by words, one of which every text has that they match."""
     index: dict[str, list[str]] = {}
-    for form in compile_forms([("", _FORMS)], _SLOTS, _LAST_SLOTS, longest_first=True, is_whole=False):
+    for form in compile_forms(
+        [("", read_list("retractions", "GONE"))], _SLOTS, _LAST_SLOTS, longest_first=True, is_whole=False
+    ):
         for word in form.triggers:
             index.setdefault(word, []).append(form.pattern)
     return index
+
+
+def judge_taking_back(older: Statement, newer: Statement) -> Link | None:
+    """Return a link where a speaker takes back what they said: `I used to like it, but not any more`."""
+    about = _find_taken_back(older, newer)
+    return Link("retraction", "takes it back", " ".join(sorted(about))) if about else None
+
+
+def _find_taken_back(older: Statement, newer: Statement) -> set[str]:
+    """Return what a speaker said before and takes back; empty if it is something else, or was not said."""
+    if not newer.taken_back or older.speaker != newer.speaker or FIRST_PERSON.isdisjoint(older.words):
+        return set()
+    clause = set(newer.taken_back)
+    shared = clause.intersection(older.stems)
+    if not shared or not _is_same_feeling(older.text, newer.text, frozenset(shared - KINDS_OF_THINGS or shared)):
+        return set()
+    is_done = not NEEDS.isdisjoint(older.words) and not DONE.isdisjoint(newer.words)
+    if not is_done and "retraction" not in newer.cues:  # `I finished the book`
+        return set()
+    names = {stem(word) for word in list_capitalised(older.text)} & shared
+    if names & _liked_stems(older.words, _MAX_NAME_DISTANCE):
+        return shared
+    if len(shared) < _MIN_SHARE_OF_CLAUSE * len(clause) or (shared <= KINDS_OF_THINGS and shared != clause):
+        return set()
+    is_whole = len(shared) >= 2 and shared == clause and not SENTIMENT_STEMS.isdisjoint(map(stem, older.words))
+    is_clear = is_whole or (len(shared) >= 2 and (is_done or len(names) >= 2)) or (is_done and shared == clause)
+    return shared if is_clear or _liked_stems(older.words, _MAX_OBJECT_DISTANCE) & shared else set()
+
+
+def _is_same_feeling(older: str, newer: str, about: frozenset[str]) -> bool:
+    """Return whether what is taken back, liking or disliking, is what was felt before."""
+    taken_back = _read_past_feeling(fold(newer))
+    return taken_back is None or taken_back == _is_liked(fold(older), about)
+
+
+@cache_within(500_000)
+def _read_past_feeling(folded: str) -> bool | None:
+    """Return whether somebody says that they used to like something (True) or to dislike it (False); None if they do
+    not say."""
+    _, is_past, rest = folded.partition(_USED_TO)
+    if is_past:
+        return _NEGATIVE.search(_CLAUSE_END.split(rest)[0]) is None
+    return True if _NOT_ANY_MORE.search(folded) and _NEGATIVE.search(folded) else None
+
+
+@cache_within(500_000)
+def _is_liked(folded: str, about: frozenset[str]) -> bool:
+    """Return whether somebody says that they like something; what they used to like, they like no more."""
+    before, is_past, rest = folded.partition(_USED_TO)
+    if not is_past:
+        return _NEGATIVE.search(folded) is None
+    clause = _CLAUSE_END.split(rest)[0]
+    if about.intersection(content_stems(split_words(clause))):
+        return _NEGATIVE.search(clause) is not None
+    return _NEGATIVE.search(before + rest.removeprefix(clause)) is None
+
+
+def _liked_stems(words: Sequence[str], distance: int) -> set[str]:
+    """Return the stems shortly after a word that says what somebody likes or dislikes."""
+    pairs = enumerate(zip(("", *words), words, strict=False))
+    places = [at for at, (before, word) in pairs if stem(word) in SENTIMENT_STEMS and before not in NO_FEELING]
+    return {stem(word) for at in places for word in words[at + 1 : at + 1 + distance]}

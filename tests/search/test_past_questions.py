@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from commonplace.facts.past_questions import asks_about_past, asks_what_was_before
+from commonplace.search.past_questions import asks_about_past, asks_what_was_before
 
 
 @pytest.mark.parametrize(
