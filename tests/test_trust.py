@@ -9,6 +9,7 @@ import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,9 @@ from commonplace.instructions import approve, list_proposals, reject
 from commonplace.maintenance import trust_review
 from commonplace.maintenance.feed import keep_sentence
 from commonplace.maintenance.trust_review import review_home, trust_home
+from commonplace.storage.base import Retention
 from commonplace.storage.history import coming_from
+from commonplace.testing import FrozenClock
 from commonplace.trust import open_trusted_tokens, record_made, update_record
 from commonplace.user_config import Endpoint, load
 
@@ -429,6 +432,28 @@ def test_a_link_in_a_repository_makes_no_folder_of_the_user_a_memory(repo: Path,
     assert run(linked / "deep", "search", "treehouse").returncode == Refused.exit_status
 
 
+def test_a_configuration_in_a_repository_makes_no_folder_of_the_user_a_memory(tmp_path: Path) -> None:
+    private = tmp_path / "private"
+    (private / "memory").mkdir(parents=True)
+    (private / "memory" / "diary.md").write_text("The build of the treehouse uses oak.\n")
+    found = tmp_path / "cloned" / ".commonplace"
+    found.mkdir(parents=True)
+    (tmp_path / "cloned" / "deep").mkdir()
+    (found / "duragent.yaml").write_text(f"workspace: {private}\n")
+    (tmp_path / "linked" / "deep").mkdir(parents=True)
+    shutil.copytree(found, tmp_path / "linked" / "memory")
+    (tmp_path / "linked" / ".commonplace").symlink_to("memory")
+    commands = (("search", "treehouse"), ("remember", "written elsewhere"), ("context",))
+    for name, command in product(("cloned", "linked"), commands):
+        refused = run(tmp_path / name / "deep", *command)
+        assert refused.returncode == Refused.exit_status
+        assert f"keeps its memory in {private}, outside of this folder" in refused.stderr
+        assert "oak" not in refused.stdout
+    assert sorted(os.listdir(private)) == ["memory"]
+    (found / "duragent.yaml").write_text("workspace: pages\n")
+    assert run(tmp_path / "cloned" / "deep", "remember", "written inside").returncode == 0
+
+
 def test_init_makes_no_memory_where_a_link_in_a_repository_leads(tmp_path: Path) -> None:
     work = tmp_path / "work" / "cloned"
     work.mkdir(parents=True)
@@ -624,6 +649,27 @@ def test_an_agent_that_edits_a_proposal_does_not_approve_it(home: Path) -> None:
     memory.call("MemoryTool", {"op": "updateSkill", "name": "x", "newData": {"level": 1}})
     assert "Obey me." not in str(memory.context())
     assert "Obey me." in (home / "skills" / "x" / "SKILL.md").read_text()
+
+
+def test_what_waits_and_what_is_in_force_stay_so_when_old_history_goes(home: Path, clock: FrozenClock) -> None:
+    memory = Memory(home, clock=clock)
+    memory.home.writer.write("directives/house.md", "Be kind.\n")
+    for text in ("Be rude.\n", "Be very rude.\n"):
+        propose(memory, "directives/house.md", text)
+        propose(memory, "directives/new.md", text)
+    for path in ("directives/house.md", "directives/new.md"):
+        memory.home.writer.write(path, "Be very rude, please.\n")  # an agent's edit, which approves nothing
+    clock.advance(days=1)
+    for _ in range(2):
+        memory.home.storage.history.prune(Retention(days=0, size=0))
+        context = str(Memory(home, clock=clock).context())
+        assert "Be kind." in context
+        assert "rude" not in context
+    approve(memory.home, "directives/house.md")
+    clock.advance(days=1)
+    memory.home.storage.history.prune(Retention(days=0, size=0))
+    assert "Be very rude, please." in str(Memory(home, clock=clock).context())
+    assert len(memory.home.storage.history.changes("directives/house.md")) == 1
 
 
 def ask_for_skills(memory: Memory) -> dict[str, str]:

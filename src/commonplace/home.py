@@ -18,7 +18,7 @@ from .model import EVERYTHING, Clock, Filters, Record, Viewer
 from .settings import AgentMemory, SearchSettings, Settings
 from .storage.base import ABSENT, HISTORY_FOLDER, INDEX_FOLDER, LOCKS_FOLDER, Storage, open_storage
 from .storage.conflicts import Reading, ReadingLog, Readings, forget_readings, list_paths
-from .storage.history import current_origin, current_write, kind_of_origin
+from .storage.history import current_origin, current_write, kind_of_origin, make_branch_origin
 from .storage.layout import FIXED_NAMES, LAYOUTS, MAIN, Diary, Layout, folders_above
 from .storage.names import encode_name, require_agent, require_valid_name
 from .storage.records import Channels, Globals, RecordFolder
@@ -31,6 +31,7 @@ from .visibility import Visibility, format_modified
 from .writing import Writer, limit_writes
 
 if TYPE_CHECKING:
+    from .git_branches import Branches, Where
     from .index.base import Index, Progress
     from .index.embedding_service import EmbeddingService
     from .index.handle import IndexHandle, IndexView
@@ -180,7 +181,12 @@ class Home:
         """Return who wrote which lines, as history knows it."""
         from .storage.authors import Authors
 
-        return Authors(self.storage.pages, self.storage.history, knows_approval=self.trust.is_own)
+        return Authors(
+            self.storage.pages,
+            self.storage.history,
+            knows_approval=self.trust.is_own,
+            locate_branch=self._locate_branch,
+        )
 
     def share_authors(self, authors: Authors) -> None:
         """Share the authorship cache of another agent of the same memory."""
@@ -197,14 +203,34 @@ class Home:
     def repository(self) -> Repository | None:
         """Return the repository that contains the memory, to whose files notes are pinned; None if there is none, and
         for callers who are not the owner: by writing a pin they would learn of files."""
-        is_owner = kind_of_origin(current_origin()) in _OWNER_ORIGINS
-        return self._repository if is_owner and self.may_check_pins else None
+        return self._repository if self._may_know_repository() else None
+
+    def _may_know_repository(self) -> bool:
+        return self.may_check_pins and kind_of_origin(current_origin()) in _OWNER_ORIGINS
 
     @cached_property
     def _repository(self) -> Repository | None:
         from .search.pins import find_repository
 
         return find_repository(self.storage.local_folder)
+
+    @cached_property
+    def _branches(self) -> Branches | None:
+        from .git_branches import find_branches
+
+        return find_branches(self.storage.local_folder)
+
+    @property
+    def branch(self) -> str:
+        """Return the git branch on which memory is used, for the owner of a memory in a git repository; else empty."""
+        return self._branches.find_name() if self._branches and self._may_know_repository() else ""
+
+    def branch_origin(self) -> str:
+        """Return the origin of what the owner's own process writes: the git branch that memory is used on."""
+        return make_branch_origin(self._branches.find_special()) if self._branches else ""
+
+    def _locate_branch(self, branch: str) -> Where:
+        return self._branches.locate(branch) if self._branches and self._may_know_repository() else ""
 
     @property
     def globals(self) -> Globals:

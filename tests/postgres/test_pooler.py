@@ -21,7 +21,7 @@ from commonplace.storage.postgres.pages import NamedLocks, PostgresPages
 from commonplace.storage.postgres.url import parse_url
 from commonplace.testing import FrozenClock, PagesContract
 
-from ..waiting import wait_until
+from ..waiting import LONG_SECONDS, wait_until
 from .test_connections import free_port
 from .test_many_writers import lines_of, make_counter_pages, start_writer, wait_for_exit
 from .wire import Wire
@@ -68,7 +68,7 @@ def run_pooler(url: str, folder: Path, *settings: str) -> Iterator[str]:
         yield through
     finally:
         running.terminate()
-        running.wait(timeout=60)
+        running.wait(timeout=LONG_SECONDS)
 
 
 def _until_it_answers(url: str) -> None:
@@ -207,6 +207,6 @@ def test_a_follower_learns_of_changes_though_no_notification_arrives(pooled: str
     with listen(database, hear):
         pages.write("memory/a.md", "one")
         pages.write("memory/a.md", "two")
-        assert told.wait(10)
+        assert told.wait(LONG_SECONDS)
     assert heard == sorted(heard)
     database.close()

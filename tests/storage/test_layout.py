@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import Memory
-from commonplace.storage.layout import LAYOUTS
+from commonplace.storage.layout import LAYOUTS, Layout
 from commonplace.testing import FrozenClock
 
 
@@ -131,3 +131,9 @@ def test_a_workspace_outside_the_home_is_refused(home: Path, workspace: str) -> 
     (home / "commonplace.yaml").write_text(f"# first\nworkspace: {workspace}\n")
     with pytest.raises(Exception, match=r"commonplace\.yaml:2: workspace.*outside the home"):
         Memory(home)
+
+
+def test_what_a_path_means_is_found_once_for_all_agents_with_the_same_rules() -> None:
+    path = "memory/world/people.md"
+    assert Layout().place(path) is Layout().place(path)
+    assert Layout(base=".elsewhere").place(path) != Layout().place(path)

@@ -19,6 +19,8 @@ from commonplace.maintenance.backup import copy, export_file, export_to, import_
 from commonplace.maintenance.forget import Selection, forget
 from commonplace.testing import FrozenClock
 
+from ..waiting import LONG_SECONDS
+
 NUMBERS = itertools.count()
 
 
@@ -86,9 +88,9 @@ def test_a_watcher_hears_of_changes(memory: Memory) -> None:
         args=(stop, lambda changes: signal.set(), None, lambda mode: started.set()),
     )
     thread.start()
-    assert started.wait(30)
+    assert started.wait(LONG_SECONDS)
     memory.call("remember", {"content": "Somebody watches"})
-    assert signal.wait(30)
+    assert signal.wait(LONG_SECONDS)
     stop.set()
     thread.join()
 

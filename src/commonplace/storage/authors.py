@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from ..caching import ByteCache
 from ..errors import CommonplaceError
 from ..formats.blocks import Answer, find_annotated_lines, find_answers, strip_own_annotations
 from ..formats.frontmatter import split as split_front_matter
+from ..git_branches import Where
 from ..model import Hit
 from .base import HistoryStore, Pages
 from .history import (
@@ -26,6 +27,7 @@ from .history import (
     Edit,
     Line,
     as_text,
+    find_branch,
     find_old_path,
     kind_of_origin,
     names_origin,
@@ -238,6 +240,8 @@ class Provenance(NamedTuple):
     answers: frozenset[Answer] = frozenset()  # answers that somebody gave, on its page
     said_at: str = ""  # when the last of it was written, spelling corrections aside
     first_said_at: str = ""  # when the first of it was written
+    branch: str = ""  # the git branch on which the latest of it was written
+    where: Where = ""  # that branch is: `here`, the one at hand, or `elsewhere`, so that it may not hold here
 
 
 class _Page(NamedTuple):
@@ -262,25 +266,40 @@ _pages: ByteCache[tuple[object, str], tuple[str, _Page]] = ByteCache("authors of
 class Authors:
     """Finds authors. Caches the blame of a page while the stamp of its history stays the same."""
 
-    def __init__(self, pages: Pages, history: HistoryStore, *, knows_approval: bool = True) -> None:
+    def __init__(
+        self,
+        pages: Pages,
+        history: HistoryStore,
+        *,
+        knows_approval: bool = True,
+        locate_branch: Callable[[str], Where] | None = None,
+    ) -> None:
         """`knows_approval`: whether what history says of people counts. It does not in a memory that was only found:
-        its history came with it."""
+        its history came with it. `locate_branch`: which branch one is."""
         self._pages = pages
         self._history = history
         self._owner = object()  # distinguishes its pages from those of other memories
         self._knows_approval = knows_approval
+        self._locate_branch = locate_branch
 
     def find(self, spans: Sequence[Span], moment: str = "") -> list[Provenance]:
         """Return the provenance of each span of the present pages, or of the pages as they were at a moment; an empty
         one where history cannot be read."""
         if moment:
             pages = {path: self._blame_as_of(path, moment) for path in {path for path, _, _ in spans}}
-            return [self._find_in(pages[span[0]], span) for span in spans]
+            return self._locate_branches([self._find_in(pages[span[0]], span) for span in spans])
         try:
             stamps = self._history.stamps(sorted({path for path, _, _ in spans}))
         except (CommonplaceError, OSError):
             return [Provenance() for _ in spans]
-        return [self._find(span, stamps.get(span[0], "")) for span in spans]
+        return self._locate_branches([self._find(span, stamps.get(span[0], "")) for span in spans])
+
+    def _locate_branches(self, found: list[Provenance]) -> list[Provenance]:
+        branches = {each.branch for each in found if each.branch}
+        if not branches or not self._locate_branch:
+            return found
+        where = {branch: self._locate_branch(branch) for branch in branches}
+        return [each._replace(where=where[each.branch]) if each.branch else each for each in found]
 
     def find_of_hits(self, hits: Sequence[Hit], moment: str = "") -> list[Provenance]:
         """Return the provenance of each hit, as `find` does."""
@@ -405,7 +424,8 @@ def _join_origins(page: _Page) -> _Page:
     change = first.change
     author, at, names = (change.by, change.at, frozenset(_names(change))) if change else ("", "", _NO_NAMES)
     said_at = first.source.at if first.source else at
-    whole = Provenance(author, at, first.is_approved, False, names, head, comments, answers, said_at, said_at)
+    branch = find_branch(change) if change else ""
+    whole = Provenance(author, at, first.is_approved, False, names, head, comments, answers, said_at, said_at, branch)
     return _Page((first,), blanks, head, comments, answers, whole, len(origins))
 
 
@@ -444,7 +464,10 @@ def _summarize(origins: list[LineOrigin]) -> Provenance:
     times = {(origin.source or origin.change).at for origin in origins if origin.change}
     last = max(times, default="")
     first = min(times, default="")
-    return Provenance(_JOIN.join(words), at, is_approved, len(times) > 1, names, said_at=last, first_said_at=first)
+    branch = find_branch(latest_first[0]) if latest_first else ""
+    return Provenance(
+        _JOIN.join(words), at, is_approved, len(times) > 1, names, said_at=last, first_said_at=first, branch=branch
+    )
 
 
 def _at(change: Change) -> str:

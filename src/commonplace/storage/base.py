@@ -123,6 +123,10 @@ class PageReader(Protocol):
 class Pages(PageReader, PageWriter, Protocol):
     """Text under a path, read and written whole, with a version that names its bytes."""
 
+    def page_reader(self, paths: Sequence[str]) -> Callable[[str], Page]:
+        """Return a function that reads these pages in this order, several at once where that is faster."""
+        ...
+
     def mark_read(self, page: Page) -> None:
         """Note that the next writer has read this version, so that later changes by others are merged or reported."""
         ...
@@ -329,10 +333,6 @@ class Storage(Protocol):
 
     def read_bytes(self, path: str) -> bytes | None:
         """Return the bytes of a page, text or not; None when it is not there."""
-        ...
-
-    def page_reader(self, paths: Sequence[str]) -> Callable[[str], Page]:
-        """Return a function that reads these pages in this order, several at once where that is faster."""
         ...
 
     def modified_times(self, paths: Iterable[str]) -> dict[str, float]:

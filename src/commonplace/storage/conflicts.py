@@ -129,6 +129,12 @@ class TextPages(ABC):
         Nothing is written when `change` returns the same bytes, or None.
         """
 
+    @abstractmethod
+    def read(self, path: str) -> Page: ...
+
+    def page_reader(self, paths: Sequence[str]) -> Callable[[str], Page]:
+        return self.read
+
     def _normalize(self, path: str) -> str:
         """Return the canonical form of a path, under which the backend stores the page."""
         return path

@@ -24,15 +24,17 @@ ABSENT = ""  # the version of a page that does not exist
 MAX_DELTA_DEPTH = 50  # lines to replay for a version
 _MAX_DELTA_RATIO = 0.5  # if more of the page changed, the version is stored whole
 _MAX_EDIT_BYTES = 64_000_000  # of edits held in memory at once
+_MAX_VERSION_BYTES = 64_000_000  # of what one line may store: a few bytes can say that they are gigabytes
 _COMPARED_BYTES = 1 << 16  # bytes compared at a time when two versions are compared
 _RENAMED_FROM = "renamed from "
+_RENAMED_TO = "renamed to "
 
 
 class Author(NamedTuple):
     """Who writes, with `session` and `why` where they are known. All changes of one call share the id `call`.
 
-    `origin` says how the write came, and is set by the program alone: empty for the owner's own process, else one of
-    `ORIGINS`, with a detail after a colon.
+    `origin` says how the write came, and is set by the program alone: empty for the owner's own process, or
+    `branch:NAME` if that was on a git branch; else one of `ORIGINS`, with a detail after a colon.
     """
 
     tool: str = "library"
@@ -47,6 +49,7 @@ class Author(NamedTuple):
 # (`agent-token:ID`), from an import (`import:SOURCE`), or from a person in the web page.
 ORIGINS = ("token", "agent-token", "import", "person")
 UNAPPROVED_ORIGINS = ("agent-token", "import")
+_BRANCH = "branch"
 APPROVE = "approve"  # the tool of an approval by a person
 _PLAIN_AGENT = re.compile(r"[\w.@:/~-]+")
 _NO_AGENTS = frozenset(("outside", "person", *ORIGINS))  # names that say how a change came
@@ -133,7 +136,19 @@ class Change(NamedTuple):
 
 def kind_of_origin(origin: str) -> str:
     """Return which of `ORIGINS` an origin is; empty for the owner's own process."""
-    return origin.partition(":")[0]
+    kind = origin.partition(":")[0]
+    return "" if kind == _BRANCH else kind
+
+
+def make_branch_origin(branch: str) -> str:
+    """Return the origin of what the owner's own process writes on a git branch; empty for none."""
+    return f"{_BRANCH}:{branch}" if branch else ""
+
+
+def find_branch(change: Change) -> str:
+    """Return the git branch on which a change was made; empty for a default branch, and where none is known."""
+    kind, _, detail = change.origin.partition(":")
+    return detail if kind == _BRANCH else ""
 
 
 def needs_approval(origin: str) -> bool:
@@ -143,7 +158,8 @@ def needs_approval(origin: str) -> bool:
 
 def describe_author(author: Author) -> str:
     """Return an author in words, such as `main (remember)`; `outside` for an editor, git or another program."""
-    kind, _, detail = author.origin.partition(":")
+    kind = kind_of_origin(author.origin)
+    detail = author.origin.partition(":")[2]
     if not author.tool:
         return "outside"
     if kind == "import":
@@ -155,13 +171,19 @@ def describe_author(author: Author) -> str:
 
 def describe_rename(*, old: str = "", new: str = "") -> str:
     """Return the reason of the change of a page that another program renamed: where it was, or where it is now."""
-    return f"{_RENAMED_FROM}{old}" if old else f"renamed to {new}"
+    return f"{_RENAMED_FROM}{old}" if old else f"{_RENAMED_TO}{new}"
 
 
 def find_old_path(change: Change) -> str:
     """Return where a page was before another program renamed it; empty if the change says nothing of it."""
     is_outside = not change.tool and not change.origin and change.before == ABSENT
     return change.why.removeprefix(_RENAMED_FROM) if is_outside and change.why.startswith(_RENAMED_FROM) else ""
+
+
+def find_new_path(change: Change) -> str:
+    """Return where a page is since another program renamed it; empty if the change says nothing of it."""
+    is_outside = not change.tool and not change.origin and change.version == ABSENT
+    return change.why.removeprefix(_RENAMED_TO) if is_outside and change.why.startswith(_RENAMED_TO) else ""
 
 
 def _quote_agent(name: str) -> str:
@@ -409,13 +431,41 @@ def id_in_slot(slot: str, name: str) -> str:
 
 
 def keep_since(moment: str) -> ChooseVersions:
-    """Keep what is newer than a moment, and the latest version of every page that exists."""
+    """Keep what is newer than a moment, and of every page that exists its latest version and what tells whether that
+    waits for approval."""
 
     def choose(_path: str, versions: Versions) -> Versions:
-        newer = [each for each in versions if each[0].at >= moment]
-        return newer or [each for each in versions[-1:] if each[1] is not None]
+        kept = {change.id for change, _ in versions if change.at >= moment}
+        if versions and versions[-1][1] is not None:
+            changes = [change for change, _ in versions]
+            kept |= {each.id for each in (changes[-1], *find_approval(changes)) if each}
+        return [each for each in versions if each[0].id in kept]
 
     return choose
+
+
+class Approval(NamedTuple):
+    """What of a page a person vouches for. `approved`: the change that was approved last; `waiting`: the last one that
+    needs approval since."""
+
+    approved: Change | None = None
+    waiting: Change | None = None
+
+
+def find_approval(changes: Iterable[Change]) -> Approval:
+    """Return what of a page is approved, and what waits.
+
+    An agent that edits a proposal does not approve it; a person who edits it does.
+    """
+    approved: Change | None = None
+    waiting: Change | None = None
+    for change in changes:
+        if needs_approval(change.origin):
+            waiting = change
+        elif not waiting or change.tool in ("", APPROVE) or kind_of_origin(change.origin) == "person":
+            approved = change
+            waiting = None
+    return Approval(approved, waiting)
 
 
 def oldest_that_fits(sizes: Iterable[tuple[str, int]], limit: int) -> str:
@@ -456,10 +506,12 @@ def _decode_size(line: Line, before: int) -> int:
 
 
 def _decompress(data: str) -> bytes | None:
+    decompressor = zlib.decompressobj()
     try:
-        return zlib.decompress(base64.b64decode(data))
+        result = decompressor.decompress(base64.b64decode(data), _MAX_VERSION_BYTES)
     except (ValueError, zlib.error):
         return None
+    return result if decompressor.eof else None
 
 
 def _compress(data: bytes) -> str:

@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import date
-from functools import cached_property
-from typing import Literal, NamedTuple
+from functools import cached_property, lru_cache
+from typing import Any, Literal, NamedTuple
 
 from ..caching import ByteCache
 from ..errors import CommonplaceError
@@ -25,7 +25,7 @@ FIXED_PAGES = {
     "SCRATCHPAD": "scratchpad",
 }  # the working pages with a name of their own
 FIXED_NAMES = frozenset(name.lower() for name in FIXED_PAGES)
-_PLACE_CACHE_BYTES = 8_000_000  # shared by all memories open in this process
+_PLACE_CACHE_BYTES = 4_000_000  # shared by all memories open in this process
 _DAY = re.compile(r"(\d{4})[-/](\d\d)[-/](\d\d)")
 
 # Endings of the files of Claude's memory tool, below an agent's `memories`, that are searched.
@@ -45,6 +45,7 @@ class Place(NamedTuple):
 
 
 _NO_PLACE = Place("page", Scope("extra"))
+_MAX_KNOWN_RULES = 256  # sets of them, beyond which places are found anew
 _places: ByteCache[tuple[object, str, tuple[str, ...]], Place | None] = ByteCache("places", _PLACE_CACHE_BYTES)
 
 
@@ -57,6 +58,12 @@ class Diary(NamedTuple):
 
 
 _PRIVATE = Diary("{agent}/memory/MEMORY.md", "{agent}/memory/daily", "{agent}/memory")
+
+
+@lru_cache(_MAX_KNOWN_RULES)
+def _name_rules(*rules: Any) -> object:
+    """Return the same object for the same rules."""
+    return object()
 
 
 @dataclass(frozen=True)
@@ -214,8 +221,10 @@ class Layout:
     def days_folder(self, agent: str) -> str:
         return self._diary(agent).days
 
-    def day_page(self, agent: str, day: date) -> str:
-        return f"{self.days_folder(agent)}/{day.strftime(self.day_name)}.md"
+    def day_page(self, agent: str, day: date, number: int = 1) -> str:
+        """Return the page of a day; one with a number stands beside a page that cannot be used."""
+        beside = f"-{number}" if number > 1 else ""
+        return f"{self.days_folder(agent)}/{day.strftime(self.day_name)}{beside}.md"
 
     def day_of(self, agent: str, path: str) -> str:
         """Return the day (YYYY-MM-DD) of a daily page; empty for any other page."""
@@ -269,18 +278,23 @@ class Layout:
         known: Place | None = _places.get(key, _NO_PLACE)
         if known is _NO_PLACE:  # not cached: listing a memory would ask for each of its pages
             known = self._match_rules(path, key[2])
-            _places.put(key, known)
+            _places.add_new(key, known)
         return known
 
     @cached_property
     def _owner(self) -> object:
-        """Return what distinguishes the places of this layout from those of others, for the cache."""
-        return object()
+        """Return what distinguishes the places of this layout from those of others, for the cache: agents with the same
+        rules share them."""
+        return _name_rules(self._open_folders, self._rules)
+
+    @cached_property
+    def _open_folders(self) -> tuple[str, ...]:
+        """Return the folders in which a name that begins with a dot is hidden, but not above them."""
+        trees = (diary.tree for diary in self.separate_diaries())
+        return (self.base, self.world_folder or "", self.agents_folder or "", *trees)
 
     def _match_rules(self, path: str, extra: tuple[str, ...]) -> Place | None:
-        trees = (diary.tree for diary in self.separate_diaries())
-        roots = (self.base, self.world_folder or "", self.agents_folder or "", *trees)
-        open_to_all = max((root for root in roots if path.startswith(root)), key=len, default="")
+        open_to_all = max((root for root in self._open_folders if path.startswith(root)), key=len, default="")
         if any(part.startswith(".") for part in path.removeprefix(open_to_all).split("/")):
             return None
         for rule, place in self._rules:

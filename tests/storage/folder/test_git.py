@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from commonplace import Memory
+from commonplace.git_branches import find_repository_root
 from commonplace.home import Home
 from commonplace.maintenance.backup import export_to, import_from
 from commonplace.maintenance.doctor import examine
 from commonplace.storage.base import backend_of
-from commonplace.storage.folder.git import find_repository_root
 
 from ...importers.sources import put
 

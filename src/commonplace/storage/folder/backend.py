@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ... import settings as settings_of
 from ...errors import CommonplaceError, InvalidArgument, NotFound, StorageError
 from ...foreign import locate
-from ...model import Clock, Page
+from ...model import Clock
 from ..base import (
     HISTORY_FOLDER,
     INDEX_FOLDER,
@@ -98,9 +98,6 @@ class FolderStorage:
             if path == settings_of.FILE:  # a person may keep it elsewhere and link it here
                 return read_bytes_or_none(os.path.join(self.local_folder, path), path)
             return self._top.read_or_none(path)
-
-    def page_reader(self, paths: Sequence[str]) -> Callable[[str], Page]:
-        return self.pages.read
 
     def modified_times(self, paths: Iterable[str]) -> dict[str, float]:
         # Listing follows no links, so these paths lie inside and need no second check.

@@ -9,6 +9,7 @@ import os
 from contextlib import suppress
 
 from ...errors import CommonplaceError, StorageError
+from ...git_branches import find_repository_root
 from ...settings import INTERNAL_FOLDERS
 from ..files import CREATE_FLAGS, PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE, open_own_folder, write_all
 
@@ -47,22 +48,6 @@ def ignore_derived_folders(home: str, *, always: bool = False) -> None:
 
 def _folders(home: str) -> list[str]:
     return [folder for name in DERIVED_FOLDERS if os.path.isdir(folder := os.path.join(home, name))]
-
-
-def find_repository_root(folder: str) -> str | None:
-    """Return the root of the git working tree that contains a folder; None if there is none."""
-    while not _is_repository(folder):
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return None
-        folder = parent
-    return folder
-
-
-def _is_repository(folder: str) -> bool:
-    """Return whether a folder is the root of a working tree; submodules and worktrees have a `.git` file."""
-    entry = os.path.join(folder, ".git")
-    return os.path.isfile(entry) or os.path.isfile(os.path.join(entry, "HEAD"))
 
 
 def write_git_files(home: str) -> None:

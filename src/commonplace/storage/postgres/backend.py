@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
@@ -11,10 +11,8 @@ from urllib.parse import quote, unquote
 
 from ... import settings as settings_of
 from ...errors import CommonplaceError, NotFound, OutsideHome, SettingsError
-from ...model import Clock, Page
+from ...model import Clock
 from ..base import BulkStore, HistoryStore, OnWrite, Pages, Retention, TokenStore
-from ..conflicts import decode_text
-from ..history import version_of
 from ..tokens import Call, Role, Token
 from ..tree import FileTree, PageTree
 from .connection import Database, Row
@@ -34,7 +32,6 @@ if TYPE_CHECKING:
 _PASSWORD = re.compile(r"(://[^:/?#@]*):(?!\d*(?:[/?,]|$)).*@", re.DOTALL)  # and not a port
 _REPLICA = re.compile(r"(?<=[?&])search=([^&]*)")
 _NAMED_PASSWORD = re.compile(r"(?<=[?&])(?:ssl)?password=[^&]*&?")
-_PAGES_PER_QUERY = 200
 
 
 class PostgresStorage:
@@ -73,22 +70,6 @@ class PostgresStorage:
 
     def read_bytes(self, path: str) -> bytes | None:
         return self._pages.read_bytes(path)
-
-    def page_reader(self, paths: Sequence[str]) -> Callable[[str], Page]:
-        position = {path: number for number, path in enumerate(paths)}
-        fetched: dict[str, bytes] = {}
-
-        def read(path: str) -> Page:
-            if path not in fetched:
-                fetched.clear()
-                start = position[path]
-                fetched.update(self._pages.read_many(paths[start : start + _PAGES_PER_QUERY]))
-            data = fetched.pop(path, None)
-            if data is None:  # removed since it was listed
-                return self.pages.read(path)
-            return Page(path, decode_text(data, path), version_of(data))
-
-        return read
 
     def modified_times(self, paths: Iterable[str]) -> dict[str, float]:
         # One query for all pages is as fast as one for some.

@@ -329,6 +329,10 @@ class PostgresIndex:
         def work() -> None:
             for name in self.spaces():
                 self._spaces.compact(name, self._spaces.read(name).id)
+            nameless = (
+                f"UPDATE commonplace.index_owners SET scope = '', who = id::text WHERE {OWN_ROWS} AND passages = 0"
+            )
+            self._tables.send(nameless)
             for table in (*(f"index_{name}" for name in TABLES), "indexes"):
                 others = "tenant = %(tenant)s AND territory <> %(index_key)s"
                 self._tables.send(f"DELETE FROM commonplace.{table} WHERE {others}")

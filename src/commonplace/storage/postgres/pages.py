@@ -50,6 +50,8 @@ _SERVER_WAIT_SECONDS = 0.2  # behind a pooler, whoever waits on the server keeps
 _ANSWER_SECONDS = 0.5  # at least, and at most twice that: who holds a lock must get a second connection meanwhile
 _FIRST_PAUSE_SECONDS = 0.01
 _MAX_PAUSE_SECONDS = 0.05
+_PAGES_PER_QUERY = 200
+_SMALL_PAGE_BYTES = 64_000  # larger pages are fetched one by one, so that they are not all in memory
 TRANSCRIPT_SUFFIX = ".jsonl"  # pages that grow line by line, without a change in history for each
 _UPDATE_PAGE = f"""{NEXT_SEQ}, line AS ({INSERT_NEXT_LINE})
 UPDATE commonplace.pages SET data = %(page)s, version = %(version)s, size = %(size)s, seq = next.seq,
@@ -124,10 +126,31 @@ class PostgresPages(TextPages):
         rows = self._query(statement, path=normalize_path(path))
         return rows[0][0] if rows else None
 
-    def read_many(self, paths: Sequence[str]) -> dict[str, bytes]:
-        """Return the bytes of several pages, without those that are not there."""
-        statement = f"SELECT path, data FROM commonplace.pages WHERE {_EXISTING} AND path = ANY(%(paths)s)"
-        return dict(self._query(statement, paths=[*paths]))
+    def page_reader(self, paths: Sequence[str]) -> Callable[[str], Page]:
+        position = {path: number for number, path in enumerate(paths)}
+        fetched: dict[str, bytes] = {}
+        after = 0  # how many of the paths were asked for
+
+        def read(path: str) -> Page:
+            nonlocal after
+            start = position[path]
+            if start >= after:
+                after = start + _PAGES_PER_QUERY
+                fetched.clear()
+                fetched.update(self._read_small(paths[start:after]))
+            data = fetched.pop(path, None)
+            if data is None:  # large, or removed since it was listed
+                return self.read(path)
+            return Page(path, decode_text(data, path), version_of(data))
+
+        return read
+
+    def _read_small(self, paths: Sequence[str]) -> dict[str, bytes]:
+        """Return the bytes of several pages, without those that are large or not there."""
+        statement = (
+            f"SELECT path, data FROM commonplace.pages WHERE {_EXISTING} AND path = ANY(%(paths)s) AND size <= %(most)s"
+        )
+        return dict(self._query(statement, paths=[*paths], most=_SMALL_PAGE_BYTES))
 
     def version(self, path: str) -> str:
         """Return the version of a page without reading it; ABSENT when it is not there."""

@@ -1,0 +1,125 @@
+"""The git branch that memory is used on, and the branches on which notes were learned. Only files of git are read.
+
+A memory in a git repository follows the branch of the working tree that the process runs in, which may be another
+worktree than the one that the memory lies in. What was learned on a branch holds on others once it is merged
+or deleted.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from typing import Literal, NamedTuple
+
+_DEFAULT_BRANCHES = ("main", "master", "trunk")  # what was learned there holds on all branches
+_MAX_FILE_BYTES = 4_000_000  # of a file of git that is read
+_MAX_NAME_CHARACTERS = 250
+_BRANCH_START = "refs/heads/"
+Where = Literal["here", "elsewhere", ""]
+
+
+class WorkingTree(NamedTuple):
+    """A working tree: its own folder of git's files, and the one that all worktrees of its repository share."""
+
+    own: str
+    common: str
+
+
+class Branches:
+    """The branches of the repository that a memory lies in."""
+
+    def __init__(self, tree: WorkingTree) -> None:
+        """`tree`: the working tree that the memory lies in."""
+        self._tree = tree
+
+    def find_special(self) -> str:
+        """Return the branch that is checked out; empty for a default branch, and if none is."""
+        name = self.find_name()
+        return "" if name in self._list_default() else name
+
+    def locate(self, branch: str) -> Where:
+        """Return whether a branch is the one that memory is used on, or one that was neither merged into it nor
+        deleted: what was learned there may not hold here."""
+        here = self.find_name()
+        if not here or ".." in branch or branch in self._list_default():
+            return ""
+        if branch == here:
+            return "here"
+        tip = self._find_tip(branch)
+        log = _read(os.path.join(self._tree.common, "logs", _BRANCH_START, here))
+        return "elsewhere" if tip and tip not in log and f"\tmerge {branch}: " not in log else ""
+
+    def find_name(self) -> str:
+        """Return the branch that is checked out: in the working tree that the process runs in, if it is one of this
+        repository."""
+        with suppress(OSError):  # a working directory that was removed
+            tree = _find_tree(os.getcwd())
+            if tree and tree.common == self._tree.common:
+                return _read_branch(os.path.join(tree.own, "HEAD"), f"ref: {_BRANCH_START}")
+        return _read_branch(os.path.join(self._tree.own, "HEAD"), f"ref: {_BRANCH_START}")
+
+    def _list_default(self) -> tuple[str, ...]:
+        remote = os.path.join(self._tree.common, "refs", "remotes", "origin", "HEAD")
+        return (*_DEFAULT_BRANCHES, _read_branch(remote, "ref: refs/remotes/origin/"))
+
+    def _find_tip(self, branch: str) -> str:
+        """Return the hash of the last commit of a branch; empty if there is no such branch."""
+        tip = _read(os.path.join(self._tree.common, _BRANCH_START, branch)).strip()
+        packed = "" if tip else _read(os.path.join(self._tree.common, "packed-refs"))
+        line = packed.partition(f" {_BRANCH_START}{branch}\n")
+        return tip or (line[0].rpartition("\n")[2] if line[1] else "")
+
+
+def find_branches(home: str) -> Branches | None:
+    """Return the branches of the repository that a memory lies in; None if it lies in none, or is one itself: then
+    its pages are those of the branch that is checked out."""
+    tree = _find_tree(os.path.dirname(os.path.realpath(home))) if home else None
+    return Branches(tree) if tree else None
+
+
+def _find_tree(folder: str) -> WorkingTree | None:
+    """Return the working tree that contains a folder."""
+    root = find_repository_root(folder)
+    return _open_tree(root) if root else None
+
+
+def find_repository_root(folder: str) -> str | None:
+    """Return the root of the git working tree that contains a folder; None if there is none."""
+    while not is_repository(folder):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+    return folder
+
+
+def is_repository(folder: str) -> bool:
+    """Return whether a folder is the root of a working tree; submodules and worktrees have a `.git` file."""
+    entry = os.path.join(folder, ".git")
+    return os.path.isfile(entry) or os.path.isfile(os.path.join(entry, "HEAD"))
+
+
+def _open_tree(root: str) -> WorkingTree:
+    """Open a working tree. In a further worktree, and in a submodule, `.git` is a file that names a folder."""
+    own = os.path.join(root, ".git")
+    if os.path.isfile(own):
+        own = os.path.join(root, _read(own).removeprefix("gitdir:").strip())
+    common = _read(os.path.join(own, "commondir")).strip()
+    return WorkingTree(os.path.realpath(own), os.path.realpath(os.path.join(own, common)))
+
+
+def _read_branch(path: str, start: str) -> str:
+    """Return the branch that a symbolic ref names; empty if it names none."""
+    text = _read(path).strip()
+    name = text.removeprefix(start)
+    return name if name != text and len(name) <= _MAX_NAME_CHARACTERS and name.isprintable() else ""
+
+
+def _read(path: str) -> str:
+    """Return the end of a file of git; empty if there is none."""
+    try:
+        with open(path, "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - _MAX_FILE_BYTES))
+            return file.read(_MAX_FILE_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""
