@@ -94,6 +94,11 @@ def keep_preferences(memory: Memory, _: FrozenClock) -> None:
         op(memory, op="setGlobal", key=f"habit-{number}", value=SENTENCES * 3, category="preferences")
 
 
+def keep_tiny_preferences(memory: Memory, _: FrozenClock) -> None:
+    for number in range(1000):
+        op(memory, op="setGlobal", key=f"p{number}", value=number, category="preferences")
+
+
 MEMORIES: list[Callable[[Memory, FrozenClock], None]] = [
     keep_days,
     keep_one_day,
@@ -106,6 +111,7 @@ MEMORIES: list[Callable[[Memory, FrozenClock], None]] = [
     keep_notes,
     keep_skills,
     keep_preferences,
+    keep_tiny_preferences,
 ]
 
 

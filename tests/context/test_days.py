@@ -126,7 +126,7 @@ def test_a_page_of_lines_that_is_cut_never_passes_a_budget(home: Path) -> None:
     )
     with Memory(home, clock=FrozenClock()) as memory:
         memory.call("reflect", {"content": lines})
-        for budget in range(300, 1300, 17):
+        for budget in range(300, 1300, 37):
             assert memory.context(budget=budget).receipt["tokens"] <= budget
 
 

@@ -121,6 +121,19 @@ def test_a_conversation_with_a_name_goes_on_in_another_process(home: Path, clock
         assert DEPLOY in str(shared.recall_for(ASK_DEPLOY))
 
 
+def test_decisions_of_a_day_are_recalled_though_they_share_no_word_with_the_prompt(
+    memory: Memory, clock: FrozenClock
+) -> None:
+    memory.call("remember", {"content": "Decision: no vouchers in the first version."})
+    memory.call("remember", {"content": "The printer was repaired."})
+    clock.advance(days=1)
+    for prompt in ("what did we decide yesterday?", "what did we decide this week?"):
+        recalled = str(Memory(memory.home.address, clock=clock).recall_for(prompt))
+        assert "no vouchers" in recalled
+        assert "printer" not in recalled
+    assert str(memory.recall_for("what did we decide last month?")) == ""
+
+
 def test_what_the_prompt_says_itself_is_not_repeated(memory: Memory) -> None:
     assert str(memory.recall_for(f"Is this still right? {TEA}")) == ""
 

@@ -165,3 +165,30 @@ def test_one_endless_line_is_cut_too(memory: Memory, home: Path) -> None:
     text = content(memory.call("recall"))
     assert len(text) <= 2000
     assert "100,000" in text
+
+
+@pytest.mark.parametrize("huge", ["lorem ipsum\n" * 250_000, "lorem ipsum " * 250_000])
+def test_an_entry_of_three_megabytes_hides_neither_its_day_nor_the_entries_around_it(
+    memory: Memory, clock: FrozenClock, huge: str
+) -> None:
+    memory.call("remember", {"content": "The lift is out of order."})
+    clock.advance(minutes=1)
+    memory.call("remember", {"content": huge})
+    before = content(memory.call("recall"))
+    clock.advance(minutes=1)
+    memory.call("remember", {"content": "The lift works again."})
+    text = content(memory.call("recall"))
+    assert "The lift is out of order." in before
+    assert text.index("The lift is out of order.") < text.index("lorem ipsum") < text.index("The lift works again.")
+    assert "characters in lines" in text
+    assert 15_000 < len(text) <= 24_000
+
+
+def test_every_long_entry_of_a_day_is_shown_in_part(memory: Memory, clock: FrozenClock) -> None:
+    for number in range(4):
+        memory.call("remember", {"content": f"number {number}: " + "\n".join(f"line {n}" for n in range(5_000))})
+        clock.advance(minutes=1)
+    text = content(memory.call("recall"))
+    assert text.count("number ") >= 2
+    assert "number 3: line 0" in text
+    assert 15_000 < len(text) <= 24_000

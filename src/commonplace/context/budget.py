@@ -25,6 +25,7 @@ _FIRST_SHARE = 0.6  # what one item may take of what is left, where others follo
 _FIRST_TOKENS = 120.0  # what it may take in any case
 _MIN_GROWTH_TOKENS = 4.0
 _GROWTH_ROUNDS = 3
+_MAX_UNUSED_SHARE = 0.05  # of a section's room
 
 Sharing = Literal["fair", "in order"]
 Lines = Mapping[str, set[int]]  # of pages, by their paths
@@ -88,6 +89,21 @@ class Section:
     def _group_cost(self) -> float:
         groups = dict.fromkeys(item.group for item in self.items)
         return sum(weigh(f"### {group}\n\n") for group in groups if group)
+
+    def fill(self, room: float) -> FittedSection:
+        """Return as much of the section as fits when it is measured as a whole: many items take less together than one
+        by one."""
+        fitted = self.fit(room)
+        asked = room
+        for _ in range(_GROWTH_ROUNDS if fitted.cut else 0):
+            asked += room - fitted.cost
+            if room - fitted.cost < max(_MIN_GROWTH_TOKENS, room * _MAX_UNUSED_SHARE):
+                break
+            larger = self.fit(asked)
+            if not fitted.cost < larger.cost <= room:
+                break
+            fitted = larger
+        return fitted
 
     def fit(self, room: float) -> FittedSection:
         """Return as much of the section as `room` allows, the head included."""
@@ -284,7 +300,7 @@ def _grow(sections: Sequence[Section], fitted: list[FittedSection], budget: int)
         if left < _MIN_GROWTH_TOKENS:
             return
         if fitted[number].cut or not fitted[number].is_head_shown or sections[number].is_map:
-            larger = fitted[number].section.fit(fitted[number].cost + left)
+            larger = fitted[number].section.fill(fitted[number].cost + left)
             if larger.cost > fitted[number].cost:
                 fitted[number] = larger
 

@@ -45,11 +45,14 @@ from .items import (
     Span,
     share_out,
 )
+from .open_tasks import put_tasks_first
 
 TITLE = "Recent Days"
 _PLAIN_TOKENS = 3000  # what days may take where there is no budget
 _PLAIN_DAYS = 7
 _MAX_DAYS = 400
+_TASK_DAYS = 14  # for which there is no room, and that are looked at for open tasks
+_TASK_DAY_TOKENS = 400.0
 _DAY_SHARE = 0.6  # what a long day takes of the room at most, so that others are read
 _DAY_TOKENS = 120.0  # what it takes in any case
 _WHOLE_CHARACTERS = 200_000  # of a page that is looked at as a whole for entries that a person wrote
@@ -148,7 +151,7 @@ class DayItem(PlainItem):
 
     def texts(self) -> Iterator[ShownText]:
         for entry in self.entries:
-            yield ShownText(self.path, entry.first_line, entry.text)
+            yield ShownText(self.path, entry.first_line, entry.text, last=entry.last_line)
 
     def with_texts(self, texts: Iterator[str]) -> DayItem:
         entries = tuple(entry.with_text(next(texts)) for entry in self.entries)
@@ -262,16 +265,24 @@ def recent_days(home: Home, request: ContextRequest) -> Section | None:
     left_out: list[Cut] = []
     room = float(_PLAIN_TOKENS if limit is None else limit)
     most = _PLAIN_DAYS if limit is None else _MAX_DAYS
+    older: list[DayItem] = []
     for day, path in islice(list_days(home), _MAX_DAYS):
-        if room < 1 or len(items) == most:
+        is_full = room < 1 or len(items) == most
+        if is_full and (request.only_approved or len(older) == _TASK_DAYS):
             break
-        item = _read_day(home, day, path, room, warnings, only_approved=request.only_approved)
+        day_room = _TASK_DAY_TOKENS if is_full else room
+        item = _read_day(home, day, path, day_room, warnings, only_approved=request.only_approved)
         if item and request.only_approved:
             item, cut = _keep_approved(home, item)
             left_out += cut
-        if item:
+        if item and is_full:
+            older.append(item)
+        elif item:
             items.append(item)
             room -= min(item.cost, max(room * _DAY_SHARE, _DAY_TOKENS))
+    if not request.only_approved:
+        viewer = home.visibility.reader(request.channel, request.user)
+        items = put_tasks_first(home, viewer, items, older, _PLAIN_TOKENS if limit is None else limit)
     if not items and not warnings and not left_out:
         return None
     return Section(

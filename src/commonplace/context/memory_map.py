@@ -510,7 +510,8 @@ class _MapReader:
         return Group("Channels", tuple(names), max(0, left) if not self._only_approved else 0)
 
     def list_days(self) -> tuple[tuple[str, str], ...]:
-        return () if self._only_approved else tuple(list_days(self._home))
+        """Return the days with a page of each, the newest first."""
+        return () if self._only_approved else tuple(dict(list_days(self._home)).items())
 
     def _name_channel(self, folder: str, paths: Sequence[str], *, has_keys: bool) -> Named:
         name = folder if is_plain(folder) else self._read_channel(folder, paths[0])
@@ -558,7 +559,7 @@ class _MapReader:
     def _add_texts(self, names: list[Named]) -> list[Named]:
         """Return names with the starts of their pages, as many as there could be room for."""
         some = names[: self._most_texts]
-        read = self._home.storage.page_reader([each.path for each in some])
+        read = self._home.storage.pages.page_reader([each.path for each in some])
         read_texts: list[Named] = []
         for each in some:
             try:

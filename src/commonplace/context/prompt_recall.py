@@ -139,7 +139,13 @@ def _choose_likely(query: str, hits: list[Hit], result: SearchResult) -> list[Hi
     """Return the hits that are likely enough to help with a prompt, and not far below the best of them."""
     if not result.dates.has_content:
         return [hit for hit in hits if hit.score >= LIKELY_SCORE]
-    likely = [hit for hit in hits if hit.score >= (LIKELY_SCORE if _has_its_words(query, hit) else SURE_SCORE)]
+    asks_by_day = bool(result.dates.spans) and not result.dates.has_subject  # `what did we decide yesterday?`
+    is_enough = [asks_by_day or _has_its_words(query, hit) for hit in hits]
+    likely = [
+        hit
+        for hit, enough in zip(hits, is_enough, strict=True)
+        if hit.score >= (LIKELY_SCORE if enough else SURE_SCORE)
+    ]
     best = max((hit.score for hit in likely), default=0.0)
     return [hit for hit in likely if hit.score >= best * _BEST_SHARE]
 

@@ -17,7 +17,7 @@ from ..framing import quote_line
 from ..home import Home
 from ..model import Viewer
 from ..patterns import lazy_pattern
-from ..search.marks import read_pinned
+from ..search.marks import describe_branch, read_pinned
 from ..search.pins import PinCheck, find_pins, find_placed_pins
 from ..search.replacements import describe_successor
 from ..search.shown_lines import ShownText, list_statements
@@ -159,6 +159,8 @@ def _add_marks(home: Home, texts: Sequence[ShownText], remarks: Sequence[Remarks
             remarks[number].setdefault(line, []).append(words)
         for line, words in _find_stale(check, text, pages, number) if check else ():
             remarks[number].setdefault(line, []).append(words)
+        for line, words in _find_other_branches(home, text):
+            remarks[number].setdefault(line, []).append(words)
 
 
 def _find_over(text: ShownText, pages: _DatedPages, number: int, today: int) -> Iterator[tuple[int, str]]:
@@ -184,6 +186,17 @@ def _list_ends(text: str) -> tuple[tuple[int, str, Validity], ...]:
         if stated != ALWAYS or (may_say_validity(statement.text) and find_validity(statement.text, _ANY_DAY) != ALWAYS):
             ends.append((first, statement.text, stated))
     return tuple(ends)
+
+
+def _find_other_branches(home: Home, text: ShownText) -> Iterator[tuple[int, str]]:
+    """Yield the statements that were learned on another branch."""
+    if not home.branch or not text.text:
+        return
+    lines = [(first, last) for first, last, _, _ in list_statements(text.text)]
+    origins = home.authors.find([text.locate(first, last) for first, last in lines])
+    for (first, _), origin in zip(lines, origins, strict=True):
+        if origin.where == "elsewhere":
+            yield first, describe_branch(origin.branch)
 
 
 def _find_stale(check: PinCheck, text: ShownText, pages: _DatedPages, number: int) -> Iterator[tuple[int, str]]:

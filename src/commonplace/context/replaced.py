@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from ..facts.past_questions import asks_about_past
 from ..facts.statements import shorten_statement
 from ..formats.passages import embedding_text
 from ..home import Home
 from ..index.base import Index
 from ..model import Hit, Viewer
 from ..search.dates import QueryDates
+from ..search.past_questions import asks_about_past
 from ..search.replacements import Replacement, describe_successor
 from ..search.shown_lines import ShownText, find_replaced_lines, list_statements
 
@@ -52,9 +52,13 @@ def find_replaced(
         return {}
 
     today = home.today().toordinal()
+    branch = home.branch
 
     def find(index: Index) -> dict[int, list[Replacement]]:
-        return find_replaced_lines(index, viewer, texts, home.authors.find_of_hits, today, only_approved=only_approved)
+        find_origins = home.authors.find_of_hits
+        return find_replaced_lines(
+            index, viewer, texts, find_origins, today, only_approved=only_approved, branch=branch
+        )
 
     return home.index.query(lambda view: find(view.index)) if catches_up else home.index.peek(find) or {}
 

@@ -42,7 +42,7 @@ def skills(home: Home, request: ContextRequest) -> Section | None:
     words = _words(request.query or "")
     folders = home.storage.pages.list_folders(home.layout.skills)
     paths = {folder: f"{home.layout.skills}/{folder}/{PAGE}" for folder in folders[:most]}
-    read = home.storage.page_reader([*paths.values()])
+    read = home.storage.pages.page_reader([*paths.values()])
     for folder, path in paths.items():
         try:
             text = read(path).text

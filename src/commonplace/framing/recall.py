@@ -19,6 +19,7 @@ from itertools import accumulate, takewhile
 from typing import Literal, NamedTuple
 
 from ..formats.structure import (
+    BLOCK_LEVEL,
     DAY_LEVEL,
     DAY_PATTERN,
     ENTRY_LEVEL,
@@ -43,6 +44,8 @@ _TITLE_CHARACTERS = 30  # upper bound for a section's title and the separator be
 # The curated page, and it together with the days, may take this share of the limit if the rest needs room.
 _SHARES: dict[Kind, float] = {"curated": 0.5, "day": 0.8, "world": 1.0}
 _LEFT_OUT_SHARE = 0.2
+_MIN_ENTRY_CHARACTERS = 100  # less of a long entry is not worth showing
+_CAUTION = "Read all of it before you rewrite it."
 _NO_MARKS: Mapping[int, str] = {}
 
 # Every kind of line break. The capturing group keeps the breaks in the result of `split`.
@@ -73,10 +76,10 @@ class RecallPage(NamedTuple):
 
 
 class Recalled(NamedTuple):
-    """The text of a recall, and the pages in it, each with the number of lines that are shown from its start."""
+    """The text of a recall, and the pages in it, each with the lines that are shown whole, counted from 0."""
 
     text: str
-    shown: tuple[tuple[RecallPage, int], ...]
+    shown: tuple[tuple[RecallPage, tuple[range, ...]], ...]
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -84,16 +87,16 @@ class Recalled(NamedTuple):
 
     def list_lines(self) -> Iterator[tuple[RecallPage, int, str]]:
         """Yield the lines that are shown of each page, with the number of the first, counted from 0."""
-        for page, count in self.shown:
+        for page, spans in self.shown:
             lines = page.text.split("\n")
-            first = len(lines) - count if page.kind == "day" else 0
-            yield page, first, "\n".join(lines[first : first + count])
+            for span in spans:
+                yield page, span.start, "\n".join(lines[span.start : span.stop])
 
 
 class _Part(NamedTuple):
     page: RecallPage
     text: str  # as it is shown
-    line_count: int  # whole lines from the start of the page; not used for days, which are cut at the start
+    spans: tuple[range, ...]  # the lines that are shown whole
 
 
 ReadCall = Callable[[str, int], str]  # takes a path and a line, returns the call that reads on from there
@@ -105,21 +108,22 @@ def render_recall(pages: Sequence[RecallPage], limit: int, read_call: ReadCall, 
     `last_line` is shown instead of the days if there are none.
     """
     if sum(len(page.text) for page in pages) <= limit:
-        parts = [_Part(page, _render_page(page, page.text, dict(page.marks)), _count_lines(page)) for page in pages]
+        parts = [_show_whole(page) for page in pages]
         text = _join(parts, last_line)
         if len(text) <= limit:
-            return Recalled(text, tuple((part.page, part.line_count) for part in parts))
+            return Recalled(text, tuple((part.page, part.spans) for part in parts))
     room = limit - len(last_line) - int(limit * _LEFT_OUT_SHARE)
     parts_by_page = _choose_parts(pages, room, read_call)
     left_out = [page for page in _by_priority(pages) if page not in parts_by_page]
     parts = [parts_by_page[page] for page in pages if page in parts_by_page]
     text = _join(parts, last_line)
     text += _list_left_out(left_out, limit, limit - len(text), read_call)
-    return Recalled(text, tuple((part.page, part.line_count) for part in parts))
+    return Recalled(text, tuple((part.page, part.spans) for part in parts))
 
 
-def _count_lines(page: RecallPage) -> int:
-    return page.text.count("\n") + 1
+def _show_whole(page: RecallPage) -> _Part:
+    text = _render_page(page, page.text, dict(page.marks))
+    return _Part(page, text, (range(page.text.count("\n") + 1),))
 
 
 def _by_priority(pages: Iterable[RecallPage]) -> list[RecallPage]:
@@ -149,65 +153,129 @@ def _choose_parts(pages: Sequence[RecallPage], limit: int, read_call: ReadCall) 
 
 
 def _fit_page(page: RecallPage, room: int, read_call: ReadCall) -> _Part | None:
-    """Return as much of a page as there is room for: the start of it, of a day the end."""
-    if len(page.text) <= room and len(whole := _render_page(page, page.text, dict(page.marks))) <= room:
-        return _Part(page, whole, _count_lines(page))
+    """Return as much of a page as there is room for: the start of it, of a day the newest entries."""
+    if len(page.text) <= room and len((whole := _show_whole(page)).text) <= room:
+        return whole
     if room < _MIN_ROOM_CHARACTERS:
         return None
+    return _fit_day(page, room, read_call) if page.kind == "day" else _fit_start(page, room, read_call)
+
+
+def _fit_start(page: RecallPage, room: int, read_call: ReadCall) -> _Part | None:
     lines = page.text.split("\n")
-    most = _count_lines_within(page, lines, room)
+    # Rendering makes no line shorter: no more lines are rendered than there may be room for.
+    sizes = accumulate(len(line) + 1 for line in lines)
+    fails = min(len(lines), 1 + sum(1 for _ in takewhile(lambda size: size - 1 <= room, sizes)))
     fits = 0
-    fails = len(lines)
     while fails - fits > 1:
         middle = (fits + fails) // 2
-        if middle <= most and len(_cut_page(page, lines, middle, read_call)) <= room:
+        if len(_cut_page(page, lines, middle, read_call)) <= room:
             fits = middle
         else:
             fails = middle
     if fits:
-        return _Part(page, _cut_page(page, lines, fits, read_call), fits)
-    return _cut_line(page, lines, room, read_call)
-
-
-def _count_lines_within(page: RecallPage, lines: Sequence[str], room: int) -> int:
-    """Return how many lines of a page there may be room for, so that no more are rendered to find out. Rendering makes
-    no line shorter, but for those of a day."""
-    if page.kind == "day":
-        return len(lines)
-    sizes = accumulate(len(line) + 1 for line in lines)
-    return sum(1 for _ in takewhile(lambda size: size - 1 <= room, sizes))
+        return _Part(page, _cut_page(page, lines, fits, read_call), (range(fits),))
+    return _cut_line(page, lines[0], room, read_call)
 
 
 def _cut_page(page: RecallPage, lines: list[str], count: int, read_call: ReadCall) -> str:
-    is_day = page.kind == "day"
-    cut = lines[:-count] if is_day else lines[count:]
-    first = 1 if is_day else count + 1
-    last = len(lines) - count if is_day else len(lines)
-    size = len("\n".join(cut))
-    note = f"({size:,} characters in lines {first} to {last} are left out here: {read_call(page.path, first)}.)"
-    if is_day:
-        marks = {line - last + 2: words for line, words in page.marks if line >= last}  # below the note
-        return _render_page(page, f"{note}\n\n" + "\n".join(lines[-count:]), marks)
+    size = len("\n".join(lines[count:]))
+    where = f"lines {count + 1} to {len(lines)}"
+    note = f"({size:,} characters in {where} are left out here: {read_call(page.path, count + 1)}. {_CAUTION})"
     start = _render_page(page, "\n".join(lines[:count]), dict(page.marks))
-    return f"{_end_line(start)}\n{_add_caution(page, note)}\n"
+    return f"{_end_line(start)}\n{note}\n"
 
 
-def _cut_line(page: RecallPage, lines: list[str], room: int, read_call: ReadCall) -> _Part | None:
-    """Return the start of the first line, or of a day the last one, where not even that fits."""
-    line = lines[-1 if page.kind == "day" else 0]
-    note = f"({len(page.text):,} characters in all, of which this is the start of a line: {read_call(page.path, 1)}.)"
-    ending = f"\n{_add_caution(page, note)}\n"
+def _cut_line(page: RecallPage, line: str, room: int, read_call: ReadCall) -> _Part | None:
+    """Return the start of the first line, where not even that fits."""
+    size = f"{len(page.text):,} characters in all"
+    ending = f"\n({size}, of which this is the start of a line: {read_call(page.path, 1)}. {_CAUTION})\n"
     count = room
     while count > 0:
         text = _end_line(_render_page(page, line[:count], {})) + ending
         if len(text) <= room:
-            return _Part(page, text, 0)
+            return _Part(page, text, ())
         count -= max(len(text) - room, 1)
     return None
 
 
-def _add_caution(page: RecallPage, note: str) -> str:
-    return note if page.kind == "day" else f"{note[:-1]} Read all of it before you rewrite it.)"
+class _Entry(NamedTuple):
+    """An entry of a day, by its lines: those before `stop` are shown, and so many characters of the next."""
+
+    first: int
+    stop: int
+    end: int
+    characters: int = 0
+
+
+def _fit_day(page: RecallPage, room: int, read_call: ReadCall) -> _Part | None:
+    """Return the newest entries of a day. One that is long is cut at its end, so that it hides no other."""
+    lines = page.text.rstrip("\n").split("\n")
+    at = room
+    while at >= _MIN_ROOM_CHARACTERS // 2:
+        entries = _choose_entries(lines, _find_entries(page.text), at)
+        text = _render_entries(page, lines, entries, read_call)
+        if entries and len(text) <= room:
+            return _Part(page, text, tuple(range(entry.first, entry.stop) for entry in entries))
+        at -= max(len(text) - room, 1)
+    return None
+
+
+def _find_entries(text: str) -> list[int]:
+    """Return the first lines of the entries and notes of a day, and 0."""
+    marks = (mark for mark in find_marks(text) if not mark.fenced and mark.level in (ENTRY_LEVEL, BLOCK_LEVEL))
+    return sorted({0, *(text.count("\n", 0, mark.start) for mark in marks)})
+
+
+def _choose_entries(lines: Sequence[str], starts: Sequence[int], room: int) -> list[_Entry]:
+    """Return the entries to show, in their order: the newest. Long ones get half of the room, and what is left over."""
+    rooms: dict[tuple[int, int], int] = {}
+    left = room
+    cut_count = 0
+    for first, end in zip(reversed(starts), [len(lines), *reversed(starts)], strict=False):
+        size = len("\n".join(lines[first:end])) + 1
+        most = min(left, room // 2)
+        if size > most and left < _MIN_ENTRY_CHARACTERS:
+            break
+        cut_count += size > most
+        rooms[first, end] = min(size, most)
+        left -= rooms[first, end]
+    return [_cut_entry(lines, *span, rooms[span] + left // max(1, cut_count)) for span in reversed(rooms)]
+
+
+def _cut_entry(lines: Sequence[str], first: int, end: int, room: int) -> _Entry:
+    sizes = [0, *accumulate(len(line) + 1 for line in lines[first:end])]
+    count = sum(1 for size in sizes[1:] if size <= room)
+    rest = room - sizes[count] if first + count < end else 0
+    return _Entry(first, first + count, end, rest if rest >= _MIN_ENTRY_CHARACTERS else 0)
+
+
+def _render_entries(page: RecallPage, lines: list[str], entries: Sequence[_Entry], read_call: ReadCall) -> str:
+    """Return a day with these entries, and notes on what is left out above and in them."""
+    shown: list[str] = []
+    marks: dict[int, str] = {}
+    known = dict(page.marks)
+    above = 0
+    for entry in entries:
+        shown += _note_rest(page, lines, above, entry.first, 0, read_call)
+        numbers = range(entry.first, entry.stop)
+        marks |= {len(shown) + number - entry.first: known[number] for number in numbers if number in known}
+        shown += lines[entry.first : entry.stop]
+        if entry.characters:
+            shown.append(lines[entry.stop][: entry.characters])
+        shown += _note_rest(page, lines, entry.stop, entry.end, entry.characters, read_call)
+        above = entry.end
+    return _render_page(page, "\n".join(shown), marks)
+
+
+def _note_rest(
+    page: RecallPage, lines: list[str], first: int, end: int, characters: int, read_call: ReadCall
+) -> list[str]:
+    size = len("\n".join(lines[first:end])) - characters
+    if first >= end or not size:
+        return []
+    where = f"lines {first + 1} to {end}"
+    return ["", f"({size:,} characters in {where} are left out here: {read_call(page.path, first + 1)}.)", ""]
 
 
 def _render_page(page: RecallPage, text: str, marks: Mapping[int, str]) -> str:

@@ -1,0 +1,48 @@
+"""Open tasks of older days stay in a context that has no room for these days; tasks that are done go with them."""
+
+from __future__ import annotations
+
+from commonplace import Memory
+from commonplace.testing import FrozenClock
+
+MEETING = "Talked about the harbour plan, the new lattice and who pays for the quartz; nothing was agreed."
+
+
+def keep_ten_days(memory: Memory, clock: FrozenClock) -> None:
+    for day in range(10):
+        for _ in range(6):
+            memory.call("remember", {"content": MEETING})
+            clock.advance(minutes=30)
+        if day == 1:
+            memory.call("remember", {"content": "TODO: renew the certificate of the shop."})
+            memory.call("remember", {"content": "TODO: order badges for Priya."})
+        clock.advance(days=1)
+
+
+def test_what_was_to_do_ten_days_ago_is_in_the_context_with_its_date(memory: Memory, clock: FrozenClock) -> None:
+    keep_ten_days(memory, clock)
+    for budget in (700, 1000, 2000):
+        text = str(memory.context(budget=budget))
+        assert "renew the certificate" in text
+        assert "order badges for Priya" in text
+        assert text.index("harbour plan") < text.index("2026-03-15") < text.index("renew the certificate")
+        assert memory.context(budget=budget).receipt["tokens"] <= budget
+
+
+def test_an_old_task_that_is_done_takes_no_room(memory: Memory, clock: FrozenClock) -> None:
+    keep_ten_days(memory, clock)
+    memory.call("remember", {"content": "The certificate of the shop is renewed."})
+    text = str(memory.context(budget=700))
+    assert "TODO: renew the certificate" not in text
+    assert "order badges for Priya" in text
+
+
+def test_a_task_is_shown_once_where_there_is_room_for_its_day(memory: Memory, clock: FrozenClock) -> None:
+    memory.call("remember", {"content": "Met the plumber."})
+    memory.call("remember", {"content": "TODO: order badges for Priya."})
+    clock.advance(days=1)
+    memory.call("remember", {"content": MEETING})
+    for budget in (None, 1000):
+        text = str(memory.context(budget=budget))
+        assert text.count("order badges for Priya") == 1
+        assert "Met the plumber." in text
