@@ -35,7 +35,10 @@ SCENES: tuple[tuple[str, str], ...] = (
     ("", 'commonplace remember "The launch is on 12 November. Ann owns it."'),
     ("# plans change", 'commonplace remember "The launch is on 26 November."'),
     ("# the next session asks", 'commonplace search "when is the launch?"'),
-    ("# it is a Markdown file: edit it with anything", "sed -i 's/26 Nov/27 Nov/' .commonplace/agents/*/memory/daily/*.md"),
+    (
+        "# it is a Markdown file: edit it with anything",
+        "sed -i 's/26 Nov/27 Nov/' .commonplace/agents/*/memory/daily/*.md",
+    ),
     ("", 'commonplace search "when is the launch?"'),
 )
 STYLES = {"1": "bold", "2": "dim", "31": "red", "32": "green", "33": "yellow", "36": "cyan", "9": "struck"}

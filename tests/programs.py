@@ -12,7 +12,8 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import IO, Any, Self
 
-from .surfaces.cli.forked import TIMEOUT_SECONDS, processes
+from .surfaces.cli.forked import processes
+from .waiting import LONG_SECONDS
 
 
 class Program:
@@ -52,13 +53,13 @@ class Program:
     def kill(self) -> None:
         self._process.kill()
 
-    def wait(self, timeout: float = TIMEOUT_SECONDS) -> int:
+    def wait(self, timeout: float = LONG_SECONDS) -> int:
         self._process.join(timeout)
         if self._process.exitcode is None:
             raise subprocess.TimeoutExpired(self.arguments, timeout)
         return self._process.exitcode
 
-    def communicate(self, text: str = "", timeout: float = TIMEOUT_SECONDS) -> tuple[str, str]:
+    def communicate(self, text: str = "", timeout: float = LONG_SECONDS) -> tuple[str, str]:
         """Write to the program, and return what it printed, and what it printed as errors, until its end."""
         with self:
             self.stdin.write(text)

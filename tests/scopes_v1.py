@@ -14,9 +14,9 @@ from commonplace.storage.records import read_text
 from .scopes import CHANNEL, KINDS, OWNER, Door, View, ask
 from .scopes import DOORS as OTHERS
 from .surfaces.http.api import Api
+from .waiting import LONG_SECONDS
 
 _LATER = "2999-01-01"
-_TIMEOUT_SECONDS = 60.0  # seconds until a stream says what it has to
 _READ = tuple(kind for kind in KINDS if kind != "oddfile")
 _RECORDS = ("activity", "note", "session", "working", "handoff", "scratch", "global", "channel", "skill")
 _LISTED = (*_RECORDS, "curated", "world", "directive")  # of pages, the first line
@@ -118,7 +118,7 @@ async def _listen(app: Any, view: View) -> set[str]:
 
     stream = asyncio.create_task(app(scope, receive, send))
     try:
-        async with asyncio.timeout(_TIMEOUT_SECONDS):
+        async with asyncio.timeout(LONG_SECONDS):
             return await _read_until_end(answer, view)
     finally:
         left.set()

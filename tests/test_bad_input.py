@@ -277,3 +277,20 @@ def test_an_unknown_filter_or_tool_is_named_with_the_one_that_was_probably_meant
         memory.search("tea", limt=3)
     assert "Did you mean remember? There are" in read_error(memory.call("rember", {"content": "v"}))
     assert "did you mean" not in read_error(memory.call("zzz")).lower()
+
+
+def test_a_byte_that_is_no_utf8_in_todays_page_stops_neither_remember_nor_notes(memory: Memory, home: Path) -> None:
+    memory.call("remember", {"content": "The ferry leaves at noon."})
+    page = next(home.glob("agents/main/memory/daily/*.md"))
+    page.write_bytes(spoilt := page.read_bytes() + b"\ncaf\xe9\n")
+    said = memory.call("remember", {"content": "The ferry was late."})
+    assert said["success"]
+    assert page.name in said["warning"]
+    assert memory.call("memory_write", {"key": "ferry", "content": "pier 4"})["success"]
+    assert page.read_bytes() == spoilt
+    assert memory.call("memory_read", {"key": "ferry"})["data"]["content"] == "pier 4"
+    assert "The ferry was late." in memory.call("recall", {})["content"]
+    assert "The ferry was late." in str(memory.context())
+    assert "2 days" not in str(memory.context())
+    page.write_bytes(spoilt.decode("latin-1").encode())
+    assert memory.call("recall", {})["content"].count("The ferry") == 2

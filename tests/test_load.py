@@ -6,6 +6,7 @@ comparison is repeated before it fails, so that a busy machine fails no test.
 
 from __future__ import annotations
 
+import base64
 import importlib
 import json
 import os
@@ -14,6 +15,7 @@ import re
 import subprocess
 import sys
 import time
+import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -23,6 +25,7 @@ import pytest
 
 import commonplace
 from commonplace import Memory
+from commonplace.errors import NotFound
 from commonplace.facts.names import find_names
 from commonplace.facts.sentences import find_sentences
 from commonplace.formats.blocks import find_annotated_lines, strip_annotations, strip_own_annotations
@@ -37,6 +40,7 @@ from commonplace.maintenance.timeline import undo
 from commonplace.patterns import LazyPattern
 from commonplace.secrets import find
 from commonplace.storage.base import MAX_PAGE_CHARACTERS
+from commonplace.storage.history import Line, format_line, version_of
 from commonplace.storage.merge import merge
 from commonplace.testing import FrozenClock
 
@@ -307,6 +311,25 @@ def test_what_a_memory_learned_is_listed_in_the_time_that_its_text_takes(tmp_pat
     pytest.fail("what was learned takes longer than its text")
 
 
+def test_a_page_of_many_headings_is_reviewed_in_the_time_that_its_text_takes(home: Path) -> None:
+    """A page of 30 KB once took half a minute, and so did every context of its memory."""
+
+    def review(count: int) -> float:
+        entries = [f"## 09:30\n\nThe port is {number}.\n" for number in range(count)]
+        page.write_text("\n".join(["# Ports\n", *entries]))
+        memory.search("port")
+        return seconds(list_doubts, memory.home)
+
+    with Memory(home) as memory:
+        page = home / "memory" / "world" / "ports.md"
+        page.parent.mkdir(parents=True)
+        review(10)
+        for attempt in range(3):
+            if review(1800 + attempt) < 3 * review(900 + attempt) + 0.02:
+                return
+    pytest.fail("a review takes longer than its text")
+
+
 def test_a_review_lists_some_of_thousands_of_doubts_and_a_long_page_hides_no_other(home: Path) -> None:
     days = home / "agents/main/memory/daily"
     days.mkdir(parents=True)
@@ -342,6 +365,22 @@ def test_a_line_of_four_million_characters_costs_a_small_part_of_a_gigabyte(home
     """It took 1.3 GB once; now 60 to 190 MB, of which Chinese takes most: it has a word for each character."""
     reply = subprocess.run([sys.executable, "-c", MEASURE, home, piece], check=True, capture_output=True, text=True)
     assert int(reply.stdout) < 300
+
+
+def test_a_few_bytes_of_history_do_not_become_gigabytes(home: Path) -> None:
+    """A memory that came with a repository brings its history. Such a line once cost any search a thousand times its size."""
+    with Memory(home) as memory:
+        memory.call("update_world", {"topic": "plants", "content": "Roses are red."})
+        path = "memory/world/plants.md"
+        size = 100_000_000
+        (change,) = memory.home.storage.history.changes(path)
+        claims = change._replace(id=f"{change.id[:2]}00000000", version=version_of(bytes(size)))
+        line = Line(claims, 0, None, base64.b64encode(zlib.compress(bytes(size))).decode())
+        with (home / ".history" / f"{change.id[:2]}.jsonl").open("ab") as file:
+            file.write(format_line(line))
+        with pytest.raises(NotFound):
+            memory.home.storage.history.read_version(path, claims.version)
+        assert "red" in memory.search("roses")[0].text
 
 
 @pytest.mark.slow

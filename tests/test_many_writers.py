@@ -54,7 +54,7 @@ def check(home: Path, tags: list[str]) -> None:
 def test_ten_processes_writing_at_once_lose_nothing(home: Path) -> None:
     Memory(home).call("MemoryTool", {"op": "createSkill", "name": "s", "description": "d"})
     writers = [start(home, f"w{number}", 6) for number in range(10)]
-    outputs = [writer.communicate(timeout=240)[0].split() for writer in writers]
+    outputs = [writer.communicate()[0].split() for writer in writers]
     assert [writer.returncode for writer in writers] == [0] * 10
     tags = [tag for lines in outputs for tag in lines]
     assert len(tags) == 60
@@ -138,7 +138,7 @@ for n in range(12):
 @pytest.mark.slow
 def test_what_was_written_is_found_at_once_while_others_write_and_search(home: Path) -> None:
     seekers = [Program(SEEKER, str(home), str(number)) for number in range(6)]
-    outputs = [seeker.communicate(timeout=240)[0] for seeker in seekers]
+    outputs = [seeker.communicate()[0] for seeker in seekers]
     assert [seeker.returncode for seeker in seekers] == [0] * 6
     assert outputs == [""] * 6
     memory = Memory(home)
@@ -208,7 +208,7 @@ for number in range(count):
 def add_facts(program: str, home: Path, agents: list[str], count: int) -> list[str]:
     """Let a process for each of the agents add facts to one topic at once; return the lines of the page."""
     adders = [Program(program, str(home), agent, f"p{number}", str(count)) for number, agent in enumerate(agents)]
-    outputs = [adder.communicate(timeout=240) for adder in adders]
+    outputs = [adder.communicate() for adder in adders]
     assert [adder.returncode for adder in adders] == [0] * len(adders), outputs
     return sorted((home / "memory/world/facts.md").read_text().splitlines())
 

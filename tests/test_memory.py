@@ -16,7 +16,8 @@ from commonplace import Memory
 from commonplace.errors import InvalidArgument
 from commonplace.index.watcher import PageChanges
 
-SECONDS = 30
+from .waiting import LONG_SECONDS
+
 NUMBERS = count()
 
 
@@ -29,7 +30,7 @@ def test_a_memory_of_any_backend_can_be_watched(address: str) -> None:
     seen: queue.Queue[PageChanges] = queue.Queue()
     with Memory(address) as memory, memory.watch(seen.put):
         memory.call("update_world", {"topic": "tea", "content": "Ann drinks oolong."})
-        assert seen.get(timeout=SECONDS).changed == ("memory/world/tea.md",)
+        assert seen.get(timeout=LONG_SECONDS).changed == ("memory/world/tea.md",)
         assert memory.search("oolong")
 
 
@@ -40,7 +41,7 @@ def test_a_watch_reports_only_what_its_agent_may_see(address: str) -> None:
         ann.call("update_world", {"topic": "tea", "content": "Ann drinks oolong."})
         paths: list[str] = []
         while "memory/world/tea.md" not in paths:
-            paths += seen.get(timeout=SECONDS).changed
+            paths += seen.get(timeout=LONG_SECONDS).changed
     assert not [path for path in paths if path.startswith("agents/bob")]
 
 

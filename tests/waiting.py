@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-LONG_SECONDS = 60.0
+LONG_SECONDS = 600.0
 _PAUSE_SECONDS = 0.01
 
 

@@ -7,14 +7,14 @@ only found, a rule is in force as far as the user trusts it (`trust.py`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from . import directive
 from .errors import CommonplaceError, NotFound, PageNotFound, StaleVersion
 from .home import Home
-from .storage.history import ABSENT, APPROVE, Change, as_text, kind_of_origin, needs_approval, version_of
+from .storage.history import ABSENT, APPROVE, Change, as_text, find_approval, version_of
 from .storage.skills import PAGE as SKILL_PAGE
 
 
@@ -48,8 +48,9 @@ def read_rule(home: Home, path: str, text: str) -> Rule:
     if not home.trust.is_own:
         return Rule(path, text) if home.trust.allows_file(path, data) else Rule(path, "", text)
     changes = home.storage.history.changes(path) if _may_be_proposal(home, path) else []
-    approved, is_pending = _last_approved(changes)
-    if not is_pending or approved == version_of(data):
+    approval = find_approval(changes)
+    approved = approval.approved.version if approval.approved else ABSENT
+    if not approval.waiting or approved == version_of(data):
         return Rule(path, text)
     return Rule(path, _read_version(home, path, approved), text, changes[-1])
 
@@ -58,22 +59,6 @@ def _may_be_proposal(home: Home, path: str) -> bool:
     """Return whether the whole history of a page is worth reading: most pages have one author, who is the owner."""
     head = home.storage.history.head(path)
     return head is not None and bool(head.by.origin or head.by.tool)
-
-
-def _last_approved(changes: Iterable[Change]) -> tuple[str, bool]:
-    """Return the version that was approved last, and whether anything that is not approved came after it.
-
-    An agent that edits a proposal does not approve it; a person who edits it does.
-    """
-    approved = ABSENT
-    is_pending = False
-    for change in changes:
-        if needs_approval(change.origin):
-            is_pending = True
-        elif not is_pending or change.tool in ("", APPROVE) or kind_of_origin(change.origin) == "person":
-            approved = change.version
-            is_pending = False
-    return approved, is_pending
 
 
 def _read_version(home: Home, path: str, version: str) -> str:

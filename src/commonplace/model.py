@@ -249,7 +249,7 @@ class Hit(NamedTuple):
     valid_from: str = ""  # the first day on which it is true, where it says so
     valid_until: str = ""  # the last day
     validity: str = ""  # `over` if the last day has passed, `ahead` if the first one has not come
-    stale: str = ""  # what happened to a file that it is pinned to: `src/auth.py changed since`
+    stale: str = ""  # why it may not hold: `src/auth.py changed since`, `learned on the branch feature/login`
     as_of: str = ""  # in a search as of an earlier day or moment: that one
     heading: str = ""  # the headings above it, without days
 

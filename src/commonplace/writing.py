@@ -15,9 +15,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from datetime import date
+from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol
 
-from .errors import HoldsSecret, Refused
+from .errors import HoldsSecret, NotText, Refused
 from .secrets import Secret, find, redact, warning
 from .storage.base import MAX_PAGE_CHARACTERS
 from .storage.history import (
@@ -104,6 +106,8 @@ class _Home(Protocol):
     @property
     def index_if_open(self) -> IndexHandle | None: ...
 
+    def branch_origin(self) -> str: ...
+
 
 class Writer:
     """Writes the pages of one home. A write outside of a call is a call of its own."""
@@ -131,7 +135,8 @@ class Writer:
         search, for writes in bulk.
         """
         session = session or self._home.session
-        author = Author(tool, self._home.agent, session, why, call_id, origin or current_origin())
+        origin = origin or current_origin() or self._home.branch_origin()
+        author = Author(tool, self._home.agent, session, why, call_id, origin)
         try:
             with span("write"), write_as(author) as context:
                 yield context
@@ -162,6 +167,19 @@ class Writer:
         with self._ensure_call():
             _count_write()
             return self._home.storage.pages.edit(path, _note_edit(path, change))
+
+    def edit_day(self, day: date, change: Callable[[str], str]) -> str:
+        """Change an agent's page of a day, and return its path. A page that is not text stays as it is: the page beside
+        it is changed, with a warning."""
+        for number in count(1):
+            path = self._home.layout.day_page(self._home.agent, day, number)
+            try:
+                self.edit(path, change)
+            except NotText as error:
+                current_write().warnings.append(f"{error}; until then, the page beside it is used")
+            else:
+                break
+        return path
 
     def append(self, path: str, text: str) -> str:
         """Add text to the end of a page, all of it or none."""
@@ -252,7 +270,7 @@ class Writer:
         """
         history = self._home.storage.history
         changes = history.changes(path)
-        if not changes or changes[-1].origin:
+        if not changes or kind_of_origin(changes[-1].origin):
             return
         before = changes[-1].before
         old = None if before == ABSENT else history.read_version(path, before)

@@ -19,6 +19,8 @@ from commonplace.maintenance import doctor
 from commonplace.maintenance.forget import Selection, forget
 from commonplace.testing import FrozenClock
 
+from ..waiting import LONG_SECONDS
+
 DOCS = ("docs",)
 
 
@@ -302,12 +304,12 @@ def test_a_sweeper_sweeps_until_it_is_stopped(home: Path) -> None:
     clock.advance(minutes=11)
     done = store.start_ttl_sweeper(0.0001)
     store.start_ttl_sweeper(0.0001)  # one is enough
-    assert clock.seen.wait(10)
+    assert clock.seen.wait(LONG_SECONDS)
     assert store.stop_ttl_sweeper()
-    assert done.result(10) is None
+    assert done.result(LONG_SECONDS) is None
     assert store.get(DOCS, "a") is None
     again = store.start_ttl_sweeper()
     again.cancel()
-    assert store.stop_ttl_sweeper(10)
+    assert store.stop_ttl_sweeper(LONG_SECONDS)
     assert CommonplaceStore(home).start_ttl_sweeper().done()
     store.close()

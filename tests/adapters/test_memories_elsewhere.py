@@ -14,6 +14,8 @@ from commonplace.maintenance.backup import export_file, import_from
 from commonplace.maintenance.doctor import examine
 from commonplace.maintenance.forget import Selection, forget
 
+from ..waiting import LONG_SECONDS
+
 
 @pytest.fixture
 def tool(home: Path) -> MemoryTool:
@@ -98,5 +100,5 @@ def test_a_watcher_tells_of_what_the_tool_and_people_write_there(tool: MemoryToo
     with watch_in_background(tool.home.index, tell):
         write(tool, "watched.csv")
         (home / "claude/memories/by-hand").write_text("an okapi\n")
-        assert both.wait(30)
+        assert both.wait(LONG_SECONDS)
     assert answer == {"claude/memories/watched.csv", "claude/memories/by-hand"}

@@ -22,7 +22,7 @@ from .scenes import Scene, Step
 Reply = dict[str, Any]
 Contents = dict[str, bytes]
 OPENING = -1  # the step before the first
-_LONGEST = 30  # seconds a scene may take, before it counts as hanging
+_LONGEST = 600  # seconds a scene may take, before it counts as hanging
 _read, _write = os.read, os.write
 
 

@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from ..waiting import LONG_SECONDS
+
 ROOT = Path(__file__).parents[2]
-STRIDE = 97  # operations between two that are tried here
+STRIDE = 149  # operations between two that are tried here
 THOROUGH_STRIDE = 29
 
 
@@ -22,5 +24,5 @@ THOROUGH_STRIDE = 29
 @pytest.mark.parametrize("stride", [STRIDE, pytest.param(THOROUGH_STRIDE, marks=pytest.mark.thorough)])
 def test_nothing_acknowledged_is_lost_whichever_operation_goes_wrong(stride: int) -> None:
     command = [sys.executable, "-m", "tests.crash", "--stride", str(stride), "--jobs", "1"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=2 * LONG_SECONDS)
     assert done.returncode == 0, done.stderr + done.stdout

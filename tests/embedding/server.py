@@ -13,6 +13,8 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from socketserver import ThreadingMixIn
 from typing import Any, NamedTuple
 
+from ..waiting import LONG_SECONDS
+
 DIMENSIONS = 32
 Script = Callable[["Handler"], None]
 
@@ -117,7 +119,7 @@ def data_of(*rows: Any) -> Script:
 
 
 def hang(handler: Handler) -> None:
-    handler.server.ending.wait(30)
+    handler.server.ending.wait(LONG_SECONDS)
     handler.close_connection = True
 
 

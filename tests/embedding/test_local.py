@@ -412,12 +412,14 @@ def test_a_program_that_ends_while_a_model_computes_in_the_background_ends_well(
         (embedder,) = open_embedders(SearchSettings(provider="local", model=sys.argv[1]))
         for _ in range(4):
             threading.Thread(target=work, daemon=True).start()
-        begun.wait(30)
+        begun.wait()
     """
     (own / "model.onnx").write_bytes(onnx(numpy.ones((len(WORDS), 20_000)).tolist()))  # takes its time
     (own / "config.json").write_text('{"pooling": "cls"}')
     for _ in range(3):
-        done = subprocess.run([sys.executable, "-c", code, str(own)], capture_output=True, text=True, timeout=60)
+        done = subprocess.run(
+            [sys.executable, "-c", code, str(own)], capture_output=True, text=True, timeout=LONG_SECONDS
+        )
         assert (done.returncode, done.stderr) == (0, "")
 
 

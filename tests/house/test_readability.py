@@ -7,6 +7,7 @@ import functools
 import re
 import statistics
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -29,26 +30,40 @@ BARE_PARTICIPLES = frozenset(
 VERBS_IN_ED = re.compile(r"_*(?:need|feed|seed|embed|speed|proceed|exceed|shed)$")
 
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
+class Function(NamedTuple):
+    module: str
+    name: str
+    lines: int
+
+
+class Names(NamedTuple):
+    """What a folder names, by module. Trees of so many modules are not held: the garbage collector would look at them."""
+
+    functions: list[Function]  # a test is a sentence, and not meant here
+    values: list[tuple[str, str]]
+    packed: list[str]  # the places of packed assignments
 
 
 @functools.cache
-def nodes(folder: Path = SOURCE) -> list[tuple[str, ast.AST]]:
-    """Every node of every module of a folder."""
-    paths = [SOURCE / name for name in MODULES] if folder == SOURCE else sorted(folder.rglob("*.py"))
-    return [(str(path.relative_to(folder)), node) for path in paths for node in ast.walk(parse(path))]
+def find_names(folder: Path) -> Names:
+    names = Names([], [], [])
+    for path in sorted(folder.rglob("*.py")):
+        module = str(path.relative_to(folder))
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("test_"):
+                names.functions.append(Function(module, node.name, (node.end_lineno or 0) - node.lineno + 1))
+            elif isinstance(node, ast.arg):
+                names.values.append((module, node.arg))
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                names.values.append((module, node.id))
+            elif isinstance(node, ast.Assign) and is_packed(node):
+                names.packed.append(f"{module}:{node.lineno}")
+    return names
 
 
-@functools.cache
-def functions(folder: Path = SOURCE) -> list[tuple[str, Function]]:
-    """Every function of a folder. A test is a sentence, and not meant here."""
-    every = [(name, node) for name, node in nodes(folder) if isinstance(node, Function)]
-    return [(name, node) for name, node in every if not node.name.startswith("test_")]
-
-
-def is_packed(node: ast.AST) -> bool:
+def is_packed(node: ast.Assign) -> bool:
     """Whether this assigns several unrelated values at once; swapping two names is fine."""
-    if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Tuple):
+    if not isinstance(node.value, ast.Tuple):
         return False
     targets = {ast.unparse(each) for target in node.targets if isinstance(target, ast.Tuple) for each in target.elts}
     return bool(targets) and targets.isdisjoint(ast.unparse(each) for each in node.value.elts)
@@ -56,34 +71,24 @@ def is_packed(node: ast.AST) -> bool:
 
 @pytest.mark.parametrize("folder", [SOURCE, TESTS], ids=["src", "tests"])
 def test_functions_are_named_by_verbs(folder: Path) -> None:
-    every = [f"{name}:{node.name}" for name, node in functions(folder)]
-    participles = [each for each in every if PARTICIPLES.match(each.split(":")[1])]
-    participles = [each for each in participles if not VERBS_IN_ED.match(each.split(":")[1])]
+    every = find_names(folder).functions
+    participles = [each for each in every if PARTICIPLES.match(each.name) and not VERBS_IN_ED.match(each.name)]
     assert len(participles) / len(every) < 0.02, participles
 
 
 @pytest.mark.parametrize("folder", [SOURCE, TESTS], ids=["src", "tests"])
 def test_values_are_named_by_nouns(folder: Path) -> None:
-    every = [
-        (name, node.arg if isinstance(node, ast.arg) else node.id)
-        for name, node in nodes(folder)
-        if isinstance(node, ast.arg) or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
-    ]
+    every = find_names(folder).values
     bare = [each for each in every if each[1] in BARE_PARTICIPLES]
     assert len(bare) / len(every) < 0.005, bare
 
 
 def test_every_assignment_is_on_a_line_of_its_own() -> None:
-    packed = [
-        f"{name}:{node.lineno}"  # type: ignore[attr-defined]
-        for name, node in nodes()
-        if is_packed(node)
-    ]
-    assert packed == []
+    assert find_names(SOURCE).packed == []
 
 
 def test_functions_are_short() -> None:
-    sizes = {f"{name}:{node.name}": (node.end_lineno or 0) - node.lineno + 1 for name, node in functions()}
+    sizes = {f"{each.module}:{each.name}": each.lines for each in find_names(SOURCE).functions}
     assert statistics.median(sizes.values()) < 10
     assert len([name for name, size in sizes.items() if size > LONG_FUNCTION_LINES]) <= len(sizes) // 200
     assert [name for name, size in sizes.items() if size > 2 * LONG_FUNCTION_LINES] == []
@@ -117,4 +122,6 @@ def test_the_walks_of_the_architecture_pass_functions_that_exist() -> None:
     steps = re.findall(r"`([\w/]+\.py):(\w+)`", walks)
     assert len(steps) >= 20
     for path, function in steps:
-        assert function in {node.name for name, node in functions() if name == path}, f"{path} has no {function}"
+        assert function in {each.name for each in find_names(SOURCE).functions if each.module == path}, (
+            f"{path} has no {function}"
+        )

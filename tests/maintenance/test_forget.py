@@ -76,6 +76,18 @@ def test_a_key_is_gone_from_every_file(full: Memory, home: Path) -> None:
     assert after.call("memory_read", {"key": "gate"})["error"]["code"] == "MEMORY_KEY_NOT_FOUND"
 
 
+def test_the_name_of_a_channel_is_gone_from_every_file(memory: Memory, home: Path) -> None:
+    channel = "xylophone-quartz"
+    memory.call("MemoryTool", {"op": "setChannel", "channelName": channel, "key": "tea", "value": "green"})
+    memory.search("green tea")
+    forget(memory.home, Selection(scope=f"channel:{channel}"))
+    assert memory.search("green tea") == []
+    memory.call("MemoryTool", {"op": "setChannel", "channelName": "other", "key": "tea", "value": "green"})
+    assert [hit.scope.name for hit in memory.search("green tea", channel="other")] == ["other"]
+    memory.close()
+    assert holding(home, "xylophone", "quartz") == []
+
+
 def test_nothing_goes_before_it_was_shown(full: Memory, home: Path) -> None:
     before = everything(home)
     report = find_traces(full.home, Selection(key="gate"))

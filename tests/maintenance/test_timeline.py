@@ -239,6 +239,22 @@ def test_a_page_that_is_renamed_by_hand_keeps_its_authors_and_is_renamed_back_as
     assert [path.name for path in world.iterdir()] == ["people.md"]
 
 
+def test_a_change_is_undone_where_the_page_is_after_it_was_renamed_by_hand(home: Path) -> None:
+    memory = Memory(home)
+    memory.call("update_world", {"topic": "people", "content": "Ann: red\nBob: blue"})
+    memory.call("recall")
+    memory.call("update_world", {"topic": "people", "content": "Ann: red\nBob: green"})
+    pages = home / "memory/world"
+    for old, new in (("people.md", "team.md"), ("team.md", "crew.md")):
+        (pages / old).rename(pages / new)
+        list_changes(memory.home)
+    changed = [change for change in list_changes(memory.home) if change.tool == "update_world"]
+    (done,) = undo(memory.home, changed[-1:])
+    assert (done.path, done.problem) == ("memory/world/crew.md", "")
+    assert (pages / "crew.md").read_text().split("\n")[:2] == ["Ann: red", "Bob: blue"]
+    assert [page.name for page in pages.iterdir()] == ["crew.md"]
+
+
 def test_lines_that_did_not_change_keep_their_authors_though_the_page_was_renamed_and_edited(home: Path) -> None:
     memory = Memory(home, agent="ann")
     facts = ["Kim leads payments.", "Bo owns search.", "Di runs the shop."]

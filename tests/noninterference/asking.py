@@ -25,7 +25,8 @@ from .keeping import DAY, NOBODYS, NOTE, SESSION, THEIRS, WORLD, Kept
 
 Replies = dict[str, str]  # what was answered, by what was asked
 PAGES = (DAY, NOTE, SESSION, WORLD, "memory/loose.md", *THEIRS, *NOBODYS)
-QUERIES = ("the blue kettle", "seeds", "plant7 water", "garden plan", "stole", "plan", "rake")
+THEIR_WORD = "stole"  # only bob has it
+QUERIES = ("the blue kettle", "seeds", "plant7 water", "garden plan", THEIR_WORD, "plan", "rake")
 LATER = "2999-01-01"
 
 
@@ -49,8 +50,8 @@ def _history(own_memory: Kept) -> list[Http]:
 
 def read_endpoints(own_memory: Kept) -> dict[str, list[Http]]:
     """Requests that change nothing, by the name of their endpoint."""
-    searches = [
-        {}, {"limit": 100}, {"keyword": True}, {"scope": "agent"}, {"scope": "agent:bob"}, {"agent_filter": "bob"},
+    filters = [
+        {"limit": 100}, {"keyword": True}, {"scope": "agent"}, {"scope": "agent:bob"}, {"agent_filter": "bob"},
         {"path": "agents/bob"}, {"path": "**/*"}, {"source": "session"}, {"tag": "kitchen"}, {"since": "2020-01-01"},
         {"min_score": 0.5}, {"explain": False}, {"as_of": "2026-03-13"}, {"as_of": "2026-03-14"}, {"author": "bob"},
         {"author": "ann"}, {"channel": "dev"}, {"until": "2999-01-01"},
@@ -63,7 +64,10 @@ def read_endpoints(own_memory: Kept) -> dict[str, list[Http]]:
         "GET /v1/sessions/{path}": _pages("sessions"),
         "POST /v1/render": [Http("render", body={"text": "[[plan]] [[loose]] [[pot-1-001]]", "path": WORLD})],
         "GET /v1/map": [Http("map"), Http("map", {"limit": 3})],
-        "GET /v1/search": [Http("search", {"q": query, **more}) for query in QUERIES for more in searches],
+        "GET /v1/search": [
+            *(Http("search", {"q": query}) for query in QUERIES),
+            *(Http("search", {"q": query, **more}) for query in (QUERIES[0], THEIR_WORD) for more in filters),
+        ],
         "GET /v1/context": [
             Http("context"), Http("context", {"budget": 200}), *(Http("context", {"query": query}) for query in QUERIES),
             Http("context", {"only_approved": True, "query": "kettle"}), Http("context", {"user": "bob", "channel": "ops"}),

@@ -12,7 +12,7 @@ from commonplace.index.watcher import PageChanges
 from commonplace.server import notifications
 from commonplace.server.notifications import ChangeFeed, ChangeFeeds, HomeWatchers
 
-TIMEOUT_SECONDS = 20.0
+from ..waiting import LONG_SECONDS
 
 
 def test_a_feed_numbers_changes_and_resumes_after_any_that_it_remembers(memory: Memory) -> None:
@@ -48,10 +48,10 @@ def test_a_feed_that_may_have_missed_changes_begins_a_new_run(memory: Memory) ->
 async def test_a_reader_wakes_for_a_change_and_for_the_end(memory: Memory) -> None:
     feed = ChangeFeed(memory)
     for wake in (lambda: feed.add(PageChanges(("memory/a.md",), ())), feed.close):
-        task = asyncio.create_task(feed.wait(TIMEOUT_SECONDS))
+        task = asyncio.create_task(feed.wait(2 * LONG_SECONDS))
         await asyncio.sleep(0)
         wake()
-        await asyncio.wait_for(task, TIMEOUT_SECONDS / 2)
+        await asyncio.wait_for(task, LONG_SECONDS)
     assert feed.is_closed
 
 
@@ -63,9 +63,9 @@ async def test_a_change_in_a_watched_home_reaches_its_feed(memory: Memory, home:
     assert not watchers.watch(memory), "it is watched already"
     (home / "memory").mkdir(parents=True, exist_ok=True)
     (home / "memory/new.md").write_text("new\n")
-    async with asyncio.timeout(TIMEOUT_SECONDS):
+    async with asyncio.timeout(LONG_SECONDS):
         while not list(feed.read_after(0)):
-            await feed.wait(TIMEOUT_SECONDS)
+            await feed.wait(2 * LONG_SECONDS)
     assert {change.path for change in feed.read_after(0)} == {"memory/new.md"}
     watchers.close()
     assert feed.is_closed
@@ -79,9 +79,9 @@ async def test_a_feed_that_nobody_waited_for_begins_a_new_run_once_its_home_is_w
     watchers = HomeWatchers()
     feed = await ChangeFeeds(watchers).start(memory)
     run = feed.run
-    async with asyncio.timeout(TIMEOUT_SECONDS):
+    async with asyncio.timeout(LONG_SECONDS):
         while feed.run == run:
-            await feed.wait(TIMEOUT_SECONDS)
+            await feed.wait(2 * LONG_SECONDS)
     watchers.close()
 
 

@@ -24,9 +24,8 @@ from commonplace.server.workers import run_workers
 from commonplace.storage.base import open_tokens
 from commonplace.storage.tokens import create_token
 
-from ..surfaces.mcp.test_process import TIMEOUT_SECONDS
 from ..surfaces.test_application import TOKEN, Server, event, lines_of, server, wait_for
-from ..waiting import wait_until
+from ..waiting import LONG_SECONDS, wait_until
 
 BODY = {"Content_Type": "application/json"}
 TRIES = 12  # requests over new connections, after which no worker was left out (one in 2 ** 11)
@@ -151,7 +150,7 @@ def write_until_told(one: Server, number: int, enough: threading.Event, said: li
     """Write one note after another, over one connection as long as it lasts; note those that were acknowledged."""
     step = 0
     while not enough.is_set():
-        connection = http.client.HTTPConnection("127.0.0.1", one.port, timeout=TIMEOUT_SECONDS)
+        connection = http.client.HTTPConnection("127.0.0.1", one.port, timeout=LONG_SECONDS)
         try:
             while not enough.is_set():
                 step += 1
@@ -215,7 +214,7 @@ def test_a_signal_ends_all_workers_after_what_they_began(tmp_path: Path, number:
         workers = wait_for_workers(one.process.pid, 2)
         assert remember(one, "the last").status == 200
         one.process.send_signal(number)
-        assert one.process.wait(TIMEOUT_SECONDS) != 0
+        assert one.process.wait(LONG_SECONDS) != 0
         assert [worker for worker in workers if is_running(worker)] == []
     assert Memory(tmp_path / "home").search("the last")
 

@@ -30,7 +30,7 @@ from commonplace.storage.tokens import create_token
 
 from ..waiting import LONG_SECONDS
 from .cli.forked import RunningCommand
-from .mcp.test_process import TIMEOUT_SECONDS, run
+from .mcp.test_process import run
 
 TOKEN = "s3cret"
 
@@ -42,7 +42,7 @@ class Server:
         self.port = int(lines[0].rsplit(":", 1)[1].partition("/")[0])
 
     def ask(self, path: str, token: str = TOKEN, method: str = "GET", body: str | None = None, **headers: str) -> Any:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT_SECONDS)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LONG_SECONDS)
         self.connections.append(connection)
         arguments = {"Authorization": f"Bearer {token}"} if token else {}
         arguments |= {name.replace("_", "-"): value for name, value in headers.items()}
@@ -62,7 +62,7 @@ def server(home: Path, *options: str, command: str = "serve", lines: int = 1, **
             for connection in started.connections:
                 connection.close()
             process.send_signal(signal.SIGTERM)
-            process.wait(TIMEOUT_SECONDS)
+            process.wait(LONG_SECONDS)
 
 
 def test_the_first_start_makes_a_token_that_only_its_user_can_read(tmp_path: Path) -> None:
@@ -301,7 +301,7 @@ def test_the_file_that_opens_the_page_goes_with_the_server(tmp_path: Path) -> No
         page = Path(unquote(urlsplit(wait_for(opened, one.process)).path))
         assert page.exists()
         one.process.send_signal(signal.SIGTERM)
-        one.process.wait(TIMEOUT_SECONDS)
+        one.process.wait(LONG_SECONDS)
         assert not page.parent.exists()
 
 

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-TIMEOUT_MILLISECONDS = 60_000  # the machine may be busy
+from ..waiting import LONG_SECONDS
+
+TIMEOUT_MILLISECONDS = 1000 * LONG_SECONDS
 # Counts what a tab is waiting for. The stream of changes is never done.
 _COUNTING = """
 window.underway = 0;

@@ -14,9 +14,9 @@ from typing import IO
 from urllib.parse import unquote, urlsplit
 
 from ..surfaces.cli.forked import RunningCommand
+from ..waiting import LONG_SECONDS
 
 BROWSERS = ("chromium-headless-shell", "chromium", "google-chrome")
-OPENED_WITHIN_S = 60
 
 
 def browser() -> str | None:
@@ -52,7 +52,7 @@ def read_opened(opener: Path) -> str:
     try:
         poll = select.poll()
         poll.register(pipe, select.POLLIN)
-        assert poll.poll(OPENED_WITHIN_S * 1000), "nothing was opened"
+        assert poll.poll(LONG_SECONDS * 1000), "nothing was opened"
         page = os.read(pipe, 4096).decode()
     finally:
         os.close(pipe)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from .looking import Look
+from .looking import TIMEOUT_MILLISECONDS, Look
 
 pytestmark = pytest.mark.slow
 VIEWS = {
@@ -44,7 +44,7 @@ EACH_VIEW = [pytest.param(view, marks=() if view in OFTEN_SEEN else pytest.mark.
 def expect(thing: Any) -> Any:
     from playwright.sync_api import expect as expected
 
-    expected.set_options(timeout=60_000)
+    expected.set_options(timeout=TIMEOUT_MILLISECONDS)
     return expected(thing)
 
 
@@ -76,11 +76,20 @@ def test_filters_are_in_the_address_and_narrow_the_hits(look: Look) -> None:
 
 def test_what_is_typed_into_a_filter_stays_when_hits_come(look: Look) -> None:
     requests: list[Any] = []
-    look.page.route("**/v1/search*", lambda route: requests.append(route))
+    released: list[bool] = []
+
+    def hold(route: Any) -> None:
+        if released:  # the route may be handled later than its request is reported
+            route.continue_()
+        else:
+            requests.append(route)
+
+    look.page.route("**/v1/search*", hold)
     with look.page.expect_request("**/v1/search*"):
         page = look.go("#/search?q=storage")
     page.get_by_role("button", name="Filters").click()
     page.get_by_label("Author").fill("main")
+    released.append(True)
     for request in requests:
         request.continue_()
     expect(page.locator(".hit").first).to_be_visible()
@@ -270,7 +279,7 @@ def test_two_thousand_nodes_stay_usable(chromium: Any, site: str) -> None:
         graph = json.dumps({"nodes": nodes, "edges": edges, "left_out": 0})
         look.page.route("**/v1/map**", lambda route: route.fulfill(body=graph, content_type="application/json"))
         page = look.go("#/map")
-        page.locator("canvas[data-settled=yes]").wait_for(timeout=60_000)
+        page.locator("canvas[data-settled=yes]").wait_for(timeout=TIMEOUT_MILLISECONDS)
         page.locator("canvas").focus()
         for key in ["+", "ArrowLeft", "ArrowUp", "-"] * 8:
             page.keyboard.press(key)

@@ -51,6 +51,16 @@ def test_the_page_that_web_opens_is_signed_in_and_its_address_keeps_no_code(
         expect(look.page.get_by_role("heading", name="Sign in to your memory")).to_be_visible()
 
 
+def test_a_tab_that_answers_late_still_lets_another_in(home: Path, chromium: Any, opener: Path) -> None:
+    with serve(home, command="web", opener=f"{opener} %s") as address, Look.at(chromium, address) as look:
+        look.page.goto(read_opened(opener))
+        expect(look.page.get_by_role("searchbox", name="Search memory")).to_be_visible()
+        look.page.evaluate("setTimeout(() => { const end = Date.now() + 3000; while (Date.now() < end); })")
+        second = look.tab()
+        second.goto(f"{address}/#/browse")
+        expect(second.get_by_role("heading", name="Browse")).to_be_visible()
+
+
 def test_after_signing_in_a_person_can_keep_what_was_learned(home: Path, chromium: Any, opener: Path) -> None:
     Memory(home).call("remember", {"content": "Ada keeps bees. They are calm."})
     Memory(home).call("remember", {"content": "Grace moved to Hull."})

@@ -78,8 +78,8 @@ def _render(text: str, path: str, find: FindPage) -> str:
         import nh3
     except ImportError as error:
         raise NotInstalled("showing pages as HTML", "web") from error
-    _, body = frontmatter.split(text[:MAX_SHOWN_CHARS])
-    body = _FOOTER.sub("", body)
+    _, whole = frontmatter.split(text)
+    body = _FOOTER.sub("", whole[:MAX_SHOWN_CHARS])
     end = _find_rendered_end(body)
     rendered = _renderer().render(body[:end], {"path": path, "find": find, "ids": {}})
     cleaned: str = nh3.clean(
@@ -91,7 +91,7 @@ def _render(text: str, path: str, find: FindPage) -> str:
         link_rel="noopener noreferrer nofollow",
         strip_comments=True,
     )
-    return cleaned + _render_rest(body[end:], is_cut=len(text) > MAX_SHOWN_CHARS)
+    return cleaned + _render_rest(body[end:], is_cut=len(whole) > MAX_SHOWN_CHARS)
 
 
 def _find_rendered_end(body: str) -> int:

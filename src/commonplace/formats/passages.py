@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from itertools import chain, pairwise
 from operator import itemgetter
-from typing import NamedTuple
 
 from ..caching import cache_within
 from ..errors import CommonplaceError
@@ -44,6 +43,7 @@ TARGET_CHARS = 900  # aimed at per passage: small enough to point at one thought
 MAX_PASSAGES = 20_000  # per page; four megabytes of prose have about 4,000
 _MAX_LINE_CHARS = 8_000  # of one line within a passage, or of a neighbouring turn
 MAX_TURN_CHARS = 1_000_000  # of one turn; the rest is not searched
+_DEEPEST_LEVEL = 6  # of headings
 _MAX_HINT_CHARS = 2_000  # a hint is repeated in every passage, so a long title would be costly
 
 
@@ -52,42 +52,31 @@ def split_page(text: str, name: str = "", *, by_item: bool = True) -> list[Passa
     one for each of its items."""
     lines = text.split("\n")
     passages: list[Passage] = []
-    headings: list[Mark] = []  # those above the current line, outermost first
+    headings: list[tuple[int, str]] = []  # level and title of those above the current line, outermost first
     head = frontmatter.split(text)[0]
     page_tags = read_page_tags(head)
     line = head.count("\n") + 1
     end = len(lines) + 1
     for first, after, landmark in chain(_landmarks(text), [(end, end, None)]):
-        titles = tuple(mark.title for mark in headings)
-        section = _Section(
-            "\n".join(lines[line - 1 : first - 1]), _continues_line(lines, line), name, titles, page_tags
-        )
-        passages += (
-            part._replace(start=part.start + line - 1, end=part.end + line - 1)
-            for part in _split_section(section, by_item=by_item)
-        )
+        if first > line:
+            titles = tuple([title for _, title in headings])
+            section = "\n".join(lines[line - 1 : first - 1])
+            parts = _split_section(section, _continues_line(lines, line), name, titles, page_tags, by_item)
+            passages += [_move(part, line - 1) for part in parts]
         if isinstance(landmark, Block):
-            parts = _split_block(lines, landmark, name, by_item=by_item)
-            passages += (part._replace(tags=_join_tags(part, page_tags)) for part in parts)
+            notes = _split_block(lines, landmark, name, by_item=by_item)
+            passages += [part._replace(tags=_join_tags(part, page_tags)) for part in notes]
         elif landmark:
-            headings = [*(mark for mark in headings if mark.level < landmark.level), landmark]
+            headings = [*(each for each in headings if each[0] < landmark.level), (landmark.level, landmark.title)]
         line = after
         if len(passages) > MAX_PASSAGES:
             break  # one more than the limit, so that the caller notices
     return passages
 
 
-class _Section(NamedTuple):
-    """The lines between two headings or blocks, and what they take from their page.
-
-    `continues`: the first line is an annotation of the line above.
-    """
-
-    text: str
-    continues: bool
-    name: str
-    titles: tuple[str, ...]
-    page_tags: tuple[str, ...]
+def _move(part: Passage, lines: int) -> Passage:
+    """Return a passage that is some lines further down; a page has many, so without the slow `_replace`."""
+    return Passage(part.start + lines, part.end + lines, *part[2:])
 
 
 def _continues_line(lines: list[str], line: int) -> bool:
@@ -95,10 +84,16 @@ def _continues_line(lines: list[str], line: int) -> bool:
 
 
 @cache_within(4_000_000)
-def _split_section(section: _Section, *, by_item: bool) -> tuple[Passage, ...]:
-    """Return the passages of a section, with lines counted from its first; cached, since whoever adds to a page leaves
-    the rest of it as it is."""
-    text, continues, name, titles, page_tags = section
+def _split_section(
+    text: str,
+    continues: bool,  # noqa: FBT001  cached by position
+    name: str,
+    titles: tuple[str, ...],
+    page_tags: tuple[str, ...],
+    by_item: bool,  # noqa: FBT001
+) -> tuple[Passage, ...]:
+    """Return the passages between two headings or blocks, with lines counted from the first; cached, since whoever adds
+    to a page leaves the rest of it as it is. `continues`: the first line is an annotation of the line above."""
     hint = " ".join([name, *titles, *page_tags]).strip()[:_MAX_HINT_CHARS]
     lead = " ".join(title for title in titles if not is_day_or_time(title))[:_MAX_HINT_CHARS]
     at = find_moment(name, titles)
@@ -106,13 +101,16 @@ def _split_section(section: _Section, *, by_item: bool) -> tuple[Passage, ...]:
     lines = [above, *text.split("\n")]
     split = _split_by_item if by_item else _split_lines
     return tuple(
-        part._replace(
-            hint=f"{hint} {part.hint}".strip(),
-            lead=f"{lead} {part.lead}".strip(),
-            tags=_join_tags(part, page_tags),
-            at=at,
-            start=part.start - 1,
-            end=part.end - 1,
+        Passage(
+            part.start - 1,
+            part.end - 1,
+            part.text,
+            f"{hint} {part.hint}".strip(),
+            part.around,
+            f"{lead} {part.lead}".strip(),
+            part.key,
+            _join_tags(part, page_tags),
+            at,
         )
         for part in split(lines, 2, len(lines))
     )
@@ -120,27 +118,39 @@ def _split_section(section: _Section, *, by_item: bool) -> tuple[Passage, ...]:
 
 def _join_tags(part: Passage, page_tags: tuple[str, ...]) -> tuple[str, ...]:
     """Return the tags of a passage: its block's own, those of the page, and those in its text."""
+    if "#" not in part.text and not part.tags:
+        return page_tags
     return tuple(dict.fromkeys([*part.tags, *page_tags, *find_inline_tags(part.text)]))
+
+
+PlacedTitles = tuple[int, tuple[str, ...]]
 
 
 def titles_above(text: str, line: int) -> tuple[str, ...]:
     """Return the headings above a line of a page, outermost first, without those that are days or times."""
-    headings = _list_titles(text)
+    return choose_titles(list_titles(text), line)
+
+
+def choose_titles(headings: Sequence[PlacedTitles], line: int) -> tuple[str, ...]:
+    """Return the headings above a line, of those that `list_titles` found."""
     at = bisect_right(headings, line, key=itemgetter(0))
     return headings[at - 1][1] if at else ()
 
 
-@cache_within(1_000_000)  # called for every statement of a page
-def _list_titles(text: str) -> tuple[tuple[int, tuple[str, ...]], ...]:
-    """Return the lines of the headings of a page, each with its title and those above it."""
+@cache_within(1_000_000)  # a hit or a write asks for a line or two
+def list_titles(text: str) -> tuple[PlacedTitles, ...]:
+    """Return the lines from which on other headings are above, with these. On a daily page there are few."""
     count = LineCounter(text)
-    above: list[Mark] = []
-    headings: list[tuple[int, tuple[str, ...]]] = []
+    above: list[tuple[int, str]] = []  # the level and the title of each
+    headings: list[PlacedTitles] = []
     for mark in find_marks(text):
         if mark.kind == "heading" and not mark.fenced:
-            above = [*(each for each in above if each.level < mark.level), mark]
-            titles = tuple(each.title for each in above if each.title and not is_day_or_time(each.title))
-            headings.append((count.line(mark.start), titles))
+            title = mark.title
+            above = [each for each in above if each[0] < mark.level]
+            above.append((mark.level, "" if is_day_or_time(title) else title))
+            titles = tuple(title for _, title in above if title)
+            if titles != (headings[-1][1] if headings else ()):
+                headings.append((count.line(mark.start), titles))
     return tuple(headings)
 
 
@@ -165,7 +175,7 @@ def _landmarks(text: str) -> Iterator[tuple[int, int, Block | Mark]]:
     block = next(pending, None)
     end = -1
     for mark in find_marks(text):
-        if mark.start < end or mark.fenced or mark.kind == "footer":
+        if mark.start < end or mark.fenced or not mark.level:
             continue
         if block and mark.start >= block.start:
             end = block.end

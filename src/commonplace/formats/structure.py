@@ -62,7 +62,7 @@ _TABLE_ROW = lazy_pattern(r" {0,3}\|.*\|?[ \t]*$")
 _TABLE_RULE = lazy_pattern(r" {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*(?:\|[ \t]*)?$")
 _FENCE_START = lazy_pattern(r"[ \t]*(```|~~~)")
 _HEADING_LINE = lazy_pattern(r" {0,3}#{1,6}(?:[ \t]|$)")
-_WORD = lazy_pattern(r"\w+")
+_WORDS = lazy_pattern(rf"\b(?:\w++\W++){{{_MIN_WORDS - 1}}}\w")
 _WIDE = lazy_pattern(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 Kind = Literal["bullets", "steps", "labels", "table"]
@@ -152,7 +152,7 @@ def _hide_bom(text: str) -> str:
 
 
 def _find_headings(segment: list[tuple[int, int, str]]) -> list[Mark]:
-    fences = [_parse_fence(line) for _, _, line in segment]
+    fences = [None if line[0] == "#" else _parse_fence(line) for _, _, line in segment]
     inside = _pair_fences(fences)
     return [
         Mark(start, end, line, len(line) - len(line.lstrip("#")), fenced)
@@ -186,6 +186,8 @@ def end_of_line(text: str, at: int) -> int:
 
 def leaves_fence_open(text: str) -> bool:
     """Tell whether text appended to this page would fall into a fence that was left open."""
+    if "```" not in text and "~~~" not in text:
+        return False
     start, _ = find_segment(text, len(text))
     fences = [_parse_fence(m[0]) for m in _CANDIDATE.finditer(text, start)]
     inside = _pair_fences(fences)
@@ -369,7 +371,7 @@ def _text_of(lines: Sequence[str], kind: Kind, item: tuple[int, int]) -> str:
 
 
 def _says_something(text: str) -> bool:
-    return len(_WORD.findall(text)) >= _MIN_WORDS or len(_WIDE.findall(text)) >= _MIN_WIDE_CHARACTERS
+    return bool(_WORDS.search(text)) or len(_WIDE.findall(text)) >= _MIN_WIDE_CHARACTERS
 
 
 def _find_intro(lines: Sequence[str], first: int, start: int) -> str:

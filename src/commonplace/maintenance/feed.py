@@ -149,7 +149,7 @@ def _find_with_lines(home: Home, path: str, text: str) -> Iterator[tuple[Sentenc
 
 def _read_texts(home: Home, pages: Sequence[tuple[str, Place]]) -> Iterator[tuple[str, Place, str]]:
     """Yield the text of each page; one that cannot be read is left to doctor."""
-    read = home.storage.page_reader([path for path, _ in pages])
+    read = home.storage.pages.page_reader([path for path, _ in pages])
     for path, place in pages:
         try:
             text = read(path).text

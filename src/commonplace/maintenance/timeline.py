@@ -18,7 +18,7 @@ from ..home import Home
 from ..search.filters import parse_time
 from ..storage.authors import Bounds, LineOrigin, blame, list_lines, split_lines
 from ..storage.base import ABSENT, HistoryStore, Retention
-from ..storage.history import Change, as_text, require_one
+from ..storage.history import Change, as_text, find_new_path, require_one
 from ..storage.merge import diff_lines, merge
 from ..storage.names import file_name
 from ..wording import list_some
@@ -132,12 +132,25 @@ def undo(home: Home, some: Sequence[Change]) -> list[UndoResult]:
 
 
 def _undo_page(home: Home, path: str, changes: list[Change]) -> UndoResult:
+    every = home.storage.history.changes(path)
+    now = path if every[-1] in changes else _find_current_path(home, path)
     try:
-        for before, after in reversed(_find_runs(changes, home.storage.history.changes(path))):
-            _undo_run(home, path, before, after)
+        for before, after in reversed(_find_runs(changes, every)):
+            _undo_run(home, path, now, before, after)
     except CommonplaceError as error:
-        return UndoResult(path, tuple(changes), str(error))
-    return UndoResult(path, tuple(changes))
+        return UndoResult(now, tuple(changes), str(error))
+    return UndoResult(now, tuple(changes))
+
+
+def _find_current_path(home: Home, path: str) -> str:
+    """Return where a page is now, if other programs renamed it within what the agent may see."""
+    seen = {path}
+    changes = home.storage.history.changes(path)
+    while changes and (new := find_new_path(changes[-1])) and new not in seen and may_see(home, new):
+        path = new
+        seen.add(path)
+        changes = home.storage.history.changes(path)
+    return path
 
 
 def _find_runs(changes: list[Change], every: list[Change]) -> list[tuple[str, str]]:
@@ -155,20 +168,23 @@ def _find_runs(changes: list[Change], every: list[Change]) -> list[tuple[str, st
     return runs
 
 
-def _undo_run(home: Home, path: str, before: str, after: str) -> None:
-    """Take a page back from the version after some changes to the one before, or merge that into later changes."""
+def _undo_run(home: Home, path: str, now: str, before: str, after: str) -> None:
+    """Take a page back from the version after some changes to the one before, or merge that into later changes.
+
+    The versions are those of `path`; `now` is where the page is.
+    """
     old = home.storage.history.read_version(path, before)
     new = home.storage.history.read_version(path, after)
     try:
-        current = home.storage.pages.read(path).version
+        current = home.storage.pages.read(now).version
     except NotFound:
         current = ABSENT
     if current == after:
-        _write_version(home, path, old)
+        _write_version(home, now, old)
     elif current == ABSENT or new is None:
-        raise Conflict(f"{path} is {'gone' if current == ABSENT else 'back'}: {_UNDO_ADVICE}")
+        raise Conflict(f"{now} is {'gone' if current == ABSENT else 'back'}: {_UNDO_ADVICE}")
     else:
-        _merge_back(home, path, "" if old is None else _decode_version(old, path), _decode_version(new, path))
+        _merge_back(home, now, "" if old is None else _decode_version(old, path), _decode_version(new, path))
 
 
 def _merge_back(home: Home, path: str, old: str, new: str) -> None:

@@ -508,9 +508,6 @@ class MemoryStorage:
     def read_bytes(self, path: str) -> bytes | None:
         return self.pages.read_bytes(path)
 
-    def page_reader(self, paths: Sequence[str]) -> Callable[[str], Page]:
-        return self.pages.read
-
     def modified_times(self, paths: Iterable[str]) -> dict[str, float]:
         return {path: self._contents.pages[path][1] for path in paths if path in self._contents.pages}
 

@@ -55,8 +55,9 @@ def recall(
     if marked_pages := _mark_replaced(home, pages, recalled):
         recalled = render(marked_pages)
     home.note_listed(listed)
-    for page, line_count in recalled.shown:
-        home.note_given(page.path, read_lines(page.text, last=line_count))
+    for page, spans in recalled.shown:
+        for span in spans:
+            home.note_given(page.path, read_lines(page.text, first=span.start + 1, last=span.stop))
     home.record_recall(recalled.paths)
     return with_warning({"success": True, "content": recalled.text or NO_MEMORIES}, *warnings)
 
@@ -65,8 +66,7 @@ def remember(home: Home, content: Annotated[str, "What happened or what you lear
     """Add a time-stamped entry to today's page. Use it during a conversation, whenever you learn something."""
     _require_content(content)
     now = home.now()
-    path = home.layout.day_page(home.agent, now.date())
-    home.writer.edit(path, lambda text: blocks.add_entry(text, now, content))
+    path = home.writer.edit_day(now.date(), lambda text: blocks.add_entry(text, now, content))
     return {"success": True, "content": f"Remembered in {path} at {now:%H:%M}."}
 
 

@@ -58,15 +58,21 @@ def memory_write(
     """
     key = require_new_key("key", _check_key(key))
     labels = _drop_blank_tags(tags)
-    summary = home.layout.curated_page(home.agent)
-    path = summary if target == "summary" else home.layout.day_page(home.agent, home.today())
+    path = home.layout.curated_page(home.agent)
     with home.storage.pages.lock(home.layout.notes_lock(home.agent)):
         duplicates, warnings = _find_blocks(home, key)
         if duplicates:
             where = home.layout.notes_path(home.agent, duplicates[0].path)
             raise KeyExists(f"{key!r} exists already, in {where}", advice="use memory_update to change it")
         at = format_timestamp(home.clock())
-        home.writer.edit(path, lambda text: blocks.append(text, key, content, at, labels))
+
+        def add(text: str) -> str:
+            return blocks.append(text, key, content, at, labels)
+
+        if target == "summary":
+            home.writer.edit(path, add)
+        else:
+            path = home.writer.edit_day(home.today(), add)
     return _success({"key": key, "target": target, "path": home.layout.notes_path(home.agent, path)}, warnings)
 
 

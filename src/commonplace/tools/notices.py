@@ -31,7 +31,7 @@ from ..facts.statements import (
 )
 from ..facts.versions import judge
 from ..formats import blocks, frontmatter
-from ..formats.passages import titles_above
+from ..formats.passages import PlacedTitles, choose_titles, list_titles
 from ..formats.records import find_value_line, parse_record
 from ..framing import quote_line
 from ..home import Home
@@ -155,11 +155,13 @@ def _new_statements(edit: _PlacedEdit) -> list[_Written]:
         return []
     first = edit.after.count("\n") - added.count("\n") + 1
     statements = [each._replace(answers=NO_ANSWERS) for each in split_statements(added)[:_MAX_STATEMENTS]]
-    return [_place_statement(edit, first + each.first_line, each)._replace(passage=added) for each in statements]
+    titles = list_titles(edit.after) if statements else ()
+    placed = (_place_statement(edit, first + each.first_line, each, titles) for each in statements)
+    return [each._replace(passage=added) for each in placed]
 
 
-def _place_statement(edit: _PlacedEdit, line: int, statement: Statement) -> _Written:
-    heading = " ".join(titles_above(edit.after, line))
+def _place_statement(edit: _PlacedEdit, line: int, statement: Statement, titles: Sequence[PlacedTitles]) -> _Written:
+    heading = " ".join(choose_titles(titles, line))
     keys = lookup_keys(statement)
     return _Written(edit.path, line, statement, keys, take_glance(statement), edit.is_in_channel, heading)
 

@@ -14,6 +14,8 @@ from typing import Self
 
 from commonplace.surfaces.cli import COMMANDS
 
+from ...waiting import LONG_SECONDS
+
 PRELOADED = [
     *(f"commonplace.surfaces.cli.{module}" for module in sorted({module for module, _ in COMMANDS.values()})),
     "commonplace.importers",
@@ -36,7 +38,6 @@ PRELOADED = [
     "tests.postgres.writer",
     "tests.surfaces.cli.warm",
 ]
-TIMEOUT_SECONDS = 300
 processes = multiprocessing.get_context("forkserver")
 processes.set_forkserver_preload(PRELOADED)
 
@@ -61,10 +62,10 @@ def run_with_streams(
     """Run `commonplace` with these files as its three streams, and return its exit status."""
     process = processes.Process(target=_main, args=(tuple(arguments), str(folder), dict(environment), [*files]))
     process.start()
-    process.join(TIMEOUT_SECONDS)
+    process.join(LONG_SECONDS)
     if process.exitcode is None:
         process.kill()
-        raise subprocess.TimeoutExpired([*arguments], TIMEOUT_SECONDS)
+        raise subprocess.TimeoutExpired([*arguments], LONG_SECONDS)
     return process.exitcode
 
 
@@ -94,7 +95,7 @@ class RunningCommand:
         if self.poll() is None:
             os.kill(self.pid, number)
 
-    def wait(self, timeout: float = TIMEOUT_SECONDS) -> int:
+    def wait(self, timeout: float = LONG_SECONDS) -> int:
         self._process.join(timeout)
         if self._process.exitcode is None:
             raise subprocess.TimeoutExpired(self.arguments, timeout)

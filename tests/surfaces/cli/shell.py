@@ -64,6 +64,7 @@ def run_here(
         for name, value in environment.items():
             patch.setenv(name, value)
         patch.setattr(sys, "argv", ["commonplace", *arguments])
+        patch.setattr(gc, "freeze", gc.get_freeze_count)  # for a process that soon ends
         status = _run_main()
         sys.stdout.flush()
         sys.stderr.flush()
@@ -80,7 +81,6 @@ def _run_main() -> int:
         return outcome.code if isinstance(outcome.code, int) else int(bool(outcome.code))
     finally:
         gc.set_threshold(*threshold)
-        gc.unfreeze()
     return 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -19,9 +20,17 @@ from commonplace.surfaces.cli.hook import MAX_HOOK_SECONDS
 from commonplace.surfaces.install.capture import extract_turns, merge_turns
 from commonplace.surfaces.install.clients import HOOK_TIMEOUT_SECONDS
 
+from ...waiting import LONG_SECONDS
 from .conftest import ShellAfter
 from .shell import Shell
 
+# The command in a process of its own, where a busy machine may take its time.
+PATIENT = f"""
+from commonplace.surfaces.cli import hook, main
+hook.MAX_HOOK_SECONDS = hook._CATCH_UP_SECONDS = {LONG_SECONDS}
+main()
+"""
+COMMAND = [sys.executable, "-P", "-c", PATIENT, "hook"]
 KEY = "sk-ant-api03-" + "a1B2c3D4e5F6g7H8" * 6
 CLAUDE = [
     {"type": "summary", "summary": "Tea"},
@@ -209,7 +218,7 @@ def test_the_home_is_looked_for_where_the_client_works(shell: Shell, tmp_path: P
     for answer in ({"cwd": str(deep)}, {"workspace_roots": [str(deep)]}):
         given_ = json.dumps({"session_id": "w", "transcript_path": str(place), **answer})
         done = subprocess.run(
-            [sys.executable, "-m", "commonplace", "hook", "session-end"], cwd="/", env=shell.environment, input=given_,
+            [*COMMAND, "session-end"], cwd="/", env=shell.environment, input=given_,
             text=True, capture_output=True, check=True,
         )  # fmt: skip
         assert done.stderr == ""
@@ -252,7 +261,7 @@ def test_input_that_is_no_event_is_reported(shell: Shell, stdin: str) -> None:
 
 
 def test_a_hook_in_a_folder_that_is_gone_says_what_to_name(shell: Shell) -> None:
-    command = f"mkdir gone && cd gone && rmdir ../gone && exec {sys.executable} -P -m commonplace hook session-start"
+    command = f"mkdir gone && cd gone && rmdir ../gone && exec {shlex.join(COMMAND)} session-start"
     done = subprocess.run(
         ["bash", "-c", command], cwd=shell.folder, env=shell.environment, input="{}", capture_output=True, text=True,
         check=True,
@@ -277,8 +286,8 @@ def test_a_client_that_never_stops_talking_is_not_waited_for(shell: Shell) -> No
     reading, writing = os.pipe()
     os.write(writing, b"{}")
     done = subprocess.run(
-        [sys.executable, "-m", "commonplace", "hook", "session-start"], cwd=shell.folder, env=shell.environment,
-        stdin=reading, capture_output=True, text=True, check=True, timeout=60,
+        [*COMMAND, "session-start"], cwd=shell.folder, env=shell.environment,
+        stdin=reading, capture_output=True, text=True, check=True, timeout=LONG_SECONDS,
     )  # fmt: skip
     assert "green tea" in done.stdout
     os.close(writing)
@@ -307,7 +316,7 @@ def test_a_hook_loads_nothing_heavy(home: Path) -> None:
 
 def test_streams_that_nobody_opened_do_not_break_a_hook(shell: Shell) -> None:
     done = subprocess.run(
-        ["bash", "-c", f"exec {sys.executable} -m commonplace hook session-start <&- 2>&-"],
+        ["bash", "-c", f"exec {shlex.join(COMMAND)} session-start <&- 2>&-"],
         cwd=shell.folder, env=shell.environment, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert "green tea" in done.stdout

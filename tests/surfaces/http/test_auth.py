@@ -24,6 +24,7 @@ from commonplace.surfaces.application import build_application
 from commonplace.surfaces.http import auth
 from commonplace.surfaces.http.auth import AccessRules, ForwardedAddresses
 
+from ...waiting import LONG_SECONDS
 from ..web import ERA, Web
 
 NOW = datetime.now(UTC)
@@ -48,7 +49,7 @@ def address(home: Path, access: TokenStore, monkeypatch: pytest.MonkeyPatch) -> 
     thread.start()
     yield f"http://127.0.0.1:{listening.getsockname()[1]}"
     server.should_exit = True
-    thread.join(30)
+    thread.join(LONG_SECONDS)
 
 
 def listening_at(address: str, secret: str) -> Any:
@@ -57,19 +58,18 @@ def listening_at(address: str, secret: str) -> Any:
     request = {"notifications": {"resourcesListChanged": True}, "_meta": meta}
     body = {"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": request}
     headers = Web(None, secret).headers("subscriptions/listen")  # type: ignore[arg-type]
-    return httpx.stream("POST", f"{address}/mcp", content=json.dumps(body), headers=headers, timeout=30)
+    return httpx.stream("POST", f"{address}/mcp", content=json.dumps(body), headers=headers, timeout=LONG_SECONDS)
 
 
 def earlier_stream(address: str, secret: str) -> Any:
     """A stream of the handshake era, on which a client hears of what it subscribed to."""
     headers = {"Authorization": f"Bearer {secret}", "Accept": "application/json, text/event-stream"}
     request = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-    shaken = httpx.post(
-        f"{address}/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": request}, headers=headers
-    )
+    body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": request}
+    shaken = httpx.post(f"{address}/mcp", json=body, headers=headers, timeout=LONG_SECONDS)
     assert shaken.status_code == 200
     session = {"Mcp-Session-Id": shaken.headers["mcp-session-id"], "MCP-Protocol-Version": "2025-11-25"}
-    return httpx.stream("GET", f"{address}/mcp", headers=headers | session, timeout=30)
+    return httpx.stream("GET", f"{address}/mcp", headers=headers | session, timeout=LONG_SECONDS)
 
 
 @pytest.mark.parametrize("opened", [listening_at, earlier_stream])
@@ -115,7 +115,7 @@ def test_a_stream_whose_token_holds_goes_on(address: str, access: TokenStore, mo
 
     monkeypatch.setattr(auth, "verify_token", look)
     with listening_at(address, secret) as stream:
-        assert many.wait(20), "it is looked at again and again"
+        assert many.wait(LONG_SECONDS), "it is looked at again and again"
         assert all(looks)
         access.revoke(token.id, format_timestamp(NOW))
         for _ in stream.iter_raw():

@@ -23,6 +23,7 @@ from commonplace.surfaces.http.auth import AccessRules
 from commonplace.surfaces.http.health import count_recalls
 from commonplace.testing import FrozenClock
 
+from ...waiting import LONG_SECONDS
 from ..mcp.test_process import run
 from ..test_application import server
 from .api import api
@@ -361,7 +362,7 @@ def test_a_certificate_makes_it_https(tmp_path: Path) -> None:
         context = ssl.create_default_context(cafile=str(certificate))
         import http.client
 
-        connection = http.client.HTTPSConnection("127.0.0.1", one.port, context=context, timeout=60)
+        connection = http.client.HTTPSConnection("127.0.0.1", one.port, context=context, timeout=LONG_SECONDS)
         connection.request("GET", "/healthz")
         assert connection.getresponse().status == 200
         connection.close()

@@ -15,6 +15,7 @@ from commonplace.storage.base import open_tokens
 from commonplace.storage.tokens import create_token
 from commonplace.surfaces.http import homes
 
+from ...waiting import LONG_SECONDS
 from .api import Api
 from .conftest import KEY
 
@@ -276,7 +277,7 @@ def test_an_export_that_fails_is_reported_and_one_that_nobody_waits_for_ends_qui
     for _ in range(homes.MAX_EXPORTS + 1):
         left = homes.ChunkPipe()
         left.is_abandoned = True
-        assert homes._slots.acquire(timeout=20), "an export that ended holds no place"
+        assert homes._slots.acquire(timeout=LONG_SECONDS), "an export that ended holds no place"
         homes.run_export(Memory(full).home, left, "tar")
 
 

@@ -22,11 +22,11 @@ from mcp.client.streamable_http import streamable_http_client
 
 from commonplace import Memory
 
+from ...waiting import LONG_SECONDS
 from ..cli.forked import RunningCommand
 
 COMMAND = [sys.executable, "-m", "commonplace"]
 SHAKE = {"protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-TIMEOUT_SECONDS = 60  # seconds: a busy machine takes some to import what a server needs
 
 
 def ask(server: subprocess.Popen[str], number: int, method: str, **params: Any) -> None:
@@ -63,7 +63,7 @@ def test_a_line_that_is_no_message_is_answered_with_an_error(tmp_path: Path) -> 
         ask(server, 2, "ping")
         assert read_message(server)["id"] == 2
         server.stdin.close()
-        server.wait(TIMEOUT_SECONDS)
+        server.wait(LONG_SECONDS)
     assert [(answer["id"], answer["error"]["code"]) for answer in answers] == [(None, -32700), (None, -32600)]
     assert answers[0]["error"]["message"].startswith("this line is not JSON: ")
 
@@ -92,7 +92,7 @@ def test_it_ends_when_its_client_does(tmp_path: Path) -> None:
     with start_session(tmp_path) as server:
         assert server.stdin
         server.stdin.close()
-        assert server.wait(TIMEOUT_SECONDS) == 0
+        assert server.wait(LONG_SECONDS) == 0
 
 
 def test_what_a_client_wrote_before_it_vanished_is_there_and_the_server_is_not(tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_what_a_client_wrote_before_it_vanished_is_there_and_the_server_is_not(t
         server.stdout.close()  # nobody reads the answer, and nobody asks again
         assert server.stdin
         server.stdin.close()
-        server.wait(TIMEOUT_SECONDS)
+        server.wait(LONG_SECONDS)
     assert Memory(tmp_path).search("last words")
 
 
@@ -133,7 +133,7 @@ def _wait_until_gone(pid: int) -> None:
     poll = select.poll()  # `select` takes no number above 1023
     poll.register(handle, select.POLLIN)
     try:
-        assert poll.poll(TIMEOUT_SECONDS * 1000), "the server is still there"
+        assert poll.poll(LONG_SECONDS * 1000), "the server is still there"
     finally:
         os.close(handle)
 
@@ -161,7 +161,7 @@ def serving(home: Path, *options: str, **environment: str) -> Iterator[int]:
             yield _port(server.stderr)
         finally:
             server.send_signal(signal.SIGTERM)
-            server.wait(TIMEOUT_SECONDS)
+            server.wait(LONG_SECONDS)
 
 
 def _port(stream: IO[str] | None) -> int:
@@ -187,7 +187,7 @@ async def test_headers_say_who_asks(tmp_path: Path) -> None:
     with serving(tmp_path) as port:
         headers = {"Commonplace-Agent": "J%C3%B6rg", "Commonplace-Session": "s-1"}
         async with (
-            httpx.AsyncClient(headers=headers) as web,
+            httpx.AsyncClient(headers=headers, timeout=LONG_SECONDS) as web,
             Client(streamable_http_client(f"http://127.0.0.1:{port}/mcp", http_client=web)) as client,
         ):
             await client.call_tool("remember", {"content": "by Jörg"})
@@ -202,7 +202,7 @@ class Response(NamedTuple):
 
 
 def request(port: int, method: str = "POST", path: str = "/mcp", **headers: str) -> Response:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_SECONDS)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=LONG_SECONDS)
     meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}})
     header_fields = {
@@ -252,7 +252,7 @@ def test_another_name_is_let_in_when_it_is_allowed(tmp_path: Path) -> None:
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     command = [*COMMAND, *arguments]
     return subprocess.run(
-        command, capture_output=True, text=True, env={**os.environ, **environment}, timeout=TIMEOUT_SECONDS, check=False
+        command, capture_output=True, text=True, env={**os.environ, **environment}, timeout=LONG_SECONDS, check=False
     )
 
 

@@ -23,9 +23,10 @@ from commonplace.server.service import MemoryService
 from commonplace.surfaces.mcp.server import McpServer
 from commonplace.tools import catalog
 
+from ...waiting import LONG_SECONDS
+
 pytestmark = pytest.mark.asyncio
 ERAS = ("legacy", "2026-07-28")
-TIMEOUT_SECONDS = 60.0  # seconds within which news must have come, on however busy a machine
 
 
 @asynccontextmanager
@@ -353,7 +354,7 @@ async def test_listeners_are_notified_of_an_edit_by_hand(tmp_path: Path) -> None
         assert ResourceUpdated(foreign) not in news
         (tmp_path / "agents/other/memory/MEMORY.md").write_text("still mine\n")
         (tmp_path / "memory/new.md").write_text("new\n")
-        async with asyncio.timeout(TIMEOUT_SECONDS):
+        async with asyncio.timeout(LONG_SECONDS):
             async for event in heard:
                 assert event != ResourceUpdated(foreign)
                 if event == ResourcesListChanged():
@@ -366,7 +367,7 @@ async def _until(heard: Any, page: Path, uri: str) -> list[Any]:
     news: list[Any] = []
     stream = heard.__aiter__()
     task = asyncio.ensure_future(anext(stream))
-    async with asyncio.timeout(TIMEOUT_SECONDS):
+    async with asyncio.timeout(LONG_SECONDS):
         while ResourceUpdated(uri) not in news:
             page.write_text(f"{next(cups)} cups of rooibos\n")
             done, _ = await asyncio.wait([task], timeout=0.3)
@@ -391,7 +392,7 @@ async def test_a_client_is_notified_of_its_subscriptions_after_the_handshake(tmp
             await client.subscribe_resource("commonplace://page/agents/other/memory/MEMORY.md")
         await client.subscribe_resource(uri)
         message, cups = None, count()
-        async with asyncio.timeout(TIMEOUT_SECONDS):
+        async with asyncio.timeout(LONG_SECONDS):
             while not isinstance(message, ResourceUpdatedNotification):
                 (tmp_path / "memory/world/tea.md").write_text(f"{next(cups)} cups of rooibos\n")
                 with suppress(TimeoutError):

@@ -13,7 +13,7 @@ import json
 import re
 import unicodedata
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
@@ -41,6 +41,7 @@ _RUNS = lazy_pattern(rf"([{CJK}]+)|([{THAI}]+)|({_LETTER}(?:{_LETTER}|[{_MARKS}]
 _ASCII_RUNS = lazy_pattern(r"[a-z]+|\d+")  # for lower-case text in ASCII
 # What each byte becomes where a text is split at spaces: much faster than a pattern.
 _ASCII_WORDS = bytes(ord(chr(byte).lower()) if chr(byte).isalnum() else ord(" ") for byte in range(128)) + bytes(128)
+_NOT_ASCII_MARKS = lazy_pattern(r"[^\x00-/:-@\[-`{-\x7f]+")  # what is between spaces and marks
 _CJK_CHARACTER = lazy_pattern(f"[{CJK}]")
 _SEMITIC = lazy_pattern("[\u05d0-\u05ea\u0621-\u064a]")
 _ARABIC_MARKS = lazy_pattern("[\u0640\u064b-\u065f\u0670\u05b0-\u05c7]")
@@ -86,7 +87,7 @@ class Tokenizer:
             words = self.split_ascii(text)
             return self.join_pieces(words, is_english=is_english)
         before = ""
-        for cjk, thai, word in _RUNS.findall(normalize(text)):
+        for cjk, thai, word in _find_runs(text):
             if cjk:
                 ids += [token for token in map(get_id, cjk) if token is not None]
                 ids += [token for token in map(get_id, map(str.__add__, cjk, cjk[1:])) if token is not None]
@@ -215,6 +216,16 @@ class Tokenizer:
                 end = start + 1
             start = end
         return ids
+
+
+def _find_runs(text: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the runs of a text: of Chinese, Japanese or Korean, of Thai, or a word. Words in ASCII, which most texts
+    have many of, need no pattern."""
+    for piece in _NOT_ASCII_MARKS.findall(normalize(text)):
+        if piece.isascii() and (piece.isalpha() or piece.isdigit()):
+            yield "", "", piece
+        else:
+            yield from _RUNS.findall(piece)
 
 
 def normalize(text: str) -> str:

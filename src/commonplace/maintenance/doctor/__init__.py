@@ -132,8 +132,9 @@ def _find_all(survey: Survey) -> Iterator[Finding]:
 
 
 def _find_in_pages(survey: Survey) -> Iterator[Finding]:
-    read = survey.page_reader()
-    for entry, place in survey.page_entries():
+    pages = [*survey.page_entries()]
+    read = survey.home.storage.pages.page_reader([entry.path for entry, _ in pages])
+    for entry, place in pages:
         try:
             page = read(entry.path)
         except PageNotFound:

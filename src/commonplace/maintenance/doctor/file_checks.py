@@ -21,7 +21,7 @@ from ...home import HISTORY_FOLDER, INDEX_FOLDER, Home
 from ...index.base import IndexInspection, ignore_progress
 from ...index.handle import index_file_stem
 from ...index.sync import IndexScope
-from ...model import Page, Record
+from ...model import Record
 from ...settings import INTERNAL_FOLDERS
 from ...storage.history import Change
 from ...storage.layout import MAIN, Place
@@ -169,9 +169,6 @@ class Survey:
                 place = self.scope.place(entry.path)
                 if place or self.is_directive(entry.path):
                     yield entry, place
-
-    def page_reader(self) -> Callable[[str], Page]:
-        return self.home.storage.page_reader([entry.path for entry, _ in self.page_entries()])
 
 
 def survey_home(home: Home, now: float, *, is_for_agent: bool = False) -> Survey:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 import click
 
 from ... import foreign
-from ...errors import CommonplaceError, InvalidArgument, NotFound, Refused, StorageError
+from ...errors import CommonplaceError, InvalidArgument, NotFound, Refused, SettingsError, StorageError
 from ...home import Home
 from ...schema import array, check, one_of
 from ...storage.base import backend_of, display_name
@@ -77,25 +77,33 @@ def find_home(start: str) -> str:
 
 
 def require_no_way_out(home: str) -> str:
-    """Return a memory that was found; Refused if it is a link to a folder elsewhere: whoever made the link could let
-    agents read and write any folder of this user as a memory.
+    """Return a memory that was found; Refused if it is a link to a folder elsewhere, or its configuration names one:
+    whoever made that could let agents read and write any folder of this user as a memory.
     """
-    if not os.path.islink(home) or not is_found(home):
+    if not is_found(home):
         return home
+    if not os.path.islink(home):
+        return _require_inside(home)
     from ...trust import has_record
 
     place = os.path.realpath(home)
     folder = os.path.realpath(os.path.dirname(home))
     is_own = place == os.path.realpath(os.path.join(os.path.expanduser("~"), FOLDER)) or has_record(place)
-    if not is_own and os.path.commonpath([place, folder]) != folder:
+    if is_own:
+        return home
+    if os.path.commonpath([place, folder]) != folder:
         advice = f"if that is a memory of yours, run `commonplace trust {shlex.quote(place)}`, or name it with --home"
         raise Refused(f"{home} is a link to {place}, outside of this folder", advice=advice)
-    return home
+    return _require_inside(home)
 
 
 def _require_inside(folder: str) -> str:
-    """Return a folder that was found to be a memory itself; Refused if its configuration leads elsewhere."""
-    place = os.path.realpath(foreign.locate(folder).folder)
+    """Return a folder that was found to be a memory itself; Refused if its configuration leads elsewhere. One that
+    cannot be read leads nowhere: whoever opens the memory reports it."""
+    try:
+        place = os.path.realpath(foreign.locate(folder).folder)
+    except SettingsError:
+        return folder
     if os.path.commonpath([place, os.path.realpath(folder)]) != os.path.realpath(folder):
         problem = f"the configuration in {folder} keeps its memory in {place}, outside of this folder"
         raise Refused(problem, advice=f"if that is yours, name it: `commonplace --home {shlex.quote(folder)} …`")

@@ -96,8 +96,8 @@ def build_outline(home: Home) -> Row:
 
 def _list_days(home: Home) -> list[Row]:
     folder = home.layout.days_folder(home.agent)
-    paths = {day: path for path in _list(home, folder, deep=True) if (day := home.layout.day_of(home.agent, path))}
-    rows: list[Row] = [{"date": day, "path": paths[day], "title": day} for day in sorted(paths, reverse=True)]
+    paths = [(day, path) for path in _list(home, folder, deep=True) if (day := home.layout.day_of(home.agent, path))]
+    rows: list[Row] = [{"date": day, "path": path, "title": day} for day, path in sorted(paths, reverse=True)]
     for row in rows[:MAX_OPENED_PAGES]:
         text, _ = read_text(home.storage.pages, row["path"])
         row["entries"] = count_entries(text) or len(_NOTE.findall(text)) or int(bool(text.strip()))

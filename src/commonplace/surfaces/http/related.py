@@ -315,7 +315,7 @@ def _read_texts(home: Home, known: set[str]) -> Iterator[tuple[str, str]]:
     curated = home.layout.shared_curated
     if curated in known and curated not in paths:
         paths.append(curated)
-    read = home.storage.page_reader(paths)
+    read = home.storage.pages.page_reader(paths)
     for path in paths:
         try:
             text = read(path).text

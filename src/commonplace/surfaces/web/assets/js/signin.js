@@ -1,6 +1,6 @@
 // Who may look: a one-time code in the address, a key of this tab or of another one, or a token that is pasted.
 
-import { html, useState } from "../vendor/preact.js";
+import { html, useEffect, useState } from "../vendor/preact.js";
 import { Problem, get, onSignedOut, own, post, who } from "./api.js";
 import { toHome } from "./router.js";
 import { Command, Icon, Trouble } from "./ui.js";
@@ -44,19 +44,24 @@ export function takeCode() {
   return code ?? "";
 }
 
+// Calls back with the keys that other tabs send, until the function that it returns is called.
+function listenForKeys(take) {
+  const hear = ({ data }) => data?.key && take(data);
+  channel?.addEventListener("message", hear);
+  return () => channel?.removeEventListener("message", hear);
+}
+
 function askOthers() {
   if (!channel) return Promise.resolve("");
   return new Promise((resolve) => {
     let other = "";
-    const heard = ({ data }) => {
-      if (!data?.key) return;
-      if (data.home === who.home) resolve(data.key);
-      else other ||= data.key;
-    };
-    channel.addEventListener("message", heard);
+    const stop = listenForKeys(({ key, home }) => {
+      if (home === who.home) resolve(key);
+      else other ||= key;
+    });
     channel.postMessage({ ask: true });
     setTimeout(() => {
-      channel.removeEventListener("message", heard);
+      stop();
       resolve(other);
     }, 150);
   });
@@ -132,6 +137,16 @@ export function SignIn({ why, onEntered }) {
   const [failed, setProblem] = useState(null);
   const problem = failed ?? (why?.body?.detail ? why : null);
   const homes = problem?.body?.homes ?? [];
+  // A busy tab may answer when this form is already there.
+  useEffect(() => listenForKeys(async ({ key, home }) => {
+    if (key === who.key || home !== who.home) return;
+    keepKey(key);
+    try {
+      onEntered(await known());
+    } catch {
+      forgetKey();
+    }
+  }), []);
   const submit = async (event) => {
     event.preventDefault();
     keepKey(token.trim());
