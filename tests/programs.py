@@ -12,7 +12,7 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import IO, Any, Self
 
-from .surfaces.cli.forked import processes
+from .surfaces.cli.forked import processes, start_process
 from .waiting import LONG_SECONDS
 
 
@@ -24,9 +24,7 @@ class Program:
         pipes = [processes.Pipe(duplex=False) for _ in range(3)]
         theirs = [pipe[bool(number)] for number, pipe in enumerate(pipes)]
         ours = [pipe[not number] for number, pipe in enumerate(pipes)]
-        values = (code, self.arguments, os.getcwd(), dict(os.environ), theirs)
-        self._process = processes.Process(target=_run, args=values)
-        self._process.start()
+        self._process = start_process(_run, code, self.arguments, os.getcwd(), dict(os.environ), theirs)
         for connection in theirs:
             connection.close()
         self.stdin, self.stdout, self.stderr = (

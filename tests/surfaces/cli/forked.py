@@ -7,10 +7,13 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import chdir
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from commonplace.surfaces.cli import COMMANDS
 
@@ -36,10 +39,21 @@ PRELOADED = [
     "yaml",
     "rich.console",
     "tests.postgres.writer",
+    "tests.programs",
     "tests.surfaces.cli.warm",
 ]
+ROOT = Path(__file__).parents[3]
 processes = multiprocessing.get_context("forkserver")
 processes.set_forkserver_preload(PRELOADED)
+
+
+def start_process(target: Callable[..., None], *arguments: Any) -> ForkServerProcess:
+    """Start a process that calls a function. What it is forked off starts in the root: tests are imported from there."""
+    with chdir(ROOT):
+        forkserver.ensure_running()
+    process = processes.Process(target=target, args=arguments)
+    process.start()
+    return process
 
 
 def run_command(
@@ -60,8 +74,7 @@ def run_with_streams(
     arguments: Sequence[str], folder: Path, environment: Mapping[str, str], files: Sequence[str]
 ) -> int:
     """Run `commonplace` with these files as its three streams, and return its exit status."""
-    process = processes.Process(target=_main, args=(tuple(arguments), str(folder), dict(environment), [*files]))
-    process.start()
+    process = start_process(_main, tuple(arguments), str(folder), dict(environment), [*files])
     process.join(LONG_SECONDS)
     if process.exitcode is None:
         process.kill()
@@ -76,9 +89,7 @@ class RunningCommand:
         self.arguments = [*arguments]
         receiver, sender = processes.Pipe(duplex=False)
         files = [os.devnull, os.devnull]
-        values = (tuple(arguments), os.getcwd(), dict(environment), files, sender)
-        self._process = processes.Process(target=_main, args=values)
-        self._process.start()
+        self._process = start_process(_main, tuple(arguments), os.getcwd(), dict(environment), files, sender)
         sender.close()
         self.stderr = open(os.dup(receiver.fileno()), encoding="utf-8")  # noqa: SIM115
         receiver.close()
