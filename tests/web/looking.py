@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
+
 from ..waiting import LONG_SECONDS
 
 TIMEOUT_MILLISECONDS = 1000 * LONG_SECONDS
@@ -87,6 +89,25 @@ class Look:
         page = page or self.page
         page.evaluate(_CALM, TIMEOUT_MILLISECONDS)
         return page
+
+    def find_serious(self, page: Any) -> list[str]:
+        """What axe finds wrong with a page that keeps people out, in light colours, and in dark ones of the colours alone.
+
+        axe brings a script of its own, which the policy of the page rightly keeps out: the tab has to let it in.
+        """
+        axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install axe-playwright-python")
+        found = []
+        for scheme, options in (("light", {}), ("dark", {"runOnly": ["color-contrast", "link-in-text-block"]})):
+            page.emulate_media(color_scheme=scheme)
+            self.settle(page)
+            answer = axe.Axe().run(page, options={"resultTypes": ["violations"], **options}).response
+            assert answer["passes"], "axe looked at nothing"
+            found += [
+                f"{scheme}, {each['id']}: {each['nodes'][0]['html'][:200]}"
+                for each in answer["violations"]
+                if each["impact"] in ("serious", "critical")
+            ]
+        return found
 
     @property
     def elsewhere(self) -> list[str]:

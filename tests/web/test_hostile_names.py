@@ -62,7 +62,7 @@ def site(home: Path) -> Iterator[str]:
 def test_a_hostile_name_is_text_in_every_view_and_breaks_none(chromium: Any, site: str) -> None:
     with Look.at(chromium, site, viewport={"width": 390, "height": 844}) as look:
         for route in ROUTES:
-            page = look.go(route)
+            page = look.go(route, anew=False)
             look.settle()
             assert page.evaluate("window.ran") is None, route
             assert page.evaluate("document.querySelectorAll('img, main script').length") == 0, route

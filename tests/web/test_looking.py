@@ -331,32 +331,17 @@ def test_every_view_fits_on_a_phone(chromium: Any, site: str, view: str) -> None
 
 @pytest.mark.parametrize("view", EACH_VIEW)
 def test_axe_finds_nothing_serious_in_either_colours(chromium: Any, site: str, view: str) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install axe-playwright-python")
-    # The tester brings a script of its own, which the policy of the page rightly keeps out.
     with Look.at(chromium, site, bypass_csp=True) as look:
-        page = look.go(VIEWS[view])
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)
-            look.settle()
-            violations = axe.Axe().run(page).response["violations"]
-            serious = [
-                f"{scheme}, {each['id']}: {each['nodes'][0]['html'][:200]}"
-                for each in violations
-                if each["impact"] in ("serious", "critical")
-            ]
-            assert serious == []
+        assert look.find_serious(look.go(VIEWS[view])) == []
 
 
 @pytest.mark.parametrize("opened", ["palette", "help", "note"])
 def test_axe_finds_nothing_serious_in_what_opens_over_the_page(chromium: Any, site: str, opened: str) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install axe-playwright-python")
     with Look.at(chromium, site, bypass_csp=True) as look:
         page = look.go("#/health")
         page.keyboard.press({"palette": "Control+k", "help": "?", "note": "n"}[opened])
         page.get_by_role("dialog").wait_for()
-        look.settle()
-        violations = axe.Axe().run(page).response["violations"]
-        assert [each["id"] for each in violations if each["impact"] in ("serious", "critical")] == []
+        assert look.find_serious(page) == []
 
 
 def test_no_request_leaves_the_machine(look: Look) -> None:

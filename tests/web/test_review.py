@@ -56,18 +56,13 @@ def test_a_replaced_hit_is_struck_through_and_says_what_holds(look: Look, home: 
 
 
 def test_it_fits_on_a_phone_and_axe_finds_nothing_serious(chromium: Any, site: str, home: Path) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install axe-playwright-python")
     tell_twice(home, "sail loft")
     size = {"width": 390, "height": 844}
     question = "when+does+the+sail+loft+open"
     for view in ("#/health", f"#/search?q={question}", f"#/context?query={question}"):
         with Look.at(chromium, site, bypass_csp=True, viewport=size) as look:
             page = look.go(view)
-            for scheme in ("light", "dark"):
-                page.emulate_media(color_scheme=scheme)
-                look.settle()
-                violations = axe.Axe().run(page).response["violations"]
-                assert [each["id"] for each in violations if each["impact"] in ("serious", "critical")] == [], scheme
+            assert look.find_serious(page) == []
             assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 

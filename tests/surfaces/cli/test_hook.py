@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace import Memory
+from commonplace.storage.base import MAX_PAGE_CHARACTERS
 from commonplace.storage.file_locks import lock
 from commonplace.surfaces.cli.hook import MAX_HOOK_SECONDS
 from commonplace.surfaces.install.capture import extract_turns, merge_turns
@@ -355,10 +356,22 @@ def test_a_hook_that_is_stuck_ends_before_its_client_gives_up(shell: Shell) -> N
     assert len(read_turns(shell)) == 3
 
 
-def test_a_day_of_many_megabytes_leaves_the_rest_of_the_context_standing(shell: Shell) -> None:
+@pytest.mark.parametrize(
+    ("paragraph", "megabytes"),
+    [
+        ("x" * 200, 5),  # costs a fifth of what sentences do
+        pytest.param("The harbour has seventeen berths for boats, and a crane.", 20, marks=pytest.mark.thorough),
+    ],
+)
+def test_a_day_of_many_megabytes_leaves_the_rest_of_the_context_standing(
+    shell: Shell, paragraph: str, megabytes: int
+) -> None:
+    """More than is searched of a page."""
+    day = f"{paragraph}\n\n" * (megabytes * 1_000_000 // len(paragraph))
+    assert len(day) > MAX_PAGE_CHARACTERS
     shell.ok("call", "MemoryTool", '{"op": "setGlobal", "key": "name", "value": "Ann Berg", "category": "user_info"}')
     (shell.folder / ".commonplace/directives/tone.md").write_text("Answer in one sentence.\n")
-    shell.ok("remember", "-", stdin="The harbour has seventeen berths for boats, and a crane.\n\n" * 370_000)
+    shell.ok("remember", "-", stdin=day)
     done = shell.run("hook", "session-start", stdin="{}")
     assert all(text in done.stdout for text in ("Ann Berg", "Answer in one sentence.", "Ann drinks green tea."))
     assert "green tea" in shell.ok("hook", "prompt", stdin=json.dumps({"prompt": "What does Ann drink?"}))
