@@ -526,6 +526,35 @@ def test_init_makes_a_memory_that_is_the_users_own(tmp_path: Path) -> None:
     assert output.stderr == ""
 
 
+def test_a_memory_that_the_user_made_by_naming_it_is_theirs_when_it_is_found(tmp_path: Path) -> None:
+    deep = tmp_path / "work" / "deep"
+    deep.mkdir(parents=True)
+    made = deep.parent / ".commonplace"
+    assert run(deep, "--home", str(made), "remember", "Lunch is at noon.").returncode == 0
+    (made / "directives" / "mine.md").write_text("Answer in French.\n")
+    output = run(deep, "context")
+    assert "Answer in French." in output.stdout
+    assert output.stderr == ""
+
+
+def test_a_memory_that_the_library_made_is_the_users_when_it_is_found(tmp_path: Path) -> None:
+    made = tmp_path / "work" / ".commonplace"
+    Memory(made).close()
+    (made / "directives" / "mine.md").write_text("Answer in French.\n")
+    assert "Answer in French." in str(Memory(made, is_found=True).context())
+
+
+@pytest.mark.parametrize("file", ["directives/a.md", "commonplace.yaml", ".access/tokens.json", "skills/a/SKILL.md"])
+def test_naming_a_folder_in_which_somebody_began_a_memory_does_not_make_it_the_users(tmp_path: Path, file: str) -> None:
+    made = tmp_path / "work" / ".commonplace"
+    (made / file).parent.mkdir(parents=True)
+    (made / file).write_text("")
+    Memory(made).close()
+    (made / "directives" / "orders.md").write_text(f"{ORDER}\n")
+    assert ORDER in str(Memory(made).context())
+    assert ORDER not in str(Memory(made, is_found=True).context())
+
+
 def test_a_memory_is_made_where_the_users_configuration_cannot_be_written(tmp_path: Path) -> None:
     work = tmp_path / "work" / "deep"
     work.mkdir(parents=True)

@@ -15,7 +15,7 @@ from . import settings as settings_of
 from .errors import CommonplaceError, PageNotFound
 from .formats.timestamps import format_timestamp
 from .model import EVERYTHING, Clock, Filters, Record, Viewer
-from .settings import AgentMemory, SearchSettings, Settings
+from .settings import INTERNAL_FOLDERS, AgentMemory, SearchSettings, Settings
 from .storage.base import ABSENT, HISTORY_FOLDER, INDEX_FOLDER, LOCKS_FOLDER, Storage, open_storage
 from .storage.conflicts import Reading, ReadingLog, Readings, forget_readings, list_paths
 from .storage.history import current_origin, current_write, kind_of_origin, make_branch_origin
@@ -24,7 +24,7 @@ from .storage.names import encode_name, require_agent, require_valid_name
 from .storage.records import Channels, Globals, RecordFolder
 from .storage.skills import Skills
 from .toolsets import EVERYDAY, ToolName, name_tools
-from .trust import Trust, require_owner
+from .trust import MEMORY_FOLDER, Trust, is_default_memory, record_made, require_owner
 from .user_config import ProviderChoice, choose_provider, is_self_contained, state_folder
 from .user_config import load as load_config
 from .visibility import Visibility, format_modified
@@ -280,6 +280,27 @@ class Home:
     def _list_tools(self, *, reads_only: bool) -> list[ToolName]:
         tools = name_tools(self.toolsets, self.unavailable_toolsets)
         return [tool for tool in tools if tool.reads_only or not reads_only]
+
+    def is_begun(self) -> bool:
+        """Return whether there is a memory already: pages, or other files of a memory, such as tokens. A folder that
+        came with a repository must not become the user's own, with its tokens, just because it has no pages.
+        """
+        folder = self.storage.local_folder
+        has_internals = folder and any(os.path.lexists(os.path.join(folder, name)) for name in INTERNAL_FOLDERS)
+        return bool(has_internals or self.storage.pages.list("", "", deep=True))
+
+    def begin(self) -> None:
+        """Write the default directive, and record a new memory that the user named as made by them.
+
+        Only a memory that can be found later needs the record, which is in the user's configuration.
+        """
+        folder = self.storage.local_folder
+        may_be_found = os.path.basename(folder) == MEMORY_FOLDER and not is_default_memory(folder)
+        is_new = may_be_found and self.trust.is_own and not self.trust.is_shared and not self.is_begun()
+        self.write_default_directive()
+        if is_new and os.path.isdir(folder):
+            with suppress(CommonplaceError):  # then the user is asked later
+                record_made(folder)
 
     def write_default_directive(self) -> None:
         """Write the default directive into a new home, where it can be written, if any agent has memory.

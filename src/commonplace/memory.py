@@ -63,7 +63,7 @@ class Memory:
         )
         self._closing = weakref.finalize(self, self.home.close_index)  # a handle that is dropped leaves no file open
         self._closing.atexit = False
-        self.home.write_default_directive()
+        self.home.begin()
         self._given: Conversation | None = None
         self._reader = Reader()
 

@@ -1,7 +1,7 @@
 """Which memories this user trusts: like `git safe.directory`, a folder that was only found is data until approved.
 
-A memory that the user names, made with `init`, or keeps in `~/.commonplace` is the user's own, and everything in it
-counts. Of a memory that was found on the way up, settings that open connections, rules and tokens count only as far as
+A memory that the user names or made, or keeps in `~/.commonplace`, is the user's own, and everything in it counts. Of
+a memory that was found on the way up, settings that open connections, rules and tokens count only as far as
 the user approved them: by path, and by the hash of what they say. The record lies outside of every memory. A memory
 that the user made is known by a random mark in it: another one that comes to the same path does not have it.
 """
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .storage.base import TokenStore
     from .storage.tokens import Call, Token
 
+MEMORY_FOLDER = ".commonplace"  # the name by which a memory in a project is found
 RECORD_FILE = "trust.json"
 MARK_FILE = f"{ACCESS_FOLDER}/made-here"  # in the home; not a page, not in backups, ignored by git
 _LOCKS_FOLDER = ".locks"
@@ -51,6 +52,11 @@ def hash_file(data: bytes) -> str:
 def read_record(folder: str) -> HomeRecord:
     """Return what the user approved in a folder; an empty record if there is none."""
     return _parse(_read_all().get(os.path.realpath(folder), {}))
+
+
+def is_default_memory(folder: str) -> bool:
+    """Return whether a folder is the user's `~/.commonplace`."""
+    return os.path.realpath(folder) == os.path.realpath(os.path.join(os.path.expanduser("~"), MEMORY_FOLDER))
 
 
 def has_record(folder: str) -> bool:
@@ -163,9 +169,9 @@ def open_trusted_tokens(address: str, *, is_found: bool) -> TokenStore:
 
 
 def _is_made_by_user(folder: str, record: HomeRecord) -> bool:
-    place = os.path.realpath(folder)
-    if place == os.path.realpath(os.path.join(os.path.expanduser("~"), ".commonplace")):
+    if is_default_memory(folder):
         return True
+    place = os.path.realpath(folder)
     if not record.made or not _has_inode(place, record.made):
         return False
     if not record.mark:

@@ -20,12 +20,12 @@ from ...storage.base import backend_of, display_name
 from ...storage.layout import MAIN
 from ...storage.names import require_agent
 from ...toolsets import EVERYDAY, EVERYDAY_NAME, TOOLSETS
+from ...trust import MEMORY_FOLDER, has_record, is_default_memory, record_made
 
 if TYPE_CHECKING:
     from ...memory import Memory
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-FOLDER = ".commonplace"
 _TEXT_MARK = "\0"  # cannot occur in a command-line argument
 _LIST_ITEM = re.compile(r"-\s")
 _BREAKS = re.compile(r"[\t\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")  # a name with one would forge another row
@@ -65,14 +65,14 @@ def find_home(start: str) -> str:
     """
     folder = os.path.abspath(start)
     while True:
-        candidate = os.path.join(folder, FOLDER)
+        candidate = os.path.join(folder, MEMORY_FOLDER)
         if os.path.isdir(candidate):
             return require_no_way_out(candidate)
         if folder != os.path.expanduser("~") and foreign.is_memory(folder):
             return _require_inside(folder)
         parent = os.path.dirname(folder)
         if parent == folder:
-            return os.path.join(os.path.expanduser("~"), FOLDER)
+            return os.path.join(os.path.expanduser("~"), MEMORY_FOLDER)
         folder = parent
 
 
@@ -84,11 +84,9 @@ def require_no_way_out(home: str) -> str:
         return home
     if not os.path.islink(home):
         return _require_inside(home)
-    from ...trust import has_record
-
     place = os.path.realpath(home)
     folder = os.path.realpath(os.path.dirname(home))
-    is_own = place == os.path.realpath(os.path.join(os.path.expanduser("~"), FOLDER)) or has_record(place)
+    is_own = is_default_memory(place) or has_record(place)
     if is_own:
         return home
     if os.path.commonpath([place, folder]) != folder:
@@ -149,13 +147,11 @@ def is_found_home() -> bool:
 
 def is_found(home: str) -> bool:
     """Return whether a home that was not named is not the one in the user's home directory."""
-    return os.path.abspath(home) != os.path.join(os.path.expanduser("~"), FOLDER)
+    return os.path.abspath(home) != os.path.join(os.path.expanduser("~"), MEMORY_FOLDER)
 
 
 def record_as_made(folder: str) -> None:
     """Record that the user made this memory. If that cannot be written, the user is asked later."""
-    from ...trust import record_made
-
     try:
         record_made(folder)
     except StorageError as error:

@@ -13,14 +13,13 @@ import click
 from ... import foreign
 from ...errors import CommonplaceError, InvalidArgument, SettingsError
 from ...home import Home
-from ...settings import INTERNAL_FOLDERS
 from ...storage.base import backend_of, display_name
 from ...storage.layout import MAIN
+from ...trust import MEMORY_FOLDER
 from ..install import files, plan
 from ..install.clients import CLIENTS, Client, Where, config_file
 from ..install.files import CannotEdit
 from .common import (
-    FOLDER,
     ProgressBar,
     absolute_home,
     agent_name,
@@ -55,7 +54,7 @@ def init_command(folder: str | None) -> None:
     require_usable_home(home)
     address = absolute_home(home)
     memory = Home(address, agent_name())
-    existed = _is_begun(memory)
+    existed = memory.is_begun()
     backend_of(home).create(address)
     memory.write_default_directive()
     memory.close()
@@ -69,28 +68,19 @@ def init_command(folder: str | None) -> None:
     print_reply({"home": display_name(address), "created": not existed}, text if existed else f"{text}\n{_NEXT_STEP}")
 
 
-def _is_begun(memory: Home) -> bool:
-    """Return whether there is a memory already: pages, or other files of a memory, such as tokens. A folder that came
-    with a repository must not become the user's own, with its tokens, just because it has no pages.
-    """
-    folder = memory.storage.local_folder
-    has_internals = folder and any(os.path.lexists(os.path.join(folder, name)) for name in INTERNAL_FOLDERS)
-    return bool(has_internals or memory.storage.pages.list("", "", deep=True))
-
-
 def _default_folder() -> str:
     """Return where to make a memory by default; a folder that is itself a memory is used as it is. Refused if it is a
     link to another folder.
     """
     folder = os.getcwd()
-    own = os.path.join(folder, FOLDER)
+    own = os.path.join(folder, MEMORY_FOLDER)
     return folder if foreign.is_memory(folder) and not os.path.isdir(own) else require_no_way_out(own)
 
 
 def _print_other_home(memory: Home) -> None:
     layout = memory.settings.layout
     text = f"There is a memory in {memory.root}, a home of {layout}, which is used in place."
-    hint = f"For another one beside it, run `commonplace init {FOLDER}`."
+    hint = f"For another one beside it, run `commonplace init {MEMORY_FOLDER}`."
     print_reply({"home": memory.root, "created": False, "layout": layout}, f"{text} {hint}")
 
 
@@ -247,7 +237,7 @@ def _find_client(name: str) -> Client:
 
 def _this_machine(home: str) -> Where:
     """Describe this machine. The project is the folder of a .commonplace, or else the working directory."""
-    project = os.path.dirname(home) if os.path.basename(home) == FOLDER else os.getcwd()
+    project = os.path.dirname(home) if os.path.basename(home) == MEMORY_FOLDER else os.getcwd()
     user = os.path.expanduser("~")
     return Where(sys.platform, user, os.environ, os.getcwd() if project == user else project)
 
@@ -262,7 +252,7 @@ def _choose_scope(client: Client, scope: str | None, home: str, where: Where) ->
 
 def _request(client: Client, scope: str, home: str, where: Where, options: dict[str, Any]) -> plan.InstallRequest:
     """Collect what to install. A project's file names no home if the client finds it: checkouts differ in paths."""
-    finds_home = scope == "project" and client.starts_in_project and home == os.path.join(where.project, FOLDER)
+    finds_home = scope == "project" and client.starts_in_project and home == os.path.join(where.project, MEMORY_FOLDER)
     agent = agent_name()
     program = plan.find_program(sys.executable, sys.argv[0])
     return plan.InstallRequest(
