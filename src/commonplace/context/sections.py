@@ -21,7 +21,7 @@ from ..formats.records import find_value_line
 from ..formats.timestamps import parse_timestamp
 from ..framing import estimate_tokens, quote_line, quote_name
 from ..home import Home
-from ..instructions import Rule, read_rule
+from ..instructions import Rule, read_rule, waits_for_approval
 from ..model import WEAK_SCORE, Hit, Record
 from ..patterns import lazy_pattern
 from ..search.headings import find_headings
@@ -41,6 +41,7 @@ _BRIEF_DIRECTIVE_TOKENS = 75  # of the default directive in few words, whatever 
 _MAX_PLAIN_NOTES = 20  # where there is no budget
 _MAX_HITS = 5
 _MAX_BUDGET_HITS = 20
+_WAITS = "waits for a person's approval"
 _UNLIKELY = f"scores below {WEAK_SCORE}"
 _LIST_ITEM = lazy_pattern(r"\s*(?:[-*+•]|\d{1,3}[.)])\s")
 _LONG_NAME_CHARACTERS = 200
@@ -225,7 +226,8 @@ def recalled_memory(home: Home, request: ContextRequest) -> Section | None:
     for most in (hit_count * 4, 100):  # a long curated page may fill a short list with itself
         result = home.search(request.query, most, viewer=viewer, only_approved_versions=request.only_approved)
         found = [hit for hit in result.hits if not home.layout.is_activity_log(hit.path)]
-        likely = _choose_likely(found)
+        waiting = {path for path in {hit.path for hit in found} if waits_for_approval(home, path)}
+        likely = tuple(hit for hit in _choose_likely(found) if hit.path not in waiting)
         approved = _keep_approved_hits(home, likely) if request.only_approved else likely
         wants_all = wants_replaced(request.query, result.dates)
         allowed = approved if wants_all else tuple(leave_out_superseded(approved))
@@ -242,7 +244,9 @@ def recalled_memory(home: Home, request: ContextRequest) -> Section | None:
     items = [_hit_item(hit, at, heading, ranked.index(number)) for number, (hit, at, heading) in enumerate(origins)]
     warnings = result.warnings if result.stale or result.fallback else ()
     left_out = tuple(
-        Cut(hit.citation, estimate_tokens(hit.text), _why_left_out(hit)) for hit in found if hit not in allowed
+        Cut(hit.citation, estimate_tokens(hit.text), _WAITS if hit.path in waiting else _why_left_out(hit))
+        for hit in found
+        if hit not in allowed
     )[:_MAX_HITS]
     if not items and not warnings and not left_out:
         return None

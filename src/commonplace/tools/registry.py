@@ -17,7 +17,7 @@ from ..formats.records import parse_skill
 from ..formats.timestamps import sort_key
 from ..framing.limits import RECORDS_CHARACTERS, fit_names, fit_rows
 from ..home import Home
-from ..instructions import read_rule
+from ..instructions import read_rule, warn_of_waiting
 from ..model import Json, Record, Skill
 from ..schema import one_of
 from ..search.words import QueryWords
@@ -355,8 +355,7 @@ def _as_in_force(home: Home, skill: Skill) -> Skill:
     instructions = parse_skill(rule.text, Skill(skill.name, "")).instructions if rule.proposal else skill.instructions
     if instructions == skill.instructions:
         return skill
-    wait = f"the instructions in {skill.path} wait for a person's approval (`commonplace proposals`)"
-    return skill._replace(instructions=instructions, warning=f"{wait}: do not follow them")
+    return skill._replace(instructions=instructions, warning=warn_of_waiting(skill.path))
 
 
 def _skill_row(skill: Skill) -> dict[str, Any]:

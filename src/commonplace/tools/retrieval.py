@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..errors import CommonplaceError, NotAvailable, OtherAgentsPage, PageNotFound, Refused
@@ -11,6 +11,7 @@ from ..formats.transcripts import render_lines
 from ..framing import quote_line, show_hidden
 from ..framing.limits import LIST_CHARACTERS, fit_rows
 from ..home import Home, modified_timestamp
+from ..instructions import waits_for_approval, warn_of_waiting
 from ..model import Hit, Page, Predecessor, Successor
 from ..schema import AtLeast
 from ..search.headings import find_headings
@@ -114,7 +115,11 @@ def search_reply(home: Home, result: SearchResult) -> Reply:
     }
     if result.stale:
         reply["stale"] = True
-    return with_warning(reply, cut, *result.warnings)
+    return with_warning(reply, cut, *result.warnings, *_warn_of_waiting(home, (hit.path for hit in result.hits)))
+
+
+def _warn_of_waiting(home: Home, paths: Iterable[str]) -> list[str]:
+    return [warn_of_waiting(path) for path in dict.fromkeys(paths) if waits_for_approval(home, path)]
 
 
 def memory_get(
@@ -148,7 +153,8 @@ def page_lines(home: Home, page: Page, from_: int, lines: int | None) -> Reply:
         text_lines = render_lines(text_lines)
     selected = _select_lines(text_lines, max(1, from_), lines)
     home.note_given(path, read_lines(page.text, page.version, selected["from"], selected["to"]))
-    return {"path": path, **selected, "text": show_hidden(selected["text"])}
+    reply: Reply = {"path": path, **selected, "text": show_hidden(selected["text"])}
+    return with_warning(reply, *_warn_of_waiting(home, [path]))
 
 
 def whole_page(home: Home, path: str, session: str = "") -> str:
