@@ -76,6 +76,21 @@ def test_a_key_is_gone_from_every_file(full: Memory, home: Path) -> None:
     assert after.call("memory_read", {"key": "gate"})["error"]["code"] == "MEMORY_KEY_NOT_FOUND"
 
 
+def test_a_skill_goes_with_its_data_and_its_lines_go_alone(memory: Memory, home: Path) -> None:
+    skill = {"name": "gate", "description": "opens it", "instructions": "Turn the key.\n\nWalk in."}
+    memory.call("MemoryTool", {"op": "createSkill", **skill, "initialStructure": {"code": SECRET}})
+    memory.call("MemoryTool", {"op": "createSkill", "name": "tea", "description": "d", "initialStructure": {"x": 1}})
+    page = "skills/gate/SKILL.md"
+    line = (home / page).read_text().split("\n").index("Walk in.") + 1
+    forget(memory.home, Selection(page=f"{page}#L{line}"))
+    assert memory.call("MemoryTool", {"op": "getSkill", "name": "gate"})["skill_data"] == {"code": SECRET}
+    report = forget(memory.home, Selection(page=page))
+    assert {trace.path for trace in report.traces if trace.kind == "page"} == {page, "skills/gate/data.json"}
+    memory.close()
+    assert holding(home, SECRET) == []
+    assert (home / "skills" / "tea" / "data.json").exists()
+
+
 def test_the_name_of_a_channel_is_gone_from_every_file(memory: Memory, home: Path) -> None:
     channel = "xylophone-quartz"
     memory.call("MemoryTool", {"op": "setChannel", "channelName": channel, "key": "tea", "value": "green"})

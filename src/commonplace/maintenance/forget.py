@@ -28,6 +28,7 @@ from ..storage.layout import Place
 from ..storage.merge import diff_lines
 from ..storage.names import compile_glob, file_name
 from ..storage.records import parse
+from ..storage.skills import PAGE as SKILL_PAGE
 from ..storage.tree import list_editor_copies, list_files, list_leftovers
 from ..wording import count_words
 from .timeline import parse_moment, read_as_of
@@ -326,11 +327,16 @@ class _Finder:
         selection = self._selection
         return (
             (self._everyone or self.home.visibility.may_see(place))
-            and (not selection.page or _matches_page(path, selection.page))
+            and (not selection.page or _matches_page(path, selection.page) or self._goes_with_skill(path, place))
             and (not selection.scope or self._is_in_scope(place))
             and (not selection.source or place.source == selection.source)
             and (not selection.session or _is_session(place, selection.session))
         )
+
+    def _goes_with_skill(self, path: str, place: Place) -> bool:
+        """Return whether a page is the data of a skill that is selected as a whole: a new one would inherit it."""
+        skill_page = f"{path.rpartition('/')[0]}/{SKILL_PAGE}"
+        return place.kind == "data" and not self._within_pages and _matches_page(skill_page, self._selection.page)
 
     def _is_in_scope(self, place: Place) -> bool:
         kind, _, name = self._selection.scope.partition(":")
