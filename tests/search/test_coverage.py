@@ -59,6 +59,20 @@ def test_a_note_with_every_word_fits(notes: Memory, question: str, mode: str) ->
     assert notes.home.search(question, mode=mode).verdict == "found"
 
 
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("asked", ["什么时候", "什麼時候", "哪天", "何时", "周几", "我们什么时候"])
+def test_the_words_that_ask_for_a_time_are_not_missing_from_a_chinese_note(
+    memory: Memory, asked: str, mode: str
+) -> None:
+    for note in ("我们每周四部署到生产环境。", "服务器迁移计划在十月完成。", "小李负责前端设计。"):
+        memory.call("remember", {"content": note})
+
+    found = memory.home.search(f"{asked}部署?", mode=mode)
+
+    assert found.verdict == "found"
+    assert "每周四部署" in found.hits[0].text
+
+
 @pytest.mark.parametrize("question", ["Which editor does Ann like?", "How can I ring Anna?"])
 def test_other_words_for_the_same_fit(notes: Memory, question: str) -> None:
     assert notes.home.search(question).verdict == "found"
