@@ -60,6 +60,17 @@ def test_many_channels_are_named_with_as_many_words_as_there_is_room_for(
         assert memory.context(budget=budget).receipt["tokens"] >= 0.9 * min(budget, most)
 
 
+def test_long_keys_lose_their_ends_before_others_go_unnamed(memory: Memory) -> None:
+    for number in range(40):
+        key = f"key {number} {'of a long name ' * 22}"[:320]
+        assert memory.call("MemoryTool", {"op": "setGlobal", "key": key, "value": 1})["success"]
+    most = memory.context(budget=BUDGETS[-1]).receipt["tokens"]
+    for budget in BUDGETS[2:]:
+        assert memory.context(budget=budget).receipt["tokens"] >= 0.9 * min(budget, most)
+    at_800 = memory.context(budget=800).text
+    assert all(f"key {number} of a long name" in at_800 for number in range(40))
+
+
 def test_no_budget_shows_a_fact_without_the_one_that_replaced_it(memory: Memory, clock: FrozenClock) -> None:
     memory.call("remember", {"content": "The release date is 12 October."})
     for number in range(20):

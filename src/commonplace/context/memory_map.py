@@ -31,6 +31,7 @@ from .items import CHARACTERS_PER_TOKEN, SEPARATOR_TOKENS, Cut, IsApproved, Part
 
 TITLE = "Memory Map"
 _INTRO = "What else you can look up:"
+_NAME_CHARACTERS = 60  # of a name, where not all names fit
 _FEW_WORDS_CHARACTERS = 50  # and at most half of a short page: the map says what there is, not what it says
 _MAX_LINE_CHARACTERS = 300  # of words that stay on the line of their name
 _MAX_START_LINES = 60
@@ -61,6 +62,15 @@ class Named:
     text: str = ""
     words: str = ""
     line: int = 0  # where on its page it begins, if it is only a part of it
+    is_cut: bool = False  # whether the name is only the start of a longer one
+
+    @property
+    def quoted(self) -> str:
+        return f"{quote_name(self.name)}{' …' if self.is_cut else ''}"
+
+    def shorten(self, most: int) -> Named:
+        """Return it with at most so many characters of its name."""
+        return self if len(self.name) <= most else replace(self, name=self.name[:most].rstrip(), is_cut=True)
 
     def is_shown(self, lines: Lines) -> bool:
         """Return whether some of it is in the context anyway."""
@@ -153,11 +163,15 @@ class NameList:
         """Return it with at most so many names."""
         return replace(self, names=self.names[:most], left=self.left + len(self.names[most:]))
 
+    def shorten(self, most: int) -> NameList:
+        """Return it with at most so many characters of each name."""
+        return replace(self, names=tuple(each.shorten(most) for each in self.names))
+
     def leave_out_shown(self, lines: Lines) -> NameList:
         return replace(self, names=tuple(each for each in self.names if not each.is_shown(lines)))
 
     def __str__(self) -> str:
-        names = ", ".join(quote_name(each.name) for each in self.names)
+        names = ", ".join(each.quoted for each in self.names)
         more = f"{f'{names} and ' if names else ''}{self.left}{' more' if names else ''}" if self.left else names
         return f"{self.label}: {more}"
 
@@ -186,6 +200,10 @@ class Group(NameList):
             left -= len(lists[-1].names)
         return replace(self, names=names.names, left=names.left, lists=tuple(lists))
 
+    def shorten(self, most: int) -> Group:
+        names = tuple(each.shorten(most) for each in self.names)
+        return replace(self, names=names, lists=tuple(each.shorten(most) for each in self.lists))
+
     def with_texts(self, texts: Iterator[str]) -> Group:
         """Return it with the next of these texts as the starts of its pages."""
         return replace(self, names=tuple(replace(each, text=next(texts)) for each in self.names))
@@ -208,7 +226,8 @@ class Group(NameList):
 
 @dataclass(frozen=True)
 class MapItem(PlainItem):
-    """The whole map. It gives up words first, then names; and with room to spare it shows more of each page."""
+    """The whole map. It gives up words first, then the ends of long names, then names; with room to spare it shows more
+    of each page."""
 
     groups: tuple[Group, ...]
     days: tuple[tuple[str, str], ...] = ()  # all that have a page, newest first, each with that page
@@ -256,8 +275,7 @@ class MapItem(PlainItem):
         if available == float("inf"):
             return self._fit_plain()
         if weigh(self._render_names(self._most_names).text) > available:
-            most = _bisect(self._most_names, lambda count: weigh(self._render_names(count).text) <= available)
-            return self._render_names(most) if most else None
+            return self._fit_names(available)
         longest = max((len(name.text) for group in self.groups for name in group.names), default=0)
         words = 0
         if self._whole_cost <= room + _ROUNDING_TOKENS:
@@ -265,6 +283,20 @@ class MapItem(PlainItem):
         more = max(2 * words, 2 * _MAX_LINE_CHARACTERS) if words >= _FEW_WORDS_CHARACTERS else _FEW_WORDS_CHARACTERS
         fits = _bisect(self._most_names, lambda count: weigh(self._render(words, count, more).text) <= available)
         return self._render(words, fits, more) if words or fits else self._render_names(self._most_names)
+
+    def _fit_names(self, available: float) -> Part | None:
+        """Return as many names as fit: all, without the ends of long ones, or the first ones."""
+
+        def fits(count: int, characters: int) -> bool:
+            return weigh(self._shorten(characters)._render_names(count).text) <= available
+
+        longest = max((len(each.name) for group in self.groups for each in group.collect()), default=0)
+        characters = _bisect(longest, partial(fits, self._most_names), _NAME_CHARACTERS)
+        most = _bisect(self._most_names, partial(fits, characters=characters))
+        return self._shorten(characters)._render_names(most) if most else None
+
+    def _shorten(self, most: int) -> MapItem:
+        return replace(self, groups=tuple(group.shorten(most) for group in self.groups))
 
     def _fit_plain(self) -> Part:
         """Return the map where there is no budget: every name, and as much of each page as stays on a line."""
