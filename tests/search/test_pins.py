@@ -345,6 +345,15 @@ def test_a_pinned_line_marks_hits_for_that_line_only(memory: Memory, project: Pa
     assert stale(memory, "what do sessions have?") == ""
 
 
+@pytest.mark.parametrize("query", ["what type are prices?", "fix the bug in cart.py", "add a discount"])
+def test_a_pin_is_about_every_sentence_of_its_line(memory: Memory, project: Path, query: str) -> None:
+    line = "The bug tracker has a label for cart.py. Each discount is a rule. Prices are integers, in cents."
+    memory.call("update_world", {"topic": "auth", "content": f"# Cart\n\n{line}\n"})
+    pin_page(memory.home, f"{PAGE}#L3", "src/auth.py")
+    (project / "src/auth.py").write_text("")
+    assert stale(memory, query) == "src/auth.py changed since"
+
+
 def test_a_whole_page_is_pinned_by_a_comment_at_its_end(memory: Memory, project: Path) -> None:
     before = page_of(project)
     pin_page(memory.home, PAGE, "src/auth.py")

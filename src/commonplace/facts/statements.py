@@ -221,6 +221,14 @@ def find_statement_at(statements: Sequence[Statement], line: int) -> int | None:
     return max((place for place, statement in enumerate(statements) if statement.first_line <= line), default=None)
 
 
+def find_statements_at(statements: Sequence[Statement], line: int) -> list[Statement]:
+    """Return all statements of a line; of one without any, the one that a comment there is about."""
+    place = find_statement_at(statements, line)
+    if place is None:
+        return []
+    return [each for each in statements if each.first_line <= line <= each.last_line] or [statements[place]]
+
+
 @cache_within(4_000_000)
 def read_statements(text: str, *, is_turn: bool = False) -> tuple[Statement, ...]:
     """Return the statements of a passage; cached, as many queries meet it."""

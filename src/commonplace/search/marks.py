@@ -15,7 +15,7 @@ from ..facts.statements import (
     Statement,
     choose_from_text,
     choose_statements,
-    find_statement_at,
+    find_statements_at,
     list_sentences,
     query_stems,
     read_statements,
@@ -179,8 +179,8 @@ def _choose_pins(text: str, placed: Sequence[PlacedPin], asked: frozenset[str]) 
     chosen = choose_statements(statements, asked)
     pins: list[Pin] = []
     for line, pin in placed:
-        place = None if line is None else find_statement_at(statements, line)
-        if place is None or statements[place] in chosen:
+        about = [] if line is None else find_statements_at(statements, line)
+        if not about or any(each in chosen for each in about):
             pins.append(pin)
     return pins
 
