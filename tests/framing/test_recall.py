@@ -192,3 +192,11 @@ def test_every_long_entry_of_a_day_is_shown_in_part(memory: Memory, clock: Froze
     assert text.count("number ") >= 2
     assert "number 3: line 0" in text
     assert 15_000 < len(text) <= 24_000
+
+
+def test_a_long_day_leaves_room_for_a_topic_of_one_line(memory: Memory) -> None:
+    memory.call("update_world", {"topic": "ops", "content": "we use k8s"})
+    memory.call("remember", {"content": "a line of a log\n" * 60_000})
+    content = memory.call("recall", {})["content"]
+    assert "## ops\n\nwe use k8s\n" in content
+    assert "Left Out" not in content

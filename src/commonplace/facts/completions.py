@@ -44,6 +44,7 @@ _UNSPACED_DROPPED = "不打算|不.{1,10}了|取消|放弃|しないこと|や�
 _FOR_NOW = word_set("tasks", "FOR_NOW")
 _UNTIL = frozenset(("until", "till", "bis"))
 _KEPT_VERBS = word_set("tasks", "KEPT_VERBS")
+_PRODUCING = word_set("tasks", "PRODUCING")
 _SAYS_LITTLE = word_set("tasks", "SAYS_LITTLE")
 _DEADLINES = word_set("tasks", "DEADLINES")
 _BREAK = lazy_pattern(r"[,;:.!()–—]+(?=\s|$)|\s-+\s|[，。、；：！（）]")
@@ -231,6 +232,13 @@ def _has_words(done: _Done, task: list[str]) -> bool:
     """Return whether a statement has all words of a task, and says that it is done. With another word beside it, a word
     of the task means something else: the rent deposit is not the rent."""
     words = [*done.phrase.words]
+    thing = [word for word in task if word not in _PRODUCING]
+    if (
+        done.is_marked
+        and thing
+        and all(_is_marker(word) or any(_is_form(each, word) for each in thing) for word in words)
+    ):
+        task = thing  # `The guide is done`, where the task was to write it
     is_same = not task or (len(task) == 1 and len({word for word in words if not _is_marker(word)}) > 1)
     if is_same or not all(any(_is_form(each, word) for word in words) for each in task):
         return False

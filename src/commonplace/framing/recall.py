@@ -138,18 +138,24 @@ def _by_priority(pages: Iterable[RecallPage]) -> list[RecallPage]:
 
 def _choose_parts(pages: Sequence[RecallPage], limit: int, read_call: ReadCall) -> dict[RecallPage, _Part]:
     ordered = _by_priority(pages)
-    size_after = sum(len(page.text) for page in ordered)
+    sizes = {page: _estimate_size(page) for page in ordered}
+    size_after = sum(sizes.values())
     titles = len({page.kind for page in pages}) * _TITLE_CHARACTERS
     used = titles
     parts: dict[RecallPage, _Part] = {}
     for page in ordered:
-        size_after -= len(page.text)
+        size_after -= sizes[page]
         room = max(int(limit * _SHARES[page.kind]), limit - size_after) - used
         part = _fit_page(page, min(room, limit - used), read_call)
         if part:
             parts[page] = part
             used += len(part.text) + 1
     return parts
+
+
+def _estimate_size(page: RecallPage) -> int:
+    """Return about how many characters a page takes as a whole: its heading, its text and the lines between them."""
+    return len(_render_page(page, "", {})) + len(page.text) + 2
 
 
 def _fit_page(page: RecallPage, room: int, read_call: ReadCall) -> _Part | None:
