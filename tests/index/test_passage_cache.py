@@ -39,7 +39,7 @@ def load(index: SqliteIndex, numbers: Sequence[int] = range(1, 99)) -> list[tupl
 
 
 def match(index: SqliteIndex, word: str) -> list[str]:
-    numbers = index.match_terms({word: 1.0}, ME, EVERYTHING, 9)
+    numbers = [*index.match_terms({word: 1.0}, ME, EVERYTHING, 9)]
     return [text for _, text in load(index, numbers)]
 
 
@@ -59,7 +59,7 @@ def test_a_passage_that_another_process_removed_is_gone(file: str) -> None:
     index, other = SqliteIndex(file), SqliteIndex(file)
     store(index, "a", "the gateway listens on 8443", "the cache on 6379")
     assert match(index, "gateway") == ["the gateway listens on 8443"]
-    numbers = index.match_terms({"gateway": 1.0}, ME, EVERYTHING, 9)
+    numbers = [*index.match_terms({"gateway": 1.0}, ME, EVERYTHING, 9)]
     store(other, "b", "the cache on 6379")
     assert load(index, numbers) == []
     assert match(index, "gateway") == []

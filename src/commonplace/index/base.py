@@ -231,8 +231,11 @@ class Retriever(Protocol):
         """Return the statistics for these words, over the passages that the viewer may see."""
         ...
 
-    def match_terms(self, weights: Mapping[str, float], viewer: Viewer, filters: Filters, limit: int) -> list[int]:
-        """Return the passages with any of these words that the viewer may see, best first."""
+    def match_terms(
+        self, weights: Mapping[str, float], viewer: Viewer, filters: Filters, limit: int
+    ) -> dict[int, float]:
+        """Return the passages with any of these words that the viewer may see, best first, with their BM25 by these
+        words, without its constant factor."""
         ...
 
     def nearest(

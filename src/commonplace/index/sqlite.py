@@ -165,7 +165,9 @@ class SqliteIndex(VectorSpaces):
             self._db.execute("INSERT OR REPLACE INTO pages VALUES(?, ?, ?, ?)", row)
         self._write_counts()
 
-    def match_terms(self, weights: Mapping[str, float], viewer: Viewer, filters: Filters, limit: int) -> list[int]:
+    def match_terms(
+        self, weights: Mapping[str, float], viewer: Viewer, filters: Filters, limit: int
+    ) -> dict[int, float]:
         """Return the best passages, scored word by word.
 
         FTS5's own ranking would take ten times as long, and its weights would reveal words of pages that the viewer
@@ -189,7 +191,7 @@ class SqliteIndex(VectorSpaces):
                 scores[number] = scores.get(number, 0.0) + gain / (shortest + per_word * lengths[number])
         min_score = sorted(scores.values())[-limit] if len(scores) > limit else 0.0
         best = sorted((-score, number) for number, score in scores.items() if score >= min_score)
-        return [number for _, number in best[:limit]]
+        return {number: -negative for negative, number in best[:limit]}
 
     def _read_lengths(self, numbers: Sequence[int]) -> list[tuple[Any, ...]]:
         sql = """

@@ -114,6 +114,14 @@ def tokenize_query(text: str, language: str = "") -> list[QueryWord]:
     return list(words)
 
 
+def list_forms(text: str, language: str) -> frozenset[str]:
+    """Return the forms of all words of a text as `tokenize_query` gives those of a query."""
+    forms: set[str] = set()
+    for run, unspaced in split_runs(text):
+        forms.update(_split_pairs(run) if unspaced else (stem(run, language), stem(run)))
+    return frozenset(forms)
+
+
 def query_language(text: str) -> str:
     """Return the language of a query."""
     return _detect_query_language(list(split_runs(text)))

@@ -218,10 +218,12 @@ class IndexAsOf:
         counts.update(self._overlay.words_like(word, viewer))
         return dict(counts)
 
-    def match_terms(self, weights: Mapping[str, float], viewer: Viewer, filters: Filters, limit: int) -> list[int]:
+    def match_terms(
+        self, weights: Mapping[str, float], viewer: Viewer, filters: Filters, limit: int
+    ) -> dict[int, float]:
         now = self._present.match_terms(weights, viewer, self._narrow(filters), limit)
         then = self._overlay.match_terms(weights, viewer, filters, limit)
-        return [*now, *map(neg, then)]
+        return now | {-number: score for number, score in then.items()}
 
     def nearest(
         self, space: str, query: Vectors, viewer: Viewer, filters: Filters, limit: int

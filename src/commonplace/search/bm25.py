@@ -16,7 +16,7 @@ from ..caching import cache_within
 from ..facts.tasks import OPEN_TASK
 from ..index.base import BM25_B, BM25_K1, BatchQuery, Candidate, CorpusStats, Retriever
 from ..index.terms import encode_term, unpack_terms
-from ..index.tokenizer import QueryWord, query_language, tokenize_passage, tokenize_query
+from ..index.tokenizer import QueryWord, query_language, tokenize_query
 from ..model import Query, Viewer
 from .term_counts import Bigram, count_plainly, count_with_numpy
 
@@ -183,6 +183,11 @@ def _choose_lookup(words: Iterable[QueryWord], corpus: CorpusStats, min_passages
     return tuple(chosen)
 
 
+def share_of(terms: QueryTerms, score: float) -> float:
+    """Return the share of BM25 that a score by the looked-up words is: other words and neighbours do not count."""
+    return score * (BM25_K1 + 1) / terms.total if terms.total else 0.0
+
+
 def bm25_scores(terms: QueryTerms, candidates: Sequence[Candidate]) -> list[tuple[float, float]]:
     """Return the BM25 share of each passage, and the share of the query's word pairs that are adjacent in it, too."""
     if not terms.terms or not candidates:
@@ -264,19 +269,9 @@ def has_own_share(terms: QueryTerms, forms: Sequence[WeighedForms], candidate: C
     """Return whether a passage itself, without what is around it, has such a share of the query's words, by weight.
     `forms` are those of the terms."""
     numbers = unpack_terms(candidate.terms)
-    body = frozenset(numbers[1 : 1 + numbers[0]])  # what it says and a hint: to split the text takes much longer
-    at_most = sum(weight for weight, encoded in forms if not body.isdisjoint(encoded))
-    if not terms.total or at_most / terms.total < min_share:
-        return False
-    words = _list_own_words(candidate.hit.text)
-    present = sum(term.weight for term in terms.terms if not words.isdisjoint(term.forms))
-    return present / terms.total >= min_share
-
-
-@cache_within(2_000_000)
-def _list_own_words(text: str) -> frozenset[str]:
-    """Return the words of a passage without what is around it; cached, as many queries meet a question."""
-    return frozenset(tokenize_passage(text, "").body)
+    body = frozenset(numbers[1 : 1 + numbers[0]])
+    present = sum(weight for weight, encoded in forms if not body.isdisjoint(encoded))
+    return terms.total > 0 and present / terms.total >= min_share
 
 
 def match_key(terms: QueryTerms, key: str) -> float:

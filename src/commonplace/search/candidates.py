@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
 from ..index.base import Candidate, Retriever, SearchIndex, SingleQueryIndex
 from ..model import Filters, Query
-from .bm25 import NO_CORRECTIONS, QueryTerms, build_batch_query, weigh_terms
+from .bm25 import NO_CORRECTIONS, QueryTerms, build_batch_query, share_of, weigh_terms
 from .dates import QueryDates, names_days_within
 from .dense import QueryVectors, find_by_similarity
-from .scoring import Weights
+from .scoring import UNKNOWN_Z_SCORE, Weights
 from .spelling import find_corrections
 from .weekdays import words_for
 
-_POOL_PASSAGES = 100  # candidates from each of the two retrievers
+_POOL_PASSAGES = 100  # candidates from each of the two retrievers, and of both that are scored
 _MAX_POOLS = 32  # to read when duplicates of a few texts fill the first one
 _NAMING_DAYS = 8  # around the days asked about, in which notes may name them by words like `tomorrow`
 _MAX_NAMING_DAYS = 60
@@ -66,7 +66,7 @@ def _find_weekdays(index: SearchIndex, query: Query, dates: QueryDates) -> list[
     terms = weigh_terms(index, words_for(dates.weekdays, dates.spans), query.viewer)
     return [
         each
-        for each in _find_by_words(index, query, terms, _POOL_PASSAGES).values()
+        for each in index.load_candidates([*_find_by_words(index, query, terms, _POOL_PASSAGES)])
         if dates.is_said_in(each.hit.text)
         or names_days_within(each.hit.text, each.day, each.days, query.today, dates.spans)
     ]
@@ -106,34 +106,62 @@ def _retrieve_words(
         by_space = ((vector.space, vector.vector) for vector in vectors.vectors)
         retriever = index.fetch(build_batch_query(query, by_space, pool, corrections))
     terms = weigh_terms(retriever, query.text, query.viewer, corrections)
-    known = _find_by_words(retriever, query, terms, pool)
-    if newest:
-        numbers = [number for number in retriever.newest(query.viewer, query.filters, pool) if number not in known]
-        known |= {candidate.number: candidate for candidate in retriever.load_candidates(numbers)}
-    z_scores = find_by_similarity(retriever, query, vectors.vectors, pool, list(known), weights.tokens)
-    others = retriever.load_candidates([number for number in z_scores or () if number not in known])
-    return Candidates(terms, [*known.values(), *others], z_scores)
+    by_words = _find_by_words(retriever, query, terms, pool)
+    dated = retriever.newest(query.viewer, query.filters, pool) if newest else []
+
+    def collect(lexical: Mapping[int, float], most: int) -> Candidates:
+        numbers = list(dict.fromkeys([*lexical, *dated]))
+        z_scores = find_by_similarity(retriever, query, vectors.vectors, pool, numbers, weights.tokens)
+        best = _choose_best(terms, lexical, z_scores, weights)[:most]
+        return Candidates(terms, retriever.load_candidates([*best, *dated]), z_scores)
+
+    found = collect(by_words, pool)
+    if len(found.passages) < pool or _count_texts(found.passages) >= pool // 2:
+        return found
+    return collect(_find_distinct(retriever, query, terms, by_words, pool), 2 * pool)
 
 
-def _find_by_words(index: Retriever, query: Query, terms: QueryTerms, pool: int) -> dict[int, Candidate]:
-    """Return the passages that contain words of the query. Where duplicates of a few texts fill the pool, read more."""
+def _choose_best(
+    terms: QueryTerms, by_words: Mapping[int, float], z_scores: Mapping[int, float] | None, weights: Weights
+) -> list[int]:
+    """Return the candidates of both retrievers by the two factors that count most, best first: what comes last here
+    comes first by no other factor, and need not be read."""
+    similarity = z_scores or {}
+    odds = {
+        number: weights.lexical * share_of(terms, by_words.get(number, 0.0))
+        + weights.dense * similarity.get(number, UNKNOWN_Z_SCORE)
+        for number in (*by_words, *similarity)
+    }
+    return sorted(odds, key=odds.__getitem__, reverse=True)
+
+
+def _count_texts(candidates: Iterable[Candidate]) -> int:
+    return len({candidate.hit.text for candidate in candidates})
+
+
+def _find_by_words(index: Retriever, query: Query, terms: QueryTerms, pool: int) -> dict[int, float]:
+    """Return the passages that contain words of the query, best first, with their BM25 by these words."""
     lookup = {word: terms.weights[word] for word in terms.lookup}
-    if not lookup:
-        return {}
-    numbers = index.match_terms(lookup, query.viewer, query.filters, pool)
-    candidates = {candidate.number: candidate for candidate in index.load_candidates(numbers)}
-    texts = {candidate.hit.text for candidate in candidates.values()}
-    if len(numbers) >= pool and len(texts) < pool // 4:
-        more = index.match_terms(lookup, query.viewer, query.filters, pool * _MAX_POOLS)
-        candidates |= _load_distinct(index, [number for number in more if number not in candidates], pool)
-    return candidates
+    return index.match_terms(lookup, query.viewer, query.filters, pool) if lookup else {}
 
 
-def _load_distinct(index: Retriever, numbers: Sequence[int], limit: int) -> dict[int, Candidate]:
-    """Return the first passage with each text, up to a limit."""
-    candidates = {candidate.number: candidate for candidate in index.load_candidates(numbers)}
-    first = {candidates[number].hit.text: number for number in reversed(numbers)}
-    return {number: candidates[number] for number in sorted(first.values(), key=numbers.index)[:limit]}
+def _find_distinct(
+    index: Retriever, query: Query, terms: QueryTerms, by_words: Mapping[int, float], pool: int
+) -> dict[int, float]:
+    """Return the passages that contain words of the query; where duplicates of a few texts fill the pool, also others
+    that say something else."""
+    if len(by_words) < pool or _count_texts(index.load_candidates([*by_words])) >= pool // 4:
+        return dict(by_words)
+    more = _find_by_words(index, query, terms, pool * _MAX_POOLS)
+    others = [number for number in more if number not in by_words]
+    return {**by_words, **{number: more[number] for number in _choose_distinct(index, others)[:pool]}}
+
+
+def _choose_distinct(index: Retriever, numbers: Sequence[int]) -> list[int]:
+    """Return the first passage with each text."""
+    texts = {candidate.number: candidate.hit.text for candidate in index.load_candidates(numbers)}
+    first = {texts[number]: number for number in reversed(numbers)}
+    return sorted(first.values(), key=numbers.index)
 
 
 def words_to_find(index: SearchIndex, query: Query, dates: QueryDates) -> str:

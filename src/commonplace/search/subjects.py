@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ..facts.words import word_set
 from ..index.languages import LATIN, LIGHT_VERBS
 from ..index.terms import encode_term
-from ..index.tokenizer import fold_accents, function_words, split_runs, tokenize_query
+from ..index.tokenizer import fold_accents, function_words, list_forms
 from ..patterns import lazy_pattern
 from .answer_kinds import find_asked_kinds, is_time_word
 from .coverage import AskedWord
@@ -90,6 +90,8 @@ class _Clause(NamedTuple):
 def select_clauses(subject: Subject, note: str, language: str) -> str:
     """Return what a note says of a subject: the clauses that name it, with those that follow and name nobody else; the
     whole note if none does."""
+    if not _may_name(note, subject):
+        return note
     clauses = _split_clauses(note, frozenset(), language)
     chosen: list[str] = []
     is_about = False
@@ -103,6 +105,8 @@ def select_clauses(subject: Subject, note: str, language: str) -> str:
 def answers_of_another(subject: Subject, question: str, words: Sequence[AskedWord], note: str, language: str) -> bool:
     """Return whether a note has what is asked about only of another than the subject, which it names elsewhere. In the
     answer to `who leads Tom's team?`, what a clause begins with is no other owner: `Ann leads the team`."""
+    if not _may_name(note, subject):
+        return False
     others = [
         word
         for word in words
@@ -134,6 +138,11 @@ def _has_other_owner(clause: _Clause, subject: Subject, known: frozenset[str], *
     if clause.has_pronoun:
         return False
     return bool(_find_possessor(clause.text, known) if asks_for_person else clause.owner)
+
+
+def _may_name(note: str, subject: Subject) -> bool:
+    """Return whether any clause of a note may name a subject: this takes less time than to split it."""
+    return subject.words[0 if subject.is_identifier else -1] in fold_accents(note)
 
 
 def _names(clause: _Clause, subject: Subject) -> bool:
@@ -194,9 +203,4 @@ def _find_first_name(text: str, known: frozenset[str], ordinary: frozenset[str],
 
 
 def _forms_of(text: str, language: str) -> frozenset[int]:
-    return frozenset(
-        encode_term(form)
-        for run, _ in split_runs(text)
-        for word in tokenize_query(run, language)
-        for form in word.forms
-    )
+    return frozenset(map(encode_term, list_forms(text, language)))

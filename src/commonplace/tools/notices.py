@@ -238,7 +238,7 @@ def _find_by_words(
     changes = " ".join(each.statement.text for each in written if not CHANGES.isdisjoint(each.statement.cues))
     terms = weigh_terms(index, changes, viewer, is_stored=True) if changes else None
     lookup = {word: terms.weights[word] for word in terms.lookup[:_MAX_LOOKUP_WORDS]} if terms else {}
-    numbers = index.match_terms(lookup, viewer, EVERYTHING, _MAX_WORD_CANDIDATES) if lookup else []
+    numbers = index.match_terms(lookup, viewer, EVERYTHING, _MAX_WORD_CANDIDATES) if lookup else {}
     return index.load_candidates([number for number in numbers if number not in known])
 
 

@@ -148,14 +148,16 @@ class PostgresIndex:
         """Run a whole search in one round trip; see `query`."""
         return run_search(self._tables, self._spaces, self, query)
 
-    def match_terms(self, weights: Mapping[str, float], viewer: Viewer, filters: Filters, limit: int) -> list[int]:
+    def match_terms(
+        self, weights: Mapping[str, float], viewer: Viewer, filters: Filters, limit: int
+    ) -> dict[int, float]:
         owners, values = owners_cte(viewer)
         condition, more = passage_sql(viewer, filters)
         values |= more | {"words": list(weights), "terms": lookup_terms(list(weights)), "limit": limit}
         values["weights"] = list(weights.values())
         sql = f"""WITH {owners}, {GIVEN_WEIGHTS_CTE}, {lexical_cte(condition, filters)}
-            SELECT id FROM lexical ORDER BY place"""
-        return [row[0] for row in self._tables.query(sql, values, SEARCH_SETTINGS)]
+            SELECT id, score FROM lexical ORDER BY score DESC, id"""
+        return dict(self._tables.query(sql, values, SEARCH_SETTINGS))
 
     def newest(self, viewer: Viewer, filters: Filters, limit: int) -> list[int]:
         owners, values = owners_cte(viewer)

@@ -168,7 +168,7 @@ def lexical_cte(condition: str, filters: Filters) -> str:
         sum(CASE WHEN place <= words THEN 1 ELSE {CONTEXT_WEIGHT} END)::float8 AS times
       FROM matches CROSS JOIN looked_up GROUP BY 1, 2),
     lexical AS MATERIALIZED (
-      SELECT id, row_number() OVER (ORDER BY score DESC, id) AS place FROM (
+      SELECT id, score FROM (
         SELECT id, sum(weights[word] * times / (times + norm) ORDER BY word) AS score
         FROM counted JOIN allowed USING (id) CROSS JOIN looked_up GROUP BY id) AS scored
       ORDER BY score DESC, id LIMIT %(limit)s)"""

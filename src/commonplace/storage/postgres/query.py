@@ -35,14 +35,14 @@ class PrefetchedRetriever:
     """The answers to one search, fetched in advance. Whatever else is asked goes to the index itself."""
 
     def __init__(self, index: Retriever, search: BatchQuery, rows: Sequence[Row]) -> None:
-        """Read rows of: facts (the first row only), lexical place, cosines as nearest, cosines, and the candidate."""
+        """Read rows of: facts (the first row only), lexical score, cosines as nearest, cosines, and the candidate."""
         self._index = index
         self._search = search
         facts = rows[0][0]
         passages = [row for row in rows if row[4] is not None]
-        by_place = sorted((row for row in passages if row[1]), key=lambda row: row[1])
+        by_score = sorted((-row[1], row[4]) for row in passages if row[1] is not None)
         self._corpus = _read_corpus(facts, search)
-        self._words = [row[4] for row in by_place]
+        self._words = {number: -negative for negative, number in by_score}
         self._candidates = {row[4]: candidate_of(row[4:]) for row in passages}
         self._spaces = {name: Space(*facts["spaces"][name]) for name in facts["spaces"] or {}}
         self._nearest: dict[str, list[tuple[int, float]]] = {}
@@ -63,7 +63,9 @@ class PrefetchedRetriever:
     def words_like(self, word: str, viewer: Viewer) -> dict[str, int]:
         return self._index.words_like(word, viewer)
 
-    def match_terms(self, weights: Mapping[str, float], viewer: Viewer, filters: Filters, limit: int) -> list[int]:
+    def match_terms(
+        self, weights: Mapping[str, float], viewer: Viewer, filters: Filters, limit: int
+    ) -> dict[int, float]:
         if limit == self._search.limit:
             return self._words
         return self._index.match_terms(weights, viewer, filters, limit)
@@ -160,15 +162,15 @@ def _facts_cte(vector_count: int, searched: Sequence[int]) -> str:
 
 
 def _candidates_cte(vector_count: int, searched: Sequence[int]) -> str:
-    """Return `ids`, every candidate with its lexical place and its cosines as nearest, and `chosen`, their rows."""
+    """Return `ids`, every candidate with its lexical score and its cosines as nearest, and `chosen`, their rows."""
     none = ["NULL::float8"] * vector_count
-    retrievers = [", ".join(["SELECT id, place", *none]) + " FROM lexical"]
+    retrievers = [", ".join(["SELECT id, score", *none]) + " FROM lexical"]
     for place in searched:
         cosines = [*none[:place], "cosine", *none[place + 1 :]]
         retrievers.append(", ".join(["SELECT id, NULL", *cosines]) + f" FROM dense{place}")
     names = [f"cosine{place}" for place in range(vector_count)]
-    columns = ", ".join(["id", "min(place) AS place", *(f"max({name}) AS {name}" for name in names)])
-    retrieved = f"({' UNION ALL '.join(retrievers)}) AS retrieved({', '.join(['id', 'place', *names])})"
+    columns = ", ".join(["id", "max(score) AS score", *(f"max({name}) AS {name}" for name in names)])
+    retrieved = f"({' UNION ALL '.join(retrievers)}) AS retrieved({', '.join(['id', 'score', *names])})"
     return f"""
     ids AS MATERIALIZED (SELECT {columns} FROM {retrieved} GROUP BY id),
     chosen AS MATERIALIZED (
@@ -190,7 +192,7 @@ def _select(vector_count: int, searched: Sequence[int]) -> str:
         for place in searched
     )
     return f"""
-    SELECT CASE WHEN row_number() OVER () = 1 THEN facts END, place, ARRAY[{nearest}]::float8[],
+    SELECT CASE WHEN row_number() OVER () = 1 THEN facts END, score, ARRAY[{nearest}]::float8[],
       ARRAY[{cosines}]::float8[], {CANDIDATE_COLUMNS}
     FROM facts LEFT JOIN (ids JOIN chosen AS passages ON passages.id = ids.id
       JOIN owners ON owners.id = passages.owner {joins}) ON true"""

@@ -123,7 +123,7 @@ def _find_candidates(home: Home, names: Iterable[str]) -> list[Candidate]:
 
     def ask(view: IndexView) -> list[Candidate]:
         numbers = view.index.match_terms(words, viewer, EVERYTHING, _MENTION_CANDIDATES)
-        return view.index.load_candidates(numbers)
+        return view.index.load_candidates([*numbers])
 
     return home.index.query(ask) if words else []
 
