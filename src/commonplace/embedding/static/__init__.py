@@ -13,7 +13,7 @@ import json
 import re
 import unicodedata
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
@@ -42,6 +42,7 @@ _ASCII_RUNS = lazy_pattern(r"[a-z]+|\d+")  # for lower-case text in ASCII
 # What each byte becomes where a text is split at spaces: much faster than a pattern.
 _ASCII_WORDS = bytes(ord(chr(byte).lower()) if chr(byte).isalnum() else ord(" ") for byte in range(128)) + bytes(128)
 _NOT_ASCII_MARKS = lazy_pattern(r"[^\x00-/:-@\[-`{-\x7f]+")  # what is between spaces and marks
+_AFTER_EUROPE = "\u0590"  # from which on a script may have marks, or no spaces
 _CJK_CHARACTER = lazy_pattern(f"[{CJK}]")
 _SEMITIC = lazy_pattern("[\u05d0-\u05ea\u0621-\u064a]")
 _ARABIC_MARKS = lazy_pattern("[\u0640\u064b-\u065f\u0670\u05b0-\u05c7]")
@@ -51,11 +52,13 @@ _EXCHANGED = lazy_pattern(f"[{''.join(map(chr, _SAME_LETTERS))}]")
 _ARTICLE = "ال"
 _PREFIXES = "ובכלמשהوفلبك"  # "and", "in", "to" and the like, written as part of the word
 _THAI_WORD = lazy_pattern(f"[{THAI}]+")
-_ONE_CHARACTER = (1,)
+_THAI_KEY_CHARACTERS = 3
+_SHORT_LENGTHS = (2, 1)  # of Thai words that are shorter than a key
 _MAX_PIECE_CHARACTERS = 18
 _MAX_CACHED_WORDS = 16_384
 _MIN_STEM_CHARACTERS = 3
 
+Run = tuple[str, str, str]  # one of three: characters of Chinese, Japanese or Korean, of Thai, or a word
 AsciiWords = tuple[list[str], list[int | None]]  # words, and the id of each that is known
 
 
@@ -81,13 +84,17 @@ class Tokenizer:
 
         `is_english`: no piece of an unknown word is of another language.
         """
-        ids: list[int] = []
-        get_id = self._ids.get
         if text.isascii():  # as most text is: this takes half the time
             words = self.split_ascii(text)
             return self.join_pieces(words, is_english=is_english)
+        return self.join_runs(find_runs(text), is_english=is_english)
+
+    def join_runs(self, runs: Iterable[Run], *, is_english: bool = False) -> list[int]:
+        """Return the ids of the tokens of runs."""
+        ids: list[int] = []
+        get_id = self._ids.get
         before = ""
-        for cjk, thai, word in _find_runs(text):
+        for cjk, thai, word in runs:
             if cjk:
                 ids += [token for token in map(get_id, cjk) if token is not None]
                 ids += [token for token in map(get_id, map(str.__add__, cjk, cjk[1:])) if token is not None]
@@ -177,7 +184,7 @@ class Tokenizer:
         ids: list[int] = []
         start = 0
         while start < len(run):
-            for length in self._thai_lengths.get(run[start : start + 2], _ONE_CHARACTER):
+            for length in self._thai_lengths.get(run[start : start + _THAI_KEY_CHARACTERS], _SHORT_LENGTHS):
                 token = self._ids.get(run[start : start + length])
                 if token is not None:
                     ids.append(token)
@@ -194,10 +201,11 @@ class Tokenizer:
 
     @cached_property
     def _thai_lengths(self) -> dict[str, tuple[int, ...]]:
-        """Return the lengths of Thai words, longest first, by their first two characters."""
+        """Return the lengths of Thai words, longest first, by their first three characters; a word of fewer may begin
+        any text."""
         lengths: dict[str, set[int]] = {}
         for word in filter(_THAI_WORD.fullmatch, self._ids):
-            lengths.setdefault(word[:2], {1}).add(len(word))
+            lengths.setdefault(word[:_THAI_KEY_CHARACTERS], {*_SHORT_LENGTHS}).add(len(word))
         return {start: tuple(sorted(word_lengths, reverse=True)) for start, word_lengths in lengths.items()}
 
     def _split(self, word: str, prefix: str, rows: int | None = None) -> list[int]:
@@ -218,11 +226,10 @@ class Tokenizer:
         return ids
 
 
-def _find_runs(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the runs of a text: of Chinese, Japanese or Korean, of Thai, or a word. Words in ASCII, which most texts
-    have many of, need no pattern."""
+def find_runs(text: str) -> Iterator[Run]:
+    """Yield the runs of a text. Words in European letters, which most texts have many of, need no pattern."""
     for piece in _NOT_ASCII_MARKS.findall(normalize(text)):
-        if piece.isascii() and (piece.isalpha() or piece.isdigit()):
+        if (piece.isalpha() and max(piece) < _AFTER_EUROPE) or (piece.isascii() and piece.isdigit()):
             yield "", "", piece
         else:
             yield from _RUNS.findall(piece)
@@ -330,18 +337,19 @@ class StaticModel:
         if split and None not in split[1]:  # no word is in pieces, of which those of one language would be chosen
             ids = cast(list[int], split[1])
             return ids, sum(map(self._leans.__getitem__, ids)) < _FOREIGN_LEAN
-        ids = self.tokenizer.join_pieces(split) if split else self.tokenizer.ids(text)
+        runs = [] if split else [*find_runs(text)]
+        ids = self.tokenizer.join_pieces(split) if split else self.tokenizer.join_runs(runs)
         lean = sum(map(self._leans.__getitem__, ids))
         if lean > 0 and max(ids) >= self._english_rows:
             join = self.tokenizer.join_pieces
-            ids = join(split, is_english=True) if split else self.tokenizer.ids(text, is_english=True)
+            ids = join(split, is_english=True) if split else self.tokenizer.join_runs(runs, is_english=True)
         return ids, lean < _FOREIGN_LEAN
 
     def _different_ids(self, text: str) -> npt.NDArray[np.int32]:
         """Return the ids of the different tokens of a text."""
         ids, are_foreign = self._list_ids(text)
         different = np.array([*{*ids}], np.int32)
-        return np.unique(self._alternates[different]).astype(np.int32) if are_foreign else different
+        return self._alternates[different].astype(np.int32) if are_foreign else different
 
     def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Return one row of length 1 for each text; zeros for a text without known tokens."""
