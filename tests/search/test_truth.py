@@ -35,6 +35,20 @@ def test_the_newer_version_comes_first_and_the_older_says_what_replaced_it(diary
     assert older.superseded_by.kind == "frame"
 
 
+def test_a_key_that_stands_twice_on_a_page_has_its_newer_block_first(memory: Memory, home: Path) -> None:
+    memory.call("memory_write", {"key": "office", "content": "The office is in Bern."})
+    (page,) = home.glob("agents/main/memory/daily/*.md")
+    footer = "<!-- agentool-memory: at=2099-03-14T10:30:00Z -->"
+    page.write_text(f"{page.read_text()}### office\n\nBasel, near the zoo.\n\n{footer}\n\n")
+
+    newer, older = memory.search("where is the office?")
+
+    assert "Basel" in newer.text
+    assert older.superseded_by
+    assert older.superseded_by.kind == "same-key"
+    assert older.superseded_by.citation == newer.citation
+
+
 def test_a_newer_version_has_the_chances_of_those_that_it_replaces(diary: Diary) -> None:
     for number in range(12):
         diary.note(f"Room {number} is where the launch posters are.")

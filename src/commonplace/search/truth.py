@@ -217,14 +217,20 @@ def _has_key(hit: Hit) -> bool:
 
 
 def _find_same_key(row: ScoredHit, candidates: Iterable[Candidate]) -> Iterator[Replacement]:
-    """Yield what is stored elsewhere under the key of a block or a record, for the same owner."""
+    """Yield what is stored elsewhere under the key of a block or a record, for the same owner: on another page, or in
+    another block of the same one."""
     hit = row.hit
     for candidate in candidates:
         other = candidate.hit
-        is_elsewhere = other.path != hit.path and other.text != hit.text
+        is_elsewhere = other.text != hit.text and (other.path != hit.path or (_is_start(hit) and _is_start(other)))
         if other.key == hit.key and other.scope == hit.scope and is_elsewhere:
             link = Link("same-key", f"has the same key: {hit.key}", hit.key)
             yield Replacement(_whole(row.number, hit), _whole(candidate.number, other), link)
+
+
+def _is_start(hit: Hit) -> bool:
+    """Return whether a passage begins its block: a long block has several."""
+    return hit.text.startswith("### ")
 
 
 def _whole(number: int, hit: Hit) -> FoundStatement:

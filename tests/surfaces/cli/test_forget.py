@@ -28,6 +28,12 @@ def test_it_is_shown_first_and_removed_with_yes(shell: Shell) -> None:
     assert [path for path in home.rglob("*") if path.is_file() and b"xylophone" in path.read_bytes()] == []
 
 
+def test_a_dry_run_removes_nothing_whatever_else_is_given(shell: Shell) -> None:
+    for options in ([], ["--yes"]):
+        assert "Nothing was removed yet" in shell.ok("forget", "--key", "gate", "--dry-run", *options)
+    assert shell.ok("read", "gate") == "xylophone quartz\n"
+
+
 def test_the_reply_for_programs_says_where_it_was(shell: Shell) -> None:
     reply = shell.json("--json", "forget", "--key", "gate")
     assert {trace["kind"] for trace in reply["would_remove"]} >= {"page", "history"}

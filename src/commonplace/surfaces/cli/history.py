@@ -267,8 +267,9 @@ def supersede_command(old: str, new: str, reject: bool) -> None:
 @click.option("--source", default="", help="Everything from a source: memory, session, extra.")
 @everyone_option
 @click.option("--yes", is_flag=True, help="Do it. Without this, only show what would be removed.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be removed, whatever else is given.")
 @global_options
-def forget_command(what: str, everyone: bool, yes: bool, **options: str) -> None:
+def forget_command(what: str, everyone: bool, yes: bool, dry_run: bool, **options: str) -> None:
     """Remove something from pages, history and index, for good; files and names that still have it are listed.
 
     Cite lines as search prints them, PAGE#L5 or PAGE#L3-L5; or give the text of a line, to remove it wherever it is.
@@ -277,6 +278,7 @@ def forget_command(what: str, everyone: bool, yes: bool, **options: str) -> None
     from ...maintenance.forget import find_traces, forget
 
     home = open_memory().home
+    yes = yes and not dry_run
     act = forget if yes else find_traces
     report = act(home, _select(home, what, options), everyone=everyone)
     if not report.traces:
