@@ -49,6 +49,7 @@ SEED_WORDS = (
     "river camp lunar gesture ostrich velvet crane pulp minor tiger hazard orbit"  # of the length of a real one
 )
 
+UUID = "0b26c1f4-7de1-4f8a-9c35-8ae2d4f6b913"
 # By rule: what stands before the secret, the secret, and what stands after it.
 FAKES: list[tuple[str, str, str, str]] = [
     ("AWS access key id", "id: ", make_fake("AK", "IA", (BASE32, 16)), "\n"),
@@ -234,6 +235,40 @@ FAKES: list[tuple[str, str, str, str]] = [
     ("payment card number", "credit card number ", "4539148803436467", "\n"),
     ("social security number", "SSN: ", "536-22-8726", "\n"),
     ("social security number", "Her Social Security number is ", "219-54-7781", "."),
+    ("Azure access key", "client secret oFc", make_fake("8Q~", (WEB, 33), "a"), "\n"),
+    (
+        "Discord bot token",
+        "",
+        make_fake(b64encode(b"481516234237121995").decode(), ".", (WEB, 6), ".", (ALNUM, 38)),
+        " ",
+    ),
+    (
+        "Microsoft Teams webhook",
+        f"https://acme.webhook.office.com/webhookb2/{UUID}@{UUID}/IncomingWebhook/",
+        make_fake((HEX, 32), f"/{UUID}"),
+        "\n",
+    ),
+    ("npm token", "//registry.npmjs.org/:_authToken=", UUID, "\n"),
+    ("AWS secret access key", "aws configure set aws_secret_access_key ", make_fake((BASE64, 40)), "\n"),
+    ("authorization header", "Authorization: SSWS ", make_fake("00", (WEB, 40)), "\n"),
+    ("private key", "Private-Lines: 1\n", make_fake((BASE64, 48)), "\nPrivate-MAC: 7"),
+    ("password in a command", "docker login -u ann -p ", "gR8" + "kuchen", " ghcr.io"),
+    ("password in a command", "redis-cli -h cache -a ", "gR8" + "kuchen", " ping"),
+    ("password in a command", "PGPASSWORD=", "242" + "gfxrttWsjFM", " psql -h db"),
+    ("password", "machine api.x.test login ann password ", "gR8" + "kuchen", "\n"),
+    ("password", "WIFI:T:WPA;S:home;P:", "gR8" + "kuchen", ";;"),
+    ("password", "Benutzer ann, Kennwort: ", "Bl4u" + "wal#77", "\n"),
+    ("password", "user: ann\npass: ", "Blue" + "f5Da!7", "\n"),
+    ("password", "パスワードは", "Sak" + "ura#77", " です"),
+    ("token", "AZURE_DEVOPS_EXT_PAT=", make_fake((string.ascii_lowercase + string.digits, 52)), "\n"),
+    ("API key", "ALGOLIA_ADMIN_KEY=", make_fake((HEX, 32)), "\n"),
+    ("API key", "mailchimp: ", make_fake((HEX, 32)), "-us14"),
+    ("API key", "asana 2/1694706589893470/1258079976468930:", make_fake((HEX, 32)), "\n"),
+    ("API key", "", make_fake("A", "Q.Ab8RN6", (WEB, 44)), "\n"),
+    ("API key", "", make_fake("f", "c-", (HEX, 32)), "\n"),
+    ("API key", "", make_fake("sk", "-lf-", UUID), "\n"),
+    ("API key", "", make_fake("dt", "0c01.", (BASE32, 24), ".", (BASE32, 64)), "\n"),
+    ("API key", "", make_fake("sk", ".eyJ", (WEB, 80), ".", (WEB, 22)), "\n"),
     ("seed phrase", "seed phrase: ", SEED_WORDS, "\n"),
     ("seed phrase", "The recovery phrase is\n", SEED_WORDS.replace(" ", "\n"), "\n"),
     ("seed phrase", 'mnemonic = "', f"{SEED_WORDS} {SEED_WORDS}", '"'),
@@ -255,6 +290,17 @@ def test_every_rule_has_a_fake_secret_and_is_in_the_docs() -> None:
 
 PASSAGE = make_fake((ALNUM, 90))
 NEAR_MISSES = [
+    "Das Passwort muss mindestens zwölf Zeichen haben; das Kennwort: im Tresor.",
+    "パスワードは八文字以上にしてください。パスワードはConfigurationManagerで変更できます。",
+    "pass: 12 tests, failed: 0; PASS: test_login_2fa; bypass: Authentication_v2; compass: northEast45",
+    "docker login -u USER -p PASSWORD x.test; docker login -u $USER -p $TOKEN; docker login --password-stdin ghcr.io",
+    "docker run -p 8080:8080 -p 127.0.0.1:5432:5432 postgres:16-alpine",
+    "redis-cli -h localhost -a $REDIS_PASSWORD; PGPASSWORD=$DB_PASS psql; PGPASSWORD=postgres psql",
+    "fw_update_controller_initialize, csk-network, pa-check-for-regressions-in-the-nightly-build-of-today",
+    "ico-folder-open-outline-rounded-small, aio_read_nonblocking, access-production-database-replica",
+    "WIFI:T:WPA;S:guest;; on a machine with a login and a password reset",
+    "a file such as 32-us14, MTAxMjM0NTY3ODkwMTIzNDU2, admin_key = settings.ADMIN_KEY",
+    "aws configure set aws_secret_access_key $SECRET",
     "550e8400-e29b-41d4-a716-446655440000",
     "request token: 550e8400-e29b-41d4-a716-446655440000",
     f"fixed in commit {make_fake((HEX, 40))}",

@@ -22,13 +22,13 @@ from ..formats.records import find_value_line, parse_fields
 from ..formats.structure import BLOCK_LEVEL, ENTRY_LEVEL, FOOTER_START, end_of_line, escape_unprintable, find_marks
 from ..home import Home
 from ..model import Citation, parse_citation
+from ..storage import skills
 from ..storage.files import page_of_editor_copy
 from ..storage.history import Change, Versions, as_text, version_of
 from ..storage.layout import Place
 from ..storage.merge import diff_lines
 from ..storage.names import compile_glob, file_name
 from ..storage.records import parse
-from ..storage.skills import PAGE as SKILL_PAGE
 from ..storage.tree import list_editor_copies, list_files, list_leftovers
 from ..wording import count_words
 from .timeline import parse_moment, read_as_of
@@ -37,7 +37,6 @@ _WHOLE_RECORD_KINDS = ("record", "skill", "data")
 Spans = list[tuple[int, int]]  # start and end offsets in a text, in order
 MIN_LINE_CHARACTERS = 12  # a shorter line may occur elsewhere by chance
 _MIN_LIKENESS = 0.6  # between a line and its earlier wording
-_RECORD_KINDS = ("record", "skill")
 _MAX_FILE_BYTES = 1 << 26  # larger files that are not pages are not searched
 _MIN_NAME_CHARACTERS = 8  # a file name that contains a shorter text may do so by chance
 _ANY_PAGE = "page.md"
@@ -292,8 +291,8 @@ class _Finder:
 
     def find_names(self, lines: set[str], gone: Iterable[str]) -> Iterator[Trace]:
         """Yield the remaining pages and files whose names contain removed text."""
-        names = {_spell(text) for text in (self._selection.text, self._selection.key, *lines)}
-        names = {name for name in names if len(name) >= _MIN_NAME_CHARACTERS}
+        texts = (self._selection.text, self._selection.key, *lines)
+        names = {name for text in texts if len(name := _spell(text)) >= _MIN_NAME_CHARACTERS}
         for entry in list_files(self.home.storage.tree) if names else ():
             page = page_of_editor_copy(entry.path) or entry.path
             is_gone = page in gone and self.cut_page(page, self.home.storage.read_bytes(page) or b"") is None
@@ -325,18 +324,15 @@ class _Finder:
 
     def _is_selected(self, path: str, place: Place) -> bool:
         selection = self._selection
+        # The data of a skill goes with the whole skill: a new one of its name would inherit it.
+        page = path if self._within_pages or place.kind != "data" else path.removesuffix(skills.DATA) + skills.PAGE
         return (
             (self._everyone or self.home.visibility.may_see(place))
-            and (not selection.page or _matches_page(path, selection.page) or self._goes_with_skill(path, place))
+            and (not selection.page or any(_matches_page(each, selection.page) for each in (path, page)))
             and (not selection.scope or self._is_in_scope(place))
             and (not selection.source or place.source == selection.source)
             and (not selection.session or _is_session(place, selection.session))
         )
-
-    def _goes_with_skill(self, path: str, place: Place) -> bool:
-        """Return whether a page is the data of a skill that is selected as a whole: a new one would inherit it."""
-        skill_page = f"{path.rpartition('/')[0]}/{SKILL_PAGE}"
-        return place.kind == "data" and not self._within_pages and _matches_page(skill_page, self._selection.page)
 
     def _is_in_scope(self, place: Place) -> bool:
         kind, _, name = self._selection.scope.partition(":")
@@ -345,10 +341,8 @@ class _Finder:
     def _is_selected_record(self, path: str, place: Place, data: bytes) -> bool:
         if self._selection.key and not self._has_selected_key(place):
             return False
-        if not self._selection.tag:
-            return True
-        if place.kind != "record":
-            return False
+        if not self._selection.tag or place.kind != "record":
+            return not self._selection.tag
         record = parse(data.decode("utf-8", "replace"), path, place, lambda: 0.0)
         return self._selection.tag in record.tags
 
@@ -498,7 +492,7 @@ def read_cited_lines(home: Home, citation: Citation) -> CitedLines:
     above = next((line.strip() for line in reversed(lines[: max(citation.first - 1, 0)]) if line.strip()), "")
     cited = CitedLines(path, sequence, wordings, above)
     place = home.layout.place(path, home.index.scope.extra)
-    if place and place.kind in _RECORD_KINDS:
+    if place and place.kind in _WHOLE_RECORD_KINDS:
         return cited._replace(is_whole_page=_is_removed_whole(text, {*range(citation.first - 1, citation.last)}))
     return cited._replace(key=_find_whole_note(text, citation))
 
@@ -557,7 +551,7 @@ def find_spans(text: str, kind: str, selection: CitedLines | Words) -> Spans | N
     numbers = selection.find(lines)
     if not numbers:
         return []
-    if kind == "data" or (kind in _RECORD_KINDS and _is_removed_whole(text, numbers)):
+    if kind == "data" or (kind in _WHOLE_RECORD_KINDS and _is_removed_whole(text, numbers)):
         return None
     starts = [0]
     for line in lines:

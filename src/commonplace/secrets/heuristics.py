@@ -29,7 +29,7 @@ _ADDRESS = r"://|^arn:|^[.~]*/|^[A-Za-z]:\\|^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$"
 _WORDS = r"(?:[A-Z]{2,}(?![a-z])|[A-Z][a-z]++|[a-z]{2,}+)*+"  # as in identifiers: parseXMLFile
 _WORD = rf"[A-Za-z]?{_WORDS}\d{{0,5}}{_WORDS}|[A-Za-z]\d{{0,5}}|\d+[A-Za-z]{{0,3}}"
 _CARD = r"(?:4\d|5[1-5]|2[2-7]|6[045]|35|62)\d{14}|3[47]\d{13}"  # Visa, Mastercard, Discover, JCB, UnionPay, Amex
-_UUID = r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
+UUID = r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
 
 
 def looks_varied(value: str) -> bool:
@@ -56,7 +56,7 @@ def looks_random(value: str) -> bool:
 
 def looks_random_not_uuid(value: str) -> bool:
     """Return whether a value looks random and is not a UUID: tokens of requests, locks and pages give no access."""
-    return looks_random(value) and not _matches(_UUID, value)
+    return looks_random(value) and not _matches(UUID, value)
 
 
 def looks_like_password(value: str) -> bool:
@@ -92,6 +92,15 @@ def looks_like_command_password(value: str) -> bool:
     if _is_placeholder(value) or _contains(_ADDRESS, value) or _contains(r"^[$%-]", value):
         return False
     return _contains(r"[A-Za-z]", value) and _contains(r"\d|[a-z][A-Z]|\w[!#$%^&*@~+]", value)
+
+
+def begins_with_encoded_digits(value: str) -> bool:
+    """Return whether the part before the first dot is a number in Base64, as in a bot's token of Discord."""
+    part = value.partition(".")[0]
+    try:
+        return b64decode(part + "=" * (-len(part) % 4), validate=True).isdigit()
+    except ValueError:
+        return False
 
 
 def looks_like_encoded_login(value: str) -> bool:

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from .heuristics import (
+    UUID,
+    begins_with_encoded_digits,
     has_any_value,
     has_key_material,
     looks_like_card_number,
@@ -56,7 +58,7 @@ _FEW_WORDS = r"(?: [^\s:=|\[\]]{1,20}){0,4}?"  # between a name and what follows
 # What follows a name: `=`, `:`, `: str =`, `->`, `|`, `>`, `is`, in quotes, in brackets or in bold.
 _ASSIGNMENT = (
     r"(?![A-Za-z0-9])(?:\\{0,3}[\"'`]\]?|\))?[*_]{0,2}(?: \([^()\[\]\n]{1,20}\))?[ \t]{0,4}"
-    rf"(?::[ \t]{{0,2}}[A-Za-z_]{{1,20}}(?: \| None)?[ \t]{{0,2}}=|=>|->|:=|[:=|>：＝]|{_IS}(?= )|是|为)"
+    rf"(?::[ \t]{{0,2}}[A-Za-z_]{{1,20}}(?: \| None)?[ \t]{{0,2}}=|=>|->|:=|[:=|>：＝]|{_IS}(?= )|是|为|は)"
     r"[*_]{0,2}\s{0,4}"
 )
 _SIGN = r"[A-Za-z0-9!@#$%^&*+~_/-]"
@@ -99,11 +101,23 @@ def _by_name(
     return Rule(name, tuple(markers.split()), pattern, next_step, looks_real)
 
 
-_KEY_WORDS = "ecret api rivate ccess ccount uth igning ncryption aster icense redential 密钥"
-_PASSWORD_WORDS = "pass pwd clave senha contraseñ hasł lösenord арол 密码 密碼 口令 パスワード 비밀번호"
+# Keys of other services, which have a prefix of their own: the prefixes, and what follows each.
+_OTHER_KEYS = (
+    ("e2b_ fc- shippo_live_", "[0-9a-f]{32,40}"),
+    ("access-production- sk-lf-", UUID),
+    ("AQ. AQVN CFPAT- duffel_live_ fio-u- pa- tfp_", r"[\w-]{35,64}"),
+    ("EZAK aio_ csk- fw_ ico- pnu_", "[A-Za-z0-9]{22,54}"),
+    ("CLOJARS_ rdme_", "[a-z0-9]{60,70}"),
+    ("FLWSECK-", "[0-9a-f]{32}-X"),
+    ("dt0c01.", r"[A-Z0-9]{24}\.[A-Z0-9]{64}"),
+    ("sk.eyJ", r"[\w-]{40,}\.[\w-]{20,}"),
+    ("vercel_blob_rw_", "[A-Za-z0-9]{16}_[A-Za-z0-9]{30}"),
+)
+_KEY_WORDS = "ecret api rivate ccess ccount uth igning ncryption aster icense dmin redential 密钥"
+_PASSWORD_WORDS = "pass pwd ennwort clave senha contraseñ hasł lösenord арол 密码 密碼 口令 パスワード 비밀번호"
 _PASSWORD_NAMES = (
-    "pass(?:wor[dt]|wd)|(?<=_)pass|(?<=mot de )passe|pwd|clave|senha|contraseña|hasło|lösenord|ароль"
-    "|密码|密碼|口令|パスワード|비밀번호"
+    "pass(?:wor[dt]|wd)|(?<=_)pass|(?<![a-z])pass(?=: )|(?<=mot de )passe|pwd|ennwort|clave|senha|contraseña|hasło"
+    "|lösenord|ароль|密码|密碼|口令|パスワード|비밀번호"
 )
 
 RULES = (
@@ -111,7 +125,7 @@ RULES = (
     Rule(
         "AWS secret access key",
         ("ecret",),
-        rf"(?i:ecret[ _-]?access[ _-]?key){_ASSIGNMENT}\\{{0,3}}[\"'`]?([A-Za-z0-9+/]{{40}})(?![A-Za-z0-9+/=\[])",
+        rf"(?i:ecret[ _-]?access[ _-]?key)(?:{_ASSIGNMENT}| )\\{{0,3}}[\"'`]?([A-Za-z0-9+/]{{40}})(?![A-Za-z0-9+/=\[])",
         "deactivate its access key in the AWS console, under IAM",
         looks_mixed,
     ),
@@ -132,8 +146,9 @@ RULES = (
     ),
     Rule(
         "Azure access key",
-        ("AccountKey=", "SharedAccessKey="),
-        r"(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{43,86}={1,2})(?![A-Za-z0-9+/=\[])",
+        ("AccountKey=", "SharedAccessKey=", "0Q~"),
+        r"(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{43,86}={1,2})(?![A-Za-z0-9+/=\[])"
+        rf"|(?<=[A-Za-z0-9_~.-]{{3}})(\dQ~[\w.~-]{{34}}){_END}",
         "rotate the access key in the Azure portal",
         looks_varied,
     ),
@@ -197,6 +212,20 @@ RULES = (
         r"[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,45}",
         "reset it in Discord's developer portal",
     ),
+    _by_prefix(
+        "Discord bot token",
+        "MD MT Mj Mz ND NT Nj Nz OD OT",
+        r"[MNO][DTjz][\w-]{21,26}\.[\w-]{6}\.[\w-]{27,45}",
+        "reset it in Discord's developer portal",
+        begins_with_encoded_digits,
+    ),
+    Rule(
+        "Microsoft Teams webhook",
+        ("webhook.office.com/",),
+        r"webhook\.office\.com/webhookb2/[0-9a-f@-]{73}/IncomingWebhook/([0-9a-f]{32}(?:/[0-9a-f-]{36})?)",
+        "remove it in the settings of the Teams channel",
+        looks_varied,
+    ),
     Rule(
         "Discord webhook",
         ("/api/webhooks/",),
@@ -217,6 +246,13 @@ RULES = (
         "commonplace token", "cpl_", r"cpl_(?:[\w~-]+\.)?[\w-]{43}", "revoke it with `commonplace token revoke`"
     ),
     _by_prefix("npm token", "npm_", r"npm_[A-Za-z0-9]{36}", "delete it on npm, under Access Tokens"),
+    Rule(
+        "npm token",
+        ("_authToken=",),
+        rf"_authToken=({UUID}){_END}",
+        "delete it on npm, under Access Tokens",
+        looks_varied,
+    ),
     _by_prefix("PyPI token", "pypi-AgE", r"pypi-AgE[\w-]{50,}", "remove it in PyPI's account settings"),
     _by_prefix(
         "Docker token", "dckr_pat_ dckr_oat_", r"dckr_[po]at_[\w-]{27,}", "delete it in Docker's account settings"
@@ -258,6 +294,23 @@ RULES = (
         "revoke it on Doppler's dashboard",
     ),
     _by_prefix("Airtable token", "pat", r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}", "delete it in Airtable's developer hub"),
+    *(
+        _by_prefix(
+            "API key",
+            markers,
+            f"(?:{'|'.join(map(re.escape, markers.split()))}){body}",
+            "revoke it where it was made",
+            looks_random,
+        )
+        for markers, body in _OTHER_KEYS
+    ),
+    Rule(
+        "API key",
+        ("0/0000000000000000:", "-us0"),  # Asana, Mailchimp
+        r"(?<=/\d{15})\d/\d{16}:([0-9a-f]{32})(?!\w)|(?<=([0-9a-f]{32}))-us\d{1,2}(?![\w-])",
+        "revoke it where it was made",
+        looks_random,
+    ),
     _by_prefix("Mailgun API key", "key-", "key-[0-9a-f]{32}", "reset it in Mailgun's settings"),
     _by_prefix(
         "Grafana token",
@@ -407,6 +460,13 @@ RULES = (
         "make a new key, and remove this one wherever it gives access",
         has_key_material,
     ),
+    Rule(
+        "private key",
+        ("Private-Lines:",),  # of PuTTY
+        r"Private-Lines: \d{1,3}\s{1,2}([A-Za-z0-9+/]{40,76}+={0,2}(?:\s{1,2}[A-Za-z0-9+/]{16,76}+={0,2}+)*+)",
+        "make a new key, and remove this one wherever it gives access",
+        has_key_material,
+    ),
     _by_prefix(
         "JSON web token",
         "eyJ",
@@ -441,9 +501,18 @@ RULES = (
         True,
     ),
     Rule(
+        "password in a command",
+        ("docker login", "podman login", "redis-cli", "pgpassword=", "mysql_pwd="),
+        r"(?:\w+ login (?:[^\n\[\]]{0,200}? )?(?:-p|--password)[ =]|redis-cli (?:[^\n\[\]]{0,200}? )?(?:-a|--pass) "
+        rf"|PGPASSWORD=|MYSQL_PWD=){_OPEN_QUOTE}{_COMMAND_PASSWORD}",
+        "change that password",
+        looks_like_command_password,
+        True,
+    ),
+    Rule(
         "authorization header",
-        ("earer ", "asic "),
-        r"(?:earer|asic) ([A-Za-z0-9_+/~.-]{16,}+={0,2}+)(?!\[)",
+        ("earer ", "asic ", "SSWS "),
+        r"(?:earer|asic|SSWS) ([A-Za-z0-9_+/~.-]{16,}+={0,2}+)(?!\[)",
         "revoke the credential in it",
         looks_random,
     ),
@@ -451,15 +520,15 @@ RULES = (
         "API key",
         tuple(_KEY_WORDS.split()),
         r"(?i:(?<!:.)ecret(?:[ _-]?(?:access[ _-]?)?key(?:[ _-]?base)?)?|api[ _-]?(?:access[ _-]?|secret[ _-]?)?key"
-        r"|(?:rivate|ccess|ccount|uth|igning|ncryption|aster|icense)[ _-]?key|redentials?|密钥)"
+        r"|(?:rivate|ccess|ccount|uth|igning|ncryption|aster|icense|dmin)[ _-]?key|redentials?|密钥)"
         rf"{_ASSIGNMENT}{_TOKEN_VALUE}",
         "revoke it where it was made",
         looks_random,
     ),
     Rule(
         "token",
-        ("oken", "令牌"),
-        rf"(?i:(?<!(?:next|page).)(?<!(?:next|page)_.)(?<!ublickey.)(?<!{_PICTURE}.)oken|令牌){_ASSIGNMENT}{_TOKEN_VALUE}",
+        ("oken", "_PAT", "令牌"),
+        rf"(?i:(?<!(?:next|page).)(?<!(?:next|page)_.)(?<!ublickey.)(?<!{_PICTURE}.)oken|_pat|令牌){_ASSIGNMENT}{_TOKEN_VALUE}",
         "revoke it where it was made",
         looks_random_not_uuid,
     ),
@@ -469,6 +538,15 @@ RULES = (
         rf"(?i:{_PASSWORD_NAMES}){_FEW_WORDS}{_ASSIGNMENT}{_PASSWORD_VALUE}",
         "change it",
         looks_like_password,
+        True,
+    ),
+    Rule(
+        "password",
+        ("machine ", "wifi:"),  # .netrc, and the QR code of a wireless network
+        r"machine \S{1,100}\s{1,8}login \S{1,100}\s{1,8}password ([^\s\[\]]{6,200}+)"
+        r"|(?i:wifi:)(?:[TSHR]:[^;\n\[\]]{0,64};){1,4}P:([^;\\\n\[\]]{8,63}+)(?=;)",
+        "change it",
+        looks_like_command_password,
         True,
     ),
     Rule(
