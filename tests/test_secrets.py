@@ -5,6 +5,7 @@ import random
 import re
 import string
 import time
+import timeit
 from base64 import b64encode
 from collections.abc import Callable
 from pathlib import Path
@@ -645,22 +646,28 @@ PROSE = "The harbour office sells tickets for every crossing, from six on; ask f
 CHINESE = "码头办公室从早上六点开始出售每一班渡轮的船票，需要的话可以找安。牌子上写着：甲板上不许带狗！"
 
 
-def seconds(text: str, times: int = 1) -> float:
-    """Of this thread, whatever else the machine does; the best of a few."""
-    taken = []
-    for _ in range(5 if times > 1 else 1):
-        started = time.thread_time()
-        for _ in range(times):
-            find(text)
-        taken.append((time.thread_time() - started) / times)
-    return min(taken)
+def seconds(text: str) -> float:
+    """Of this thread, whatever else the machine does."""
+    started = time.thread_time()
+    find(text)
+    return time.thread_time() - started
+
+
+def find_words(text: str) -> object:
+    return re.findall(r"\w+", text)
 
 
 @pytest.mark.parametrize("prose", [PROSE, CHINESE])
-def test_text_without_secrets_costs_next_to_nothing(prose: str) -> None:
-    """Measured: 15 us and 1 ms. The limits leave room for slow machines, not for another order of magnitude."""
-    assert seconds((prose * 30)[:1000], 200) < 60e-6
-    assert seconds((prose * 3000)[:100_000], 5) < 5e-3
+@pytest.mark.parametrize("length", [1_000, 100_000])
+def test_text_without_secrets_costs_next_to_nothing(prose: str, length: int) -> None:
+    """Measured: from a third of what finding its words takes to as much. An order of magnitude more would show."""
+    text = (prose * 3000)[:length]
+    turns = 200_000 // length
+
+    def best_of_five(work: Callable[[str], object]) -> float:
+        return min(timeit.repeat(lambda: work(text), number=turns, repeat=5, timer=time.thread_time))
+
+    assert best_of_five(find) < 4 * best_of_five(find_words)
 
 
 HOSTILE = [
