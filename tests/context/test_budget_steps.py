@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,12 @@ from .questions import build
 ALL_STORIES = [*STORIES, HOUSEHOLD]
 STEP_TOKENS = 60
 BUDGETS = range(260, 5001, STEP_TOKENS)
+# Every step where budgets are small and much is left out; of the others, some pairs a step apart.
+SOME_BUDGETS = [*BUDGETS[:20], *(budget for at in range(24, len(BUDGETS), 10) for budget in BUDGETS[at : at + 2])]
+STEPS = pytest.mark.parametrize(
+    "budgets",
+    [pytest.param(SOME_BUDGETS, id="some"), pytest.param(BUDGETS, id="all", marks=pytest.mark.thorough)],
+)
 MOST_LOST_TOKENS = 100  # of a section, as the budget grows by one step: others had a longer entry to show
 # What each user is called, a preference, and something that is still to be done.
 FLOORS = {
@@ -26,20 +33,22 @@ FLOORS = {
 }
 
 
+@STEPS
 @pytest.mark.parametrize("story", ALL_STORIES, ids=lambda story: str(story.user))
-def test_a_growing_budget_is_used_and_never_passed(tmp_path: Path, story: Story) -> None:
+def test_a_growing_budget_is_used_and_never_passed(tmp_path: Path, story: Story, budgets: Sequence[int]) -> None:
     name, preference, task = FLOORS[story.user]
     with build(story, tmp_path / "home") as memory:
         most = memory.context(user=story.user, channel=story.channel, budget=BUDGETS[-1]).receipt["tokens"]
-        before: dict[str, int] = {}
-        for budget in BUDGETS:
+        before: dict[int, dict[str, int]] = {}
+        for budget in budgets:
             made = memory.context(user=story.user, channel=story.channel, budget=budget)
             tokens = made.receipt["tokens"]
             assert tokens <= budget
             assert tokens >= 0.9 * min(budget, most)
             sections = {section["title"]: section["tokens"] for section in made.receipt["sections"]}
-            assert all(sections[title] >= shown - MOST_LOST_TOKENS for title, shown in before.items()), budget
-            before = sections
+            smaller = before.get(budget - STEP_TOKENS, {})
+            assert all(sections[title] >= shown - MOST_LOST_TOKENS for title, shown in smaller.items()), budget
+            before[budget] = sections
             assert name in made.text
             assert "secrets need explicit permission" in made.text
             assert story.channel is None or f"Current channel: {story.channel}" in made.text
@@ -47,16 +56,17 @@ def test_a_growing_budget_is_used_and_never_passed(tmp_path: Path, story: Story)
             assert budget < 700 or task in made.text
 
 
+@STEPS
 @pytest.mark.parametrize(("channels", "records"), [(30, 8), (6, 40), (120, 2)])
 def test_many_channels_are_named_with_as_many_words_as_there_is_room_for(
-    memory: Memory, channels: int, records: int
+    memory: Memory, channels: int, records: int, budgets: Sequence[int]
 ) -> None:
     for channel in range(channels):
         for record in range(records):
             arguments = {"op": "setChannel", "channelName": f"channel-{channel}", "key": f"setting_{record}"}
             assert memory.call("MemoryTool", {**arguments, "value": record})["success"]
     most = memory.context(budget=BUDGETS[-1]).receipt["tokens"]
-    for budget in BUDGETS[4:]:
+    for budget in budgets[4:]:
         assert memory.context(budget=budget).receipt["tokens"] >= 0.9 * min(budget, most)
 
 
