@@ -84,8 +84,8 @@ _WEEKLY = phrase_pattern("days", "WEEKLY")
 
 def are_of_other_aspects(older: Statement, newer: Statement, *, has_one_subject: bool) -> bool:
     """Return whether the newer statement is about a different side of the same thing than the older one."""
-    old = fold(older.text)
-    new = fold(newer.text)
+    old = older.folded
+    new = newer.folded
     first_clause = fold(split_clauses(newer.text)[0]) if newer.words else ""
     if not has_one_subject and _ABSENCE.search(first_clause) and not _ABSENCE.search(old):
         return True
@@ -130,7 +130,7 @@ def _moves_version(old: str, new: str) -> bool:
 
 def _is_renamed_as_subject(older: Statement, newer: Statement) -> bool:
     """Return whether the newer statement gives something a new name, and the older one is not about its name."""
-    is_renaming = _RENAMING.search(fold(newer.text)) is not None and not is_unspaced(older.words[0])
+    is_renaming = _RENAMING.search(newer.folded) is not None and not is_unspaced(older.words[0])
     if not is_renaming or not NAMING.isdisjoint(older.words):
         return False
     return any(is_about(older.words, (word,)) for word in newer.words)
@@ -237,8 +237,8 @@ def _is_participle(word: str) -> bool:
 
 def are_of_other_days(older: Statement, newer: Statement) -> bool:
     """Return whether each of two statements holds on another day, and the newer one does not say that this changed."""
-    old = fold(older.text)
-    new = fold(newer.text)
+    old = older.folded
+    new = newer.folded
     if _PART_OF_DAY.search(old) and _PART_OF_DAY.search(new):
         return True
     if _are_dated(old, new) or (_FIXED.match(old) and _FIXED.match(new)):

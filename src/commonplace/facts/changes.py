@@ -202,7 +202,7 @@ def says_change(newer: Statement) -> bool:
 def _may_hint(newer: Statement) -> bool:
     """Return whether a note may tell of a change: by a word that means one beside the same subject, or by a new
     value."""
-    if "weak change" in newer.cues or has_cue(fold(newer.text), "hint"):
+    if "weak change" in newer.cues or has_cue(newer.folded, "hint"):
         return True
     # Most notes have no number, and to tell that takes much less time than to read what they say.
     has_number = may_have_number(newer.text)
@@ -242,7 +242,7 @@ def _are_variants(topics: frozenset[str], others: frozenset[str]) -> bool:
 def _find_return(older: Statement, newer: Statement) -> frozenset[str]:
     """Return what the newer note goes back to, if the older one says that it was replaced: `switched from Redux to
     Zustand`, then `went back to Redux`."""
-    folded = fold(newer.text)
+    folded = newer.folded
     match = _RETURN.search(folded) if _RETURN_HINT.search(folded) else None
     target = find_topics(split_words(match["to"] or match["unspaced"])) if match else frozenset()
     return target if target and target <= read_replaced_topics(older.text) else frozenset()
@@ -250,7 +250,7 @@ def _find_return(older: Statement, newer: Statement) -> frozenset[str]:
 
 def _find_renamed(older: Statement, newer: Statement) -> frozenset[str]:
     """Return the old name of something, if the newer note is about that name, and says what it is called now."""
-    match = _RENAMED.search(fold(newer.text)) if "rename" in newer.text.lower() else None
+    match = _RENAMED.search(newer.folded) if "rename" in newer.text.lower() else None
     if match and older.words[-1] == match["old"] and match["new"] not in older.words:
         return frozenset((match["old"],))
     return frozenset()
@@ -500,7 +500,7 @@ def _is_own(older: Statement, about: frozenset[str]) -> bool:
 
 def _find_settled(older: Statement, text: str) -> frozenset[str]:
     """Return what was broken, under way or missing, if a text says that this is settled."""
-    if not has_cue(fold(older.text), "trouble"):
+    if not has_cue(older.folded, "trouble"):
         return frozenset()
     topics = read_topics(text)
     trouble = read_topics(older.text)

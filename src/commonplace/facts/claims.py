@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache, partial
-from itertools import islice
 from typing import NamedTuple
 
 from ..caching import cache_within
@@ -82,10 +81,9 @@ def read_claims(text: str) -> tuple[Claim, ...]:
     return tuple(_iterate_claims(text))
 
 
-@cache_within(2_000_000)
 def read_first_claim(text: str) -> tuple[Claim, ...]:
-    """Return the first of the claims of a note, if it has any; cached, as a note is compared with many."""
-    return tuple(islice(_iterate_claims(text), 1))
+    """Return the first of the claims of a note, if it has any."""
+    return read_claims(text)[:1]
 
 
 def _iterate_claims(text: str) -> Iterator[Claim]:

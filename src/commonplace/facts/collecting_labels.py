@@ -12,7 +12,6 @@ from .statements import Statement
 from .value_words import FOR, MANY_VALUED_NOUNS, OF
 from .words import (
     content_stems,
-    fold,
     is_amount,
     is_month_or_day,
     is_number,
@@ -64,7 +63,7 @@ def collect_things(older: Statement, newer: Statement) -> bool:
 
 def _cut_label(statement: Statement) -> str:
     """Return what follows the label of a line, folded."""
-    return fold(statement.text)[len(statement.label) :].strip("*_:=：–—→- .。")
+    return statement.folded[len(statement.label) :].strip("*_:=：–—→- .。")
 
 
 def _read_value(statement: Statement) -> list[str]:

@@ -244,15 +244,15 @@ def _is_on_another_day(older: Statement, newer: Statement) -> bool:
         return False
     if not APPOINTMENTS.isdisjoint(older.words) and not APPOINTMENTS.isdisjoint(newer.words):
         return not _find_dates(older).issuperset(_find_dates(newer))
-    if not _OTHER_DAY.search(fold(newer.text)) or _OTHER_DAY.search(fold(older.text)):
+    if not _OTHER_DAY.search(newer.folded) or _OTHER_DAY.search(older.folded):
         return False
-    return bool(CLOCK.search(fold(older.text))) and bool(CLOCK.search(fold(newer.text)))
+    return bool(CLOCK.search(older.folded)) and bool(CLOCK.search(newer.folded))
 
 
 def _moves_something_else(older: Statement, newer: Statement) -> bool:
     """Return whether somebody moved something that the older statement does not name (`Tom moved the meeting to …`); or
     whether one of the two is about moving to a team, and the other about a place."""
-    match = _MOVE.match(" ".join(split_words(fold(newer.text))))
+    match = _MOVE.match(" ".join(split_words(newer.folded)))
     if not match or _passes_on(older, newer):
         return False
     if match["thing"]:
@@ -289,7 +289,7 @@ def _have_same_verb(older: Statement, newer: Statement) -> bool:
 
 def _find_kinds(statement: Statement) -> set[str]:
     """Return the kinds of what a statement gives as numbers: times of the day, dates, other numbers."""
-    text, clocks = _CLOCK_TIME.subn(" ", fold(statement.text))
+    text, clocks = _CLOCK_TIME.subn(" ", statement.folded)
     text, days = _DAY_NUMBER.subn(" ", text)
     dates = _find_dates(statement)
     has_number = not dates and _NUMBER.search(text)  # not the 20 of `20 November`
@@ -302,9 +302,9 @@ def _find_dates(statement: Statement) -> set[str]:
 
 def _is_not_done(older: Statement, newer: Statement) -> bool:
     """Return whether the newer statement tells of a change that was rejected or put off, or of one exception."""
-    folded = fold(newer.text)
+    folded = newer.folded
     for pattern in (_NOT_DONE, _EXCEPTION):
-        if pattern.search(folded) and not pattern.search(fold(older.text)):
+        if pattern.search(folded) and not pattern.search(older.folded):
             return True
     return bool(_PUT_OFF.search(folded)) and any(_VERSION.fullmatch(word) for word in older.words)
 
@@ -400,8 +400,8 @@ def _are_inflections(one: str, two: str) -> bool:
 
 def _says_it_stays(older: Statement, newer: Statement) -> bool:
     """Return whether the newer statement says that what the older one says goes on, or is so again."""
-    folded = fold(newer.text)
-    before = fold(older.text)
+    folded = newer.folded
+    before = older.folded
     is_denied = NEGATIONS.isdisjoint(older.words) != NEGATIONS.isdisjoint(newer.words)
     if _AGAIN.search(folded) and not is_denied and older.stems and set(older.stems) <= set(newer.stems):
         return True
@@ -419,8 +419,8 @@ def _says_it_stays(older: Statement, newer: Statement) -> bool:
 def _denies_something_else(older: Statement, newer: Statement) -> bool:
     """Return whether the newer statement denies something that the older one does not say: `is not allergic to cats`
     says nothing of nuts, nor does `Ben has no key any more` of Anna's."""
-    folded = fold(newer.text)
-    if _DENIAL.search(fold(older.text)) or _BUT.search(folded) or "resolution" in newer.cues:
+    folded = newer.folded
+    if _DENIAL.search(older.folded) or _BUT.search(folded) or "resolution" in newer.cues:
         return False
     clauses = [*map(fold, split_clauses(newer.text))]
     at = next((at for at, clause in enumerate(clauses) if _DENIAL.search(clause)), len(clauses))
@@ -448,9 +448,9 @@ def _narrows(older: Statement, newer: Statement) -> bool:
     `the second-level cache`."""
     if not _NARROWING.isdisjoint(newer.words) and _NARROWING.isdisjoint(older.words):
         return True
-    for compound in _COMPOUND.findall(fold(newer.text)):
+    for compound in _COMPOUND.findall(newer.folded):
         modifier, noun = compound
-        is_known = not content_stems([noun]) or modifier in fold(older.text) or any(map(str.isdigit, modifier))
+        is_known = not content_stems([noun]) or modifier in older.folded or any(map(str.isdigit, modifier))
         if noun in older.words and not is_known:
             return True
     if _names_case(newer) - set(older.words) and not _names_case(older):
@@ -471,7 +471,7 @@ def _begins_with_case(older: Statement, newer: Statement) -> bool:
         return False
     if case[0] in older.stems or older.stems[0] not in newer.stems:
         return False
-    return not any(cue in newer.cues and find_cue(fold(newer.text), cue) not in fold(older.text) for cue in _CHANGES)
+    return not any(cue in newer.cues and find_cue(newer.folded, cue) not in older.folded for cue in _CHANGES)
 
 
 def _names_case(statement: Statement) -> set[str]:

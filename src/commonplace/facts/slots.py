@@ -67,7 +67,7 @@ class Slot(NamedTuple):
 
 def find_new_value(older: Statement, newer: Statement) -> Link | None:
     """Return a link where a note that tells of a change fills a slot of the older one with another value."""
-    says_change = not newer.cues.isdisjoint(("change", "weak change")) or has_cue(fold(newer.text), "hint")
+    says_change = not newer.cues.isdisjoint(("change", "weak change")) or has_cue(newer.folded, "hint")
     clauses = split_clauses(newer.text)
     if _happened_once(older) or "addition" in newer.cues or _is_talk(older) or _is_talk(newer):
         return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, cached_property
 from itertools import combinations
 from typing import NamedTuple, get_args
 
@@ -64,9 +64,7 @@ _CUES: tuple[Cue, ...] = (*_CHANGES, *_OPEN, "addition", "tentative")
 CHANGES: frozenset[str] = frozenset(_CHANGES)  # the cues of a statement that may replace one
 
 
-class Statement(NamedTuple):
-    """A statement of a text. Lines are counted from the first line of the text, which is 0."""
-
+class _Fields(NamedTuple):
     text: str
     first_line: int
     last_line: int
@@ -80,7 +78,25 @@ class Statement(NamedTuple):
     answers: Answers = NO_ANSWERS  # what a person said about links of it
     box: str = ""  # what is in the box before a task: a space, or `x` if it is done
 
-    @property
+
+class Statement(_Fields):
+    """A statement of a text. Lines are counted from the first line of the text, which is 0.
+
+    It is compared with many others: what every comparison asks for is worked out once.
+    """
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return super().__hash__()
+
+    @cached_property
+    def folded(self) -> str:
+        return fold(self.text)
+
+    @cached_property
     def cues(self) -> frozenset[str]:
         """Which kinds of phrases it has."""
         cues = _find_cues(self.text)

@@ -103,7 +103,7 @@ def _have_other_names(older: Statement, newer: Statement) -> bool:
         if not old or not new or old == new or (old.kind != new.kind and not may_differ):
             continue
         if old.name == new.name:
-            return f"{old.kind} {old.name}" not in fold(newer.text).replace(".", "")
+            return f"{old.kind} {old.name}" not in newer.folded.replace(".", "")
         return old.name not in newer.words and new.name not in older.words
     return False
 

@@ -212,7 +212,7 @@ def _find_new_thing(older: Statement, newer: Statement) -> str:
     for claim in read_first_claim(older.text):
         if claim.is_closed and claim.heads[0] == about and stems and not stems <= set(older.stems):
             return " ".join(sorted(about))
-    label = label_of(fold(older.text))
+    label = label_of(older.folded)
     is_same = bool(label) and frozenset(content_stems(split_words(label))) == about and not stems <= set(older.stems)
     return label if is_same else ""
 

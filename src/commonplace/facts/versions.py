@@ -376,7 +376,7 @@ def _find_owners(statement: Statement) -> set[str]:
 @cache_within(2_000_000)
 def _read_moved(newer: Statement) -> list[str]:
     """Return the topics of a statement that says that something changed; cached, as it is compared with many."""
-    return _read_subject(newer, find_cue(fold(newer.text), "change"))
+    return _read_subject(newer, find_cue(newer.folded, "change"))
 
 
 def _read_subject(statement: Statement, cue: str) -> list[str]:
@@ -472,7 +472,7 @@ def _is_answer(shared: set[str], share: float, newer: Statement) -> bool:
 def _is_decision(older: Statement, newer: Statement, shared: set[str]) -> bool:
     """Return whether a note says what was decided about something that an older one calls open; one common word is
     enough."""
-    is_open = has_cue(fold(older.text), "open")
+    is_open = has_cue(older.folded, "open")
     about = shared & read_topics(newer.text) & read_topics(older.text)
     return is_open and "decision" in newer.cues and bool(_topics(about)) and len(newer.stems) <= _MAX_DECISION_STEMS
 
@@ -484,7 +484,7 @@ def _topics(stems: Iterable[str]) -> list[str]:
 
 def _says_change(older: Statement, newer: Statement, cue: Cue) -> bool:
     """Return whether the newer statement says that something changed, in words that the older one does not have."""
-    return cue in newer.cues and find_cue(fold(newer.text), cue) not in fold(older.text)
+    return cue in newer.cues and find_cue(newer.folded, cue) not in older.folded
 
 
 def _denies(older: Statement, newer: Statement) -> bool:
@@ -498,7 +498,7 @@ def _denied_stems(statement: Statement) -> set[str]:
 
 
 def _is_renamed(older: Statement, newer: Statement) -> bool:
-    match = _ARROW.search(fold(newer.text)) if any(arrow in newer.text for arrow in _ARROWS) else None
+    match = _ARROW.search(newer.folded) if any(arrow in newer.text for arrow in _ARROWS) else None
     return match is not None and match[1] in older.words and bool(_topics([stem(match[1])]))
 
 

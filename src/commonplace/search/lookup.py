@@ -17,8 +17,17 @@ from ..model import EVERYTHING, Filters, Viewer
 from .replacements import FoundStatement, identify, order_by_date, subject_of
 
 _MAX_KEYS = 400
+_MIN_RARITY = 0.15  # of the keys that two statements share: the sum of their shares of all that have each
+_MAX_COMMON = 6  # statements that share less, and are looked at all the same
 _MAX_VERSIONS = 100  # statements with the same key that are looked at
 ByKey = Mapping[int, Sequence[FoundStatement]]
+
+
+class Other(NamedTuple):
+    """A statement that may be a version of another. `rarity`: how few have the keys that it shares with it."""
+
+    statement: FoundStatement
+    rarity: float
 
 
 _Version = tuple[int, list[int]]  # the place of a statement that may be one, and the keys that it shares
@@ -138,19 +147,33 @@ def may_be_version(older: FoundStatement, newer: FoundStatement) -> bool:
     return not subject_of(older.hit).isdisjoint(newer.statement.stems)
 
 
-def find_others(place: FoundStatement, by_key: ByKey, limit: int) -> list[FoundStatement]:
-    """Return the latest statements of other passages that share a key with one, and may be versions of it."""
+def find_others(place: FoundStatement, by_key: ByKey) -> list[Other]:
+    """Return the statements of other passages that share a key with one, and may be versions of it."""
+    rarity: dict[int, float] = {}
     alike: dict[int, FoundStatement] = {}  # each once: most share several keys, and a page may repeat itself
     for found in filter(None, map(by_key.get, place.keys)):
-        alike.update(zip(map(id, found), found, strict=True))
+        share = 1 / len(found)
+        for number, other in zip(map(id, found), found, strict=True):
+            rarity[number] = rarity.get(number, 0.0) + share
+            alike[number] = other
     others = {
-        identify(other): other
-        for other in alike.values()
+        identify(other): Other(other, rarity[number])
+        for number, other in alike.items()
         if other.number != place.number
         and place.hit.scope.shares_facts_with(other.hit.scope)
         and may_be_version(place, other)
     }
-    return keep_latest([*others.values()], limit)
+    return [*others.values()]
+
+
+def choose_likely(others: Iterable[Other], limit: int) -> list[FoundStatement]:
+    """Return the statements that have something in common that few have. Of the rest, which share what many notes have
+    (`was repaired`), the latest: those of a fact with many versions are among them."""
+    likely: list[FoundStatement] = []
+    rest: list[FoundStatement] = []
+    for other in others:
+        (likely if other.rarity >= _MIN_RARITY else rest).append(other.statement)
+    return keep_latest([*likely, *keep_latest(rest, _MAX_COMMON)], limit)
 
 
 def keep_latest(places: list[FoundStatement], limit: int) -> list[FoundStatement]:

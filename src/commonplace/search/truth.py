@@ -37,7 +37,7 @@ from ..index.base import Candidate, SearchIndex
 from ..index.statements import StoredStatements, choose_stored, read_stored
 from ..model import Hit, Predecessor, Query
 from .dates import NO_DATES, QueryDates
-from .lookup import ByKey, VersionLookup, find_others
+from .lookup import ByKey, VersionLookup, choose_likely, find_others
 from .moments import (
     NO_ORIGIN,
     FindOrigins,
@@ -189,7 +189,7 @@ def find_replacements(
         return {}
     pairs = [pair for row in rows if _has_key(row.hit) for pair in _find_same_key(row, candidates)]
     by_key = lookup.group(candidates)
-    pairs += judge_places(_keep_replaceable(places, by_key, find_origins), by_key)
+    pairs += [pair for place, newer in _find_newer(places, by_key, find_origins) for pair in _judge_all(place, newer)]
     if query.only_approved_versions:
         pairs = keep_approved(pairs, find_origins)
     today = query.today if query.filters.as_of is None else query.filters.as_of
@@ -254,28 +254,36 @@ def _choose_statements(
 
 
 def judge_places(places: Sequence[FoundStatement], by_key: ByKey) -> Iterator[Replacement]:
-    """Yield what may replace each of the statements. Comparisons are shared out evenly, so that a long repetitive text
-    cannot use them up."""
-    limit = max(_MIN_COMPARISONS, _MAX_COMPARISONS // max(1, len(places)))
+    """Yield what may replace each of the statements, whichever of the two is newer."""
+    limit = _share_out(_MAX_COMPARISONS, places)
     for place in places:
-        yield from _judge_all(place, find_others(place, by_key, limit))
+        yield from _judge_all(place, choose_likely(find_others(place, by_key), limit))
 
 
-def _keep_replaceable(
+def _share_out(comparisons: int, places: Sequence[FoundStatement]) -> int:
+    """Return with how many others each statement is compared, so that a long repetitive text cannot use up all
+    comparisons."""
+    return max(_MIN_COMPARISONS, comparisons // max(1, len(places)))
+
+
+def _find_newer(
     places: Sequence[FoundStatement], by_key: ByKey, find_origins: FindOrigins
-) -> list[FoundStatement]:
-    """Return the statements for which there may be a newer one, or one that names what it replaces. Comparing dates
-    takes much less time than judging, and less still where history need not be read for them."""
-    limit = max(_MIN_COMPARISONS, _MAX_DATES // max(1, len(places)))
+) -> Iterator[tuple[FoundStatement, list[FoundStatement]]]:
+    """Yield the statements for which there may be newer ones, or some that name what they replace, with these.
+    Comparing dates takes much less time than judging, and less still where history need not be read for them."""
     lasting = _Moments({})
-    others = [[*filter(partial(lasting.may_be_newer, place), find_others(place, by_key, limit))] for place in places]
-    hits = (each.hit for place, some in zip(places, others, strict=True) for each in (place, *some) if some)
-    moments = _Moments(find_origins_of(hits, find_origins))
-    return [
-        place
-        for place, some in zip(places, others, strict=True)
-        if any(moments.is_newer(place, other) for other in some)
+    limit = _share_out(_MAX_DATES, places)
+    pairs = [
+        (place, [other for other in find_others(place, by_key)[:limit] if lasting.may_be_newer(place, other.statement)])
+        for place in places
     ]
+    hits = (each.hit for place, some in pairs for each in (place, *(other.statement for other in some)) if some)
+    moments = _Moments(find_origins_of(hits, find_origins))
+    limit = _share_out(_MAX_COMPARISONS, places)
+    for place, some in pairs:
+        newer = (other for other in some if moments.is_newer(place, other.statement))
+        if likely := choose_likely(newer, limit):
+            yield place, likely
 
 
 class _Moments:
@@ -302,8 +310,7 @@ class _Moments:
 
 
 def _judge_all(place: FoundStatement, latest: Sequence[FoundStatement]) -> Iterator[Replacement]:
-    """Yield what may replace a statement, whichever of the two is newer; and if there is anything, also what repeats
-    it."""
+    """Yield what may replace a statement, and if there is anything, also what repeats it."""
     is_replaced = False
     day = _find_lasting_day(place.hit)
     for other in latest:
