@@ -112,7 +112,7 @@ def _retrieve_words(
     def collect(lexical: Mapping[int, float], most: int) -> Candidates:
         numbers = list(dict.fromkeys([*lexical, *dated]))
         z_scores = find_by_similarity(retriever, query, vectors.vectors, pool, numbers, weights.tokens)
-        best = _choose_best(terms, lexical, z_scores, weights)[:most]
+        best = _choose_best(terms, lexical, z_scores, weights, pool)[:most]
         return Candidates(terms, retriever.load_candidates([*best, *dated]), z_scores)
 
     found = collect(by_words, pool)
@@ -122,13 +122,14 @@ def _retrieve_words(
 
 
 def _choose_best(
-    terms: QueryTerms, by_words: Mapping[int, float], z_scores: Mapping[int, float] | None, weights: Weights
+    terms: QueryTerms, by_words: Mapping[int, float], z_scores: Mapping[int, float] | None, weights: Weights, pool: int
 ) -> list[int]:
     """Return the candidates of both retrievers by the two factors that count most, best first: what comes last here
-    comes first by no other factor, and need not be read."""
+    comes first by no other factor, and need not be read. What words alone did not find may have been the next."""
     similarity = z_scores or {}
+    others = min(by_words.values()) if len(by_words) >= pool else 0.0
     odds = {
-        number: weights.lexical * share_of(terms, by_words.get(number, 0.0))
+        number: weights.lexical * share_of(terms, by_words.get(number, others))
         + weights.dense * similarity.get(number, UNKNOWN_Z_SCORE)
         for number in (*by_words, *similarity)
     }
