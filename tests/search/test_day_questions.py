@@ -83,6 +83,33 @@ def test_a_verb_and_a_day_are_enough_to_ask(home: Path, question: str) -> None:
     assert all(hit.score < 0.4 for hit in hits[1:])
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what did we decide last week?",
+        "which decisions were made last week?",
+        "was haben wir letzte Woche entschieden?",
+        "Welche Entscheidungen haben wir letzte Woche getroffen?",
+    ],
+)
+def test_every_decision_of_the_days_is_found_and_what_is_open_is_not_one(home: Path, question: str) -> None:
+    decisions = (
+        "Decision (atlas): we keep the worker pool, because it is not the bottleneck.",
+        "Entscheidung (Garten): Tropfschlauch statt Sprinkler.",
+        "Invoices take 0.2 s now. We settled on typst.",
+    )
+    others = (
+        "Open question: do we keep old invoices as they are? Legal must decide.",
+        "Deployed 4.19.0, approved by Mika.",
+        "Die Bretter sind abgeholt.",
+    )
+    entries = [(on_day(2 + place), text) for place, text in enumerate([*decisions, *others])]
+    with remember_at(home, entries) as memory:
+        hits = memory.home.search(question).hits
+    assert {text for text in decisions if any(text in hit.text for hit in hits[:3])} == {*decisions}
+    assert all(hit.score >= 0.3 for hit in hits[:3])
+
+
 def test_where_no_entry_is_of_the_days_asked_about_no_other_is_likely(home: Path) -> None:
     with remember_at(home, [(on_day(2), "Ann called.")]) as memory:
         memory.call("update_world", {"topic": "team", "content": "We meet to decide on plans every Monday."})

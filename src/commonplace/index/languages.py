@@ -158,20 +158,49 @@ LIGHT_VERBS = """
     usare usiamo avere ha abbiamo fare fa facciamo volere vuole piacere sapere sa andare
     использовать использует используем иметь имеет делать делает хотеть хочет любить любит знать знает находится
 """
-# What people ask for of a day without saying on what: `what did we agree on yesterday?`. What answers may not have the
-# verb that was asked with.
-DAY_QUESTION_VERBS = """
-    agree agreed agreeing agreement decide decided deciding decision decisions discuss discussed talk talked conclude
-    concluded settle settled choose chose chosen resolve resolved plan planned learn learned learnt
-    decidimos decidido acordamos acordado hablamos
-    decide decidez decidions convenu discute
-    combinamos falamos
-    entschieden beschlossen vereinbart besprochen
-    deciso concordato discusso
-    решили договорились обсуждали обсудили выбрали решено
+# What people ask for of a day without saying on what: `what did we agree on yesterday?`. Each list has one meaning,
+# in any language; an answer has a word of the same list.
+DAY_QUESTION_VERBS = (
+    """
+    agree agreed agreeing agreement agreements decide decided deciding decision decisions conclude concluded settle
+    settled choose chose chosen resolve resolved
+    decidimos decidido decidio decidieron decision decisiones acordamos acordado acordo acuerdo acuerdos elegimos
+    decide decidez decidions decisions convenu choisi
+    decidiu decidiram decisao decisoes combinamos combinado escolhemos
+    entschieden entscheidung entscheidungen beschlossen beschluss beschlusse vereinbart vereinbarung
+    deciso decisione decisioni concordato scelto
+    besloten besluit besluiten beslissing
+    решили решение решения договорились договоренность выбрали решено
     तय फैसला निर्णय
-    قررنا اتفقنا ناقشنا
-    决定 決定 讨论 討論 商定 同意 決め 결정
+    قررنا قرار قرارات اتفقنا اتفاق
+    决定 決定 商定 同意 决议 約定 约定 選んだ 選択 决策 決め 決ま 결정 합의
+    """,
+    """
+    discuss discussed discussing discussion talk talked spoke spoken
+    hablamos discutimos
+    discute parle
+    falamos conversamos
+    besprochen diskutiert geredet
+    discusso parlato
+    besproken
+    обсуждали обсудили говорили
+    चर्चा
+    ناقشنا تحدثنا
+    讨论 討論 谈了 話し 논의
+    """,
+    """
+    plan planned planning plans planeamos planejamos prevu geplant planung pianificato gepland
+    планировали 计划 計画 계획
+    """,
+    """
+    learn learned learnt learning aprendimos appris aprendemos gelernt imparato geleerd
+    узнали выучили 学到 学んだ 배운
+    """,
+)
+# Verbs that say no more than such a noun beside them: `which decisions did we take?`
+NOUN_VERBS = """
+    make made making take took taken reach reached
+    tomamos tomado prises pris prendre tomadas getroffen gefallen gefasst prese preso genomen приняли
 """
 
 # What is removed from scripts without spaces, longest first.

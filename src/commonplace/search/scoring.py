@@ -14,7 +14,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ..embedding.base import Embedder, MaxSimEmbedder
+from ..facts.cues import has_cue
+from ..facts.statements import list_sentences
 from ..facts.tasks import has_open_task
+from ..facts.words import fold
 from ..formats.passages import embedding_text
 from ..formats.timestamps import parse_day
 from ..index.base import UNREAD, Candidate
@@ -29,7 +32,7 @@ from .coverage import AskedWord, Coverage, has_words, measure_coverage, split_qu
 from .dates import NO_DATES, QueryDates, asks_about_now, date_proximity, names_days_within
 from .past_questions import asks_about_past
 from .subjects import Subject, answers_of_another, find_subject, select_clauses
-from .words import QueryWords, is_question
+from .words import QueryWords, has_any_word, is_question, list_asked_meanings
 
 
 class Weights(NamedTuple):
@@ -432,14 +435,21 @@ def select_open_tasks(rows: Sequence[ScoredHit]) -> list[ScoredHit]:
 
 
 def answer_open_question(rows: Sequence[ScoredHit], question: str) -> list[ScoredHit]:
-    """Put those hits of a day first that have the verb of a question like `what did we decide yesterday?`: they are
-    right. Where none has it, any of them may answer, in other words or in another language."""
+    """Put those hits of a day first that say what a question like `what did we decide yesterday?` asks for: they are
+    right. Where none says it, those with its verb are, or else any of them, in other words or in another language."""
+    asked = list_asked_meanings(question)
     verbs = QueryWords(question)
-    with_verb = [row for row in rows if any(term in verbs.index(row.hit.text) for term in verbs.terms)]
-    if not with_verb:
+    right = [row for row in rows if any(_says(row.hit.text, words) for words in asked)]
+    right = right or [row for row in rows if any(term in verbs.index(row.hit.text) for term in verbs.terms)]
+    if not right:
         return [_favour(row, _SAME_DAY_ODDS) for row in rows]
-    return put_first(
-        [_favour(row, _SAME_VERB_ODDS) for row in with_verb], [row for row in rows if row not in with_verb]
+    return put_first([_favour(row, _SAME_VERB_ODDS) for row in right], [row for row in rows if row not in right])
+
+
+def _says(text: str, words: frozenset[str]) -> bool:
+    """Return whether a sentence of a text has one of the words, and leaves nothing open."""
+    return has_any_word(text, words) and any(
+        has_any_word(sentence, words) and not has_cue(fold(sentence), "open") for sentence in list_sentences(text)
     )
 
 

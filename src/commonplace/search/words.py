@@ -26,6 +26,7 @@ from ..index.languages import (
     KOREAN_PARTICLES,
     KOREAN_STOP_WORDS,
     LATIN,
+    NOUN_VERBS,
     SPACED_LATIN,
     STOP_WORDS,
 )
@@ -132,8 +133,22 @@ def has_content(text: str, *, is_coming: bool = False) -> bool:
 
 def has_subject(text: str, *, is_coming: bool = False) -> bool:
     """Return whether a question about a day also names a subject: `what did we decide` has a verb, but no subject."""
-    ignored = _list_day_question_words(is_coming=is_coming) | folded_words(DAY_QUESTION_VERBS)
+    ignored = _list_day_question_words(is_coming=is_coming)
+    if asked := list_asked_meanings(text):
+        ignored = ignored.union(folded_words(NOUN_VERBS), *asked)
     return _has_other_words(text, ignored)
+
+
+def list_asked_meanings(text: str) -> list[frozenset[str]]:
+    """Return the lists of words that a question about a day has a word of, such as those for what was decided."""
+    return [words for words in map(folded_words, DAY_QUESTION_VERBS) if has_any_word(text, words)]
+
+
+def has_any_word(text: str, words: frozenset[str]) -> bool:
+    """Return whether a text has one of the words, in a script without spaces as a part of a run."""
+    return any(
+        any(word in run for word in words) if is_unspaced else run in words for run, is_unspaced in split_runs(text)
+    )
 
 
 def _has_other_words(text: str, ignored: frozenset[str]) -> bool:
