@@ -81,6 +81,26 @@ def test_long_keys_lose_their_ends_before_others_go_unnamed(memory: Memory) -> N
     assert all(f"key {number} of a long name" in at_800 for number in range(40))
 
 
+def test_a_preference_for_which_there_is_room_is_never_cut(memory: Memory) -> None:
+    for key, category, value in (
+        ("name", "user_info", "Nora Lindqvist"),
+        ("role", "user_info", "backend developer, two small kids, works 8 to 15"),
+        ("answers", "preferences", "short; code first, no explanation unless asked"),
+        ("language", "preferences", "English in code and commits, German in chat"),
+    ):
+        memory.call("MemoryTool", {"op": "setGlobal", "key": key, "value": value, "category": category})
+    memory.call("reflect", {"content": "\n".join(f"- Lesson {number} of the shop." for number in range(30))})
+    memory.call("write_session_handoff", {"content": "Search: branch feat/pg-search, migration 0117 written, not run."})
+    memory.call("scratch_note", {"mode": "replace", "content": "- [ ] release with goreleaser"})
+    for number in range(20):
+        memory.call("remember", {"content": f"Entry {number} is about unaccent on production."})
+    memory.call("write_memory", {"key": "shop refund rounding", "content": "Per line, half up, as agreed on 3 March."})
+    memory.call("update_world", {"topic": "shop", "content": "Some facts here. " * 20})
+    for budget in range(400, 800, 10):
+        sections = memory.context(user="nora", channel="ship", budget=budget).receipt["sections"]
+        assert [section["cut"] for section in sections if section["title"] == "Memory Context"] == [[]], budget
+
+
 def test_no_budget_shows_a_fact_without_the_one_that_replaced_it(memory: Memory, clock: FrozenClock) -> None:
     memory.call("remember", {"content": "The release date is 12 October."})
     for number in range(20):

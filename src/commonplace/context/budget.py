@@ -122,10 +122,11 @@ class Section:
         return self
 
     def _fit_items(self, room: float) -> tuple[list[Part], list[Cut]]:
-        fit = _share_fairly if self.sharing == "fair" else _fill_in_order
         room -= self._group_cost
-        whole = sum(item.cost for item in self.items)
-        return fit(self.items, whole if isclose(room, whole) else room)  # what fits exactly is not cut by rounding
+        if isclose(room, sum(item.cost for item in self.items)):  # what fits exactly is not cut by rounding
+            return _collect(self.items, [(item, item.fit(item.cost)) for item in self.items])
+        fit = _share_fairly if self.sharing == "fair" else _fill_in_order
+        return fit(self.items, room)
 
 
 def _share_fairly(items: Sequence[Item], room: float) -> tuple[list[Part], list[Cut]]:
