@@ -36,7 +36,7 @@ def test_an_entry_of_the_last_days_carries_what_replaced_it(memory: Memory, cloc
     remember_later(memory, clock)
     day = f"{clock():%Y-%m-%d}"
     line = line_of(memory.context().text, "12 October")
-    assert f'[no longer: "{OLD}"; now: "{NEW}" (agents/main/memory/daily/{day}.md#L5-L5)] {OLD}' in line
+    assert line == f'[no longer: "{OLD}"; now: "{NEW}" (agents/main/memory/daily/{day}.md#L5-L5)] Ann brings cake.'
     assert "no longer" not in line_of(memory.context().text, "## 09:00\n26 October")
 
 

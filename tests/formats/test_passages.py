@@ -16,6 +16,7 @@ from commonplace.formats.passages import (
     shorten_transcript,
     split_line,
     split_page,
+    titles_above,
 )
 from commonplace.model import Record, Skill
 
@@ -179,3 +180,20 @@ def test_a_section_that_is_there_twice_has_the_lines_of_each_place() -> None:
     passages = split_page(text)
     assert [part.start for part in passages if "8443" in part.text] == [3, 7, 13]
     assert all("\n".join(lines[part.start - 1 : part.end]) == part.text for part in passages)
+
+
+def test_a_heading_in_an_entry_of_a_day_is_not_above_the_entries_after_it() -> None:
+    page = "# 2026-03-14\n\n## 09:26\n\n# Billing\n\nIt crashed.\n\n## 10:00\n\nBought a plant.\n"
+    crash, plant = split_page(page, "2026-03-14")[-2:]
+    assert "Billing" in crash.hint
+    assert crash.lead == "Billing"
+    assert "Billing" not in plant.hint
+    assert plant.lead == ""
+    assert titles_above(page, 7) == ("Billing",)
+    assert titles_above(page, 11) == ()
+
+
+def test_on_a_page_that_is_no_day_times_are_below_their_heading() -> None:
+    page = "# Fair\n\n## 09:30\n\nDoors open.\n\n# Dinner\n\n## 19:00\n\nSoup.\n"
+    assert titles_above(page, 5) == ("Fair",)
+    assert titles_above(page, 11) == ("Dinner",)

@@ -1,7 +1,7 @@
 """Remarks on lines of a context that may not hold: replaced by a newer one, over, or pinned to a file that changed.
 
-A remark is in brackets before its line, so that a line that is cut still has it. What was recalled for a query has its
-remarks already.
+A remark is in brackets before its line, so that a line that is cut still has it. A sentence that its remark quotes is
+left out of the line. What was recalled for a query has its remarks already.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
+from typing import NamedTuple
 
 from ..caching import cache_within
 from ..formats.blocks import strip_annotations
@@ -36,7 +37,14 @@ from .replaced import describe_replacements, find_replaced
 
 _LIST_MARK = lazy_pattern(r"\s*(?:(?:[-*+•>]|\d{1,3}[.)]|#{1,6})\s+)*(?:\[[ xX]\]\s+)?")
 _ANY_DAY = date(2026, 1, 1).toordinal()
-Remarks = dict[int, list[str]]  # by the line of a text, counted from 0
+
+
+class Remark(NamedTuple):
+    words: str
+    quoted: str = ""  # the sentence of the line that the words quote as a whole
+
+
+Remarks = dict[int, list[Remark]]  # by the line of a text, counted from 0
 
 
 class RemarkedSections:
@@ -95,11 +103,22 @@ def _write(text: str, remarks: Remarks) -> str:
     if not remarks:
         return strip_annotations(text)
     lines = strip_annotations(text).split("\n")
-    for number, words in remarks.items():
+    for number, of_line in remarks.items():
         mark = _LIST_MARK.match(lines[number])
         start = mark.end() if mark else 0
-        lines[number] = f"{lines[number][:start]}[{quote_line('; '.join(words))}] {lines[number][start:]}"
+        words = quote_line("; ".join(remark.words for remark in of_line))
+        rest = _leave_out(lines[number][start:], of_line)
+        lines[number] = f"{lines[number][:start]}[{words}]{rest}"
     return "\n".join(lines)
+
+
+def _leave_out(line: str, remarks: Sequence[Remark]) -> str:
+    """Return a line, after a space, without the sentences that its remarks quote."""
+    for remark in remarks:
+        if remark.quoted:
+            before, found, after = line.partition(remark.quoted)
+            line = " ".join(filter(None, (before.rstrip(), after.lstrip()))) if found else line
+    return f" {line}" if line else ""
 
 
 # What replaced a line.
@@ -117,9 +136,12 @@ def _add_versions(
     replaced = find_replaced(home, viewer, texts, only_approved=only_approved, catches_up=catches_up)
     for number, replacements in replaced.items():
         for each, words in describe_replacements(texts[number], replacements):
-            is_done = each.link.kind == "done"
-            remark = f"done: {describe_successor(each).citation}" if is_done else words
-            remarks[number].setdefault(each.older.statement.first_line, []).append(remark)
+            older = each.older.statement
+            if each.link.kind == "done":
+                remark = Remark(f"done: {describe_successor(each).citation}")
+            else:
+                remark = Remark(words, older.text if f'"{older.text}";' in words else "")
+            remarks[number].setdefault(older.first_line, []).append(remark)
 
 
 # What is over, and what changed since.
@@ -156,11 +178,11 @@ def _add_marks(home: Home, texts: Sequence[ShownText], remarks: Sequence[Remarks
     check = PinCheck(home.repository) if home.repository else None
     for number, text in enumerate(texts):
         for line, words in _find_over(text, pages, number, today):
-            remarks[number].setdefault(line, []).append(words)
+            remarks[number].setdefault(line, []).append(Remark(words))
         for line, words in _find_stale(check, text, pages, number) if check else ():
-            remarks[number].setdefault(line, []).append(words)
+            remarks[number].setdefault(line, []).append(Remark(words))
         for line, words in _find_other_branches(home, text):
-            remarks[number].setdefault(line, []).append(words)
+            remarks[number].setdefault(line, []).append(Remark(words))
 
 
 def _find_over(text: ShownText, pages: _DatedPages, number: int, today: int) -> Iterator[tuple[int, str]]:

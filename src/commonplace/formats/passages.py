@@ -24,7 +24,9 @@ from . import blocks, frontmatter, records
 from .blocks import find_moment, is_annotation_line, is_day_or_time, strip_annotations
 from .structure import (
     DAY_HEADING_PATTERN,
+    DAY_LEVEL,
     ENTRY_HEADING_PATTERN,
+    ENTRY_LEVEL,
     FOOTER_START,
     LineCounter,
     Mark,
@@ -47,19 +49,39 @@ _DEEPEST_LEVEL = 6  # of headings
 _MAX_HINT_CHARS = 2_000  # a hint is repeated in every passage, so a long title would be costly
 
 
+class HeadingStack:
+    """The headings above a line, outermost first, with the level and the title of each.
+
+    An entry of a day is below the heading of the day alone: a heading in another entry says nothing of it.
+    """
+
+    def __init__(self) -> None:
+        self.above: list[tuple[int, str]] = []
+        self._day: list[tuple[int, str]] | None = None  # of a daily page, its heading; else empty
+
+    def push(self, level: int, title: str) -> None:
+        """Go on below a heading."""
+        if self._day is None:
+            self._day = [(level, title)] if level == DAY_LEVEL and is_day_or_time(title) else []
+        outer = self.above
+        if self._day and level == ENTRY_LEVEL and is_day_or_time(title):
+            outer = self._day
+        self.above = [*(each for each in outer if each[0] < level), (level, title)]
+
+
 def split_page(text: str, name: str = "", *, by_item: bool = True) -> list[Passage]:
     """Return the passages of a handwritten, daily or summary page called `name`; with `by_item`, a list of facts has
     one for each of its items."""
     lines = text.split("\n")
     passages: list[Passage] = []
-    headings: list[tuple[int, str]] = []  # level and title of those above the current line, outermost first
+    headings = HeadingStack()
     head = frontmatter.split(text)[0]
     page_tags = read_page_tags(head)
     line = head.count("\n") + 1
     end = len(lines) + 1
     for first, after, landmark in chain(_landmarks(text), [(end, end, None)]):
         if first > line:
-            titles = tuple([title for _, title in headings])
+            titles = tuple([title for _, title in headings.above])
             section = "\n".join(lines[line - 1 : first - 1])
             parts = _split_section(section, _continues_line(lines, line), name, titles, page_tags, by_item)
             passages += [_move(part, line - 1) for part in parts]
@@ -67,7 +89,7 @@ def split_page(text: str, name: str = "", *, by_item: bool = True) -> list[Passa
             notes = _split_block(lines, landmark, name, by_item=by_item)
             passages += [part._replace(tags=_join_tags(part, page_tags)) for part in notes]
         elif landmark:
-            headings = [*(each for each in headings if each[0] < landmark.level), (landmark.level, landmark.title)]
+            headings.push(landmark.level, landmark.title)
         line = after
         if len(passages) > MAX_PASSAGES:
             break  # one more than the limit, so that the caller notices
@@ -141,14 +163,12 @@ def choose_titles(headings: Sequence[PlacedTitles], line: int) -> tuple[str, ...
 def list_titles(text: str) -> tuple[PlacedTitles, ...]:
     """Return the lines from which on other headings are above, with these. On a daily page there are few."""
     count = LineCounter(text)
-    above: list[tuple[int, str]] = []  # the level and the title of each
+    stack = HeadingStack()
     headings: list[PlacedTitles] = []
     for mark in find_marks(text):
         if mark.kind == "heading" and not mark.fenced:
-            title = mark.title
-            above = [each for each in above if each[0] < mark.level]
-            above.append((mark.level, "" if is_day_or_time(title) else title))
-            titles = tuple(title for _, title in above if title)
+            stack.push(mark.level, mark.title)
+            titles = tuple(title for _, title in stack.above if not is_day_or_time(title))
             if titles != (headings[-1][1] if headings else ()):
                 headings.append((count.line(mark.start), titles))
     return tuple(headings)

@@ -58,7 +58,7 @@ from .visibility import (
     render_sqlite,
 )
 
-SCHEMA_VERSION = 21  # covers the tables, and how `facts/` reads the statements that are stored
+SCHEMA_VERSION = 22  # covers the tables, and how `facts/` reads the statements that are stored
 _CACHE_KILOBYTES = 16_000  # page cache per connection: passages are scattered over the file
 _LOCK_TIMEOUT_SECONDS = 2.0  # wait for another writer; then the answer is marked stale
 _TABLES = """
