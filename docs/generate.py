@@ -168,7 +168,7 @@ assert context.receipt["tokens"] <= 800
 m.call("remember", {"content": "We deploy on Thursdays."})
 
 assert "Thursdays" in str(m.recall_for("on which day do we deploy?"))
-assert str(m.recall_for("on which day do we deploy?")) == ""    # given already
+assert str(m.recall_for("on which day do we deploy?")) == ""  # given already
 """,
     "run": """
 action = {"tool": "MemoryTool", "arguments": {"op": "setGlobal", "key": "city", "value": "Bern"}}
