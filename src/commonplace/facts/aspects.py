@@ -15,14 +15,12 @@ from .claims import split_clauses
 from .cues import has_cue
 from .relations import Relation
 from .statements import Statement
-from .states import compare_states, is_about, strip_articles
-from .value_words import ARTICLES, NAMING, PREPOSITIONS, STATES
+from .states import strip_articles
+from .value_words import ARTICLES, PREPOSITIONS, STATES
 from .words import (
     content_stems,
     fold,
-    is_month_or_day,
     is_number,
-    is_unspaced,
     join_phrases,
     list_capitalised,
     phrase_pattern,
@@ -33,7 +31,6 @@ from .words import (
     word_sets,
 )
 
-_ABSENCE = phrase_pattern("distinctions", "ABSENCE")
 _PROMOTION = phrase_pattern("distinctions", "PROMOTION")
 _RESIGNATION = lazy_pattern(
     r"\S+(?: \S+)? (?:has |have |hat |haben |ha |han |a |ont )?(?:just )?(?:resigned|quit|retired|gekündigt"
@@ -43,12 +40,10 @@ _UPGRADE = lazy_pattern(
     r"\b(?:up|down)grad(?:ed|es|ing) (?:\S+ ){0,4}?to (?P<product>[^\W\d][\w+#-]*) v?\d"
     r"|\bauf (?P<produkt>[^\W\d][\w+#-]*) v?\d\S* (?:aktualisiert|angehoben|umgestellt|gehoben)"
 )
-_RENAMING = phrase_pattern("distinctions", "RENAMING")
 _MOVE = lazy_pattern(r"\b(?:moved|moves|relocated|transferred|umgezogen|zieht)\b")
 _VERSION = lazy_pattern(r"(?<=[^\W\d_] )v?\d+(?:\.\d+)+\b")
 _OWNED = lazy_pattern(r"(?:and |but )?(?:his|her|their|its) (?P<thing>\w+)", re.IGNORECASE)
 _LIKES = word_set("distinctions", "LIKES")
-_BORN = word_set("distinctions", "BORN")
 _HAVE = word_set("distinctions", "HAVE")
 _ROLE_KINDS = ("be", "own")
 _ROLE_PREPOSITIONS = word_set("distinctions", "ROLE_PREPOSITIONS")
@@ -69,7 +64,6 @@ _MIN_WORDS = 2
 # Not `since today`, which goes on.
 NOT_SINCE = "".join(f"(?<!{word} )" for word in read_list("days", "SINCE").split())
 _PART_OF_DAY = phrase_pattern("days", "PART_OF_DAY")
-_BRACKETS = lazy_pattern(r"\(([^()]*)\)")
 _MONTH = lazy_pattern(NOT_SINCE + join_phrases("days", "MONTH"))
 _FIXED = lazy_pattern(
     r"(?:corrigée?s?|réparée?s?|résolue?s?|corregid[oa]s?|arreglad[oa]s?|resuelt[oa]s?|corrigid[oa]s?|consertad[oa]s?"
@@ -82,20 +76,16 @@ CLOCK = lazy_pattern(
 _WEEKLY = phrase_pattern("days", "WEEKLY")
 
 
-def are_of_other_aspects(older: Statement, newer: Statement, *, has_one_subject: bool) -> bool:
+def are_of_other_aspects(older: Statement, newer: Statement) -> bool:
     """Return whether the newer statement is about a different side of the same thing than the older one."""
     old = older.folded
     new = newer.folded
     first_clause = fold(split_clauses(newer.text)[0]) if newer.words else ""
-    if not has_one_subject and _ABSENCE.search(first_clause) and not _ABSENCE.search(old):
-        return True
     if _PROMOTION.search(new) and not _may_tell_role(older):
         return True
     if _RESIGNATION.fullmatch(first_clause.rstrip(".!。")) and not _may_tell_work(older):
         return True
-    if _upgrades_another(older, new) or _moves_version(old, new) or _is_renamed_as_subject(older, newer):
-        return True
-    if not _BORN.isdisjoint(older.words) and _BORN.isdisjoint(newer.words):
+    if _upgrades_another(older, new) or _moves_version(old, new):
         return True
     return _is_liked(older, newer) or _is_of_owned(older, newer) or _have_other_things(older, newer)
 
@@ -126,14 +116,6 @@ def _upgrades_another(older: Statement, new: str) -> bool:
 def _moves_version(old: str, new: str) -> bool:
     """Return whether the older statement gives a version, and the newer one says where something moved."""
     return bool(_VERSION.search(old) and _MOVE.search(new)) and not _VERSION.search(new)
-
-
-def _is_renamed_as_subject(older: Statement, newer: Statement) -> bool:
-    """Return whether the newer statement gives something a new name, and the older one is not about its name."""
-    is_renaming = _RENAMING.search(newer.folded) is not None and not is_unspaced(older.words[0])
-    if not is_renaming or not NAMING.isdisjoint(older.words):
-        return False
-    return any(is_about(older.words, (word,)) for word in newer.words)
 
 
 def _is_liked(older: Statement, newer: Statement) -> bool:
@@ -189,18 +171,11 @@ def have_other_predicates(older: Statement, newer: Statement) -> bool:
         return False
     new = _read_predicate(said[at:])
     old = _read_predicate(before[at:])
-    if not old or not new or not old.rest.isdisjoint(new.rest) or _changes_state(older, newer):
+    if not old or not new or not old.rest.isdisjoint(new.rest):
         return False
     if not new.verb or not old.verb:
         return new.verb != old.verb and old.preposition != new.preposition
     return old.verb != new.verb and not any(old.verb in group and new.verb in group for group in _GROUPS)
-
-
-def _changes_state(older: Statement, newer: Statement) -> bool:
-    """Return whether a verb of the newer statement changes the state that the older one tells of: `wohnt in`, `ist nach
-    … gezogen`."""
-    verdict = compare_states(older.text, newer.text, says_change=True)
-    return verdict is not None and verdict[0] != "other"
 
 
 def _leave_out_adverbs(statement: Statement) -> list[str]:
@@ -241,25 +216,13 @@ def are_of_other_days(older: Statement, newer: Statement) -> bool:
     new = newer.folded
     if _PART_OF_DAY.search(old) and _PART_OF_DAY.search(new):
         return True
-    if _are_dated(old, new) or (_FIXED.match(old) and _FIXED.match(new)):
+    if _FIXED.match(old) and _FIXED.match(new):
         return True
     if "change" in newer.cues:
         return False
     if _MONTH.search(new) and not _MONTH.search(old):
         return True
     return not newer.label and "weak change" not in newer.cues and _give_other_times(old, new)
-
-
-def _are_dated(old: str, new: str) -> bool:
-    """Return whether each has another date in brackets."""
-    dates = [_read_date_in_brackets(text) for text in (old, new)]
-    return dates[0] != dates[1] and all(any(map(is_month_or_day, words)) for words in dates)
-
-
-def _read_date_in_brackets(text: str) -> list[str]:
-    """Return the words of the last brackets with a number."""
-    bracketed = [words for words in _BRACKETS.findall(text) if any(map(str.isdigit, words))]
-    return [*split_words(bracketed[-1])] if bracketed else []
 
 
 def _give_other_times(old: str, new: str) -> bool:

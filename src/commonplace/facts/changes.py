@@ -29,7 +29,7 @@ from .frames import Frame, align, differs_in_subject
 from .links import Link
 from .relations import FIRST_PERSON, YOU, find_relation
 from .statements import Statement
-from .value_words import CHARGES, EVENT_WORDS, NEGATIONS, OURS, PLANS, ROLES, STATES, VAGUE_STARTS
+from .value_words import CHARGES, EVENT_WORDS, NEGATIONS, OURS, ROLES, STATES, VAGUE_STARTS
 from .words import (
     compile_pattern,
     fold,
@@ -56,10 +56,8 @@ _MIN_ROOT = 3  # letters that two forms of a verb have in common
 _AGAIN = phrase_pattern("changes", "AGAIN")
 _TODAY = phrase_pattern("changes", "TODAY")
 _MAX_TOPICS_OF_PLAN = 4  # of what a single word takes back
-_TOOLS = word_set("changes", "TOOLS")
 _CHANGES = frozenset(("change", "weak change", "retraction", "resolution"))
 _INDEFINITE = word_set("changes", "INDEFINITE")
-_PLAN_STEMS = frozenset(map(stem, PLANS))
 _NOUN_MARKS = word_set("changes", "NOUN_MARKS")
 _UNSPACED_OBJECT = lazy_pattern("[^、，。]{1,8}を|^[^不，。]{1,6}不[^再，。]{1,6}了|^[^，。]{1,6}(?:戒|放弃|取消)")
 _RENAMED = lazy_pattern(r"\brenamed (?:the |our )?(?:\w+ )??(?P<old>[\w.-]+) (?:to|into) (?P<new>[\w.-]+)")
@@ -264,7 +262,7 @@ def _has_as_value(older: Statement, replaced: frozenset[str]) -> bool:
     if all(map(is_amount, replaced)):
         return False
     is_whole = any(claim.is_closed and claim.value == replaced for claim in claims)
-    return is_whole or _has_name(older.text, replaced) or not _TOOLS.isdisjoint(older.words)
+    return is_whole or _has_name(older.text, replaced)
 
 
 def _show(topics: frozenset[str]) -> str:
@@ -360,8 +358,7 @@ def _adds_verb(head: frozenset[str], named: frozenset[str], newer: Claim) -> boo
     added = named - head
     if newer.numbers and len(added) == len(head - named) == 1 and len(head & named) > 1:  # `holds 30`, `fits 45`
         return True
-    is_plan = bool(added) and added <= _PLAN_STEMS  # `the dentist's appointment`
-    return named > head and (is_plan or (len(added) == 1 and bool(newer.goal or newer.numbers)))
+    return named > head and len(added) == 1 and bool(newer.goal or newer.numbers)
 
 
 def replaces_other(older: Statement, newer: Statement) -> bool:

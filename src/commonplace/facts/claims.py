@@ -163,23 +163,6 @@ def _read_claim(clause: str) -> Claim:
     return Claim(tuple(heads), said, numbers, _find_units(value), goal, is_closed, _has_place(clause, value))
 
 
-def read_claim_about(text: str, head: frozenset[str]) -> Claim | None:
-    """Return what a note says of something that it begins with, whatever verb follows; None if it does not begin with
-    it: `Key for the bike shed hangs in the hall` is about the key for the bike shed, as another note has it."""
-    words = split_words(mark_cues(fold(text), _CHANGES, " "))
-    topics: set[str] = set()
-    for at, word in enumerate(words):
-        topics |= find_topics([word])
-        if not topics <= head:
-            return None
-        if topics == head:
-            value = words[at + 1 :]
-            said = find_topics([word for word in value if word not in list_all_verbs()])
-            numbers = frozenset(filter(is_amount, value))
-            return Claim((head,), said - head, numbers, _find_units(value), "", True, _has_place(text, value))
-    return None
-
-
 def _strip_pronouns(words: list[str]) -> list[str]:
     """Return the words that name a subject: none if it is `I` or `they`; of `我们的房东`, what follows the pronoun."""
     if PRONOUNS.isdisjoint(words) or (words[0] != _FRENCH_WE and PRONOUNS.intersection(words) == {_FRENCH_WE}):

@@ -23,10 +23,7 @@ from .words import (
 
 _TO_DO = phrase_pattern("labels", "TO_DO")
 _SEVERAL = MANY_VALUED_NOUNS | word_set("labels", "SEVERAL")
-_UNSPACED_SEVERAL = lazy_pattern("过敏|症状|用药|依赖|食材|アレルギー|症状|服用|依存|材料")
 _EVENTS = word_set("labels", "EVENTS")
-_UNSPACED_EVENT = lazy_pattern("故障|事故|事件|障害|不具合")
-_SINGULAR = word_set("labels", "SINGULAR")
 # Other plurals than those with an `s`.
 _PLURAL = lazy_pattern(
     r"\w*(?:ideen|fragen|(?:ung|heit|keit|schaft|ion|tät)en|[gmt]ien|bücher|filme|fehler|wünsche|aufgaben|medikamente|zutaten"
@@ -48,10 +45,9 @@ def collect_things(older: Statement, newer: Statement) -> bool:
         return True
     words = split_words(newer.label)
     noun = _find_noun(words)
-    if noun in _EVENTS or _UNSPACED_EVENT.search(newer.label):
+    if noun in _EVENTS:
         return True
-    is_several = noun in _SEVERAL or bool(_UNSPACED_SEVERAL.search(newer.label))
-    if not is_several and not _TO_DO.search(newer.label) and not _is_plural(noun):
+    if noun not in _SEVERAL and not _TO_DO.search(newer.label) and not _is_plural(noun):
         return False
     if all(is_amount(value[0]) for value in values if value):  # `Tests: 412`
         return False
@@ -85,6 +81,6 @@ def _find_noun(words: list[str]) -> str:
 
 def _is_plural(noun: str) -> bool:
     """Return whether a noun is a plural, as far as its ending tells."""
-    if not noun.isalpha() or len(noun) < _MIN_PLURAL_CHARACTERS or noun in _SINGULAR:
+    if not noun.isalpha() or len(noun) < _MIN_PLURAL_CHARACTERS:
         return False
     return (noun.endswith("s") and not noun.endswith(_NO_PLURALS)) or _PLURAL.fullmatch(noun) is not None

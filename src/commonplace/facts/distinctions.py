@@ -122,7 +122,7 @@ def are_told_apart(older: Statement, newer: Statement, *, has_one_subject: bool 
         return False
     if _are_of_other_cases(older, newer) or _is_of_relative(older, newer) or _have_other_numbers(older, newer):
         return True
-    if _are_for_other_things(older, newer) or are_of_other_aspects(older, newer, has_one_subject=has_one_subject):
+    if _are_for_other_things(older, newer) or are_of_other_aspects(older, newer):
         return True
     if "open" in older.cues:
         return False
@@ -343,8 +343,7 @@ def _name_other_things(older: Statement, newer: Statement) -> bool:
         return True
     if added:
         return not added <= set(older.stems)
-    is_part = bool(missing) and old[-1] in missing and not _has_preposition(older)
-    return is_part and not missing <= set(newer.stems)
+    return bool(missing) and old[-1] in missing and not missing <= set(newer.stems)
 
 
 def _read_subject(statement: Statement) -> tuple[str, ...]:
@@ -375,11 +374,6 @@ def _find_clause(text: str, words: tuple[str, ...]) -> int:
             if first[: len(words) - at] == words[at:]:
                 return at
     return 0
-
-
-def _has_preposition(statement: Statement) -> bool:
-    relation = statement.relation
-    return relation is not None and any(word in PREPOSITIONS for word in statement.words[: relation.at])
 
 
 def _share_stems_alone(older: Statement, newer: Statement) -> bool:

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import chain, product
+from itertools import product
 from typing import NamedTuple
 
 from ..caching import cache_within
-from .claims import Claim, read_claim_about, read_first_claim, split_clauses
+from .claims import Claim, read_first_claim, split_clauses
 from .cues import has_cue
 from .links import Link
 from .relations import YOU
@@ -48,7 +48,6 @@ _ALIKE = (
 )
 _UNIQUE_STATES = ("lead", "name")  # of which one thing has one value at a time
 _MAX_VALUE_STEMS = 5
-_MIN_SUBJECT_STEMS = 2  # of what one note is about, and the other begins with
 _MAX_STEMS = 9  # of a note that gives a value
 
 
@@ -73,9 +72,7 @@ def find_new_value(older: Statement, newer: Statement) -> Link | None:
         return None
     if not says_change and len(clauses) == 1:
         return _find_other_value(older, newer)
-    for old, new in chain(
-        product(read_slots(older.text), read_slots(newer.text)), _read_about_each_other(older, newer)
-    ):
+    for old, new in product(read_slots(older.text), read_slots(newer.text)):
         if not old.is_closed or not _may_be_same(old, new) or not _have_one_kind(old, new):
             continue
         is_mentioned = _mentions_elsewhere(old, new, clauses)
@@ -119,18 +116,6 @@ def _may_both_hold(older: Statement, newer: Statement) -> bool:
         return False
     are_used = old.kind == new.kind == "use"
     return are_used or ("to" in older.words[: old.at]) != ("to" in newer.words[: new.at])
-
-
-def _read_about_each_other(older: Statement, newer: Statement) -> Iterator[tuple[Slot, Slot]]:
-    """Yield the slots of two notes, of which one begins with what the other is about, with a verb that is not known."""
-    for claim in read_first_claim(newer.text):
-        if claim.is_closed and claim.heads[0] <= set(older.stems) and len(claim.heads[0]) >= _MIN_SUBJECT_STEMS:
-            other = read_claim_about(older.text, claim.heads[0])
-            yield from product(_read_claim(other, 0), read_slots(newer.text)) if other else ()
-    for claim in read_first_claim(older.text):
-        if claim.is_closed and claim.heads[0] <= set(newer.stems) and len(claim.heads[0]) >= _MIN_SUBJECT_STEMS:
-            other = read_claim_about(newer.text, claim.heads[0])
-            yield from product(read_slots(older.text), _read_claim(other, 0)) if other else ()
 
 
 def _is_talk(statement: Statement) -> bool:

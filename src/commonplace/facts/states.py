@@ -56,7 +56,6 @@ _AFTER_END = r"""(?=$|\ (?:for|permanently|on|in|last|this|yesterday|today|after
     |für|endgültig|am|im|gestern|letzte\w*|définitivement|hier|le|definitivamente|para|el|ayer|ontem
     |навсегда|вчера|है|हैं|في|أمس|اليوم|نهائيا)\b)"""
 _END = lazy_pattern(rf"^(?P<s>\S+(?:\ \S+){{0,4}}?)\ {_ENDED}{_AFTER_END}", re.VERBOSE)
-_ARABIC_END = lazy_pattern(r"^(?:أغلق|أغلقت|توفي|توفيت|مات|ماتت|أفلس|أفلست) (?P<s>\S+(?: \S+){0,3})$")
 _UNSPACED_END = lazy_pattern(
     r"^(?P<s>[^、，。,]{2,14}?)(?:は|が|已经|已|就)*(?:关门|倒闭|停业|关张|去世|閉店|閉業|廃業|倒産|亡くな|他界)"
 )
@@ -223,7 +222,7 @@ def find_ended(text: str) -> tuple[str, ...]:
     for clause in split_clauses(text):
         folded = fold(clause)
         joined = " ".join(split_words(folded))
-        match = _END.match(joined) or _ARABIC_END.match(joined) or _UNSPACED_END.match(folded)
+        match = _END.match(joined) or _UNSPACED_END.match(folded)
         if match:
             ended = strip_articles(split_words(match["s"]))
             return ended if _names_something(ended) else ()

@@ -14,10 +14,9 @@ from typing import Literal, NamedTuple
 
 from ..caching import cache_within
 from ..patterns import lazy_pattern
-from .claims import read_first_claim, split_clauses
+from .claims import split_clauses
 from .forms import Form, compile_forms
 from .links import Link
-from .relations import label_of
 from .statements import Statement
 from .value_words import CHARGES, KIN, TITLES
 from .words import (
@@ -26,7 +25,6 @@ from .words import (
     fold,
     has_kana_or_kanji,
     is_capitalised,
-    read_list,
     read_table,
     split_words,
     word_set,
@@ -81,8 +79,6 @@ class Role(NamedTuple):
 def find_succession(older: Statement, newer: Statement) -> Link | None:
     """Return how the newer statement gives a role of the older one to somebody else, or its holder another role; or how
     it replaces something that somebody has."""
-    if about := _find_new_thing(older, newer):
-        return Link("correction", "says that there is another", about)
     changes = [role for role in read_roles(newer.text) if role.phase in ("gets", "rises", "leaves")]
     for role in read_roles(older.text) if changes else ():
         for change in changes:
@@ -188,45 +184,8 @@ def _are_capitalised(words: Sequence[str], text: str) -> bool:
     return all(not word.isalpha() or word.upper() == word or is_capitalised(word, text) for word in words)
 
 
-@cache_within(250_000)
-def _read_new_thing(text: str) -> tuple[frozenset[str], str] | None:
-    """Return the stems of who has something new and of what it is, with its value; None if there is nothing new."""
-    folded = fold(text).rstrip(".!。")
-    if not any(mark in folded for mark in ("new ", "neu", "nuev", "nouv", "nov", "nuov", "nieuw", "нов")):
-        return None
-    head, _, value = re.sub(r"\s*(?::|,| [–—-] )\s+", " = ", folded, count=1).partition(" = ")
-    joined = f"{' '.join(split_words(head))} = {value}" if value else " ".join(split_words(head))
-    for pattern in _compile_new_things():
-        if match := pattern.match(joined):
-            return frozenset(content_stems(f"{match['h']} {match['t']}".split(" "))), match["v"]
-    return None
-
-
-def _find_new_thing(older: Statement, newer: Statement) -> str:
-    """Return what somebody has another one of, if the older statement is about the previous one."""
-    new = _read_new_thing(newer.text)
-    if not new:
-        return ""
-    about, value = new
-    stems = frozenset(content_stems(split_words(value)))
-    for claim in read_first_claim(older.text):
-        if claim.is_closed and claim.heads[0] == about and stems and not stems <= set(older.stems):
-            return " ".join(sorted(about))
-    label = label_of(older.folded)
-    is_same = bool(label) and frozenset(content_stems(split_words(label))) == about and not stems <= set(older.stems)
-    return label if is_same else ""
-
-
 @cache
 def _compile_forms() -> list[Form[Phase]]:
     forms = read_table("successions", "FORMS")
     table = [(phase, forms[phase]) for phase in _ORDER]
     return compile_forms(table, _SLOTS, _LAST_SLOTS, longest_first=True, is_whole=True)
-
-
-@cache
-def _compile_new_things() -> list[re.Pattern[str]]:
-    forms = compile_forms(
-        [("", read_list("successions", "HAS_NEW"))], _SLOTS, _LAST_SLOTS, longest_first=True, is_whole=True
-    )
-    return [compile_pattern(form.pattern) for form in forms]

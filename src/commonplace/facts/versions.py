@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from ..caching import cache_within
 from ..patterns import lazy_pattern
-from .changes import count_alike, find_change, is_head, read_replaced_topics, replaces_other, says_change
+from .changes import count_alike, find_change, is_head, replaces_other, says_change
 from .claims import read_claims, read_topics, split_clauses
 from .collecting_labels import collect_things
 from .completions import completes, drops, is_task, leaves_open, tells_done
@@ -33,7 +33,6 @@ from .value_words import (
     CASE_PREPOSITIONS,
     CONTEXT_LABELS,
     EVENT_WORDS,
-    FOR,
     FREE_LABELS,
     GENERIC,
     ROLES,
@@ -57,7 +56,6 @@ _GENERIC_WEIGHT = 0.3
 _VAGUE_STARTS = VAGUE_STARTS | word_set("versions", "VAGUE_STARTS")
 _AFTER_NOT = ARTICLES | word_set("versions", "AFTER_NOT")
 _NOT = frozenset(("not", "nicht", "no", "pas", "não", "не", "नहीं", "لا", "ليس"))
-_OWNER_MARKS = FOR | word_set("versions", "OWNER_MARKS")
 _TIMES = frozenset(("date", "clock"))
 _STATE_LINKS: dict[Verdict, tuple[LinkKind, str]] = {
     "changed": ("correction", "says that it changed"),
@@ -136,8 +134,6 @@ def _find_link(older: Statement, newer: Statement, *, is_same_place: bool) -> Li
     if link or _is_prose(older, newer):
         return link
     link = _judge_states(older, newer) or find_succession(older, newer)
-    if not link and is_same_place and "change" in cues:
-        link = _judge_field(older, newer)
     if not link and "change" in cues:
         link = _judge_move(older, newer)
     link = link or find_given_up(older, newer) or find_change(older, newer) or _judge_change(older, newer)
@@ -232,17 +228,6 @@ def _list_letters(label: str) -> list[str]:
 def _is_free(statement: Statement) -> bool:
     """Return whether a label tells nothing of what follows: its last word says what it is, as in `Meeting room`."""
     return content_stems(statement.label.split())[-1] in FREE_LABELS
-
-
-def _judge_field(older: Statement, newer: Statement) -> Link | None:
-    """Return a link where a note about a page says that a line `label: value` on it has another number now."""
-    label = _label_stems(older) - CONTEXT_LABELS or _label_stems(older)
-    old_numbers = set(filter(is_number, older.words))
-    new_numbers = set(filter(is_number, newer.words))
-    if not label or not label <= set(newer.stems) or newer.label or not old_numbers:
-        return None
-    is_other = bool(new_numbers) and old_numbers.isdisjoint(new_numbers) and count_alike(older, newer)
-    return Link("correction", "says that it changed", " ".join(sorted(label))) if is_other else None
 
 
 def _tell_two_stories(older: Statement, newer: Statement) -> bool:
@@ -349,8 +334,6 @@ def _judge_move(older: Statement, newer: Statement) -> Link | None:
     shared = set(subject).intersection(moved)
     if len(shared) < _MIN_SHARE_OF_SUBJECT * max(len(subject), len(moved)):
         return None
-    if shared <= _find_owners(older) and not read_replaced_topics(newer.text):
-        return None
     if not count_alike(older, newer) or have_other_subjects(older, newer):
         return None
     details = [_read_details(each) for each in (older, newer)]
@@ -363,14 +346,6 @@ def _read_details(statement: Statement) -> set[str]:
     """Return the topics after the last number of a statement."""
     at = max((at for at, each in enumerate(statement.stems) if is_number(each)), default=len(statement.stems))
     return set(_topics(statement.stems[at + 1 :]))
-
-
-def _find_owners(statement: Statement) -> set[str]:
-    """Return the stems of the owners of what a statement is about: `the dentist for Max`, `Max's dentist`."""
-    words = statement.words
-    return {stem(word) for mark, word in pairwise(words) if mark in _OWNER_MARKS} | {
-        stem(word) for word, mark in pairwise(words) if mark == "'s"
-    }
 
 
 @cache_within(2_000_000)
