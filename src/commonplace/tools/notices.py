@@ -9,6 +9,7 @@ from __future__ import annotations
 import posixpath
 import re
 import shlex
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property, partial
@@ -39,8 +40,9 @@ from ..index.base import Candidate, Index
 from ..index.statements import StoredStatements, read_stored
 from ..model import EVERYTHING, Block, Citation, Hit, Record, Viewer
 from ..search.bm25 import weigh_terms
+from ..search.lookup import Other, choose_likely
 from ..search.occasions import holds_by
-from ..search.replacements import is_same_place, subject_of
+from ..search.replacements import FoundStatement, is_same_place, subject_of
 from ..storage.history import PageEdit
 from ..storage.layout import FIXED_PAGES, Layout, Place
 from .define import Reply
@@ -52,6 +54,7 @@ _MAX_ADDED_CHARACTERS = 8_000  # statements of a larger edit are not compared wi
 _MAX_STATEMENTS = 12
 _MAX_CANDIDATES = 30
 _MAX_WORD_CANDIDATES = 10
+_MAX_COMPARISONS = 100  # of a new statement with older ones
 _MAX_LOOKUP_WORDS = 6
 _MIN_SHARED_WORDS = 0.5  # of the words, if one line replaces another
 _WORD = re.compile(r"\w+")
@@ -180,11 +183,12 @@ def _new_keys(edit: _PlacedEdit) -> list[_KeyedValue]:
 
 
 class _Older(NamedTuple):
-    """A statement that the new text may replace. `keys`: those it was found by; none if it was found by words."""
+    """A statement that the new text may replace. `keys`: under which it is stored. `newer_keys`: under which its newer
+    versions would be."""
 
-    hit: Hit
-    statement: Statement
+    place: FoundStatement
     keys: frozenset[int]
+    newer_keys: frozenset[int]
 
 
 class _Related(NamedTuple):
@@ -206,10 +210,8 @@ def _compare_with_index(
         by_key = index.find_by_fact_keys([*keys], viewer, _MAX_CANDIDATES)
         by_words = _find_by_words(index, viewer, written, {candidate.number for candidate in by_key})
         stored = index.load_statements([candidate.number for candidate in (*by_key, *by_words)])
-    older = [each for candidate in by_key for each in _list_older(candidate, stored.get(candidate.number), written)]
-    for candidate in by_words:
-        statements = _list_older(candidate, stored.get(candidate.number), written)
-        older += (each._replace(keys=frozenset()) for each in statements)
+    candidates = (*by_key, *by_words)
+    older = [each for candidate in candidates for each in _list_older(candidate, stored.get(candidate.number), written)]
     return _Related(by_key, older)
 
 
@@ -217,18 +219,21 @@ def _list_older(candidate: Candidate, stored: StoredStatements | None, written: 
     """Yield the statements of a passage that the new text may replace, chosen by the numbers in the index; all of them
     if it has none.
     """
+    number = candidate.number
     hit = candidate.hit
     if stored is None:
         for statement in read_statements(hit.text, is_turn=hit.source == "session"):
-            yield _Older(hit, statement, frozenset(stored_keys(statement)))
+            keys = frozenset(stored_keys(statement))
+            yield _Older(FoundStatement(number, hit, statement), keys, frozenset(lookup_keys(statement)))
         return
     subject = subject_of(hit)
     glances = [each.glance for each in written]
     is_named = any(not subject.isdisjoint(each.statement.stems) for each in written)
-    for place in stored.places:
-        glance = stored.take_glance(place)
+    for at in stored.places:
+        glance = stored.take_glance(at)
         if is_named or any(may_be_linked(glance, newer) for newer in glances):
-            yield _Older(hit, read_stored(stored, place), frozenset(stored.list_stored_keys(place)))
+            place = FoundStatement(number, hit, read_stored(stored, at))
+            yield _Older(place, frozenset(stored.list_stored_keys(at)), frozenset(stored.list_lookup_keys(at)))
 
 
 def _find_by_words(
@@ -248,17 +253,30 @@ def _find_older(home: Home, related: _Related, written: Sequence[_Written]) -> l
     own = {(each.path, each.statement.words) for each in written}
     today = home.today().toordinal()
     notices: list[Notice] = []
-    for hit, older, keys in related.statements:
-        if (hit.path, older.words) in own:  # written by the same call
-            continue
-        for each in distinct:
-            if (keys and keys.isdisjoint(each.keys)) or _is_of_another_channel(hit, each):
+    for each in distinct:
+        for place in _choose_older(related.statements, each):
+            hit = place.hit
+            older = place.statement
+            if (hit.path, older.words) in own or _is_of_another_channel(hit, each):  # `own`: written by the same call
                 continue
             known = older._replace(answers=_find_given_answers(home, hit, older))
             link = _judge(hit, known, each)
             if link and holds_by(known, each.statement, link, today, today):
                 notices.append(_notice(hit, older, link, each))
     return notices
+
+
+def _choose_older(statements: Sequence[_Older], newer: _Written) -> list[FoundStatement]:
+    """Return those statements that share a key with a new one, as a search would find it by them."""
+    stored = frozenset(stored_keys(newer.statement))
+    shared = [(newer.keys.keys() & older.keys) | (stored & older.newer_keys) for older in statements]
+    counts = Counter(key for keys in shared for key in keys)
+    others = [
+        Other(older.place, sum(1 / counts[key] for key in keys))
+        for older, keys in zip(statements, shared, strict=True)
+        if keys
+    ]
+    return choose_likely(others, _MAX_COMPARISONS)
 
 
 def _judge(hit: Hit, older: Statement, newer: _Written) -> Link | None:
