@@ -24,11 +24,13 @@ from ..storage.authors import KEEP, describe_lines
 from ..storage.base import ABSENT
 from ..storage.history import Change, as_text
 from ..storage.layout import Place
+from ..wording import count_words
 from . import timeline
 
 _BATCH_PAGES = 20
 _MAX_CHANGED_SENTENCES = 3  # shown of what a change added, and of what it removed
 _MAX_SENTENCE_CHARACTERS = 300
+_MAX_SUMMARY_CHARACTERS = 100  # of a sentence in a line about a change
 _MAX_COMPARED_CHARACTERS = 200_000  # of a longer version, no sentences are shown
 _KINDS = frozenset({"page", "record"})  # an activity log, a transcript and a skill say what was done, or how to
 
@@ -71,6 +73,12 @@ class SentenceChange(NamedTuple):
     added: list[str]
     removed: list[str]
     more: int
+
+    def reverse(self) -> SentenceChange:
+        return SentenceChange(self.removed, self.added, self.more)
+
+
+NO_SENTENCES = SentenceChange([], [], 0)
 
 
 class Outcome(NamedTuple):
@@ -267,8 +275,23 @@ def _compare(before: list[str], after: list[str]) -> SentenceChange:
     removed = _subtract(before, after)
     sentences = [each[:_MAX_CHANGED_SENTENCES] for each in (added, removed)]
     more = len(added) + len(removed) - sum(map(len, sentences))
-    cut = [[_cut(text) for text in each] for each in sentences]
+    cut = [[_cut(text, _MAX_SENTENCE_CHARACTERS) for text in each] for each in sentences]
     return SentenceChange(cut[0], cut[1], more)
+
+
+def summarise_change(change: SentenceChange) -> str:
+    """Return in one line the first sentence that a change added and the first that it removed, in quotes, and how many
+    others there are; empty if it changed none."""
+    added, removed = ([_quote(text) for text in each[:1]] for each in (change.added, change.removed))
+    others = change.more + sum(len(each[1:]) for each in (change.added, change.removed))
+    more = [f"and {count_words(others, 'more sentence')}"] if others else []
+    if added and removed:
+        return " ".join([*added, f"(was: {removed[0]})", *more])
+    return " ".join([*added, *(f"removed: {text}" for text in removed), *more])
+
+
+def _quote(text: str) -> str:
+    return f'"{_cut(" ".join(text.split()), _MAX_SUMMARY_CHARACTERS)}"'
 
 
 def _subtract(sentences: list[str], others: list[str]) -> list[str]:
@@ -283,5 +306,5 @@ def _subtract(sentences: list[str], others: list[str]) -> list[str]:
     return rest
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _MAX_SENTENCE_CHARACTERS else f"{text[:_MAX_SENTENCE_CHARACTERS]}…"
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[:limit]}…"

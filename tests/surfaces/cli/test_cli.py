@@ -404,9 +404,9 @@ def test_what_is_empty_says_so(shell: Shell) -> None:
 
 
 def test_a_table_wraps_between_words_and_folders(used_shell: Shell) -> None:
-    lines = on_a_terminal(used_shell, "log", COLUMNS="80").splitlines()
-    assert any(line.rstrip().endswith("agents/main/memory/daily/") for line in lines)
-    assert all(len(re.sub(r"\x1b\[[0-9;]*m", "", line)) <= 80 for line in lines)
+    lines = on_a_terminal(used_shell, "list --notes", COLUMNS="56").splitlines()
+    assert any("agents/main/memory/daily/" in line.split() for line in lines)
+    assert all(len(re.sub(r"\x1b\[[0-9;]*m", "", line)) <= 56 for line in lines)
 
 
 def test_no_color_means_no_colour(used_shell: Shell) -> None:

@@ -34,6 +34,15 @@ def test_a_dry_run_removes_nothing_whatever_else_is_given(shell: Shell) -> None:
     assert shell.ok("read", "gate") == "xylophone quartz\n"
 
 
+def test_what_undo_would_take_back_is_named_after_forgetting(shell: Shell) -> None:
+    shell.ok("remember", "Ann drinks green tea.")
+    shell.ok("remember", "The cellar code is magnolia.")
+    done = shell.run("forget", "The cellar code is magnolia.", "--yes")
+    assert "It cannot be undone." in done.stdout
+    assert "the last change that `commonplace undo` can take back is" in done.stderr
+    assert done.stderr.rstrip().endswith('main (remember)  "Ann drinks green tea."')
+
+
 def test_the_reply_for_programs_says_where_it_was(shell: Shell) -> None:
     reply = shell.json("--json", "forget", "--key", "gate")
     assert {trace["kind"] for trace in reply["would_remove"]} >= {"page", "history"}

@@ -10,7 +10,7 @@ from commonplace.home import Home
 from commonplace.tools import catalog
 
 from .conftest import ShellAfter
-from .shell import Shell
+from .shell import Shell, on_a_terminal
 
 
 @pytest.fixture
@@ -206,7 +206,7 @@ def test_undo_never_means_the_directive_that_came_by_itself(tmp_path: Path) -> N
 
 
 def test_undoing_an_undo_says_that_the_change_is_there_again(shell: Shell) -> None:
-    assert shell.ok("undo") == f"Undid 1 change of {PAGE}.\n"
+    assert shell.ok("undo").startswith(f"Undid 1 change of {PAGE}.\n")
     again = shell.ok("undo")
     assert again.startswith(f"Redid the change to {PAGE}. ")
     assert "commonplace log" in again
@@ -231,4 +231,77 @@ def test_seconds_are_a_time_and_an_error_names_the_forms(shell: Shell) -> None:
 def test_an_agent_that_only_wrote_what_all_share_was_used_before(shell: Shell) -> None:
     assert "reviewer is a new agent" in shell.run("--agent", "reviewer", "world", "style", "Short lines.").stderr
     done = shell.run("undo", "--agent", "reviewer", "--since", "1 hour ago")
-    assert (done.stderr, done.stdout) == ("", "Undid 1 change of memory/world/style.md.\n")
+    assert done.stderr == ""
+    assert done.stdout.startswith("Undid 1 change of memory/world/style.md.\n")
+
+
+def test_undo_says_what_it_undid_when_that_was_written_and_by_whom(shell: Shell) -> None:
+    shell.ok("remember", "Buy oat milk.")
+    shell.ok("--agent", "bob", "world", "tea", "Mint tea.")
+    changes = shell.json("--json", "log")["changes"]
+    (page, line) = shell.ok("undo").splitlines()
+    assert page == f"Undid 1 change of {PAGE}."
+    assert line.split("  ")[2:] == ["bob (update_world)", '"Mint tea." (was: "Black tea.")']
+    assert line.strip().startswith(changes[0]["at"][:16].replace("T", " "))
+    (undone,) = shell.json("--json", "undo", changes[1]["id"])["undone"]
+    assert undone["details"][0]["sentences"]["added"] == ["Buy oat milk."]
+
+
+def test_undo_of_many_changes_describes_the_latest_of_each_page(shell: Shell) -> None:
+    for number in range(6):
+        shell.ok("--agent", "bob", "remember", f"Note number {number}.")
+    page, *lines = shell.ok("undo", "--agent", "bob", "--since", "1 hour ago").splitlines()
+    assert page.startswith("Undid 6 changes of agents/bob/memory/daily/")
+    assert [line.split('"')[1:2] for line in lines] == [[f"Note number {number}."] for number in (5, 4, 3)] + [[]]
+    assert lines[-1] == "  and 3 earlier"
+
+
+def test_redoing_says_what_is_there_again(shell: Shell) -> None:
+    shell.ok("undo")
+    assert shell.ok("undo").splitlines()[1] == '  "Black tea." (was: "Green tea.")'
+
+
+def test_the_log_says_what_each_change_added_and_removed(shell: Shell) -> None:
+    shell.ok("remember", "Buy oat milk.")
+    shell.ok("remember", "Call the bank about\u202e the loan. Then write to Ann.")
+    texts = [line.split("\t")[5] for line in shell.ok("log").splitlines()]
+    assert texts[:4] == [
+        '"Call the bank about\\u{202e} the loan." and 1 more sentence',
+        '"Buy oat milk."',
+        '"Black tea." (was: "Green tea.")',
+        '"Green tea."',
+    ]
+    assert shell.json("--json", "log")["changes"][1]["sentences"] == {
+        "added": ["Buy oat milk."],
+        "removed": [],
+        "more": 0,
+    }
+    assert '"Buy oat milk."' in shell.ok("undo", "--dry-run", ids(shell)[1])
+
+
+def test_a_long_sentence_is_cut_in_the_log(shell: Shell) -> None:
+    shell.ok("world", "tea", "Tea " + "and more tea " * 100)
+    (latest,) = shell.ok("log", "-n", "1").splitlines()
+    assert len(latest) < 300
+    assert "…" in latest
+
+
+def test_the_log_fits_a_narrow_terminal(shell: Shell) -> None:
+    shell.ok("remember", "Buy oat milk.")
+    lines = on_a_terminal(shell, "log", COLUMNS="80", NO_COLOR="1").splitlines()
+    assert max(map(len, lines)) <= 80
+    page, text = lines[1:3]
+    assert page.startswith("  new: agents/main/memory/daily/")
+    assert page.endswith(".md")
+    assert text == '  "Buy oat milk."'
+
+
+def test_undo_shows_nothing_of_another_agents_page_that_the_same_call_changed(shell: Shell) -> None:
+    home = Home(str(shell.folder / ".commonplace"))
+    with home.writer.call("import"):
+        for owner, path in (("bob", "agents/bob/memory/daily/2026-03-14.md"), ("all", "memory/world/gates.md")):
+            home.writer.write(path, f"The gate of {owner} is xylophone.\n")
+    for arguments in (["undo", "--dry-run"], ["undo"]):
+        output = shell.ok(*arguments)
+        assert "The gate of all" in output
+        assert "The gate of bob" not in output

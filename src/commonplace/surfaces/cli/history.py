@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -9,8 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from ...errors import Conflict, NotFound
+from ...framing import quote_line
 from ...home import Home
 from ...maintenance import timeline
+from ...maintenance.feed import NO_SENTENCES, SentenceChange, compare_sentences, summarise_change
 from ...maintenance.timeline import UndoResult
 from ...storage.history import Change
 from ...storage.records import read_text
@@ -20,6 +24,7 @@ from .common import (
     everyone_option,
     get_options,
     global_options,
+    note,
     open_memory,
     print_reply,
     print_table,
@@ -30,6 +35,9 @@ from .common import (
 if TYPE_CHECKING:
     from ...maintenance.forget import ForgetReport, Selection, Trace
     from ...maintenance.timeline import BlameLine
+
+_MAX_UNDONE = 3  # changes of a page that undo describes
+_MAX_DESCRIBED = 60  # changes of all pages that it describes
 
 
 @click.command("log")
@@ -43,20 +51,52 @@ def log_command(what: str | None, by: str | None, since: str | None, limit: int,
     """Show who changed what, and when: everywhere, on a page, or under a key. The latest come first."""
     home = open_memory().home
     changes = timeline.list_changes(home, what or "", agent=by or "", since=since or "", everyone=everyone)
-    latest = changes[::-1][: max(1, limit)]
-    rows = [
-        [change.id, timeline.format_local_time(home, change.at), change.by, _describe(change), change.why]
-        for change in latest
+    rows = _describe_changes(home, changes[::-1][: max(1, limit)], everyone=everyone)
+    reply = {"changes": [row.as_json() for row in rows], "total": len(changes)}
+    print_reply(reply, partial(_print_changes, rows) if rows else "No changes.")
+
+
+class _ChangeRow(NamedTuple):
+    """A change, when it was in the home's time zone, and the sentences that it changed."""
+
+    change: Change
+    when: str
+    sentences: SentenceChange
+
+    @property
+    def page(self) -> str:
+        if not self.change.version:
+            return f"removed {self.change.path}"
+        return self.change.path if self.change.before else f"new: {self.change.path}"
+
+    @property
+    def text(self) -> str:
+        return summarise_change(self.sentences)
+
+    def as_json(self) -> dict[str, Any]:
+        return {**self.change._asdict(), "sentences": self.sentences._asdict()}
+
+
+def _describe_changes(home: Home, changes: Sequence[Change], *, everyone: bool) -> list[_ChangeRow]:
+    """Return changes with what they say, as far as the agent may read it: one call may change pages of many agents."""
+    readable = [change for change in changes if everyone or timeline.may_see(home, change.path)]
+    sentences = {change.id: each for change, each in zip(readable, compare_sentences(home, readable), strict=True)}
+    return [
+        _ChangeRow(change, timeline.format_local_time(home, change.at), sentences.get(change.id, NO_SENTENCES))
+        for change in changes
     ]
-    reply = {"changes": [change._asdict() for change in latest], "total": len(changes)}
-    headers = ["change", "when", "by", "page", "why"]
-    print_reply(reply, partial(print_table, headers, rows) if rows else "No changes.")
 
 
-def _describe(change: Change) -> str:
-    if not change.version:
-        return f"removed {change.path}"
-    return change.path if change.before else f"new: {change.path}"
+def _print_changes(rows: Sequence[_ChangeRow]) -> None:
+    """Print changes as paragraphs on a terminal, and as tab-separated fields elsewhere."""
+    if not sys.stdout.isatty():
+        print_table([], [[row.change.id, row.when, row.change.by, row.page, row.change.why, row.text] for row in rows])
+        return
+    for row in rows:
+        title = "  ".join(filter(None, (row.change.id, row.when, row.change.by, row.change.why)))
+        print_text(quote_line(title), fg="yellow")
+        for line in filter(None, (row.page, row.text)):
+            print_text(f"  {quote_line(line)}")
 
 
 @click.command("blame")
@@ -170,11 +210,10 @@ def undo_command(changes: tuple[str, ...], since: str | None, dry_run: bool, eve
     home = open_memory().home
     selected = timeline.include_same_calls(home, _choose_changes(home, changes, since, everyone=everyone))
     if dry_run:
-        rows = [[change.id, change.by, _describe(change)] for change in selected]
-        reply = {"would_undo": [change._asdict() for change in selected]}
-        print_reply(reply, partial(print_table, ["change", "by", "page"], rows))
+        rows = _describe_changes(home, selected, everyone=everyone)
+        print_reply({"would_undo": [row.as_json() for row in rows]}, partial(_print_changes, rows))
         return
-    _report_undo(timeline.undo(home, selected))
+    _report_undo(home, timeline.undo(home, selected), everyone=everyone)
 
 
 def _choose_changes(home: Home, names: tuple[str, ...], since: str | None, *, everyone: bool) -> list[Change]:
@@ -195,9 +234,16 @@ def _choose_changes(home: Home, names: tuple[str, ...], since: str | None, *, ev
     return ([change for change in own_changes if change.tool != "init"] or own_changes)[-1:]
 
 
-def _report_undo(pages: list[UndoResult]) -> None:
+def _report_undo(home: Home, pages: list[UndoResult], *, everyone: bool) -> None:
+    shown = [change for page in pages for change in page.changes[-_MAX_UNDONE:]][:_MAX_DESCRIBED]
+    rows = {row.change.id: row for row in _describe_changes(home, shown, everyone=everyone)}
     undone = [
-        {"path": page.path, "changes": [change.id for change in page.changes], "problem": page.problem}
+        {
+            "path": page.path,
+            "changes": [change.id for change in page.changes],
+            "details": [rows[change.id].as_json() for change in page.changes if change.id in rows],
+            "problem": page.problem,
+        }
         for page in pages
     ]
 
@@ -206,7 +252,7 @@ def _report_undo(pages: list[UndoResult]) -> None:
             if page.problem:
                 warn(page.problem)
             else:
-                print_text(_describe_undo(page))
+                _print_undo(page, rows)
 
     print_reply({"undone": undone}, print_pages)
     problems = [page.problem for page in pages if page.problem]
@@ -214,11 +260,23 @@ def _report_undo(pages: list[UndoResult]) -> None:
         raise Conflict(f"{len(problems)} of {len(pages)} pages stay as they are: {problems[0]}")
 
 
-def _describe_undo(page: UndoResult) -> str:
-    """Return what was undone on a page. Undoing an undo makes the change again, which has to be said."""
-    if all(change.tool == "undo" for change in page.changes):
-        return f"Redid the change to {page.path}. To go further back, name a change of `commonplace log`."
-    return f"Undid {count_words(len(page.changes), 'change')} of {page.path}."
+def _print_undo(page: UndoResult, rows: Mapping[str, _ChangeRow]) -> None:
+    """Print what was undone on a page: when it was written, by whom, and what it said."""
+    described = [rows[change.id] for change in reversed(page.changes) if change.id in rows]
+    if all(change.tool == "undo" for change in page.changes):  # the changes that they undid are made again
+        print_text(f"Redid the change to {page.path}. To go further back, name a change of `commonplace log`.")
+        lines = [summarise_change(row.sentences.reverse()) for row in described]
+    else:
+        print_text(f"Undid {count_words(len(page.changes), 'change')} of {page.path}.")
+        lines = list(map(_describe_undone, described))
+    if lines and len(page.changes) > len(lines):
+        lines.append(f"and {len(page.changes) - len(lines)} earlier")
+    for line in filter(None, lines):
+        print_text(f"  {quote_line(line)}")
+
+
+def _describe_undone(row: _ChangeRow) -> str:
+    return "  ".join(filter(None, (row.when, row.change.by, row.text)))
 
 
 @click.command("restore")
@@ -289,6 +347,16 @@ def forget_command(what: str, everyone: bool, yes: bool, dry_run: bool, **option
         )
     reply = {"removed" if yes else "would_remove": _as_rows(report.traces), "mentions": _as_rows(report.mentions)}
     print_reply(reply, partial(_print_traces, report, yes=yes))
+    if yes:
+        _note_last_change(home)
+
+
+def _note_last_change(home: Home) -> None:
+    """Say what `undo` would take back after something was forgotten, which stays so."""
+    with suppress(NotFound):
+        rows = _describe_changes(home, _choose_changes(home, (), None, everyone=False), everyone=False)
+        last = quote_line("; ".join(map(_describe_undone, rows)))
+        note(f"the last change that `commonplace undo` can take back is {last}")
 
 
 def _select(home: Home, what: str, options: dict[str, str]) -> Selection:
@@ -310,9 +378,10 @@ def _as_rows(traces: tuple[Trace, ...]) -> list[dict[str, Any]]:
 
 def _print_traces(report: ForgetReport, *, yes: bool) -> None:
     print_table(["where", "path", "what"], [list(trace) for trace in report.traces])
-    print_text(
-        "\nForgotten." if yes else "\nNothing was removed yet: add --yes to forget it for good. It cannot be undone."
-    )
+    if yes:
+        print_text("\nForgotten. It cannot be undone.")
+    else:
+        print_text("\nNothing was removed yet: add --yes to forget it for good. It cannot be undone.")
     if report.mentions:
         print_text("\nThese contain some of the same, and stay:")
         print_table(["", "path", "what"], [list(trace) for trace in report.mentions])
