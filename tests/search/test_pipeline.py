@@ -69,6 +69,19 @@ def test_the_same_text_on_three_pages_is_one_hit(home: Path) -> None:
     assert [hit.path for hit in memory.search("deploy day")] == ["memory/a.md"]
 
 
+@pytest.mark.parametrize("mode", ["hybrid", "keyword"])
+def test_copies_of_one_text_do_not_keep_others_from_being_hits(home: Path, mode: str) -> None:
+    folder = home / "memory"
+    folder.mkdir(parents=True)
+    for number in range(130):
+        (folder / f"copy{number:03}.md").write_text("The deploy day is Thursday.\n")
+    others = {f"memory/{topic}.md" for topic in ("billing", "search", "sign-in", "reports")}
+    for path in others:
+        (home / path).write_text(f"Of {Path(path).stem}, there is a deploy when its team has nothing else to do.\n")
+    hits = [hit.path for hit in Memory(home).search("deploy day", limit=8, mode=mode)]
+    assert (hits[0], {*hits[1:]}) == ("memory/copy000.md", others)
+
+
 def test_records_with_the_same_value_are_as_many_hits_as_keys(home: Path) -> None:
     memory = Memory(home)
     for key in ("editor", "pager"):
