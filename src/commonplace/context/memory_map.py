@@ -12,14 +12,13 @@ from functools import cached_property, partial
 from itertools import islice
 
 from ..errors import CommonplaceError
-from ..formats import blocks, frontmatter
+from ..formats import blocks
 from ..formats.structure import FOOTER_START
 from ..formats.timestamps import sort_key
-from ..framing import cut_start, estimate_tokens, list_item, quote_name, quote_value
+from ..framing import quote_name
 from ..framing import weigh_tokens as weigh
 from ..home import Home
 from ..model import Block, Record
-from ..patterns import lazy_pattern
 from ..search.shown_lines import ShownText
 from ..storage.layout import stem
 from ..storage.names import is_plain
@@ -28,13 +27,11 @@ from . import OVER_BUDGET
 from .budget import ContextRequest, Lines, Section, choose_approved, whole_page
 from .days import list_days
 from .items import CHARACTERS_PER_TOKEN, SEPARATOR_TOKENS, Cut, IsApproved, Part, PlainItem, Source, Span
+from .map_names import FEW_WORDS_CHARACTERS, MAX_LINE_CHARACTERS, Group, Named, NameList
 
 TITLE = "Memory Map"
 _INTRO = "What else you can look up:"
 _NAME_CHARACTERS = 60  # of a name, where not all names fit
-_FEW_WORDS_CHARACTERS = 50  # and at most half of a short page: the map says what there is, not what it says
-_MAX_LINE_CHARACTERS = 300  # of words that stay on the line of their name
-_MAX_START_LINES = 60
 _PLAIN_TOKENS = 1200  # what the map may take where there is no budget
 _PLAIN_CHARACTERS = 800  # of a page that are looked at there, for those that stay on a line
 _NAME_TOKENS = 3  # of a short name, with its comma
@@ -48,180 +45,6 @@ _NOTES_TOKENS = 20  # that the names of notes ask for; with room to spare they g
 _NOTES_SHARE = 0.1  # of the tokens over a small budget, which they ask for as well
 _SMALL_BUDGET_TOKENS = 1000
 _ROUNDING_TOKENS = 0.001  # sums of fractions may differ in the last digits
-_MARKS = lazy_pattern(r"^[ \t]*(?:[-*+>]|\d{1,3}[.)]|\|)?[ \t]*(?:\[[ xX]\][ \t]+)?")
-_REMARK = lazy_pattern(r"\[no longer\b")
-_NOT_WORDS = lazy_pattern(r"[ \t]*(?:#{1,6}(?:[ \t]|$)|<!--|```|~~~|---|===|\|[-: |]+\|?$)")
-
-
-@dataclass(frozen=True)
-class Named:
-    """Something the map names: with the start of its page, or with words of our own."""
-
-    name: str
-    path: str
-    text: str = ""
-    words: str = ""
-    line: int = 0  # where on its page it begins, if it is only a part of it
-    is_cut: bool = False  # whether the name is only the start of a longer one
-
-    @property
-    def quoted(self) -> str:
-        return f"{quote_name(self.name)}{' …' if self.is_cut else ''}"
-
-    def shorten(self, most: int) -> Named:
-        """Return it with at most so many characters of its name."""
-        return self if len(self.name) <= most else replace(self, name=self.name[:most].rstrip(), is_cut=True)
-
-    def is_shown(self, lines: Lines) -> bool:
-        """Return whether some of it is in the context anyway."""
-        return self.line in lines.get(self.path, ()) if self.line else self.path in lines
-
-    @cached_property
-    def lines(self) -> list[tuple[int, str]]:
-        """Return the lines that say something, without marks, with their numbers on the page."""
-        head, body = frontmatter.split(self.text)
-        first = head.count("\n") + 1
-        lines = enumerate(body.split("\n")[:_MAX_START_LINES], start=first)
-        return [(number, _MARKS.sub("", line).strip()) for number, line in lines if _is_words(line)]
-
-    def show(self, most: int) -> tuple[str, tuple[Source, ...]]:
-        """Return an entry of a list with at most so many characters of the page, and the lines that are in it."""
-        if self.words:
-            return f"- {quote_name(self.name)}: {self.words}", ()
-        if most > _MAX_LINE_CHARACTERS and len(self.text.strip()) > _MAX_LINE_CHARACTERS:
-            return self._show_start(most)
-        text, last = self._take_words(most if most > _FEW_WORDS_CHARACTERS else min(most, self._size // 2))
-        if not text.strip(" …"):
-            return f"- {quote_name(self.name)}", ()
-        return f"- {quote_name(self.name)}: {quote_value(text)}", self._sources(last, text)
-
-    @cached_property
-    def _size(self) -> int:
-        return sum(len(line) for _, line in self.lines)
-
-    def _take_words(self, most: int) -> tuple[str, int]:
-        """Return the start of the page on one line, and the last line that is in it as a whole; 0 if none is."""
-        room = min(most, _MAX_LINE_CHARACTERS)
-        text = ""
-        last = 0
-        for number, line in self.lines:
-            longer = f"{text}{_joint(text)}{line}"
-            if len(longer) > room and _REMARK.match(line):
-                return self._take_later_words(number, text, last, room)
-            if len(longer) > room:
-                start = cut_start(longer, partial(_is_within, most=room))
-                return (f"{start} …", last) if len(start) > len(text) else (f"{text} …", last)
-            text = longer
-            last = number
-        return text, last
-
-    def _take_later_words(self, after: int, text: str, last: int, room: int) -> tuple[str, int]:
-        """Return what was taken and words of a later line that has no remark: a part of a remark says nothing."""
-        later = next((line for number, line in self.lines if number > after and not _REMARK.match(line)), "")
-        longer = f"{text}{_joint(text)}{later}"
-        return f"{cut_start(longer, partial(_is_within, most=room))} …", last
-
-    def _show_start(self, most: int) -> tuple[str, tuple[Source, ...]]:
-        text = self.text.strip("\n")
-        start = cut_start(text, partial(_is_within, most=most)).rstrip()
-        is_cut = len(start) < len(text.rstrip())
-        line = list_item(self.name, f"{start} […]" if is_cut else start, self.path)
-        whole = start.count("\n") + (text[len(start) : len(start) + 1] in ("\n", ""))
-        return line, self._sources(whole, start)
-
-    def _sources(self, last: int, text: str) -> tuple[Source, ...]:
-        return (Source(self.path, 1, last, estimate_tokens(text)),) if last else ()
-
-
-def _is_within(text: str, most: int) -> bool:
-    return len(text) <= most
-
-
-def _is_words(line: str) -> bool:
-    return bool(line.strip()) and not _NOT_WORDS.match(line)
-
-
-def _joint(text: str) -> str:
-    if not text:
-        return ""
-    return " " if text.endswith((".", "!", "?", ":", ";", ",", "。")) else "; "
-
-
-@dataclass(frozen=True)
-class NameList:
-    """Names under a label, such as the keys of a category."""
-
-    label: str
-    names: tuple[Named, ...] = ()
-    left: int = 0  # how many more there are
-
-    @property
-    def size(self) -> int:
-        return len(self.names) + self.left
-
-    def trim(self, most: int) -> NameList:
-        """Return it with at most so many names."""
-        return replace(self, names=self.names[:most], left=self.left + len(self.names[most:]))
-
-    def shorten(self, most: int) -> NameList:
-        """Return it with at most so many characters of each name."""
-        return replace(self, names=tuple(each.shorten(most) for each in self.names))
-
-    def leave_out_shown(self, lines: Lines) -> NameList:
-        return replace(self, names=tuple(each for each in self.names if not each.is_shown(lines)))
-
-    def __str__(self) -> str:
-        names = ", ".join(each.quoted for each in self.names)
-        more = f"{f'{names} and ' if names else ''}{self.left}{' more' if names else ''}" if self.left else names
-        return f"{self.label}: {more}"
-
-
-@dataclass(frozen=True)
-class Group(NameList):
-    """Names of one kind, and `lists` of names with a line each."""
-
-    lists: tuple[NameList, ...] = ()
-    has_notes: bool = False  # whether other sections may show what it names
-
-    @property
-    def size(self) -> int:
-        return super().size + sum(each.size for each in self.lists)
-
-    def collect(self) -> list[Named]:
-        """Return all names, those of its lists as well."""
-        return [*self.names, *(name for each in self.lists for name in each.names)]
-
-    def trim(self, most: int) -> Group:
-        names = super().trim(most)
-        left = most - len(names.names)
-        lists: list[NameList] = []
-        for each in self.lists:
-            lists.append(each.trim(max(0, left)))
-            left -= len(lists[-1].names)
-        return replace(self, names=names.names, left=names.left, lists=tuple(lists))
-
-    def shorten(self, most: int) -> Group:
-        names = tuple(each.shorten(most) for each in self.names)
-        return replace(self, names=names, lists=tuple(each.shorten(most) for each in self.lists))
-
-    def with_texts(self, texts: Iterator[str]) -> Group:
-        """Return it with the next of these texts as the starts of its pages."""
-        return replace(self, names=tuple(replace(each, text=next(texts)) for each in self.names))
-
-    def leave_out_shown(self, lines: Lines) -> Group:
-        """Return it without the notes that are in the context anyway."""
-        if not self.has_notes:
-            return self
-        lists = (each.leave_out_shown(lines) for each in self.lists)
-        return replace(self, lists=tuple(each for each in lists if each.size))
-
-    def __str__(self) -> str:
-        lists = "; ".join(str(each) for each in self.lists)
-        if self.has_notes:
-            return f"{lists[:1].upper()}{lists[1:]}"
-        if not self.names and not self.left:
-            return f"{self.label}: {lists}"
-        return f"{super().__str__()}; {lists}" if lists else super().__str__()
 
 
 @dataclass(frozen=True)
@@ -242,7 +65,7 @@ class MapItem(PlainItem):
 
     @cached_property
     def _whole_cost(self) -> float:
-        return weigh(self._render(_FEW_WORDS_CHARACTERS).text) + SEPARATOR_TOKENS
+        return weigh(self._render(FEW_WORDS_CHARACTERS).text) + SEPARATOR_TOKENS
 
     @cached_property
     def _most_names(self) -> int:
@@ -279,8 +102,8 @@ class MapItem(PlainItem):
         longest = max((len(name.text) for group in self.groups for name in group.names), default=0)
         words = 0
         if self._whole_cost <= room + _ROUNDING_TOKENS:
-            words = _bisect(longest, lambda count: weigh(self._render(count).text) <= available, _FEW_WORDS_CHARACTERS)
-        more = max(2 * words, 2 * _MAX_LINE_CHARACTERS) if words >= _FEW_WORDS_CHARACTERS else _FEW_WORDS_CHARACTERS
+            words = _bisect(longest, lambda count: weigh(self._render(count).text) <= available, FEW_WORDS_CHARACTERS)
+        more = max(2 * words, 2 * MAX_LINE_CHARACTERS) if words >= FEW_WORDS_CHARACTERS else FEW_WORDS_CHARACTERS
         fits = _bisect(self._most_names, lambda count: weigh(self._render(words, count, more).text) <= available)
         return self._render(words, fits, more) if words or fits else self._render_names(self._most_names)
 
@@ -304,7 +127,7 @@ class MapItem(PlainItem):
         def fits(count: int) -> bool:
             return weigh(self._render(count).text) <= _PLAIN_TOKENS
 
-        return self._render(_bisect(_MAX_LINE_CHARACTERS, fits, _FEW_WORDS_CHARACTERS))
+        return self._render(_bisect(MAX_LINE_CHARACTERS, fits, FEW_WORDS_CHARACTERS))
 
     def _render(self, words: int, first: int = 0, more: int = 0) -> Part:
         """Return the map with so many characters of each page, `more` of the `first` of each kind."""
@@ -378,7 +201,7 @@ def _render_group(group: Group, words: int, first: int, more: int) -> tuple[list
 def memory_map(home: Home, request: ContextRequest) -> Section | None:
     """Return the map of what this agent may see; of other channels, in a conversation, only the names."""
     room = _PLAIN_TOKENS if request.limit is None else request.limit
-    most = _PLAIN_CHARACTERS if request.limit is None else max(_MAX_LINE_CHARACTERS, room * CHARACTERS_PER_TOKEN)
+    most = _PLAIN_CHARACTERS if request.limit is None else max(MAX_LINE_CHARACTERS, room * CHARACTERS_PER_TOKEN)
     reader = _MapReader(home, room, most, only_approved=request.only_approved)
     groups = [
         reader.read_topics(),
