@@ -11,8 +11,8 @@ import argparse
 import json
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,8 +21,9 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from commonplace.facts import evidence
+from commonplace.facts.distinctions import are_told_apart
 from commonplace.facts.statements import Statement, lookup_keys, split_statements, stored_keys
-from commonplace.facts.versions import judge
+from commonplace.facts.versions import judge, may_be_versions
 
 ROOT = Path(__file__).parent.parent
 DATA = ROOT / "bench/data"
@@ -30,12 +31,10 @@ SEED = 18
 MIXED_PER_ITEM = 3  # pairs of the notes of two items, which are no changes
 MIXED_WEIGHT = 0.3
 MAX_PARTNERS = 60
-FRESH = ("pairs-field", "pairs-stranger")  # files with no pair in view of which a rule was written
+FRESH = ("pairs-stranger",)  # files with no pair in view of which a rule was written
 FRESH_WEIGHT = 3.0
-BLOCKS = 6  # of a fresh file, of which each is left out in turn
-MIN_SPREAD = 0.1  # of a trait, so that a rare one gets no great weight
-STRENGTH = 0.03  # the smaller, the nearer to 0 are the weights
-MARGIN = 1.75  # how much has to speak for a change, as the logarithm of the odds
+STRENGTH = 0.1  # the smaller, the nearer to 0 are the weights
+MARGIN = 1.8  # how much has to speak for a change, as the logarithm of the odds
 MAX_SHARE = 0.6  # of the topics of two notes that are about different things
 Item = dict[str, Any]
 
@@ -59,7 +58,7 @@ def main() -> None:
     files = given.files or [path for path in sorted(DATA.glob("*.jsonl")) if is_for_learning(path)]
     pairs = [pair for path in files for pair in read_pairs(path)]
     for path in files:
-        report(path, pairs)
+        report(path, learn([pair for pair in pairs if pair.file != path.stem]))
     if given.write:
         write(learn(pairs), files)
 
@@ -78,10 +77,7 @@ def read_pairs(path: Path) -> Iterator[Pair]:
     by_language: dict[str, list[Item]] = defaultdict(list)
     for item in items:
         by_language[item["language"]].append(item)
-        pairs = pair_statements(item["older"], item["newer"])
-        if item["is_change"]:  # one of them is changed, probably that with most in common
-            pairs = sorted(pairs, key=lambda pair: -evidence.read_evidence(*pair)["share of the older"])[:1]
-        for pair in pairs:
+        for pair in pair_statements(item["older"], item["newer"]):
             yield Pair(path.stem, item["id"], *pair, item["is_change"], FRESH_WEIGHT if path.stem in FRESH else 1.0)
     dice = random.Random(SEED)
     for alike in by_language.values():
@@ -92,23 +88,29 @@ def read_pairs(path: Path) -> Iterator[Pair]:
 
 
 def pair_statements(older: str, newer: str) -> list[tuple[Statement, Statement]]:
-    """Return the statements of two notes that are compared and that no rule tells apart."""
-    with weighing({"always": 1.0}):
-        return [pair for pair in keyed_pairs(older, newer) if judge(*pair) and evidence.may_weigh(*pair)]
+    """Return the statements of two notes on which the weights decide: those with most in common."""
+    pairs = [(one, other) for one in split_statements(older) for other in split_statements(newer)]
+    decided = [pair for pair in pairs if may_decide(*pair)]
+    decided.sort(key=lambda pair: -evidence.read_evidence(*pair)["shared topics"])
+    return decided[:1]
 
 
-def keyed_pairs(older: str, newer: str) -> Iterable[tuple[Statement, Statement]]:
-    for one in split_statements(older):
-        for other in split_statements(newer):
-            if not set(lookup_keys(one)).isdisjoint(stored_keys(other)):
-                yield one, other
+def may_decide(older: Statement, newer: Statement) -> bool:
+    """Return whether no rule tells two statements apart, and there is a sign of a change."""
+    cues = newer.cues
+    if "open" in cues or not cues.isdisjoint(("tentative", "addition")) or not may_be_versions(older, newer):
+        return False
+    return bool(evidence.find_sign(older, newer)) and not are_told_apart(older, newer)
 
 
 def mix(item: Item, partners: Sequence[Item]) -> Iterator[tuple[Statement, Statement]]:
-    """Yield statements of the older note of an item and of newer notes of others, which are about different things."""
+    """Yield statements of the older note of an item and of newer notes of others, which share a key and are about
+    different things."""
     for other in partners:
         if not are_alike(item["older"], other["older"]):
-            yield from pair_statements(item["older"], other["newer"])
+            for older, newer in pair_statements(item["older"], other["newer"]):
+                if not set(lookup_keys(older)).isdisjoint(stored_keys(newer)):
+                    yield older, newer
 
 
 def are_alike(one: str, other: str) -> bool:
@@ -122,51 +124,32 @@ def learn(pairs: Sequence[Pair]) -> dict[str, float]:
     names = list(rows[0])
     values = np.array([[row[name] for name in names] for row in rows], float)
     means = values.mean(axis=0)
-    spreads = np.maximum(values.std(axis=0), MIN_SPREAD)
+    spreads = np.maximum(values.std(axis=0), 1e-3)
     model = LogisticRegression(C=STRENGTH, max_iter=1000)
     model.fit((values - means) / spreads, [pair.is_change for pair in pairs], [pair.weight for pair in pairs])
     weights = model.coef_[0] / spreads
     always = float(model.intercept_[0] - weights @ means) - MARGIN
-    return {
-        "always": always,
-        **dict(zip(names, map(float, weights), strict=True)),
-    }
+    return {"always": always, **dict(zip(names, map(float, weights), strict=True))}
 
 
-@contextmanager
-def weighing(weights: Mapping[str, float]) -> Iterator[None]:
-    """Judge with these weights meanwhile; those that are not named are 0."""
-    usual = evidence.load_weights
-    evidence.load_weights = lambda: defaultdict(float, weights)
-    try:
-        yield
-    finally:
-        evidence.load_weights = usual
-
-
-def report(path: Path, pairs: Sequence[Pair]) -> None:
-    """Print what is found in a file with weights learned without it, and without any. Of a fresh file, blocks of
-    consecutive items are left out in turn."""
+def report(path: Path, weights: dict[str, float]) -> None:
+    """Print what is found in a file with the weights, and without."""
     items = read_items(path)
-    count = BLOCKS if path.stem in FRESH else 1
-    linked: dict[str, tuple[bool, bool]] = {}
-    for block in range(count):
-        some = items[block * len(items) // count : (block + 1) * len(items) // count]
-        names = {item["id"] for item in some}
-        weights = learn([pair for pair in pairs if pair.file != path.stem or pair.item not in names])
-        for item in some:
-            linked[item["id"]] = (is_linked(item, {"always": -1.0}), is_linked(item, weights))
     shares = []
-    for is_change in (True, False):
-        rows = [linked[item["id"]] for item in items if item["is_change"] is is_change]
-        shares.append([f"{sum(row[at] for row in rows) / len(rows):.3f}" for at in (0, 1)])
-    found, wrong = (" -> ".join(each) for each in shares)
-    print(f"{path.stem:16} found {found}   falsely linked {wrong}", flush=True)
+    for chosen in (dict.fromkeys(weights, 0.0), weights):
+        evidence.load_weights = partial(dict, chosen)  # without any, nothing is above 0
+        linked = [any(judge(*pair) for pair in keyed_pairs(item)) for item in items]
+        for is_change in (True, False):
+            some = [each for each, item in zip(linked, items, strict=True) if item["is_change"] is is_change]
+            shares.append(f"{sum(some) / len(some):.3f}")
+    print(f"{path.stem:16} found {shares[0]} -> {shares[2]}   falsely linked {shares[1]} -> {shares[3]}", flush=True)
 
 
-def is_linked(item: Item, weights: Mapping[str, float]) -> bool:
-    with weighing(weights):
-        return any(judge(*pair) for pair in keyed_pairs(item["older"], item["newer"]))
+def keyed_pairs(item: Item) -> Iterable[tuple[Statement, Statement]]:
+    for older in split_statements(item["older"]):
+        for newer in split_statements(item["newer"]):
+            if not set(lookup_keys(older)).isdisjoint(stored_keys(newer)):
+                yield older, newer
 
 
 def write(weights: dict[str, float], files: Sequence[Path]) -> None:
