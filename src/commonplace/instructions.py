@@ -84,12 +84,13 @@ def _read_page(home: Home, path: str) -> Rule:
 
 
 def waits_for_approval(home: Home, path: str) -> bool:
-    """Return whether a page has rules that are not in force."""
+    """Return whether a page has rules that are not in force. Those of which that cannot be read are not."""
     if not home.layout.is_instruction(path):
         return False
-    with suppress(CommonplaceError):
+    try:
         return bool(_read_page(home, path).proposal)
-    return False
+    except CommonplaceError as error:
+        return not isinstance(error, PageNotFound)
 
 
 def warn_of_waiting(path: str) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..embedding.base import Vectors
 
 _SECONDARY_WEIGHT = 0.33  # what the packaged model adds to a larger one
+_COSINE_DIGITS = 5  # of a similarity; the last ones of a float depend on how it was computed
 
 
 class QueryVector(NamedTuple):
@@ -85,11 +86,15 @@ def find_by_similarity(
 
 
 def _z_scores(index: Retriever, vector: QueryVector, viewer: Viewer, cosines: Mapping[int, float]) -> dict[int, float]:
+    """Return cosines as z-scores; rounded, so that copies of a text have the same, however each was computed."""
+
     def measure() -> tuple[float, float] | None:
         return index.similarity_stats(vector.space, viewer)
 
     scale = scale_for(vector.space, measure)
-    return {number: (cosine - scale.mean) / scale.deviation for number, cosine in cosines.items()}
+    return {
+        number: (round(cosine, _COSINE_DIGITS) - scale.mean) / scale.deviation for number, cosine in cosines.items()
+    }
 
 
 def _blend_maxsim(

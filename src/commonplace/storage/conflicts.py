@@ -111,7 +111,7 @@ class ConflictDetector:
         version = self._read_versions.get(path)
         if version is None or self.history is None or version == version_of(old):
             return None
-        with suppress(NotFound, OSError):
+        with suppress(NotFound, StorageError):
             return as_text(self.history.read_version(path, version))
         return None
 

@@ -405,7 +405,10 @@ def test_what_is_empty_says_so(shell: Shell) -> None:
 
 def test_a_table_wraps_between_words_and_folders(used_shell: Shell) -> None:
     lines = on_a_terminal(used_shell, "list --notes", COLUMNS="56").splitlines()
-    assert any("agents/main/memory/daily/" in line.split() for line in lines)
+    parts = [word for line in lines for word in line.split() if "/" in word or word.endswith(".md")]
+    assert len(parts) > 1
+    assert re.fullmatch(r"agents/main/memory/daily/[\d-]+\.md", "".join(parts))
+    assert all(part.endswith("/") for part in parts[:-1])
     assert all(len(re.sub(r"\x1b\[[0-9;]*m", "", line)) <= 56 for line in lines)
 
 

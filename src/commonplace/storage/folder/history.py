@@ -27,6 +27,7 @@ from ..files import (
     make_folders,
     open_own_folder,
     read_and_close,
+    storage_errors,
     write_all,
     write_file,
 )
@@ -313,15 +314,16 @@ class FolderHistory:
         return (line.change for line in parse_lines(self._raw(slot)) if line.change.id.startswith(name))
 
     def _raw(self, slot: str, last_bytes: int = 0) -> bytes:
-        try:
-            handle = self._open(slot, READ_FLAGS)
-        except FileNotFoundError:
-            return b""
-        if not last_bytes:
-            return read_and_close(handle, slot)
-        with open(handle, "rb") as file:
-            file.seek(max(0, file.seek(0, os.SEEK_END) - last_bytes))
-            return file.read()
+        with storage_errors(f"the history file {slot}.jsonl"):
+            try:
+                handle = self._open(slot, READ_FLAGS)
+            except FileNotFoundError:
+                return b""
+            if not last_bytes:
+                return read_and_close(handle, slot)
+            with open(handle, "rb") as file:
+                file.seek(max(0, file.seek(0, os.SEEK_END) - last_bytes))
+                return file.read()
 
     def _open(self, slot: str, flags: int) -> int:
         """Open the file of a slot; OutsideHome if it or the folder is a link."""
