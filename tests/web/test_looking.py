@@ -224,6 +224,25 @@ def test_a_link_that_is_clicked_before_the_address_follows_the_form_leads_where_
     expect(page).to_have_url(re.compile("#/context/compare.*budget=3000"))
 
 
+@pytest.mark.parametrize(
+    ("then", "words"),
+    [
+        ("2026-11-19T01:00:00", "32 minutes ago"),
+        ("2026-11-18T09:00:00", "17 hours ago"),
+        ("2026-11-17T22:31:00", "2 days ago"),  # 27 hours before
+        ("2026-11-18T01:00:00", "yesterday"),
+        ("2026-11-10T23:59:00", "1 week ago"),
+        ("2026-10-20T12:00:00", "1 month ago"),
+        ("2026-11-21T12:00:00", "in 2 days"),
+    ],
+)
+def test_how_long_ago_something_was_is_said_in_calendar_days(look: Look, then: str, words: str) -> None:
+    look.page.clock.install(time="2026-11-19T01:32:00")
+    page = look.go("#/history")
+    said = page.evaluate("async (then) => (await import('/assets/js/ui.js')).ago(then)", then)
+    assert said == words
+
+
 @contextmanager
 def broken_pages(home: Path, *names: str) -> Iterator[None]:
     """Records that cannot be read, for as long as they are needed: others count what this memory has."""

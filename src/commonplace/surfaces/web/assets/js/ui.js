@@ -212,21 +212,27 @@ export function bytes(value) {
   return `${size < 10 && unit ? size.toFixed(1) : Math.round(size)} ${units[unit]}`;
 }
 
+const DAY = 86400000;
 const STEPS = [
-  ["year", 31536000],
-  ["month", 2592000],
-  ["week", 604800],
-  ["day", 86400],
-  ["hour", 3600],
-  ["minute", 60],
+  ["year", 365 * DAY],
+  ["month", 30 * DAY],
+  ["week", 7 * DAY],
+  ["day", DAY],
+  ["hour", 3600000],
+  ["minute", 60000],
 ];
-const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+const relative = new Intl.RelativeTimeFormat("en");
+const byName = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+const midnight = (moment) => new Date(moment).setHours(0, 0, 0, 0);
 
+// How long ago something was: in calendar days from a day on, so that the evening before last is not "yesterday".
 export function ago(at) {
-  const seconds = (new Date(at) - Date.now()) / 1000;
-  if (Number.isNaN(seconds)) return at;
+  const elapsed = new Date(at) - Date.now();
+  if (Number.isNaN(elapsed)) return at;
+  const days = Math.round((midnight(at) - midnight(Date.now())) / DAY);
+  const since = Math.abs(elapsed) < DAY ? elapsed : days * DAY;
   for (const [unit, length] of STEPS)
-    if (Math.abs(seconds) >= length) return relative.format(Math.round(seconds / length), unit);
+    if (Math.abs(since) >= length) return (unit === "day" ? byName : relative).format(Math.round(since / length), unit);
   return "just now";
 }
 
