@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -175,3 +178,21 @@ def test_a_memory_outside_of_a_repository_follows_none(checkout: Checkout, tmp_p
     memory = Memory(tmp_path / "home", clock=clock)
     remember_on_feature(memory, checkout, PORT)
     assert find_mark(memory) == ""
+
+
+@pytest.mark.parametrize("name", ["commondir", "packed-refs", f"refs/heads/{FEATURE}", "logs/refs/heads/main"])
+def test_a_pipe_in_place_of_a_file_of_git_does_not_hold_up_a_search(
+    memory: Memory, checkout: Checkout, name: str
+) -> None:
+    remember_on_feature(memory, checkout, PORT)
+    path = checkout.git / name
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    program = f"from commonplace import Memory; print(Memory({str(memory.home.root)!r}).search('which port has the API?'))"
+    finished = subprocess.run([sys.executable, "-c", program], cwd=checkout.folder, capture_output=True, timeout=60)
+    assert PORT in finished.stdout.decode()
+
+
+def test_a_path_with_a_null_character_is_no_folder_of_git(memory: Memory, checkout: Checkout) -> None:
+    checkout.write("commondir", "..\0/elsewhere\n")
+    assert memory.search("port") == []

@@ -8,8 +8,11 @@ or deleted.
 from __future__ import annotations
 
 import os
+import stat
 from contextlib import suppress
 from typing import Literal, NamedTuple
+
+from .storage.files import READ_FLAGS
 
 _DEFAULT_BRANCHES = ("main", "master", "trunk")  # what was learned there holds on all branches
 _MAX_FILE_BYTES = 4_000_000  # of a file of git that is read
@@ -46,7 +49,7 @@ class Branches:
         if branch == here:
             return "here"
         tip = self._find_tip(branch)
-        log = _read(os.path.join(self._tree.common, "logs", _BRANCH_START, here))
+        log = _read(f"{self._tree.common}/logs/{_BRANCH_START}{here}")
         return "elsewhere" if tip and tip not in log and f"\tmerge {branch}: " not in log else ""
 
     def find_name(self) -> str:
@@ -64,7 +67,7 @@ class Branches:
 
     def _find_tip(self, branch: str) -> str:
         """Return the hash of the last commit of a branch; empty if there is no such branch."""
-        tip = _read(os.path.join(self._tree.common, _BRANCH_START, branch)).strip()
+        tip = _read(f"{self._tree.common}/{_BRANCH_START}{branch}").strip()
         packed = "" if tip else _read(os.path.join(self._tree.common, "packed-refs"))
         line = packed.partition(f" {_BRANCH_START}{branch}\n")
         return tip or (line[0].rpartition("\n")[2] if line[1] else "")
@@ -112,14 +115,16 @@ def _read_branch(path: str, start: str) -> str:
     """Return the branch that a symbolic ref names; empty if it names none."""
     text = _read(path).strip()
     name = text.removeprefix(start)
-    return name if name != text and len(name) <= _MAX_NAME_CHARACTERS and name.isprintable() else ""
+    is_plain = len(name) <= _MAX_NAME_CHARACTERS and name.isprintable() and ".." not in name
+    return name if name != text and is_plain else ""
 
 
 def _read(path: str) -> str:
-    """Return the end of a file of git; empty if there is none."""
-    try:
-        with open(path, "rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - _MAX_FILE_BYTES))
-            return file.read(_MAX_FILE_BYTES).decode("utf-8", "replace")
-    except OSError:
-        return ""
+    """Return the end of a file of git; empty if there is none, or if it is a pipe or a device, which might not end.
+    Null characters, which no path may have, are left out."""
+    with suppress(OSError, ValueError), os.fdopen(os.open(path, READ_FLAGS), "rb") as file:
+        info = os.fstat(file.fileno())
+        if stat.S_ISREG(info.st_mode):
+            file.seek(max(0, info.st_size - _MAX_FILE_BYTES))
+            return file.read(_MAX_FILE_BYTES).decode("utf-8", "replace").replace("\0", "")
+    return ""
