@@ -544,7 +544,9 @@ def test_a_memory_that_the_library_made_is_the_users_when_it_is_found(tmp_path: 
     assert "Answer in French." in str(Memory(made, is_found=True).context())
 
 
-@pytest.mark.parametrize("file", ["directives/a.md", "commonplace.yaml", ".access/tokens.json", "skills/a/SKILL.md"])
+@pytest.mark.parametrize(
+    "file", ["directives/a.md", "commonplace.yaml", ".access/tokens.json", "skills/a/SKILL.md", ".gitkeep"]
+)
 def test_naming_a_folder_in_which_somebody_began_a_memory_does_not_make_it_the_users(tmp_path: Path, file: str) -> None:
     made = tmp_path / "work" / ".commonplace"
     (made / file).parent.mkdir(parents=True)

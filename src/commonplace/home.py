@@ -282,10 +282,13 @@ class Home:
         return [tool for tool in tools if tool.reads_only or not reads_only]
 
     def is_begun(self) -> bool:
-        """Return whether there is a memory already: pages, or other files of a memory, such as tokens. A folder that
-        came with a repository must not become the user's own, with its tokens, just because it has no pages.
+        """Return whether there is a memory already: pages, or other files of a memory, such as tokens; in a folder
+        that is called as one, any file. A folder that came with a repository must not become the user's own, with its
+        tokens and with what is added to it later, just because it has no pages.
         """
         folder = self.storage.local_folder
+        if os.path.basename(folder) == MEMORY_FOLDER and os.path.isdir(folder) and os.listdir(folder):
+            return True
         has_internals = folder and any(os.path.lexists(os.path.join(folder, name)) for name in INTERNAL_FOLDERS)
         return bool(has_internals or self.storage.pages.list("", "", deep=True))
 
