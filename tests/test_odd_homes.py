@@ -7,6 +7,8 @@ import json
 import os
 import pickle
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -546,3 +548,25 @@ def test_memories_of_one_process_share_the_model(home: Path, clock: FrozenClock)
 def test_half_a_character_is_no_session(home: Path) -> None:
     with pytest.raises(InvalidArgument, match="the session"):
         Memory(home, session="\ud800")
+
+
+@pytest.mark.parametrize("kind", ["pipe", "nested"])
+def test_logs_that_are_pipes_or_nested_beyond_reason_hold_up_no_command(tmp_path: Path, kind: str) -> None:
+    """A folder that came from somebody else may have anything in the place of what is kept beside the index."""
+    home = tmp_path / "home"
+    with Memory(home) as memory:
+        memory.call("remember", {"content": "The port of the API is 8080."})
+    commands = (["recall"], ["context"], ["search", "port of the API"], ["review"])
+    for command in commands:
+        run_program(home, *command)
+    logs = [*home.glob(".index/*.jsonl"), home / ".index/review-main.json"]
+    assert len(logs) > 2
+    for log in logs:
+        log.unlink(missing_ok=True)
+        os.mkfifo(log) if kind == "pipe" else log.write_text("[" * 100_000 + "\n")
+    assert [run_program(home, *command).returncode for command in commands] == [0] * 4
+
+
+def run_program(home: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "commonplace", "--home", str(home), *arguments]
+    return subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=60)

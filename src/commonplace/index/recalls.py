@@ -21,10 +21,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from threading import RLock
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from ..formats.json_text import parse_object
 from ..patterns import lazy_pattern
-from ..storage.files import CREATE_FLAGS, append_to_log, make_folders
+from ..storage.files import CREATE_FLAGS, append_to_log, make_folders, read_own_state
 
 _PREFIX = "conversation-"
 _RUN_WORDS = 3
@@ -100,9 +101,8 @@ class Conversation:
     def _load(self) -> None:
         if not self._file:
             return
-        with suppress(OSError, ValueError, TypeError, KeyError):
-            with open(self._file, "rb") as file:
-                state: dict[str, Any] = json.load(file)
+        state = parse_object(read_own_state(self._file)) or {}
+        with suppress(ValueError, TypeError, KeyError):
             hashes = array("I", bytes.fromhex(state["hashes"]))
             self.compacted_at = str(state["compacted_at"])
             self.needs_context = bool(state["needs_context"])
@@ -220,12 +220,11 @@ def read_recalls(folder: str, agent: str) -> Recalls:
 
 def _lines(folder: str, agent: str) -> Iterator[tuple[str, list[str]]]:
     for name in reversed(log_files(agent)):
-        with suppress(OSError), open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
-            for line in file:
-                with suppress(ValueError, KeyError, TypeError):
-                    recall = json.loads(line)
-                    if recall["agent"] == agent:
-                        yield str(recall["at"]), [str(path) for path in recall["paths"]]
+        for line in read_own_state(os.path.join(folder, name)).split("\n"):
+            recall = parse_object(line) or {}
+            with suppress(KeyError, TypeError):
+                if recall["agent"] == agent:
+                    yield str(recall["at"]), [str(path) for path in recall["paths"]]
 
 
 def forget(folder: str) -> None:

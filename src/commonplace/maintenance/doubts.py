@@ -21,6 +21,7 @@ from ..facts.links import add_answer, hash_words, remove_answers
 from ..facts.statements import Statement, find_lines, split_statements
 from ..formats import frontmatter
 from ..formats.blocks import add_annotation, find_annotatable_lines, find_annotated_lines, is_annotation_line
+from ..formats.json_text import parse_object
 from ..formats.passages import split_transcript
 from ..formats.records import find_value_line
 from ..formats.timestamps import format_timestamp, parse_timestamp
@@ -36,7 +37,7 @@ from ..search.replacements import FoundStatement, Replacement
 from ..search.shown_lines import ShownText, find_replaced_lines, list_statements
 from ..search.validity import describe_validity, find_validity, may_say_validity
 from ..storage.authors import SUPERSEDE, may_answer
-from ..storage.files import write_file
+from ..storage.files import read_own_state, write_file
 from ..storage.history import as_text, current_origin
 from ..wording import count_words
 from .timeline import parse_moment, read_as_of
@@ -224,9 +225,8 @@ def _read_later(home: Home) -> dict[str, str]:
     """Return the postponed doubts, each with the moment it is asked again."""
     path = _later_path(home)
     now = format_timestamp(home.clock())
-    with suppress(OSError, ValueError, AttributeError), open(path, encoding="utf-8") as file:
-        return {str(name): str(until) for name, until in json.load(file).items() if str(until) > now}
-    return {}
+    later = parse_object(read_own_state(path)) or {}
+    return {name: str(until) for name, until in later.items() if str(until) > now}
 
 
 def _keep_later(home: Home, doubt: Doubt) -> None:

@@ -21,9 +21,10 @@ from typing import Any, NamedTuple
 
 from ..caching import ByteCache
 from ..errors import NotFound, NotText, StaleVersion, StorageError
+from ..formats.json_text import parse_object
 from ..model import Page
 from .base import HistoryStore
-from .files import append_to_log, make_folders
+from .files import append_to_log, make_folders, read_own_state
 from .history import as_text, current_write, needs_approval, version_of
 from .merge import loses_changes
 
@@ -338,10 +339,9 @@ class ReadingLog:
 
     def _iterate_lines(self) -> Iterator[tuple[Any, bool]]:
         for name in (self._earlier, self._current):
-            with suppress(OSError), open(name, encoding="utf-8", errors="replace") as file:
-                for line in file:
-                    with suppress(ValueError):
-                        yield json.loads(line), name == self._current
+            for line in read_own_state(name).split("\n"):
+                if (fields := parse_object(line)) is not None:
+                    yield fields, name == self._current
 
 
 def _format_runs(lines: dict[int, str]) -> list[tuple[int, str]]:

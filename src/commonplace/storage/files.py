@@ -30,9 +30,10 @@ PRIVATE_FOLDER_MODE = 0o700
 TICK_NANOSECONDS = 50_000_000  # file times have a resolution of 10 ms or better: two writes within it look alike
 SECOND_NANOSECONDS = 1_000_000_000  # resolution of some network shares, where nothing may be missed
 NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
-APPEND_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | NO_FOLLOW
+_NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # for a pipe, which a folder of somebody else may contain
+APPEND_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | _NO_WAIT | NO_FOLLOW
 CREATE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | NO_FOLLOW | getattr(os, "O_BINARY", 0)
-READ_FLAGS = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+READ_FLAGS = os.O_RDONLY | os.O_CLOEXEC | _NO_WAIT | getattr(os, "O_BINARY", 0)
 CAN_OPEN_FOLDERS = os.name == "posix"  # on Windows, a path is checked before use instead
 STEP_FLAGS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0)
 LINK_ERRORS = (errno.ELOOP, errno.EMLINK, errno.ENOTDIR)  # raised instead of following a link
@@ -127,6 +128,14 @@ def read_bytes_or_none(file_path: str, path: str, *, dir_fd: int | None = None) 
         return read_bytes(file_path, path, dir_fd=dir_fd)
     except FileNotFoundError:
         return None
+
+
+def read_own_state(file_path: str) -> str:
+    """Return the text of a file of our own that may be lost, such as a log; empty if there is none, or if something
+    else is in its place: a folder that came from somebody else may have a pipe there, which never ends."""
+    with suppress(OSError, CommonplaceError):
+        return read_bytes(file_path, file_path).decode("utf-8", "replace")
+    return ""
 
 
 def read_settled(file_path: str, path: str, *, dir_fd: int | None = None) -> bytes | None:

@@ -191,5 +191,5 @@ def _parse_call(line: bytes) -> Call | None:
     """Return an entry of the log; None for a line that a killed process left incomplete."""
     try:
         return Call(**json.loads(line))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         return None
