@@ -29,7 +29,7 @@ _SHORT_QUERY_WORDS = 5  # of a longer one, some are always missing
 _NEAR_CHARACTERS = 1_000  # of a hit that are compared word by word
 _GERMAN = "german"  # where every noun has a capital letter
 _GENITIVE_SCRIPTS = lazy_pattern("[\u0400-\u04ff\u0600-\u06ff]")
-_IDENTIFIER = lazy_pattern(r"`[^`]+`|\S*[\d_@]\S*|\S*[a-z][A-Z]\S*")
+_IDENTIFIER = lazy_pattern(r"`[^`]+`|(?:(?<!\S)|(?<=`)(?<!``))(?:\S*[\d_@]\S*|\S*[a-z][A-Z]\S*)")
 _UNSPACED_KIND = lazy_pattern("[几哪何幾]|多少|什么|什麼|どの|どこ|いつ|誰")
 _CLAUSE_END = lazy_pattern(r"[.:;,!?]\s|\n")
 _WORD = lazy_pattern(r"[^\W_]+")

@@ -26,11 +26,12 @@ _SENTENCE_END = lazy_pattern(r"(?:(?<=\w\w)|(?<=\d))[.!?]+\s+(?=[^\W\d_])|[.!?]+
 # Where a clause with a subject of its own begins: `Ann leads, Bob tests`, but not `Ann, Bob and Carl lead`.
 _NEXT_SUBJECT = lazy_pattern(r",\s+(?=(?:[A-ZÀ-Þ]\w*\s+)?[A-ZÀ-Þ]\w+\s+(?!(?:and|or|und|oder|y|o|et|ou|e)\b)[a-zß-ÿ]+)")
 _LABEL = lazy_pattern(r"\A[^:]{1,40}:\s+(?=\S+\s)")
-_IDENTIFIER = lazy_pattern(r"[^\W\d_]+(?:[-_.]\w+)*[-_.]?\d\w*(?:[-_.]\w+)*")
-_POSSESSIVE = lazy_pattern(rf"({_NAME})['’]s\b")
+_COMPOUND = lazy_pattern(r"[^\W\d_]\w*+(?:[-.]\w++)*+")  # may be an identifier, if it has a digit
+_POSSESSIVE = lazy_pattern(rf"(?<![\w-])[\d_-]*+({_NAME}+)['’]s\b")
 _FIRST_WORDS = lazy_pattern(rf"\W*({_NAME})(?:['’]s)?(?:\s+([A-ZÀ-Þ][\w-]+))?\s+([a-zß-ÿ]\w*)")
 _CAPITALISED = lazy_pattern(r"\s+([A-ZÀ-Þ]\w+)")
 _PLACE_BEFORE = lazy_pattern(r"\b(?:in|at|on|to|from|near|nach|aus|en|à|dans|em)\s\Z")  # of a name that is no owner
+_PLACE_CHARACTERS = 5  # the longest of these with its space
 _GERMAN = "german"
 _TWO_NAMES = lazy_pattern(r"(?<=[a-zß-ÿ] )([A-ZÄÖÜ][a-zß-ÿ]+) (?=[A-ZÄÖÜ][a-zß-ÿ]+)")  # a noun and a name: `Opa Karl`
 _WORD = lazy_pattern(r"[^\W_]+")
@@ -46,7 +47,7 @@ class Subject(NamedTuple):
 
 def find_subject(question: str, words: Sequence[AskedWord], language: str) -> Subject | None:
     """Return the one name or identifier of a question in Latin script; None if it has none, or several."""
-    identifiers = {*_IDENTIFIER.findall(question)}
+    identifiers = _find_identifiers(question)
     if identifiers:
         return Subject((fold_accents(min(identifiers)),), is_identifier=True) if len(identifiers) == 1 else None
     exact = {fold_accents(word.text) for word in words if word.is_exact}
@@ -57,13 +58,17 @@ def find_subject(question: str, words: Sequence[AskedWord], language: str) -> Su
     return Subject(names[0], is_identifier=False) if len(names) == 1 and language in LATIN else None
 
 
+def _find_identifiers(text: str) -> set[str]:
+    return {word for word in _COMPOUND.findall(text) if any(map(str.isdecimal, word))}
+
+
 def _group_names(question: str, names: set[str]) -> Iterator[tuple[str, ...]]:
     """Yield the names of a question, each with the capitalised words that follow it: `Opa Karl`."""
     end = 0
     for match in _WORD.finditer(question):
         if (
             match.start() < end
-            or _PLACE_BEFORE.search(question, 0, match.start())
+            or _PLACE_BEFORE.search(question, max(0, match.start() - _PLACE_CHARACTERS), match.start())
             or fold_accents(match[0]) not in names
             or any(map(str.isdigit, match[0]))
         ):
@@ -134,7 +139,7 @@ def _find_clauses(clauses: Sequence[_Clause], words: Sequence[AskedWord], langua
 
 def _has_other_owner(clause: _Clause, subject: Subject, known: frozenset[str], *, asks_for_person: bool) -> bool:
     if subject.is_identifier:
-        return any(fold_accents(each) not in subject.words for each in _IDENTIFIER.findall(clause.text))
+        return any(fold_accents(each) not in subject.words for each in _find_identifiers(clause.text))
     if clause.has_pronoun:
         return False
     return bool(_find_possessor(clause.text, known) if asks_for_person else clause.owner)
@@ -186,7 +191,7 @@ def _find_possessor(text: str, known: frozenset[str]) -> str:
 
 
 _OWNER = lazy_pattern(r"([A-ZÀ-Þ]\w+)['’]s (\w+)(?: (\w+))?")
-_OWNED = lazy_pattern(rf"([^\W\d_]+) {_OF} ?([A-ZÀ-Þ]\w+)")
+_OWNED = lazy_pattern(rf"(?<![^\W\d_])([^\W\d_]++) {_OF} ?([A-ZÀ-Þ]\w+)")
 
 
 def _find_first_name(text: str, known: frozenset[str], ordinary: frozenset[str], language: str) -> str:
