@@ -103,8 +103,7 @@ class Home:
         from .index.sync import IndexScope
         from .search.validity import note_days
 
-        searches = [self.settings.search, *dict(self.settings.agents).values()]
-        extra = tuple(dict.fromkeys(pattern for search in searches for pattern in search.extra_paths))
+        extra = tuple(dict.fromkeys(path for search in self.settings.searches for path in search.extra_paths))
         sessions = tuple((self.layout.agent_name(name), search.index_sessions) for name, search in self.settings.agents)
         return IndexScope(self.layout, extra, self.settings.search.index_sessions, sessions, note_days)
 

@@ -105,6 +105,11 @@ class Settings(NamedTuple):
         """Return what the prompt context of an agent is made of: one of `CONTEXTS`."""
         return dict(self.agent_contexts).get(agent, self.context)
 
+    @property
+    def searches(self) -> tuple[SearchSettings, ...]:
+        """The search settings of the home, and of each agent that has its own."""
+        return self.search, *(search for _, search in self.agents)
+
     def search_for(self, agent: str) -> SearchSettings:
         return dict(self.agents).get(agent, self.search)
 

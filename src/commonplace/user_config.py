@@ -7,14 +7,16 @@ is decided here and in the environment alone, so that no memory chooses where pa
 from __future__ import annotations
 
 import os
+from collections.abc import Container, Iterator
 from typing import Any, NamedTuple
 
 from .errors import InvalidArgument, SettingsError
-from .formats.frontmatter import YamlProblem, as_text, compose
+from .formats.frontmatter import Node, YamlProblem, as_text, compose
 from .settings import PROVIDERS, SearchSettings, read_file, web_address
 
 FILE = "config.yaml"
 _KEYS = ("providers", "modelFolders")
+_SEARCH_SECTION = "memorySearch"
 _PROVIDER_KEYS = ("baseUrl", "apiKeyEnv", "models")
 
 
@@ -136,6 +138,28 @@ class ProviderChoice(NamedTuple):
 def is_self_contained(search: SearchSettings) -> bool:
     """Return whether the settings need neither a server nor a folder of this machine."""
     return PROVIDERS[search.provider].is_self_contained and not _names_folder(search)
+
+
+def opens_connection(search: SearchSettings) -> bool:
+    """Return whether the settings send passages to a server, or open a model of a folder."""
+    return not is_self_contained(search) or bool(search.base_url)
+
+
+def find_connection_lines(text: str, keys: Container[str]) -> set[int]:
+    """Return the lines of a settings file, from 0, that have nothing but one of these keys of `memorySearch`."""
+    return {*_connection_lines(compose(text), keys, is_inside=False)}
+
+
+def _connection_lines(node: Node, keys: Container[str], *, is_inside: bool) -> Iterator[int]:
+    if getattr(node, "id", "") != "mapping":
+        return
+    for key, value in node.value:
+        line = key.start_mark.line
+        if is_inside and key.value in keys:
+            if value.id == "scalar" and value.end_mark.line == line and not node.flow_style:
+                yield line
+        else:
+            yield from _connection_lines(value, keys, is_inside=key.value == _SEARCH_SECTION)
 
 
 def choose_provider(search: SearchSettings, config: UserConfig, *, is_trusted: bool, is_shared: bool) -> ProviderChoice:

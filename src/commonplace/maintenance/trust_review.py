@@ -15,7 +15,6 @@ from typing import NamedTuple
 from .. import settings, user_config
 from ..directive import DEFAULT_VERSIONS
 from ..errors import CommonplaceError, Conflict
-from ..formats.frontmatter import compose
 from ..home import Home
 from ..instructions import list_instructions
 from ..settings import SearchSettings
@@ -41,18 +40,14 @@ def review_home(home: Home) -> Review:
     if home.trust.is_own:
         return Review(b"", {}, ())
     data = home.storage.read_bytes(settings.FILE) or b""
-    waits = _asks_for_connection(home) and not home.trust.allows_file(settings.FILE, data)
+    asks_for_connection = any(map(user_config.opens_connection, home.settings.searches))
+    waits = asks_for_connection and not home.trust.allows_file(settings.FILE, data)
     rules = {path: text for path in list_instructions(home) if (text := _waiting_rule(home, path)) is not None}
     tokens: tuple[Token, ...] = ()
     with suppress(CommonplaceError):
         every = home.storage.tokens.list_tokens()
         tokens = tuple(token for token in every if not home.trust.allows_token(token.digest))
     return Review(data if waits else b"", rules, tokens)
-
-
-def _asks_for_connection(home: Home) -> bool:
-    every = (home.settings.search, *dict(home.settings.agents).values())
-    return any(not user_config.is_self_contained(search) or search.base_url for search in every)
 
 
 def _waiting_rule(home: Home, path: str) -> bytes | None:
@@ -132,7 +127,7 @@ def migrate_endpoints(home: Home, confirm: Callable[[str], None]) -> tuple[str, 
 def _missing_endpoints(home: Home, config: user_config.UserConfig) -> Iterator[tuple[str, SearchSettings]]:
     """Yield the providers whose server only the memory's settings name, each once."""
     names: set[str] = set()
-    for search in (home.settings.search, *dict(home.settings.agents).values()):
+    for search in home.settings.searches:
         has_server = bool(search.base_url or search.api_key_env)
         if has_server and search.provider not in names and config.endpoint(search.provider) is None:
             names.add(search.provider)
@@ -140,7 +135,7 @@ def _missing_endpoints(home: Home, config: user_config.UserConfig) -> Iterator[t
 
 
 def _missing_folders(home: Home, config: user_config.UserConfig) -> Iterator[str]:
-    for search in (home.settings.search, *dict(home.settings.agents).values()):
+    for search in home.settings.searches:
         folder = os.path.realpath(os.path.expanduser(search.model)) if search.model else ""
         if not user_config.is_self_contained(search) and os.path.isdir(folder) and folder not in config.model_folders:
             yield folder
@@ -171,17 +166,7 @@ def _remove_endpoint_lines(home: Home) -> None:
         return
     path = os.path.join(home.storage.local_folder, settings.FILE)
     text = settings.read_file(path) or ""
-    numbers = {*_endpoint_lines(compose(text))}
+    numbers = user_config.find_connection_lines(text, ("baseUrl", "apiKeyEnv"))
     lines = text.split("\n")
     rest = [line for number, line in enumerate(lines) if number not in numbers]
     write_file(path, "\n".join(rest).encode())
-
-
-def _endpoint_lines(node: object) -> Iterator[int]:
-    """Yield the numbers of the lines, from 0, that hold nothing but an endpoint."""
-    pairs = getattr(node, "value", None) if getattr(node, "id", "") == "mapping" else None
-    for key, value in pairs or ():
-        if key.value in ("baseUrl", "apiKeyEnv") and value.id == "scalar" and not getattr(node, "flow_style", False):
-            yield key.start_mark.line
-        else:
-            yield from _endpoint_lines(value)

@@ -32,7 +32,6 @@ from ...errors import (
     SettingsError,
     StorageError,
 )
-from ...formats.frontmatter import Node, compose
 from ...formats.timestamps import format_timestamp
 from ...home import Home, layout_of
 from ...index.base import Progress, ignore_progress
@@ -58,7 +57,6 @@ from .archive import (
     write_archive,
 )
 
-_SECTION = "memorySearch"
 _KEYS = ("provider", "model", "baseUrl", "apiKeyEnv")
 _MARK = "# not taken over by the import: "
 
@@ -97,29 +95,16 @@ def _find_connections(loaded: Settings) -> set[SearchSettings]:
     """Return the settings that send passages to a server or open a model folder."""
     return {
         SearchSettings(provider=each.provider, model=each.model, base_url=each.base_url, api_key_env=each.api_key_env)
-        for each in (loaded.search, *dict(loaded.agents).values())
-        if not user_config.is_self_contained(each) or each.base_url
+        for each in loaded.searches
+        if user_config.opens_connection(each)
     }
 
 
 def _comment_out(text: str) -> str:
     lines = text.split("\n")
-    for number in {*_connection_lines(compose(text), is_inside=False)}:
+    for number in user_config.find_connection_lines(text, _KEYS):
         lines[number] = f"{_MARK}{lines[number].strip()}"
     return "\n".join(lines)
-
-
-def _connection_lines(node: Node, *, is_inside: bool) -> Iterator[int]:
-    """Yield the numbers of the lines, from 0, with nothing but a provider or one of its settings."""
-    if getattr(node, "id", "") != "mapping":
-        return
-    for key, value in node.value:
-        line = key.start_mark.line
-        if is_inside and key.value in _KEYS:
-            if value.id == "scalar" and value.end_mark.line == line and not node.flow_style:
-                yield line
-        else:
-            yield from _connection_lines(value, is_inside=key.value == _SECTION)
 
 
 __all__ = [
@@ -366,7 +351,7 @@ def _scope_of_settings(archived_settings: bytes, warnings: Sentences) -> list[Ro
 
 
 def _warn_of_providers(loaded: Settings, warnings: Sentences) -> None:
-    for search in {loaded.search, *dict(loaded.agents).values()}:
+    for search in {*loaded.searches}:
         if settings.PROVIDERS[search.provider].is_remote or search.base_url:
             where = search.base_url or search.provider
             warnings.append(f"the archive's {settings.FILE} has passages sent to {where}: look at it before you search")

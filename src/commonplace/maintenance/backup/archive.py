@@ -78,8 +78,7 @@ def backup_scope(layout: Layout, settings: Settings) -> list[Root]:
     roots = [Root(path, "", is_page=True) for path in pages] + [Root(folder, "") for folder in folders]
     if layout.world_folder:
         roots.append(Root(layout.world_folder))
-    searches = (settings.search, *dict(settings.agents).values())
-    patterns = [pattern for search in searches for pattern in search.extra_paths]
+    patterns = [pattern for search in settings.searches for pattern in search.extra_paths]
     roots += [Root(fixed_folder(pattern), pattern=compile_glob(pattern)) for pattern in patterns]
     return [*dict.fromkeys(roots)]
 

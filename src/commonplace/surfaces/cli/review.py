@@ -231,7 +231,7 @@ def _confirm(question: str, *, yes: bool) -> None:
 
 def _print_review(home: Home, review: Review) -> None:
     if review.settings_file:
-        for search in {home.settings.search, *dict(home.settings.agents).values()}:
+        for search in {*home.settings.searches}:
             print_text(quote_line(f"provider {search.provider} {search.model}".rstrip()), bold=True)
     for path, data in review.rules.items():
         print_text(quote_line(path), bold=True)
