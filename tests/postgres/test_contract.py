@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from commonplace.storage.base import Storage, ignore_write, open_storage
-from commonplace.testing import FrozenClock, StorageContract
+from commonplace.testing import StorageContract
 
 pytestmark = pytest.mark.slow
 
@@ -16,4 +16,4 @@ class TestPostgresStorage(StorageContract):
         self._url = url
 
     def make_storage(self) -> Storage:
-        return open_storage(self._url, FrozenClock(), ignore_write)
+        return open_storage(self._url, self.clock, ignore_write)

@@ -9,7 +9,7 @@ import pytest
 
 from commonplace.storage.base import Pages, Storage, ignore_write, open_storage
 from commonplace.storage.folder.pages import FolderPages
-from commonplace.testing import FrozenClock, PagesContract, StorageContract
+from commonplace.testing import PagesContract, StorageContract
 
 NUMBERS = itertools.count()
 
@@ -20,7 +20,7 @@ class TestFolderStorage(StorageContract):
         self._folder = tmp_path / "home"
 
     def make_storage(self) -> Storage:
-        return open_storage(str(self._folder), FrozenClock(), ignore_write)
+        return open_storage(str(self._folder), self.clock, ignore_write)
 
 
 class TestFolderPagesWithoutHistory(PagesContract):
@@ -34,4 +34,4 @@ class TestFolderPagesWithoutHistory(PagesContract):
 
 class TestMemoryStorage(StorageContract):
     def make_storage(self) -> Storage:
-        return open_storage(f"memory://contract-{next(NUMBERS)}", FrozenClock(), ignore_write)
+        return open_storage(f"memory://contract-{next(NUMBERS)}", self.clock, ignore_write)

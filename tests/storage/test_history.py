@@ -41,22 +41,6 @@ def texts(history: FolderHistory, path: str) -> list[str | None]:
     return [None if data is None else data.decode() for _, data in history.versions(path)]
 
 
-def test_every_version_is_kept_with_who_when_and_why(tmp_path: Path, clock: FrozenClock) -> None:
-    pages, history = open_pages(tmp_path, clock)
-    with write_as(Author("remember", "main", "s-1", "they asked")):
-        pages.append("a.md", "one\n")
-    clock.advance(minutes=5)
-    with write_as(Author("reflect", "other")):
-        pages.write("a.md", "two\n")
-    pages.remove("a.md")
-    first, second, third = history.changes("a.md")
-    assert (first.tool, first.agent, first.session, first.why) == ("remember", "main", "s-1", "they asked")
-    assert (second.tool, second.agent, second.at) == ("reflect", "other", "2026-03-14T09:05:00.000000Z")
-    assert (second.before, third.version) == (first.version, "")
-    assert texts(history, "a.md") == ["one\n", "two\n", None]
-    assert history.change(second.id[:6]) == second
-
-
 def test_a_change_by_hand_is_kept_when_it_is_found(tmp_path: Path, clock: FrozenClock) -> None:
     pages, history = open_pages(tmp_path, clock)
     pages.write("a.md", "by tool\n")
@@ -176,21 +160,6 @@ def test_many_threads_and_two_handles_keep_every_version(tmp_path: Path) -> None
     assert [len((text or "").split()) for text in versions] == list(range(1, 41))
 
 
-def test_old_history_goes_and_the_last_version_stays(tmp_path: Path, clock: FrozenClock) -> None:
-    pages, history = open_pages(tmp_path, clock)
-    for name in ("kept", "gone"):
-        for number in range(3):
-            pages.write(f"{name}.md", f"{name} {number}\n")
-    pages.remove("gone.md")
-    clock.advance(days=100)
-    pages.write("new.md", "new\n")
-    assert history.prune(Retention(days=365)) == 0
-    assert history.prune(Retention(days=90)) == 6
-    assert [texts(history, f"{name}.md") for name in ("kept", "gone", "new")] == [["kept 2\n"], [], ["new\n"]]
-    pages.write("kept.md", "kept 3\n")
-    assert texts(history, "kept.md") == ["kept 2\n", "kept 3\n"]
-
-
 def test_a_clock_that_was_set_back_mixes_nothing_up(tmp_path: Path, clock: FrozenClock) -> None:
     pages, history = open_pages(tmp_path, clock)
     text = os.urandom(300).hex() + "\n"
@@ -232,18 +201,6 @@ def test_the_change_that_fills_history_can_be_undone(tmp_path: Path, clock: Froz
     clock.advance(seconds=1)
     pages.write("a.md", os.urandom(300_000).hex())
     assert texts(history, "a.md") == ["one\n", pages.read("a.md").text]
-
-
-def test_collecting_by_size_keeps_the_youngest(tmp_path: Path, clock: FrozenClock) -> None:
-    pages, history = open_pages(tmp_path, clock)
-    for number in range(20):
-        clock.advance(seconds=1)
-        pages.write(f"{number}.md", os.urandom(2_000).hex())
-        pages.write(f"{number}.md", "short\n")
-    history.prune(Retention(size=20_000))
-    assert history.size() <= 20_000 + 20 * 500
-    assert len(texts(history, "19.md")) == 2
-    assert texts(history, "0.md") == ["short\n"]
 
 
 LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\n", "e\n"]), max_size=8).map("".join)

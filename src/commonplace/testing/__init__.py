@@ -6,23 +6,7 @@ package adds the scheme `memory://` to the table of backends: `Memory("memory://
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-
-from .contract import PagesContract, StorageContract
+from .contract import FrozenClock, PagesContract, StorageContract
 from .memory_storage import MemoryStorage
 
 __all__ = ["FrozenClock", "MemoryStorage", "PagesContract", "StorageContract"]
-
-
-class FrozenClock:
-    """A clock that moves only when a test moves it."""
-
-    def __init__(self, now: datetime | None = None) -> None:
-        self.now = now or datetime(2026, 3, 14, 9, 26, 53, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.now
-
-    def advance(self, **by: float) -> None:
-        """Move on, by what `timedelta` takes: advance(minutes=5)."""
-        self.now += timedelta(**by)

@@ -1,17 +1,34 @@
-"""The contract of every storage backend, as tests to subclass."""
+"""The contract of every storage backend, as tests to subclass; and a clock that only a test moves."""
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
 
 from .. import settings as settings_of
 from ..errors import NotFound, OutsideHome, PageNotFound, StaleVersion
 from ..model import Page
-from ..storage.base import ABSENT, Pages, Root, Storage
+from ..storage.base import ABSENT, Pages, Retention, Root, Storage
 from ..storage.history import Author, Versions, find_past_pages, write_as
 from ..storage.tokens import Call, Token
+
+
+class FrozenClock:
+    """A clock that moves only when a test moves it."""
+
+    def __init__(self, now: datetime | None = None) -> None:
+        self.now = now or datetime(2026, 3, 14, 9, 26, 53, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def advance(self, **by: float) -> None:
+        """Move on, by what `timedelta` takes: advance(minutes=5)."""
+        self.now += timedelta(**by)
 
 
 class PagesContract:
@@ -143,8 +160,12 @@ class PagesContract:
 class StorageContract(PagesContract):
     """The contract of every storage."""
 
+    @cached_property
+    def clock(self) -> FrozenClock:
+        return FrozenClock()
+
     def make_storage(self) -> Storage:
-        """Return an empty storage."""
+        """Return an empty storage, whose clock is `self.clock`."""
         raise NotImplementedError("say how a storage is opened")
 
     def make_pages(self) -> Pages:
@@ -175,22 +196,26 @@ class StorageContract(PagesContract):
 
     def test_every_version_of_a_page_is_kept_with_its_author(self) -> None:
         storage = self.make_storage()
-        with write_as(Author("remember", "main", "s1", "because")):
+        author = Author("remember", "main", "s1", "because", "c1")
+        with write_as(author):
             first = storage.pages.write("memory/a.md", "one")
+            self.clock.advance(minutes=5)
             second = storage.pages.write("memory/a.md", "two")
             storage.pages.remove("memory/a.md")
         changes = storage.history.changes("memory/a.md")
-        assert [(change.before, change.version) for change in changes] == [
-            (ABSENT, first),
-            (first, second),
-            (second, ABSENT),
+        assert [(change.before, change.version, change.at[11:16]) for change in changes] == [
+            (ABSENT, first, "09:26"),
+            (first, second, "09:31"),
+            (second, ABSENT, "09:31"),
         ]
-        assert {(change.tool, change.agent, change.session, change.why) for change in changes} == {
-            ("remember", "main", "s1", "because")
-        }
+        assert {change.author for change in changes} == {author}
+        head = storage.history.head("memory/a.md")
+        assert head
+        assert (head.version, head.by) == (ABSENT, author)
         assert [data for _, data in storage.history.versions("memory/a.md")] == [b"one", b"two", None]
         assert storage.history.read_version("memory/a.md", first) == b"one"
         assert storage.history.change(changes[1].id) == changes[1]
+        assert storage.history.changes() == changes
         assert storage.history.paths() == ["memory/a.md"]
         _raises(NotFound, storage.history.read_version, "memory/a.md", "0" * 32)
 
@@ -213,8 +238,47 @@ class StorageContract(PagesContract):
             storage.pages.write("memory/a.md", f"{number}")
         change = storage.history.changes("memory/a.md")[7]
         assert storage.history.change(change.id) == change
-        _raises(NotFound, storage.history.change, "")
-        _raises(NotFound, storage.history.change, "no id")
+        for name in ("", "no id", "zzz", "%", "g~"):
+            _raises(NotFound, storage.history.change, name)
+
+    def test_a_page_of_many_versions_gives_back_each(self) -> None:
+        storage = self.make_storage()
+        text = "".join(f"line {number}\n" for number in range(100))
+        texts = [text := f"{text}more {number}\n" for number in range(120)]
+        versions = [storage.pages.write("memory/a.md", each) for each in texts]
+        for number in (0, 1, 50, 51, 52, 118, 119):
+            assert storage.history.read_version("memory/a.md", versions[number]) == texts[number].encode()
+        newest = storage.history.versions("memory/a.md", 3)
+        assert [data for _, data in newest] == [each.encode() for each in texts[-3:]]
+        assert dict(storage.history.iterate_pages()) == {"memory/a.md": storage.history.versions("memory/a.md")}
+
+    def test_old_history_goes_and_the_last_version_of_a_page_stays(self) -> None:
+        storage = self.make_storage()
+        storage.pages.write("memory/a.md", "one\n")
+        storage.pages.append("memory/a.md", "two\n")
+        storage.pages.write("memory/gone.md", "x\n")
+        storage.pages.remove("memory/gone.md")
+        self.clock.advance(days=30)
+        storage.pages.write("memory/b.md", "young\n")
+        assert storage.history.prune(Retention(days=31)) == 0
+        assert storage.history.prune(Retention(days=7)) == 3
+        assert storage.history.paths() == ["memory/a.md", "memory/b.md"]
+        storage.pages.append("memory/a.md", "three\n")
+        versions = [data for _, data in storage.history.versions("memory/a.md")]
+        assert versions == [b"one\ntwo\n", b"one\ntwo\nthree\n"]
+        assert storage.history.prune(Retention(days=7)) == 1
+        assert storage.history.prune(Retention(days=7)) == 0
+
+    def test_history_of_more_than_so_many_bytes_keeps_the_youngest(self) -> None:
+        storage = self.make_storage()
+        for number in range(20):
+            self.clock.advance(seconds=1)
+            storage.pages.write(f"{number}.md", os.urandom(2_000).hex())
+            storage.pages.write(f"{number}.md", "short\n")
+        storage.history.prune(Retention(size=20_000))
+        assert storage.history.size() <= 20_000 + 20 * 500
+        assert len(storage.history.versions("19.md")) == 2
+        assert [data for _, data in storage.history.versions("0.md")] == [b"short\n"]
 
     def test_a_rewrite_sees_what_others_wrote_and_decides_what_stays(self) -> None:
         storage = self.make_storage()
