@@ -10,9 +10,12 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import httpx
+from anthropic.lib.tools import ToolError
 from click.testing import CliRunner
 
 from commonplace import Memory
+from commonplace.adapters.anthropic import MemoryTool
+from commonplace.adapters.langgraph import CommonplaceStore
 from commonplace.home import utc_now
 from commonplace.storage.base import open_tokens
 from commonplace.storage.tokens import create_token
@@ -298,7 +301,8 @@ def read_interface(own_memory: Kept, server: Web) -> Replies:
 
 
 def read_everything(own_memory: Kept, server: Web, clock: FrozenClock) -> Replies:
-    return {**read_interface(own_memory, server), **_read_mcp(server), **_read_library(own_memory, clock)}
+    by_others = {**_read_library(own_memory, clock), **_read_adapters(own_memory, clock)}
+    return {**read_interface(own_memory, server), **_read_mcp(server), **by_others}
 
 
 def write_everything(own_memory: Kept, server: Web) -> Replies:
@@ -377,6 +381,25 @@ def _read_library(own_memory: Kept, clock: FrozenClock) -> Replies:
             recall = memory.recall_for(f"What about {query}?", session=f"a conversation about {query}")
             replies[f"recall_for {query}"] = f"{recall.text} {recall.receipt}"
         return replies
+
+
+def _read_adapters(own_memory: Kept, clock: FrozenClock) -> Replies:
+    """Through the store of LangGraph and the memory tool of Claude."""
+    store = CommonplaceStore(own_memory.home, "ann", clock=clock)
+    replies = {
+        "store search": repr(store.search((), query="rake", limit=50)),
+        "store namespaces": repr(store.list_namespaces()),
+        "store get": repr(store.get(("things",), "one")),
+    }
+    store.close()
+    tool = MemoryTool(own_memory.home, agent="ann", clock=clock)
+    for path in ("", "/mine.md", "/kettle1.md", "/../../../bob/claude/memories/kettle1.md"):
+        try:
+            replies[f"view {path}"] = str(tool.call({"command": "view", "path": f"/memories{path}"}))
+        except ToolError as error:
+            replies[f"view {path}"] = str(error)
+    tool.close()
+    return replies
 
 
 def run_commands(home: str) -> Replies:

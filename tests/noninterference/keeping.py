@@ -66,6 +66,9 @@ def keep_own(home: str, clock: FrozenClock) -> Kept:
     store = CommonplaceStore(home, "ann", clock=clock)
     store.put(("things",), "one", {"text": "a rake for the garden"})
     store.close()
+    tool = MemoryTool(home, agent="ann", clock=clock)
+    tool.call({"command": "create", "path": "/memories/mine.md", "file_text": "the rake"})
+    tool.close()
     return Kept(home, changes)
 
 

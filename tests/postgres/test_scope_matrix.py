@@ -8,13 +8,10 @@ import pytest
 
 from commonplace.testing import FrozenClock
 
-from ..scopes import Someone
-from ..scopes_v1 import DOORS
-from ..test_scope_matrix import Homes, check, compare, fill, pairs, private_paths
+from ..test_scope_matrix import Homes, check, fill, pairs
 from .conftest import empty_database
 
 pytestmark = pytest.mark.slow
-AGENTS = [name for name, door in DOORS.items() if not door.is_persons]
 
 
 def of(url: str, tenant: str) -> str:
@@ -33,20 +30,6 @@ def homes(shared_url: str) -> Homes:
     return fill(of(shared_url, "acme"), of(shared_url, "them"), FrozenClock())
 
 
-@pytest.fixture(scope="module")
-def paths(shared_url: str) -> tuple[str, ...]:
-    return private_paths(of(shared_url, "twin"), FrozenClock())
-
-
 @pytest.mark.parametrize(("door", "person"), pairs())
 def test_what_is_shared_is_seen_and_what_is_not_is_not(homes: Homes, person: str, door: str) -> None:
     check(homes, person, door)
-
-
-@pytest.mark.parametrize("door", AGENTS)
-def test_nothing_private_changes_what_another_agent_is_answered(
-    shared_url: str, clock: FrozenClock, paths: tuple[str, ...], door: str
-) -> None:
-    home = of(shared_url, f"at-door-{AGENTS.index(door)}")
-    before, after = compare(home, clock, Someone(agent="bob"), paths, door)
-    assert after == before
