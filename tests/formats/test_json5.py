@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.formats.json_text import Json5Problem, parse_json5
+from commonplace.formats.json5 import JsonProblem, parse_json5
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -56,16 +56,16 @@ def test_whatever_json_writes_is_read_the_same(value: object) -> None:
         ("{a: undefined}", 1, "a value"),
         ("{} {}", 1, "more text"),
         ("[" * 1000, 1, "nested"),
-        ("/* x", 1, "a value"),
+        ("/* x", 1, "a comment is not closed"),
     ],
 )
 def test_what_is_wrong_has_its_line(text: str, line: int, problem: str) -> None:
-    with pytest.raises(Json5Problem, match=problem) as raised:
+    with pytest.raises(JsonProblem, match=problem) as raised:
         parse_json5(text)
     assert raised.value.line == line
 
 
 @given(st.text(alphabet="{}[]:,'\"\\/*a1 \n", max_size=40))
 def test_any_text_is_read_or_refused(text: str) -> None:
-    with suppress(Json5Problem):
+    with suppress(JsonProblem):
         parse_json5(text)

@@ -1,43 +1,21 @@
 """Edits JSON with comments and trailing commas in place: every byte that is not part of an edit stays.
 
-A text is parsed into nodes with their positions. An edit uses the indentation and line ends of the file, and leaves a
-trailing comma where there was one. Our own, because json-five 1.1 accepts what clients refuse (bare keys, NaN, hex) and
-takes 17 seconds for 220 kB; Claude Code's file has megabytes.
+An edit uses the indentation and line ends of the file, and leaves a trailing comma where there was one.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
+from ...formats.json5 import JSONC, JsonMember, JsonNode, JsonProblem, line_of, read_nodes, skip_space
 from .files import Unreadable
 
-_SPACE = re.compile(r"(?:[ \t\r\n\ufeff]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
-_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
-_SCALAR = re.compile(r"[^\s,\]}\[{\"/:]+")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _LINE_END = re.compile(r"[ \t]*\r?\n")
 _INDENT = re.compile(r'^([ \t]+)"', re.MULTILINE)
-_MAX_DEPTH = 200
 Path = tuple[str | int, ...]
-
-
-class JsonNode(NamedTuple):
-    """A value and its position; `inside` are the members of an object or the elements of a list."""
-
-    start: int
-    end: int
-    value: Any
-    inside: tuple[JsonMember, ...] = ()
-
-
-class JsonMember(NamedTuple):
-    """`start` is the position of the key, or of the element of a list."""
-
-    key: str | int
-    start: int
-    node: JsonNode
 
 
 def parse(text: str) -> Any:
@@ -46,17 +24,11 @@ def parse(text: str) -> Any:
 
 
 def read(text: str) -> JsonNode:
-    start = _skip(text, 0)
-    if start == len(text):
-        return JsonNode(start, start, {})
     try:
-        node = _parse_value(text, start, 0)
-    except RecursionError as error:
-        raise Unreadable(1, "it is nested too deeply") from error
-    rest = _skip(text, node.end)
-    if rest != len(text):
-        raise _syntax_error(text, rest, "there is more text after the end")
-    return node
+        node = read_nodes(text, JSONC)
+    except JsonProblem as error:
+        raise Unreadable(error.line, error.problem) from error
+    return node if node.end > node.start else node._replace(value={})
 
 
 def put(text: str, path: Path, value: Any) -> str:
@@ -98,8 +70,8 @@ def take(text: str, path: Path) -> str:
     start = _trim_space(text, member.start)
     end = member.node.end
     before = [each.node.end for each in holder.inside if each.start < member.start]
-    gap = _skip(text, before[-1]) if before else holder.start  # the comma before it, or the bracket
-    comma = _skip(text, end)
+    gap = skip_space(text, before[-1], JSONC) if before else holder.start  # the comma before it, or the bracket
+    comma = skip_space(text, end, JSONC)
     if text[comma : comma + 1] == ",":
         comment = text[end:comma].strip()
         before_member = text[:start] + (text[start : member.start] + comment if comment else "")
@@ -113,10 +85,6 @@ def _join(left: str, comments: str, right: str) -> str:
     last = [*_COMMENT.finditer(comments)][-1:]
     runs_on = bool(last) and last[0][0].startswith("//") and last[0].end() == len(comments)
     return f"{left}\n{right}" if runs_on and not _LINE_END.match(right) else left + right
-
-
-def line_of(text: str, position: int) -> int:
-    return text.count("\n", 0, position) + 1
 
 
 def _root(text: str) -> JsonNode | None:
@@ -172,7 +140,7 @@ def _insert(text: str, holder: JsonNode, depth: int, label: str, value: Any) -> 
         )
     between = " " if inline else _line_break(text, depth + 1)
     last = holder.inside[-1].node.end
-    comma = _skip(text, last)
+    comma = skip_space(text, last, JSONC)
     if text[comma] == ",":
         return text[:tail] + between + member + "," + text[tail:]
     tail = max(tail, last)
@@ -211,78 +179,3 @@ def _trim_space(text: str, position: int) -> int:
     while start > 0 and text[start - 1] in " \t\r\n":
         start -= 1
     return start
-
-
-def _skip(text: str, position: int) -> int:
-    """Return the next position that is neither white space nor comment."""
-    match = _SPACE.match(text, position)
-    end = match.end() if match else position
-    if text.startswith("/*", end):
-        raise _syntax_error(text, end, "a comment is not closed")
-    return end
-
-
-def _parse_value(text: str, start: int, depth: int) -> JsonNode:
-    opening = text[start : start + 1]
-    if depth > _MAX_DEPTH:
-        raise _syntax_error(text, start, "it is nested too deeply")
-    if opening in ("{", "["):
-        return _parse_container(text, start, depth, "}" if opening == "{" else "]")
-    if opening == '"':
-        return _parse_string(text, start)
-    match = _SCALAR.match(text, start)
-    word = match[0] if match else ""
-    try:
-        return JsonNode(start, start + len(word), json.loads(word, parse_constant=_refuse_constant))
-    except ValueError as error:
-        raise _syntax_error(text, start, f"{word or opening or 'the end'!r} is not a value") from error
-
-
-def _refuse_constant(word: str) -> None:
-    raise ValueError(word)
-
-
-def _parse_string(text: str, start: int) -> JsonNode:
-    match = _STRING.match(text, start)
-    if not match:
-        raise _syntax_error(text, start, "a string is not closed")
-    try:
-        return JsonNode(start, match.end(), json.loads(match[0]))
-    except ValueError as error:
-        raise _syntax_error(text, start, f"{match[0][:40]} is not a valid string") from error
-
-
-def _parse_container(text: str, start: int, depth: int, closing: str) -> JsonNode:
-    inside: list[JsonMember] = []
-    position = _skip(text, start + 1)
-    while text[position : position + 1] != closing:
-        key: str | int = len(inside)
-        first = position
-        if closing == "}":
-            key, position = _parse_key(text, position)
-        node = _parse_value(text, position, depth + 1)
-        inside.append(JsonMember(key, first, node))
-        position = _skip(text, node.end)
-        if text[position : position + 1] == ",":
-            position = _skip(text, position + 1)
-        elif text[position : position + 1] != closing:
-            token = repr(text[position : position + 1]) if position < len(text) else "the end"
-            raise _syntax_error(text, position, f"a comma or {closing} is missing before {token}")
-    values = {each.key: each.node.value for each in inside} if closing == "}" else [each.node.value for each in inside]
-    return JsonNode(start, position + 1, values, tuple(inside))
-
-
-def _parse_key(text: str, position: int) -> tuple[str, int]:
-    """Return a key and the position of its value."""
-    if text[position : position + 1] != '"':
-        token = repr(text[position : position + 1]) if position < len(text) else "the end"
-        raise _syntax_error(text, position, f"a key in quotes is missing before {token}")
-    key = _parse_string(text, position)
-    colon = _skip(text, key.end)
-    if text[colon : colon + 1] != ":":
-        raise _syntax_error(text, colon, f"a colon is missing after {key.value!r}")
-    return key.value, _skip(text, colon + 1)
-
-
-def _syntax_error(text: str, position: int, problem: str) -> Unreadable:
-    return Unreadable(line_of(text, position), problem)
