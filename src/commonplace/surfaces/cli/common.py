@@ -336,6 +336,15 @@ def print_reply(reply: Any, for_people: str | Callable[[], None]) -> None:
         for_people()
 
 
+def print_rows(reply: Any, headers: list[str], rows: list[list[str]], if_none: str) -> None:
+    """Print the reply as JSON if --json was given, else rows as a table, or a sentence if there are none."""
+
+    def print_all() -> None:
+        print_table(headers, rows)
+
+    print_reply(reply, print_all if rows else if_none)
+
+
 def print_text(text: str, **style: Any) -> None:
     """Print text on standard output; `style` applies on a terminal only."""
     text = escape_for(sys.stdout, text)

@@ -27,6 +27,7 @@ from .common import (
     note,
     open_memory,
     print_reply,
+    print_rows,
     print_table,
     print_text,
     warn,
@@ -111,8 +112,7 @@ def blame_command(page: str, everyone: bool) -> None:
     lines = blame_page(home, page, everyone=everyone, with_earlier=True)
     reply = {"path": page.removeprefix("./"), "lines": [line._asdict() for line in lines]}
     rows = [_blame_row(home, line) for line in lines]
-    headers = ["change", "when", "by", "line", "text"]
-    print_reply(reply, partial(print_table, headers, rows) if rows else "The page is empty.")
+    print_rows(reply, ["change", "when", "by", "line", "text"], rows, "The page is empty.")
 
 
 def _blame_row(home: Home, line: BlameLine) -> list[str]:

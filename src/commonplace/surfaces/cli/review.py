@@ -38,7 +38,7 @@ from .common import (
     open_existing_home,
     open_memory,
     print_reply,
-    print_table,
+    print_rows,
     print_text,
     warn,
 )
@@ -183,7 +183,7 @@ def _print_trusted() -> None:
         for folder, record in list_trusted()
     ]
     reply = {"homes": [{"home": folder, **_record_as_json(record)} for folder, record in list_trusted()]}
-    print_reply(reply, partial(print_table, ["memory", "trust", "files", "tokens"], rows) if rows else "None yet.")
+    print_rows(reply, ["memory", "trust", "files", "tokens"], rows, "None yet.")
 
 
 def _record_as_json(record: HomeRecord) -> dict[str, Any]:
@@ -273,9 +273,7 @@ def proposals_command(ctx: click.Context) -> None:
         home = open_existing_home()
         proposals = [describe_proposal(rule, _FOUND) for rule in list_proposals(home)]
         rows = [[rule["path"], rule["by"], rule["at"][:16]] for rule in proposals]
-        reply = {"proposals": proposals}
-        headers = ["page", "by", "when"]
-        print_reply(reply, partial(print_table, headers, rows) if rows else "Nothing waits for approval.")
+        print_rows({"proposals": proposals}, ["page", "by", "when"], rows, "Nothing waits for approval.")
 
 
 @proposals_command.command("show")

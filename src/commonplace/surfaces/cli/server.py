@@ -15,7 +15,6 @@ import socket
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
-from functools import partial
 from html import escape
 from pathlib import Path
 from threading import Thread, Timer
@@ -46,7 +45,7 @@ from .common import (
     is_found_home,
     parse_toolsets,
     print_reply,
-    print_table,
+    print_rows,
     print_text,
     require_usable_home,
     warn,
@@ -396,9 +395,8 @@ def list_command() -> None:
     with _open_access() as access:
         tokens = access.list_tokens()
     rows = [[token.id, token.state(utc_now()), _describe(token), token.created_at[:10], token.note] for token in tokens]
-    headers = ["token", "state", "allows", "made", "note"]
     reply = {"tokens": [_as_json(token) for token in tokens]}
-    print_reply(reply, partial(print_table, headers, rows) if rows else "No tokens.")
+    print_rows(reply, ["token", "state", "allows", "made", "note"], rows, "No tokens.")
 
 
 @token_command.command("revoke")
@@ -424,8 +422,7 @@ def audit_command(limit: int, name: str | None) -> None:
         [call.at[:19], call.token, call.agent, call.tool, call.outcome, call.session, call.remote] for call in calls
     ]
     headers = ["when", "token", "agent", "tool", "outcome", "session", "from"]
-    reply = {"calls": [call._asdict() for call in calls]}
-    print_reply(reply, partial(print_table, headers, rows) if rows else "No calls.")
+    print_rows({"calls": [call._asdict() for call in calls]}, headers, rows, "No calls.")
 
 
 @contextmanager

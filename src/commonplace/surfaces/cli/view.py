@@ -25,6 +25,7 @@ from .common import (
     open_memory,
     parse_toolsets,
     print_reply,
+    print_rows,
     print_table,
     print_text,
     print_warnings,
@@ -305,7 +306,7 @@ def list_command(folder: str | None, notes: bool, tags: tuple[str, ...], limit: 
             [note["key"], ", ".join(note["tags"]), shown_path(note["file"]), _format_time(note["at"])]
             for note in reply["data"]["results"]
         ]
-        print_reply(reply, partial(print_table, ["key", "tags", "kept in", "at"], rows) if rows else "No notes.")
+        print_rows(reply, ["key", "tags", "kept in", "at"], rows, "No notes.")
         return
     root = "" if folder in (None, ".") else folder.removeprefix("./").rstrip("/")
     below = f"{root}/" if root else ""
@@ -315,7 +316,7 @@ def list_command(folder: str | None, notes: bool, tags: tuple[str, ...], limit: 
     if root and not pages:  # whether the folder exists would tell what other agents have
         raise NotFound(f"there are no pages in {folder}", advice="`commonplace list` lists all pages")
     rows = [[page["path"], _format_time(page["modified"])] for page in pages]
-    print_reply({"pages": pages}, partial(print_table, ["page", "changed"], rows) if rows else "No pages.")
+    print_rows({"pages": pages}, ["page", "changed"], rows, "No pages.")
 
 
 def _format_time(at: str) -> str:
@@ -343,9 +344,7 @@ def skills_command(name: str | None, user: str | None) -> None:
         for skill in reply["skills"]
     ]
     headers = ["skill", "owner", "trained", "what it does"]
-    print_reply(
-        reply, partial(print_table, headers, rows) if rows else f"No skills yet{f' for {user}' if user else ''}."
-    )
+    print_rows(reply, headers, rows, f"No skills yet for {user}." if user else "No skills yet.")
 
 
 def _print_skill(skill: dict[str, Any]) -> None:
