@@ -5,10 +5,11 @@ Everything stored holds two words of its own: one to ask by (`wonder…`), and o
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from typing import Any, NamedTuple
@@ -23,14 +24,18 @@ from commonplace.home import utc_now
 from commonplace.maintenance import timeline
 from commonplace.maintenance.backup import export_to
 from commonplace.storage.base import open_tokens
+from commonplace.storage.records import read_text
 from commonplace.storage.tokens import create_token
 from commonplace.surfaces.cli import cli
 from commonplace.testing import FrozenClock
 from commonplace.tools import catalog
 
+from .surfaces.http.api import Api
 from .surfaces.web import Web, web
+from .waiting import LONG_SECONDS
 
 OWNER, USER, CHANNEL = "ann", "ulla", "dev"
+_LATER = "2999-01-01"
 SETTINGS = "memorySearch:\n  indexSessions: true\n"
 PRIVATE = (
     "curated", "day", "note", "working", "handoff", "scratch", "activity", "session", "item", "file", "oddfile",
@@ -196,7 +201,7 @@ def read_filters(view: View) -> str:
         return _to_text([*(memory.call("memory_search", each) for each in arguments), *hits])
 
 
-def gotten(view: View) -> str:
+def read_pages(view: View) -> str:
     with view.memory() as memory:
         return _to_text([memory.call("memory_get", {"path": path}).get("text") or "none" for path in view.paths])
 
@@ -248,7 +253,7 @@ def read_log(view: View) -> str:
         return _to_text([[each.path, timeline.read_both_sides(memory.home, each)] for each in changes])
 
 
-def looked_back(view: View) -> str:
+def read_history(view: View) -> str:
     """Each page and change of the owner's, by its name."""
     with view.memory() as memory:
         home = memory.home
@@ -309,7 +314,7 @@ def read_export(view: View) -> str:
         return stream.getvalue().decode()
 
 
-def over_http(view: View) -> str:
+def over_mcp(view: View) -> str:
     """By a token for this agent alone: tools, pages and completion."""
     server, result = view.server, []
     for kind in KINDS:
@@ -335,6 +340,133 @@ def in_conversation(view: View) -> str:
     return _to_text(result)
 
 
+def _of(view: View) -> Api:
+    return Api(view.server.client, view.server.token)
+
+
+def _get(view: View, path: str, /, **params: Any) -> str:
+    """What is answered, or only that it is refused: a refusal repeats what was asked."""
+    answer = _of(view).send("GET", path, params=params, headers={"Accept": "application/json"})
+    return answer.text if answer.status_code == 200 else str(answer.status_code)
+
+
+def _post(view: View, path: str, /, **body: Any) -> str:
+    answer = _of(view).send("POST", path, json=body)
+    message = answer.text if answer.status_code == 200 else str(answer.status_code)
+    return re.sub(r"\"query\": ?\"[^\"]*\"", "", message)
+
+
+def http_search(view: View) -> str:
+    some: list[dict[str, str]] = [
+        {}, {"scope": "agent"}, {"scope": f"agent:{OWNER}"}, {"agent_filter": OWNER}, {"path": f"agents/{OWNER}"},
+        {"source": "session"}, {"tag": "tagged"}, {"channel": CHANNEL}, {"since": "2020-01-01"},
+    ]  # fmt: skip
+    return "\n".join(_get(view, "search", q=ask(kind), limit=50, **each) for kind in KINDS for each in some)
+
+
+def http_context(view: View) -> str:
+    request = [{}, *({"query": ask(kind)} for kind in KINDS), {"query": ask("day"), "budget": 200}]
+    return re.sub(r"\"query\": ?\"[^\"]*\"", "", "\n".join(_get(view, "context", **each) for each in request))
+
+
+def http_pages(view: View) -> str:
+    """By their names: now, at a time, as a session, and what they would be merged with."""
+    answer = [_get(view, f"pages/{path}") for path in view.paths]
+    answer += [_get(view, f"pages/{path}", at=_LATER) for path in view.paths]
+    answer += [_get(view, f"sessions/{path}") for path in view.paths]
+    answer += [_post(view, "merge", path=path, base="", text="x") for path in view.paths]
+    return "\n".join(answer)
+
+
+def http_lists(view: View) -> str:
+    """All that lists, draws or counts, and an export, which is for who may see everything."""
+    listed = [_get(view, "pages", limit=1000), *(_get(view, "pages", prefix=path) for path in view.paths)]
+    paths = ("status", "homes", "outline", "map", "health", "tools", "openapi.json", "export")
+    others = [_get(view, path) for path in paths]
+    return "\n".join([*listed, *others])
+
+
+def http_history(view: View) -> str:
+    answer = [_get(view, "history", limit=1000), _get(view, "history", agent=OWNER)]
+    answer += [_get(view, "history", what=what) for what in (*view.paths, *map(ask, KINDS))]
+    answer += [_get(view, f"history/{name[:some]}") for name in view.changes for some in (4, 16)]
+    return "\n".join(answer)
+
+
+def http_tools(view: View) -> str:
+    answer = [_post(view, "tools/memory_search", query=ask(kind), maxResults=50) for kind in KINDS]
+    answer += [_post(view, "tools/memory_search?toolset=notes", query=ask(kind)) for kind in KINDS]
+    answer += [_post(view, "tools/search_memory", query=ask(kind), limit=50) for kind in KINDS]
+    answer += [_post(view, "tools/memory_read", key=ask("note")), _post(view, "tools/recall", days=30)]
+    answer += [_post(view, "tools/scratch_note", mode="read"), _post(view, "tools/MemoryTool", op="listGlobal")]
+    return "\n".join(answer)
+
+
+def http_changes(view: View) -> str:
+    """The texts of the pages that a stream of changes tells of, while everything there is of the owner's changes."""
+    client = view.server.client
+    assert client.portal
+    heard = client.portal.call(_listen, client.app, view)
+    with Memory(view.home, OWNER, clock=view.clock) as memory:
+        return "\n".join(
+            read_text(memory.home.storage.pages, path)[0].strip() for path in sorted(heard) if path in view.paths
+        )
+
+
+async def _listen(app: Any, view: View) -> set[str]:
+    answer, left = asyncio.Queue[str](), asyncio.Event()
+    headers = {"host": "127.0.0.1", "authorization": f"Bearer {view.server.token}"}
+    scope = {
+        "type": "http", "method": "GET", "path": "/v1/changes", "raw_path": b"/v1/changes", "query_string": b"",
+        "headers": [(name.encode(), value.encode()) for name, value in headers.items()], "scheme": "http",
+        "server": ("127.0.0.1", 80), "client": None, "root_path": "", "http_version": "1.1",
+    }  # fmt: skip
+
+    sent = iter([{"type": "http.request", "body": b"", "more_body": False}])
+
+    async def receive() -> dict[str, Any]:
+        if output := next(sent, None):
+            return output
+        await left.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: dict[str, Any]) -> None:
+        answer.put_nowait(message.get("body", b"").decode())
+
+    stream = asyncio.create_task(app(scope, receive, send))
+    try:
+        async with asyncio.timeout(LONG_SECONDS):
+            return await _read_until_end(answer, view)
+    finally:
+        left.set()
+        await stream
+
+
+async def _read_until_end(events: asyncio.Queue[str], view: View) -> set[str]:
+    """Two ends: what changes before the first one is told by the second, in whichever order news are found."""
+    text = ""
+
+    async def until(word: str) -> None:
+        nonlocal text
+        while word not in text:
+            text += await events.get()
+
+    await until("event: ready")
+    await asyncio.to_thread(_touch, view, view.paths)
+    for end in ("memory/end-1.md", "memory/end-2.md"):
+        await asyncio.to_thread(_touch, view, [end], new=True)
+        await until(end)
+    return {json.loads(data)["path"] for data in re.findall(r"^data: (.*path.*)$", text, re.MULTILINE)}
+
+
+def _touch(view: View, paths: Iterable[str], *, new: bool = False) -> None:
+    """Change pages, those that are there, as their owner does."""
+    with Memory(view.home, OWNER, clock=view.clock) as memory:
+        for path in paths:
+            if new or memory.home.storage.exists(path):
+                memory.home.storage.pages.append(path, "\n")
+
+
 class Door(NamedTuple):
     """`shows`: what of the owner's its owner sees there. `lists`: it shows names, so that these tell nothing either."""
 
@@ -346,12 +478,15 @@ class Door(NamedTuple):
 
 
 _WORKING = ("working", "handoff", "scratch", "activity")
+_READ = tuple(kind for kind in KINDS if kind != "oddfile")
+_RECORDS = ("activity", "note", "session", "working", "handoff", "scratch", "global", "channel", "skill")
+_LISTED = (*_RECORDS, "curated", "world", "directive")  # of pages, the first line
 _SEARCHED = tuple(kind for kind in KINDS if kind not in ("oddfile", "directive"))
 _CONTEXT = (*_SEARCHED, "directive")
 DOORS = {
     "memory_search": Door(read_search, _SEARCHED),
     "memory_search with filters": Door(read_filters, _SEARCHED),
-    "memory_get": Door(gotten, _SEARCHED, lists=True),
+    "memory_get": Door(read_pages, _SEARCHED, lists=True),
     "notes": Door(read_notes, ("note",)),
     "working": Door(read_working, _WORKING),
     "journal": Door(read_recall, ("curated", "day", "note", "world"), lists=True),
@@ -359,12 +494,19 @@ DOORS = {
     "skills of a user": Door(read_skills, ("skill",), lists=True, in_conversation=True),
     "context": Door(contexts, _CONTEXT, in_conversation=True),
     "history": Door(read_log, KINDS, lists=True),
-    "history by name": Door(looked_back, KINDS),
+    "history by name": Door(read_history, KINDS),
     "adapters": Door(read_stores, ("item", "file", "oddfile")),
     "commands": Door(run_commands, KINDS),
     "export": Door(read_export, KINDS, is_persons=True),
-    "HTTP": Door(over_http, _SEARCHED),
-    "HTTP, context and prompts": Door(in_conversation, _CONTEXT, in_conversation=True),
+    "MCP": Door(over_mcp, _SEARCHED),
+    "MCP, context and prompts": Door(in_conversation, _CONTEXT, in_conversation=True),
+    "HTTP, search": Door(http_search, _SEARCHED),
+    "HTTP, context": Door(http_context, _CONTEXT, in_conversation=True),
+    "HTTP, pages": Door(http_pages, _READ),
+    "HTTP, lists and figures": Door(http_lists, _LISTED, lists=True),
+    "HTTP, history": Door(http_history, KINDS),
+    "HTTP, tools": Door(http_tools, _SEARCHED),
+    "HTTP, changes": Door(http_changes, _SEARCHED),
 }
 
 

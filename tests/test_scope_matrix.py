@@ -14,6 +14,7 @@ from commonplace.surfaces.mcp.resources import can_see, page_uri
 from commonplace.testing import FrozenClock
 
 from .scopes import (
+    DOORS,
     KINDS,
     OWNER,
     PEOPLE,
@@ -26,7 +27,6 @@ from .scopes import (
     viewing,
     what_there_is,
 )  # fmt: skip
-from .scopes_v1 import DOORS
 
 Homes = tuple[str, str, FrozenClock, tuple[tuple[str, ...], tuple[str, ...]]]
 OTHERS = {name: who for name, who in PEOPLE.items() if who.is_tenant and who.agent != "ann"}

@@ -24,7 +24,7 @@ from commonplace.testing import FrozenClock
 from commonplace.tools import catalog
 
 from ..surfaces.web import Web, web
-from .keeping import DAY, NOBODYS, NOTE, SESSION, THEIRS, WORLD, Kept
+from .keeping import DAY, NOBODYS, NOTE, SESSION, THEIRS, WORLD, OwnMemory
 
 Replies = dict[str, str]  # what was answered, by what was asked
 PAGES = (DAY, NOTE, SESSION, WORLD, "memory/loose.md", *THEIRS, *NOBODYS)
@@ -46,12 +46,12 @@ def _pages(prefix: str, **params: Any) -> list[Http]:
     return [Http(f"{prefix}/{path}", params, headers={"Accept": "application/json"}) for path in PAGES]
 
 
-def _history(own_memory: Kept) -> list[Http]:
+def _history(own_memory: OwnMemory) -> list[Http]:
     some = [own_memory.changes[0], own_memory.changes[-1], own_memory.changes[-1][:4], "0123", "ffff"]
     return [Http(f"history/{name}") for name in some]
 
 
-def read_endpoints(own_memory: Kept) -> dict[str, list[Http]]:
+def read_endpoints(own_memory: OwnMemory) -> dict[str, list[Http]]:
     """Requests that change nothing, by the name of their endpoint."""
     filters = [
         {"limit": 100}, {"keyword": True}, {"scope": "agent"}, {"scope": "agent:bob"}, {"agent_filter": "bob"},
@@ -109,7 +109,7 @@ def read_endpoints(own_memory: Kept) -> dict[str, list[Http]]:
     }  # fmt: skip
 
 
-def write_endpoints(own_memory: Kept) -> dict[str, list[tuple[str, Http]]]:
+def write_endpoints(own_memory: OwnMemory) -> dict[str, list[tuple[str, Http]]]:
     """Requests that change something of ann's, or try to change something of bob's: the method, and the request."""
     text = {"Content-Type": "text/markdown", "If-None-Match": "*"}
     over = {"Content-Type": "text/markdown", "If-Match": "*"}
@@ -295,17 +295,17 @@ def serving(home: str, clock: FrozenClock) -> Iterator[Web]:
         yield server.as_(token)
 
 
-def read_interface(own_memory: Kept, server: Web) -> Replies:
+def read_interface(own_memory: OwnMemory, server: Web) -> Replies:
     """Ask every endpoint and every tool."""
     return {**_read_http(own_memory, server), **_call_tools(server, READ_TOOLS, READ_OPERATIONS)}
 
 
-def read_everything(own_memory: Kept, server: Web, clock: FrozenClock) -> Replies:
+def read_everything(own_memory: OwnMemory, server: Web, clock: FrozenClock) -> Replies:
     by_others = {**_read_library(own_memory, clock), **_read_adapters(own_memory, clock)}
     return {**read_interface(own_memory, server), **_read_mcp(server), **by_others}
 
 
-def write_everything(own_memory: Kept, server: Web) -> Replies:
+def write_everything(own_memory: OwnMemory, server: Web) -> Replies:
     replies = _call_tools(server, WRITE_TOOLS, WRITE_OPERATIONS)
     for name, requests in write_endpoints(own_memory).items():
         for number, (method, request) in enumerate(requests):
@@ -313,7 +313,7 @@ def write_everything(own_memory: Kept, server: Web) -> Replies:
     return {question: mask(reply) for question, reply in replies.items()}
 
 
-def _read_http(own_memory: Kept, server: Web) -> Replies:
+def _read_http(own_memory: OwnMemory, server: Web) -> Replies:
     replies: Replies = {}
     for name, requests in read_endpoints(own_memory).items():
         method = name.partition(" ")[0]
@@ -371,7 +371,7 @@ def _read_mcp(server: Web) -> Replies:
     }
 
 
-def _read_library(own_memory: Kept, clock: FrozenClock) -> Replies:
+def _read_library(own_memory: OwnMemory, clock: FrozenClock) -> Replies:
     with Memory(own_memory.home, "ann", clock=clock) as memory:
         replies = {f"search {query}": repr(memory.search(query, limit=50)) for query in QUERIES}
         replies["status"] = repr(memory.status())
@@ -383,7 +383,7 @@ def _read_library(own_memory: Kept, clock: FrozenClock) -> Replies:
         return replies
 
 
-def _read_adapters(own_memory: Kept, clock: FrozenClock) -> Replies:
+def _read_adapters(own_memory: OwnMemory, clock: FrozenClock) -> Replies:
     """Through the store of LangGraph and the memory tool of Claude."""
     store = CommonplaceStore(own_memory.home, "ann", clock=clock)
     replies = {

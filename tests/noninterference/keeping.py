@@ -31,14 +31,14 @@ NOBODYS = ("agents/carl/memory/working/plan.md", "memory/world/nothing.md", "age
 _OLD = 1_700_000_000  # when leftovers of killed writers were written, in seconds since the epoch
 
 
-class Kept(NamedTuple):
+class OwnMemory(NamedTuple):
     """A memory, and the ids of the changes that ann may see, oldest first."""
 
     home: str
     changes: tuple[str, ...]
 
 
-def keep_own(home: str, clock: FrozenClock) -> Kept:
+def keep_own(home: str, clock: FrozenClock) -> OwnMemory:
     """What ann has, and what is everybody's."""
     with Memory(home, "ann", clock=clock) as memory:
         pages = memory.home.storage.pages
@@ -69,7 +69,7 @@ def keep_own(home: str, clock: FrozenClock) -> Kept:
     tool = MemoryTool(home, agent="ann", clock=clock)
     tool.call({"command": "create", "path": "/memories/mine.md", "file_text": "the rake"})
     tool.close()
-    return Kept(home, changes)
+    return OwnMemory(home, changes)
 
 
 def keep_others(home: str, clock: FrozenClock, time: int) -> None:

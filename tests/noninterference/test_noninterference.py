@@ -47,10 +47,10 @@ from .asking import (
     write_endpoints,
     write_everything,
 )
-from .keeping import Kept, keep_others, keep_own
+from .keeping import OwnMemory, keep_others, keep_own
 
 
-class Asked(NamedTuple):
+class Answers(NamedTuple):
     """What ann is answered at first, after bob may have written again, by commands, and when she writes herself.
 
     Commands come after the rest: they have the system's clock, and health says when pages were recalled.
@@ -62,7 +62,7 @@ class Asked(NamedTuple):
     writing: Replies
 
 
-def ask(template: Path, own_memory: Kept, *, with_others: bool) -> Asked:
+def ask(template: Path, own_memory: OwnMemory, *, with_others: bool) -> Answers:
     """Ask everything of a copy of the template, at the same place each time: replies name it."""
     clock = FrozenClock()
     shutil.rmtree(own_memory.home, ignore_errors=True)
@@ -74,10 +74,10 @@ def ask(template: Path, own_memory: Kept, *, with_others: bool) -> Asked:
         if with_others:
             keep_others(own_memory.home, clock, 2)
         again = read_everything(own_memory, server, clock)
-        return Asked(first, again, run_commands(own_memory.home), write_everything(own_memory, server))
+        return Answers(first, again, run_commands(own_memory.home), write_everything(own_memory, server))
 
 
-def answer(top: Path) -> tuple[Asked, Asked]:
+def answer(top: Path) -> tuple[Answers, Answers]:
     own_memory = keep_own(str(top / "home"), FrozenClock())
     shutil.rmtree(top / "home/.index", ignore_errors=True)
     template = Path(shutil.move(top / "home", top / "template"))
@@ -93,12 +93,12 @@ def differences(alone: Replies, beside: Replies) -> dict[str, tuple[str, str]]:
 def test_nothing_that_another_agent_keeps_changes_a_reply(tmp_path: Path) -> None:
     """One test: what ann is answered alone, and beside bob, takes long to collect."""
     alone, beside = answer(tmp_path)
-    for when in Asked._fields:
+    for when in Answers._fields:
         assert differences(getattr(alone, when), getattr(beside, when)) == {}, when
     check_substance(alone, beside)
 
 
-def check_substance(alone: Asked, beside: Asked) -> None:
+def check_substance(alone: Answers, beside: Answers) -> None:
     """Most replies are no refusals, and none holds a word that only the other agent wrote."""
     assert [len(replies) > 50 for replies in alone] == [True] * 4
     assert sum("blue kettle" in reply for replies in alone for reply in replies.values()) > 100
@@ -107,13 +107,13 @@ def check_substance(alone: Asked, beside: Asked) -> None:
 
 
 def test_every_endpoint_is_asked() -> None:
-    remaining = Kept("", ("0123", "4567", "89ab"))
+    remaining = OwnMemory("", ("0123", "4567", "89ab"))
     known = {**read_endpoints(remaining), **write_endpoints(remaining), **ELSEWHERE}
     assert known.keys() == {endpoint.name for endpoint in ENDPOINTS}
 
 
 def test_every_parameter_of_an_endpoint_is_used() -> None:
-    remaining = Kept("", ("0123", "4567", "89ab"))
+    remaining = OwnMemory("", ("0123", "4567", "89ab"))
     question = {
         name: {key for request in some for key in request.params} for name, some in read_endpoints(remaining).items()
     }

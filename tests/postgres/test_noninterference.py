@@ -9,7 +9,7 @@ import pytest
 from commonplace.testing import FrozenClock
 
 from ..noninterference.asking import Replies, read_everything, read_interface, run_commands, serving
-from ..noninterference.keeping import Kept, keep_others, keep_own
+from ..noninterference.keeping import OwnMemory, keep_others, keep_own
 from ..noninterference.test_noninterference import differences
 from .test_scope_matrix import of
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 OTHERS = {"another agent": "acme", "another tenant": "them"}
 
 
-def compare(own_memory: Kept, other: str, ask: Callable[[], Replies]) -> dict[str, tuple[str, str]]:
+def compare(own_memory: OwnMemory, other: str, ask: Callable[[], Replies]) -> dict[str, tuple[str, str]]:
     """Return the replies that differ before and after bob writes."""
     before = ask()
     keep_others(other, FrozenClock(), 1)
