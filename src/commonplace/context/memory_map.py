@@ -22,7 +22,7 @@ from ..model import Block, Record
 from ..search.shown_lines import ShownText
 from ..storage.layout import stem
 from ..storage.names import is_plain
-from ..storage.records import INJECTED, channel_name, read_text, record_at
+from ..storage.records import INJECTED, channel_name, read_text, read_texts, record_at
 from . import OVER_BUDGET
 from .budget import ContextRequest, Lines, Section, choose_approved, whole_page
 from .days import list_days
@@ -414,15 +414,10 @@ class _MapReader:
     def _add_texts(self, names: list[Named]) -> list[Named]:
         """Return names with the starts of their pages, as many as there could be room for."""
         some = names[: self._most_texts]
-        read = self._home.storage.pages.page_reader([each.path for each in some])
-        read_texts: list[Named] = []
-        for each in some:
-            try:
-                text = read(each.path).text[: self._most_characters]
-            except CommonplaceError:
-                text = ""
-            read_texts.append(Named(each.name, each.path, text))
-        return [*read_texts, *names[self._most_texts :]]
+        texts = read_texts(self._home.storage.pages, (each.path for each in some))
+        starts = (texts.get(each.path, "")[: self._most_characters] for each in some)
+        with_texts = [Named(each.name, each.path, start) for each, start in zip(some, starts, strict=True)]
+        return [*with_texts, *names[self._most_texts :]]
 
 
 def _name_block(path: str, block: Block) -> Named:

@@ -24,6 +24,7 @@ from ..storage.authors import KEEP, describe_lines
 from ..storage.base import ABSENT
 from ..storage.history import Change, as_text
 from ..storage.layout import Place
+from ..storage.records import read_texts
 from ..wording import count_words
 from . import timeline
 
@@ -139,10 +140,12 @@ def _find_places(home: Home, changes: Sequence[Change]) -> list[tuple[str, Place
 
 
 def _read_learned(home: Home, pages: Sequence[tuple[str, Place]]) -> Iterator[Learned]:
+    texts = read_texts(home.storage.pages, (path for path, _ in pages))
     rows = [
         (path, place, number, sentence, lines)
-        for path, place, text in _read_texts(home, pages)
-        for number, (sentence, lines) in enumerate(_find_with_lines(home, path, text))
+        for path, place in pages
+        if path in texts
+        for number, (sentence, lines) in enumerate(_find_with_lines(home, path, texts[path]))
     ]
     origins = home.authors.find([(path, sentence.first, sentence.last) for path, _, _, sentence, _ in rows])
     for (path, place, number, sentence, lines), origin in zip(rows, origins, strict=True):
@@ -153,17 +156,6 @@ def _find_with_lines(home: Home, path: str, text: str) -> Iterator[tuple[Sentenc
     """Yield the sentences of a page, each with all that its lines say."""
     sentences = find_sentences(text, is_record=_is_record(home, path))
     return zip(sentences, join_lines(text, sentences), strict=True)
-
-
-def _read_texts(home: Home, pages: Sequence[tuple[str, Place]]) -> Iterator[tuple[str, Place, str]]:
-    """Yield the text of each page; one that cannot be read is left to doctor."""
-    read = home.storage.pages.page_reader([path for path, _ in pages])
-    for path, place in pages:
-        try:
-            text = read(path).text
-        except CommonplaceError:
-            continue
-        yield path, place, text
 
 
 def keep_sentence(home: Home, path: str, lines: str, line: int, session: str = "") -> Outcome:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..errors import CommonplaceError
 from ..formats.passages import titles_above
 from ..model import Hit
 from ..storage.base import Storage
+from ..storage.records import read_texts
 
 _MAX_PAGE_CHARACTERS = 200_000  # of a page in which headings are looked for
 _MAX_HEADING_CHARACTERS = 120
@@ -16,15 +16,8 @@ _MAX_HEADING_CHARACTERS = 120
 def find_headings(storage: Storage, hits: Sequence[Hit]) -> list[str]:
     """Return the headings above each hit, as `People > Former`; empty where the hit has its heading or a key."""
     wanted = [hit for hit in hits if _lacks_heading(hit)]
-    read = storage.pages.page_reader([*dict.fromkeys(hit.path for hit in wanted)])
-    texts: dict[str, str] = {}
-    for hit in wanted:
-        if hit.path not in texts:
-            try:
-                texts[hit.path] = read(hit.path).text
-            except CommonplaceError:
-                texts[hit.path] = ""
-    return [_describe(texts[hit.path], hit) if hit in wanted else "" for hit in hits]
+    texts = read_texts(storage.pages, (hit.path for hit in wanted))
+    return [_describe(texts.get(hit.path, ""), hit) if hit in wanted else "" for hit in hits]
 
 
 def _lacks_heading(hit: Hit) -> bool:

@@ -6,7 +6,7 @@ category; a key is one record over all of them. Where a page's name is not the k
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -34,6 +34,17 @@ def read_text(pages: Pages, path: str) -> tuple[str, list[str]]:
         return "", [f"skipped: {error}"]
     pages.mark_read(page)
     return page.text, []
+
+
+def read_texts(pages: Pages, paths: Iterable[str]) -> dict[str, str]:
+    """Return the texts of pages by path, without those that cannot be read, which doctor reports."""
+    every = [*dict.fromkeys(paths)]
+    read = pages.page_reader(every)
+    texts: dict[str, str] = {}
+    for path in every:
+        with suppress(CommonplaceError):
+            texts[path] = read(path).text
+    return texts
 
 
 def read_record(pages: Pages, layout: Layout, path: str) -> Record | None:

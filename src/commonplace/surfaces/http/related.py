@@ -24,6 +24,7 @@ from ...index.tokenizer import tokenize_query
 from ...model import EVERYTHING, Hit, Record
 from ...schema import BOOLEAN, INTEGER, TEXT, array, integer, object_of, one_of
 from ...storage.layout import stem
+from ...storage.records import read_texts
 from .endpoints import PAGE, ApiRequest, Endpoint, Parameter, ResponseSpec
 from .pages import LinkResolver, index_link_names, page_title, read_page, record_folders, resolve_page, resolve_wikilink
 
@@ -240,7 +241,7 @@ def build_link_graph(home: Home, max_nodes: int = MAX_NODES) -> LinkGraph:
     records = [
         record for folder in record_folders(home) for record in home.list_records(folder)[0] if record.path in known
     ]
-    texts = dict(_read_texts(home, known))
+    texts = read_texts(home.storage.pages, _list_texts(home, known))
     links, note_tags = _read_pages(known, texts)
     tags = _collect_tags(records, note_tags)
     tag_nodes = sorted(tag for tag, paths in tags.items() if len(paths) > MAX_TAG_PAGES)
@@ -308,20 +309,10 @@ def _read_pages(known: set[str], texts: Mapping[str, str]) -> tuple[list[GraphEd
     return edges, tags
 
 
-def _read_texts(home: Home, known: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield the pages that may contain links or notes; one that cannot be read is left to doctor."""
-    folders = _text_folders(home)
-    paths = [path for folder in folders for path in sorted(known) if path.startswith(f"{folder}/")]
-    curated = home.layout.shared_curated
-    if curated in known and curated not in paths:
-        paths.append(curated)
-    read = home.storage.pages.page_reader(paths)
-    for path in paths:
-        try:
-            text = read(path).text
-        except CommonplaceError:
-            continue
-        yield path, text
+def _list_texts(home: Home, known: set[str]) -> list[str]:
+    """Return the pages that may contain links or notes."""
+    paths = [path for folder in _text_folders(home) for path in sorted(known) if path.startswith(f"{folder}/")]
+    return [*paths, *known.intersection([home.layout.shared_curated])]
 
 
 def _text_folders(home: Home) -> tuple[str, ...]:
