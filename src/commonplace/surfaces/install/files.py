@@ -39,6 +39,21 @@ def value_at(document: Any, path: Iterable[str]) -> Any:
     return document
 
 
+def has_values(parse: Callable[[str], Any], text: str, expected: dict[str, Any]) -> bool:
+    """Return whether a text parses as these values; null and empty mappings make no difference."""
+    try:
+        return bool(_prune(parse(text)) == _prune(expected))
+    except Unreadable:
+        return False
+
+
+def _prune(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    pruned = {key: _prune(each) for key, each in value.items()}
+    return {key: each for key, each in pruned.items() if each is not None and each != {}}
+
+
 def read(path: str) -> bytes | None:
     """Return the bytes of a file, or None if there is none."""
     with _storage_errors(path):

@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from .clients import KeyPath
-from .files import CannotEdit, Unreadable, value_at
+from .files import CannotEdit, Unreadable, has_values, value_at
 
 _HEADER = re.compile(r"[ \t]*\[\[?[^\[\]]")
 _LINE = re.compile(r"\(at line (\d+),")
@@ -121,20 +121,9 @@ def _with_table(document: dict[str, Any], path: KeyPath, value: dict[str, Any] |
 
 def _check(edited: str, expected: dict[str, Any], path: KeyPath, ours: list[str]) -> str:
     """Return the edited text if its value is the expected one."""
-    try:
-        if _prune(parse(edited)) == _prune(expected):
-            return edited
-    except Unreadable:
-        pass
-    raise _refusal(path, ours)
-
-
-def _prune(value: Any) -> Any:
-    """Return the value without empty tables, which make no difference here."""
-    if not isinstance(value, dict):
-        return value
-    pruned = {key: _prune(each) for key, each in value.items()}
-    return {key: each for key, each in pruned.items() if each != {}}
+    if not has_values(parse, edited, expected):
+        raise _refusal(path, ours)
+    return edited
 
 
 def _refusal(path: KeyPath, ours: list[str]) -> CannotEdit:

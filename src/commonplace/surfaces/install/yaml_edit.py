@@ -8,7 +8,7 @@ from typing import Any
 
 from ...formats.frontmatter import YamlProblem, compose
 from .clients import KeyPath
-from .files import CannotEdit, Unreadable, value_at
+from .files import CannotEdit, Unreadable, has_values, value_at
 
 
 def parse(text: str) -> dict[str, Any]:
@@ -109,13 +109,6 @@ def _column(line: str) -> int:
 
 
 def _check(edited: str, expected: dict[str, Any], path: KeyPath) -> str:
-    try:
-        if _prune(parse(edited)) == _prune(expected):
-            return edited
-    except Unreadable:
-        pass
-    raise CannotEdit(f"{'.'.join(path)} is written in a way that cannot be edited line by line: change it by hand")
-
-
-def _prune(document: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in document.items() if value not in (None, {})}
+    if not has_values(parse, edited, expected):
+        raise CannotEdit(f"{'.'.join(path)} is written in a way that cannot be edited line by line: change it by hand")
+    return edited
