@@ -27,6 +27,21 @@ ROLES = {"user": "user", "human": "user", "assistant": "assistant", "ai": "assis
 # How the text of a turn begins, by who speaks.
 USER_STARTS = tuple(f"{role}{mark}" for role, who in ROLES.items() if who == "user" for mark in (":", " ("))
 ASSISTANT_STARTS = tuple(f"{role}{mark}" for role, who in ROLES.items() if who == "assistant" for mark in (":", " ("))
+# How messages begin that no person wrote: what a client adds to a conversation, and what a command prints.
+CLIENT_STARTS = (
+    "<command-name>",
+    "<command-message>",
+    "<local-command-",
+    "<bash-",
+    "Caveat: The messages below were",
+    "<environment_context>",
+    "<user_instructions>",
+    "<system-reminder>",
+    "# AGENTS.md instructions",
+)
+# Claude Code marks notes to itself, conversations of subagents and summaries.
+_INTERNAL_FLAGS = ("isMeta", "isSidechain", "isCompactSummary")
+SESSION_ID = lazy_pattern(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 TURN_FORMAT = "role (name): text"  # form of a turn's text; an index made with another form is rebuilt
 _SPEAKER_ROLES = "|".join([*sorted(ROLES), "system", "developer", "tool", "function"])
 # After any line break, what reads like the start of a turn: a role, perhaps a name, and a colon, perhaps with marks
@@ -66,6 +81,11 @@ class ChatEvent(NamedTuple):
     parts: tuple[TextPart, ...]
     at: Any
     name: Any
+
+
+def is_internal(event: Mapping[str, Any]) -> bool:
+    """Return whether an event is none of the conversation between the user and the assistant."""
+    return any(event.get(flag) for flag in _INTERNAL_FLAGS)
 
 
 def parse_event(event: Mapping[str, Any]) -> ChatEvent:

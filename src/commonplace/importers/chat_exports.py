@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ..formats.structure import escape_unprintable
-from ..formats.transcripts import ROLES, text_parts
+from ..formats.transcripts import CLIENT_STARTS, ROLES, SESSION_ID, is_internal, text_parts
 from ..storage.names import file_name, topic_name
 from .source import PEEK_BYTES, JsonObjects, Source, parse_json_lines, parse_json_list, single_file_name
 from .values import (
@@ -246,17 +246,7 @@ def _page(name: str, into: Destination, path: str, text: str) -> PageItem:
 
 
 _SUBAGENT_PREFIX = "agent-"  # names of subagents' transcripts begin with this
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _RESERVED_FOLDERS = ("daily/", "working/", "activity/")  # they have a meaning in an agent's memory
-
-# What a terminal command leaves in a transcript: nobody said it.
-_COMMAND_OUTPUT = (
-    "<command-name>",
-    "<command-message>",
-    "<local-command-",
-    "<bash-",
-    "Caveat: The messages below were",
-)
 
 
 class _Project(NamedTuple):
@@ -362,7 +352,7 @@ def _read_session(source: Source, into: Destination, path: str) -> Iterator[Item
     turns, title = read_turns(data, path, source.skipped)
     if turns:
         at = next((turn.at for turn in turns if turn.at), "")
-        if _UUID.fullmatch(name):
+        if SESSION_ID.fullmatch(name):
             yield SessionItem(f"session {name}", into.agent, CLAUDE_CODE, name, turns, title, at)
         else:
             original_id = _find_session_id(data, path)
@@ -387,8 +377,8 @@ def read_turns(data: bytes, what: str, skipped: list[Skipped]) -> tuple[tuple[Im
     for _, event in parse_json_lines(data, what, skipped):
         title = read_text(event.get("summary")) if event.get("type") == "summary" else title
         name = read_text(event.get("uuid") or event.get("id"))
-        if event.get("isSidechain") or event.get("isMeta") or event.get("isCompactSummary") or (name and name in seen):
+        if is_internal(event) or (name and name in seen):
             continue
         seen.add(name)
-        turns += [turn for turn in read_turn(event) if not turn.text.startswith(_COMMAND_OUTPUT)]
+        turns += [turn for turn in read_turn(event) if not turn.text.startswith(CLIENT_STARTS)]
     return tuple(turns), title

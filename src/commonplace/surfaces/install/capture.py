@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -19,7 +18,7 @@ from ... import settings
 from ...errors import InvalidArgument, StorageError
 from ...formats.json_text import parse_object, replace_surrogates
 from ...formats.timestamps import format_timestamp, parse_timestamp
-from ...formats.transcripts import ROLES, parse_event
+from ...formats.transcripts import CLIENT_STARTS, ROLES, SESSION_ID, is_internal, parse_event
 from ...home import Home
 from ...secrets import redact
 from ...storage.files import read_bytes
@@ -29,23 +28,8 @@ from .clients import KeyPath
 from .files import CannotEdit, Unreadable, value_at
 
 _OPENING_TURNS = 3  # enough to recognise a conversation
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 MAX_TRANSCRIPT_BYTES = 200_000_000
 _SPEAKERS = {**ROLES, "gemini": "assistant"}
-# Claude Code marks notes to itself, conversations of subagents and summaries.
-_INTERNAL_FLAGS = ("isMeta", "isSidechain", "isCompactSummary")
-# What clients send to the model on the user's behalf.
-_CLIENT_PREFIXES = (
-    "<command-name>",
-    "<command-message>",
-    "<local-command-",
-    "<bash-",
-    "Caveat: The messages below were",
-    "<environment_context>",
-    "<user_instructions>",
-    "<system-reminder>",
-    "# AGENTS.md instructions",
-)
 _SETTING: KeyPath = ("memorySearch", "indexSessions")
 _BY_HAND = "set memorySearch.indexSessions to true in commonplace.yaml, and search finds the transcripts too"
 
@@ -133,7 +117,7 @@ def _is_same_session(text: str, name: str, client: str, lines: list[str]) -> boo
     if about.get("type") != "session" or about.get("source") != client:
         return False
     begins = [_identity(line) for line in rest[:_OPENING_TURNS] if line]
-    renamed = not _UUID.fullmatch(str(about.get("id")))
+    renamed = not SESSION_ID.fullmatch(str(about.get("id")))
     return about.get("id") == name or (renamed and begins == [_identity(line) for line in lines[: len(begins)]] != [])
 
 
@@ -159,7 +143,7 @@ def _parse_entries(text: str) -> Iterator[dict[str, Any]]:
 
 def _parse_turn(entry: dict[str, Any]) -> dict[str, str] | None:
     """Return who said what and when, in the format of any client; None for anything else."""
-    if any(entry.get(key) for key in _INTERNAL_FLAGS):
+    if is_internal(entry):
         return None
     if "payload" in entry:  # Codex wraps every message
         payload = entry["payload"]
@@ -169,7 +153,7 @@ def _parse_turn(entry: dict[str, Any]) -> dict[str, str] | None:
     chat = parse_event(entry)
     role = _SPEAKERS.get(chat.role)
     text = "\n".join(part.text for part in chat.parts).strip()
-    if not role or not text or text.startswith(_CLIENT_PREFIXES):
+    if not role or not text or text.startswith(CLIENT_STARTS):
         return None
     turn = {"role": role, "content": redact(replace_surrogates(text))}
     at = chat.at
