@@ -1,4 +1,4 @@
-"""What one agent stores, who else may see it, and every door through which they could: for the scope matrix.
+"""What one agent stores, who else may see it, and every surface through which they could: for the scope matrix.
 
 Everything stored holds two words of its own: one to ask by (`wonder…`), and one that only who sees it learns (`hush…`).
 """
@@ -58,7 +58,7 @@ def says(kind: str) -> str:
 
 
 class Someone(NamedTuple):
-    """Who looks: an agent that talks to a user in a channel, of the owner's home or of another."""
+    """A viewer: an agent that talks to a user in a channel, in the owner's home or in another."""
 
     agent: str = OWNER
     user: str = USER
@@ -90,9 +90,9 @@ PEOPLE = {
 
 
 class View(NamedTuple):
-    """A way in, for one who looks. `paths` and `changes`: what the owner has, known to whoever wants to try it.
+    """A home as one viewer finds it. `paths` and `changes` are the owner's: a viewer may try any name.
 
-    The server is asked with a token for this agent alone. It starts when it is asked first: few doors need it.
+    The server has a token for this agent alone. It starts with the first request, since few surfaces need it.
     """
 
     home: str
@@ -113,7 +113,7 @@ class View(NamedTuple):
 
 
 def prepare(home: str, clock: FrozenClock) -> None:
-    """A home with settings, and something of everybody's in it, so that nobody's is empty."""
+    """Make a home with settings in which every agent has something."""
     with Memory(home, clock=clock) as memory:
         memory.home.storage.pages.write("commonplace.yaml", SETTINGS)
         memory.call("update_world", {"topic": "weather", "content": "It rains in Oslo, often, and nobody minds."})
@@ -345,7 +345,7 @@ def _of(view: View) -> Api:
 
 
 def _get(view: View, path: str, /, **params: Any) -> str:
-    """What is answered, or only that it is refused: a refusal repeats what was asked."""
+    """Return the answer, but of a refusal only the status: its text repeats the request."""
     answer = _of(view).send("GET", path, params=params, headers={"Accept": "application/json"})
     return answer.text if answer.status_code == 200 else str(answer.status_code)
 
@@ -370,7 +370,7 @@ def http_context(view: View) -> str:
 
 
 def http_pages(view: View) -> str:
-    """By their names: now, at a time, as a session, and what they would be merged with."""
+    """Ask for pages by their paths: as they are, as of a time, as sessions, and to merge with."""
     answer = [_get(view, f"pages/{path}") for path in view.paths]
     answer += [_get(view, f"pages/{path}", at=_LATER) for path in view.paths]
     answer += [_get(view, f"sessions/{path}") for path in view.paths]
@@ -379,7 +379,7 @@ def http_pages(view: View) -> str:
 
 
 def http_lists(view: View) -> str:
-    """All that lists, draws or counts, and an export, which is for who may see everything."""
+    """Ask for lists, the map and figures; and for an export, which only those may have who see everything."""
     listed = [_get(view, "pages", limit=1000), *(_get(view, "pages", prefix=path) for path in view.paths)]
     paths = ("status", "homes", "outline", "map", "health", "tools", "openapi.json", "export")
     others = [_get(view, path) for path in paths]
@@ -403,7 +403,7 @@ def http_tools(view: View) -> str:
 
 
 def http_changes(view: View) -> str:
-    """The texts of the pages that a stream of changes tells of, while everything there is of the owner's changes."""
+    """Return the texts of the owner's pages that a stream of changes names while all of them change."""
     client = view.server.client
     assert client.portal
     heard = client.portal.call(_listen, client.app, view)
@@ -443,7 +443,8 @@ async def _listen(app: Any, view: View) -> set[str]:
 
 
 async def _read_until_end(events: asyncio.Queue[str], view: View) -> set[str]:
-    """Two ends: what changes before the first one is told by the second, in whichever order news are found."""
+    """Return the paths of a stream. Two more pages change at the end, one after the other: once the second is named, so
+    is everything before the first, whatever the order."""
     text = ""
 
     async def until(word: str) -> None:
@@ -460,21 +461,21 @@ async def _read_until_end(events: asyncio.Queue[str], view: View) -> set[str]:
 
 
 def _touch(view: View, paths: Iterable[str], *, new: bool = False) -> None:
-    """Change pages, those that are there, as their owner does."""
+    """Append to the pages that exist, or to new ones, as their owner."""
     with Memory(view.home, OWNER, clock=view.clock) as memory:
         for path in paths:
             if new or memory.home.storage.exists(path):
                 memory.home.storage.pages.append(path, "\n")
 
 
-class Door(NamedTuple):
+class Surface(NamedTuple):
     """`shows`: what of the owner's its owner sees there. `lists`: it shows names, so that these tell nothing either."""
 
     open: Callable[[View], str]
     shows: tuple[str, ...]
     lists: bool = False
     in_conversation: bool = False
-    is_persons: bool = False
+    is_for_people: bool = False
 
 
 _WORKING = ("working", "handoff", "scratch", "activity")
@@ -483,30 +484,30 @@ _RECORDS = ("activity", "note", "session", "working", "handoff", "scratch", "glo
 _LISTED = (*_RECORDS, "curated", "world", "directive")  # of pages, the first line
 _SEARCHED = tuple(kind for kind in KINDS if kind not in ("oddfile", "directive"))
 _CONTEXT = (*_SEARCHED, "directive")
-DOORS = {
-    "memory_search": Door(read_search, _SEARCHED),
-    "memory_search with filters": Door(read_filters, _SEARCHED),
-    "memory_get": Door(read_pages, _SEARCHED, lists=True),
-    "notes": Door(read_notes, ("note",)),
-    "working": Door(read_working, _WORKING),
-    "journal": Door(read_recall, ("curated", "day", "note", "world"), lists=True),
-    "registry": Door(read_registry, ("global", "channel", "skill")),
-    "skills of a user": Door(read_skills, ("skill",), lists=True, in_conversation=True),
-    "context": Door(contexts, _CONTEXT, in_conversation=True),
-    "history": Door(read_log, KINDS, lists=True),
-    "history by name": Door(read_history, KINDS),
-    "adapters": Door(read_stores, ("item", "file", "oddfile")),
-    "commands": Door(run_commands, KINDS),
-    "export": Door(read_export, KINDS, is_persons=True),
-    "MCP": Door(over_mcp, _SEARCHED),
-    "MCP, context and prompts": Door(in_conversation, _CONTEXT, in_conversation=True),
-    "HTTP, search": Door(http_search, _SEARCHED),
-    "HTTP, context": Door(http_context, _CONTEXT, in_conversation=True),
-    "HTTP, pages": Door(http_pages, _READ),
-    "HTTP, lists and figures": Door(http_lists, _LISTED, lists=True),
-    "HTTP, history": Door(http_history, KINDS),
-    "HTTP, tools": Door(http_tools, _SEARCHED),
-    "HTTP, changes": Door(http_changes, _SEARCHED),
+SURFACES = {
+    "memory_search": Surface(read_search, _SEARCHED),
+    "memory_search with filters": Surface(read_filters, _SEARCHED),
+    "memory_get": Surface(read_pages, _SEARCHED, lists=True),
+    "notes": Surface(read_notes, ("note",)),
+    "working": Surface(read_working, _WORKING),
+    "journal": Surface(read_recall, ("curated", "day", "note", "world"), lists=True),
+    "registry": Surface(read_registry, ("global", "channel", "skill")),
+    "skills of a user": Surface(read_skills, ("skill",), lists=True, in_conversation=True),
+    "context": Surface(contexts, _CONTEXT, in_conversation=True),
+    "history": Surface(read_log, KINDS, lists=True),
+    "history by name": Surface(read_history, KINDS),
+    "adapters": Surface(read_stores, ("item", "file", "oddfile")),
+    "commands": Surface(run_commands, KINDS),
+    "export": Surface(read_export, KINDS, is_for_people=True),
+    "MCP": Surface(over_mcp, _SEARCHED),
+    "MCP, context and prompts": Surface(in_conversation, _CONTEXT, in_conversation=True),
+    "HTTP, search": Surface(http_search, _SEARCHED),
+    "HTTP, context": Surface(http_context, _CONTEXT, in_conversation=True),
+    "HTTP, pages": Surface(http_pages, _READ),
+    "HTTP, lists and figures": Surface(http_lists, _LISTED, lists=True),
+    "HTTP, history": Surface(http_history, KINDS),
+    "HTTP, tools": Surface(http_tools, _SEARCHED),
+    "HTTP, changes": Surface(http_changes, _SEARCHED),
 }
 
 

@@ -1,4 +1,4 @@
-"""The scope matrix: what one agent stores is seen, through every door, by those it is meant for and by nobody else.
+"""The scope matrix: what one agent stores is seen, through every surface, by those it is meant for and by nobody else.
 
 That it does not even change what others are answered is shown by `noninterference`."""
 
@@ -14,11 +14,11 @@ from commonplace.surfaces.mcp.resources import can_see, page_uri
 from commonplace.testing import FrozenClock
 
 from .scopes import (
-    DOORS,
     KINDS,
     OWNER,
     PEOPLE,
     PRIVATE,
+    SURFACES,
     find_names,
     find_secrets,
     prepare,
@@ -41,20 +41,21 @@ def fill(home: str, other: str, clock: FrozenClock) -> Homes:
     return home, other, clock, what_there_is(home, clock)
 
 
-def check(homes: Homes, person: str, door: str) -> None:
-    """What one who looks sees through a door is what of the door's is meant for them: no more, and no less."""
+def check(homes: Homes, person: str, name: str) -> None:
+    """Of what its owner sees through a surface, a viewer sees what they may: no more, and no less."""
     home, other, clock, known = homes
-    who, there = PEOPLE[person], DOORS[door]
+    who = PEOPLE[person]
+    surface = SURFACES[name]
     with viewing(home if who.is_tenant else other, who, clock, known) as view:
-        text = there.open(view)
+        text = surface.open(view)
 
     def may_see(kind: str) -> bool:
-        if there.is_persons:
+        if surface.is_for_people:
             return who.is_tenant
-        return who.may_see(kind, in_conversation=there.in_conversation)
+        return who.may_see(kind, in_conversation=surface.in_conversation)
 
-    assert find_secrets(text) == {kind for kind in there.shows if may_see(kind)}
-    if there.lists:
+    assert find_secrets(text) == {kind for kind in surface.shows if may_see(kind)}
+    if surface.lists:
         assert {kind for kind in find_names(text) if not may_see(kind)} == set()
 
 
@@ -65,18 +66,18 @@ def homes(tmp_path_factory: pytest.TempPathFactory) -> Homes:
 
 
 def pairs() -> list[Any]:
-    """Everybody at every door. Where nothing depends on the conversation, the same agent sees the same in another:
+    """Everybody, through every surface. Where nothing depends on the conversation, the same agent sees the same in another:
     `./dev thorough` tries those."""
     result = []
-    for (name, door), (person, who) in product(DOORS.items(), PEOPLE.items()):
-        is_repeated = who.is_in_another_conversation and not door.in_conversation
+    for (name, surface), (person, who) in product(SURFACES.items(), PEOPLE.items()):
+        is_repeated = who.is_in_another_conversation and not surface.in_conversation
         result.append(pytest.param(name, person, marks=pytest.mark.thorough if is_repeated else ()))
     return result
 
 
-@pytest.mark.parametrize(("door", "person"), pairs())
-def test_what_is_shared_is_seen_and_what_is_not_is_not(homes: Homes, person: str, door: str) -> None:
-    check(homes, person, door)
+@pytest.mark.parametrize(("surface", "person"), pairs())
+def test_what_is_shared_is_seen_and_what_is_not_is_not(homes: Homes, person: str, surface: str) -> None:
+    check(homes, person, surface)
 
 
 @pytest.mark.parametrize("person", PEOPLE)
@@ -92,7 +93,7 @@ def test_nobody_hears_of_changes_that_they_may_not_see(homes: Homes, person: str
 
 
 def test_the_matrix_has_everything_in_it(homes: Homes) -> None:
-    seen: set[str] = set().union(*(door.shows for door in DOORS.values()))
+    seen: set[str] = set().union(*(surface.shows for surface in SURFACES.values()))
     assert seen == set(KINDS)
     assert len(homes[3][0]) >= len(KINDS) - 1
     assert set(PRIVATE) < set(KINDS)

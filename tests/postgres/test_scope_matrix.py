@@ -1,4 +1,4 @@
-"""The scope matrix over a database: the same people, the same doors, and tenants in place of homes."""
+"""The scope matrix over a database: the same people, the same surfaces, and tenants in place of homes."""
 
 from __future__ import annotations
 
@@ -30,6 +30,6 @@ def homes(shared_url: str) -> Homes:
     return fill(of(shared_url, "acme"), of(shared_url, "them"), FrozenClock())
 
 
-@pytest.mark.parametrize(("door", "person"), pairs())
-def test_what_is_shared_is_seen_and_what_is_not_is_not(homes: Homes, person: str, door: str) -> None:
-    check(homes, person, door)
+@pytest.mark.parametrize(("surface", "person"), pairs())
+def test_what_is_shared_is_seen_and_what_is_not_is_not(homes: Homes, person: str, surface: str) -> None:
+    check(homes, person, surface)
