@@ -14,7 +14,7 @@ from ...tools import catalog
 from ...tools.define import ToolParameter
 from . import auth, browse, health, history, homes, pages, related, review, search
 from .dispatch import Dispatcher, build_router
-from .endpoints import JSON, MEDIA_TYPE, ApiRequest, Endpoint, Parameter, ResponseSpec
+from .endpoints import JSON, MEDIA_TYPE, STATUSES, ApiRequest, Endpoint, Parameter, ResponseSpec
 
 _PROBLEM = object_of(
     {"type": TEXT, "title": TEXT, "status": INTEGER, "detail": TEXT, "code": TEXT}, current=TEXT, path=TEXT
@@ -29,23 +29,6 @@ _CALLER_HEADERS = [
     )
 ]
 _ALWAYS = (400, 401, 403, 408, 413, 414, 421, 429, 503)
-_DESCRIPTIONS = {
-    400: "Invalid request; `detail` says what is expected.",
-    401: "No token, or not a valid one.",
-    403: "Not allowed with this token, or from this page.",
-    404: "Not there.",
-    408: "The body came too slowly.",
-    409: "The memory is not as the caller expected.",
-    412: "The page has changed since it was read.",
-    413: "Too large.",
-    414: "The URL is too long.",
-    415: "Send another media type.",
-    421: "Not a host name of this server.",
-    422: "Not text, or it contains a secret.",
-    428: "If-Match or If-None-Match is missing.",
-    429: "Too many requests with this token; Retry-After says how long to wait.",
-    503: "Temporarily unavailable, or too slow.",
-}
 
 
 @cache
@@ -127,7 +110,9 @@ def _describe_problems(endpoint: Endpoint, other_media: Iterable[str] = ()) -> d
         statuses.add(415)
     problem: Schema = {"schema": {"$ref": "#/components/schemas/Problem"}}
     content = {MEDIA_TYPE: problem, **{media: {"schema": {"type": "object"}} for media in other_media}}
-    return {str(status): {"description": _DESCRIPTIONS[status], "content": content} for status in sorted(statuses)}
+    return {
+        str(status): {"description": STATUSES[status].description, "content": content} for status in sorted(statuses)
+    }
 
 
 def _describe_tool(offer: catalog.Offer) -> dict[str, Any]:

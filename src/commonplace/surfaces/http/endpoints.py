@@ -52,7 +52,7 @@ _DIGITS = re.compile(r"[-+]?[0-9][0-9.eE+-]*")
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 MEDIA_TYPE = "application/problem+json"
 # The first class that an error is an instance of decides.
-_STATUSES: tuple[tuple[type[CommonplaceError], int, str], ...] = (
+_STATUS_OF: tuple[tuple[type[CommonplaceError], int, str], ...] = (
     (InvalidArgument, 400, "Not understood"),
     (OutsideHome, 403, "Outside of memory"),
     (NotFound, 404, "Not found"),
@@ -69,39 +69,38 @@ _STATUSES: tuple[tuple[type[CommonplaceError], int, str], ...] = (
     (NotInstalled, 503, "Not installed"),
     (NotText, 422, "Not text"),
 )
-_TITLES = {
-    400: "Not understood",
-    401: "No token",
-    403: "Refused",
-    404: "Not found",
-    405: "Method not allowed",
-    408: "Too slow",
-    412: "Somebody was faster",
-    413: "Too large",
-    414: "Too long",
-    415: "Unsupported media type",
-    421: "Wrong host",
-    428: "A condition is missing",
-    429: "Too many requests",
-    500: "Something went wrong",
-    503: "Not now",
-}
-# For requests refused before an endpoint runs; an error with its own code keeps that.
-_CODES = {
-    400: InvalidArgument.code,
-    401: "NO_TOKEN",
-    403: Refused.code,
-    404: NotFound.code,
-    405: "METHOD_NOT_ALLOWED",
-    408: "TOO_SLOW",
-    412: StaleVersion.code,
-    413: "TOO_LARGE",
-    414: "ADDRESS_TOO_LONG",
-    415: "UNSUPPORTED_MEDIA_TYPE",
-    421: "WRONG_HOST",
-    428: "CONDITION_MISSING",
-    429: "TOO_MANY_REQUESTS",
-    503: Unavailable.code,
+
+
+class Status(NamedTuple):
+    """How a problem of a status is titled and described. An error with its own title or code keeps that."""
+
+    title: str = "Refused"
+    code: str = CommonplaceError.code
+    description: str = ""
+
+
+STATUSES = {
+    400: Status("Not understood", InvalidArgument.code, "Invalid request; `detail` says what is expected."),
+    401: Status("No token", "NO_TOKEN", "No token, or not a valid one."),
+    403: Status("Refused", Refused.code, "Not allowed with this token, or from this page."),
+    404: Status("Not found", NotFound.code, "Not there."),
+    405: Status("Method not allowed", "METHOD_NOT_ALLOWED"),
+    408: Status("Too slow", "TOO_SLOW", "The body came too slowly."),
+    409: Status(description="The memory is not as the caller expected."),
+    412: Status("Somebody was faster", StaleVersion.code, "The page has changed since it was read."),
+    413: Status("Too large", "TOO_LARGE", "Too large."),
+    414: Status("Too long", "ADDRESS_TOO_LONG", "The URL is too long."),
+    415: Status("Unsupported media type", "UNSUPPORTED_MEDIA_TYPE", "Send another media type."),
+    421: Status("Wrong host", "WRONG_HOST", "Not a host name of this server."),
+    422: Status(description="Not text, or it contains a secret."),
+    428: Status("A condition is missing", "CONDITION_MISSING", "If-Match or If-None-Match is missing."),
+    429: Status(
+        "Too many requests",
+        "TOO_MANY_REQUESTS",
+        "Too many requests with this token; Retry-After says how long to wait.",
+    ),
+    500: Status("Something went wrong"),
+    503: Status("Not now", Unavailable.code, "Temporarily unavailable, or too slow."),
 }
 
 
@@ -131,19 +130,20 @@ def to_problem(error: CommonplaceError) -> Problem:
 
 
 def _status_and_title(error: CommonplaceError) -> tuple[int, str]:
-    matches = ((status, title) for kind, status, title in _STATUSES if isinstance(error, kind))
-    return next(matches, (500, _TITLES[500]))
+    matches = ((status, title) for kind, status, title in _STATUS_OF if isinstance(error, kind))
+    return next(matches, (500, STATUSES[500].title))
 
 
 def problem_response(
     status: int, detail: str, *, title: str = "", headers: Mapping[str, str] | None = None, **fields: Any
 ) -> Response:
+    usual = STATUSES.get(status, Status())
     body = {
         "type": "about:blank",
-        "title": title or _TITLES.get(status, "Refused"),
+        "title": title or usual.title,
         "status": status,
         "detail": replace_surrogates(detail),
-        "code": _CODES.get(status, CommonplaceError.code),
+        "code": usual.code,
         **fields,
     }
     return JSONResponse(body, status, headers, MEDIA_TYPE)
