@@ -92,7 +92,6 @@ class FolderHistory:
         self._past_pages: tuple[object, dict[str, PastPage]] = (None, {})  # for one moment and state of the files
 
     def record_outside_edit(self, path: str, data: bytes | None, saved: float | None = None) -> Change | None:
-        """Record what the page holds if it differs from the latest version: another program changed it."""
         head = self.head(path)
         if version_of(data) == (head.version if head else ABSENT):
             return None
@@ -144,7 +143,6 @@ class FolderHistory:
         return cache.heads[path]
 
     def changes(self, path: str | None = None) -> list[Change]:
-        """Return all changes of one page or of every page, oldest first."""
         if path is not None:
             return [line.change for line in self._lines(path)]
         every = (line.change for slot in self._slots() for line in parse_lines(self._raw(slot)))
@@ -174,11 +172,9 @@ class FolderHistory:
         return require_one(name, matches)
 
     def read_version(self, path: str, version: str) -> bytes | None:
-        """Return a version of a page, None for an absent page; NotFound when history no longer holds it."""
         return None if version == ABSENT else find_version(self._lines(path), version, path)
 
     def versions(self, path: str, newest: int | None = None) -> Versions:
-        """Return every readable version of a page, or only the `newest`, oldest first."""
         lines = self._lines(path)
         return list(replay(lines)) if newest is None else list(replay(newest_lines(lines, newest)))[-newest:]
 
@@ -207,7 +203,6 @@ class FolderHistory:
         return sum(os.lstat(self._file(slot)).st_size for slot in self._slots())
 
     def prune(self, retention: Retention) -> int:
-        """Drop versions beyond the retention limits and return how many were dropped."""
         oldest = format_timestamp(self._clock() - timedelta(days=retention.days))
         sizes = [
             (line.change.at, len(format_line(line))) for slot in self._slots() for line in parse_lines(self._raw(slot))
@@ -215,7 +210,6 @@ class FolderHistory:
         return self.rewrite(keep_since(max(oldest, oldest_that_fits(sizes, retention.size))))
 
     def rewrite(self, choose: ChooseVersions) -> int:
-        """Keep only the versions that `choose` returns for each page, and return how many were dropped."""
         dropped = 0
         for slot in self._slots():
             with lock_slot(self._locks, "page", slot, f"the history {slot}"):

@@ -458,7 +458,6 @@ class FolderTranscript:
         self.path = path
 
     def items(self, last: int | None = None) -> list[Any]:
-        """Return all items, or only the `last`, oldest first."""
         with (
             storage_errors(self.path),
             suppress(FileNotFoundError),
@@ -469,7 +468,6 @@ class FolderTranscript:
         return []
 
     def add(self, items: Iterable[Any]) -> None:
-        """Append items durably; TypeError, and nothing appended, when one is not JSON."""
         data = format_items(items)
         if not data:
             return
@@ -491,7 +489,6 @@ class FolderTranscript:
         return is_current
 
     def pop(self) -> Any:
-        """Remove the last item and return it; None when there is none."""
         with storage_errors(self.path), lock(self._locks, "page", self.path), suppress(FileNotFoundError):
             return self._pop()
         return None

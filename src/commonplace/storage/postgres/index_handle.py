@@ -78,7 +78,6 @@ class PostgresIndexHandle:
         """Do nothing: every search looks at the pages here."""
 
     def build(self, progress: Progress, *, anew: bool) -> Index:
-        """Bring the index up to date, or rebuild it from the pages, and wait for it."""
         if anew:
             upto = self._pages.changed_since(_LATEST_SEQ).seq
             rebuild(self._index, self._pages, self.scope, progress)

@@ -121,7 +121,6 @@ class PostgresPages(TextPages):
         return Page(path, decode_text(data, path), version_of(data))
 
     def read_bytes(self, path: str) -> bytes | None:
-        """Return the bytes of a page, text or not; None when it is not there."""
         statement = f"SELECT data FROM commonplace.pages WHERE {_EXISTING} AND path = %(path)s"
         rows = self._query(statement, path=normalize_path(path))
         return rows[0][0] if rows else None
@@ -272,7 +271,6 @@ class PostgresPages(TextPages):
         return sorted(path for (path,) in rows if path.endswith(suffix) and not _is_hidden(path, folder))
 
     def list_sizes(self, folder: str = "") -> Sequence[PageSize]:
-        """Return every page below a folder, hidden ones included, by path."""
         return sorted(PageSize(*row) for row in self._query_below(f"path, size, {_WRITTEN_AT}", folder))
 
     def find_page(self, path: str) -> PageSize | None:

@@ -50,7 +50,6 @@ class PostgresTranscript:
         self._last_write: _LastWrite | None = None
 
     def items(self, last: int | None = None) -> list[Any]:
-        """Return all items, or only the `last`, oldest first."""
         if last is None:
             statement = f"SELECT data FROM commonplace.pages WHERE {_THIS_PAGE} AND data IS NOT NULL"
             rows = self._database.query(statement, self._key)
@@ -87,7 +86,6 @@ class PostgresTranscript:
         self._apply(change)
 
     def pop(self) -> Any:
-        """Remove the last item and return it; None when there is none."""
         attempts: list[tuple[str, Any]] = []  # the version that each attempt wrote, and the item
 
         def change(connection: Connection, version: str, size: int) -> _Change | None:
