@@ -12,10 +12,11 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import ruler
 from quality import Question, ready, sessions, settings_of
@@ -159,39 +160,24 @@ def ask(memory: Memory, text: str, weights: Weights, meaning: EmbeddingService) 
     return home.index.query(lambda view: run_query(view.index, query, meaning, weights))
 
 
-@contextmanager
-def without_around() -> Iterator[None]:
+def without_around() -> AbstractContextManager[object]:
     """Count only the words of the passage itself; candidates are still found by those around it."""
-    kept = words_leg.CONTEXT_WEIGHT
-    words_leg.CONTEXT_WEIGHT = 0.0
-    yield
-    words_leg.CONTEXT_WEIGHT = kept
+    return patch.object(words_leg, "CONTEXT_WEIGHT", 0.0)
 
 
-@contextmanager
-def without_answers() -> Iterator[None]:
+def without_answers() -> AbstractContextManager[object]:
     """Let a question stand before its answer."""
-    kept = scoring._MIN_ASKED_SHARE
-    scoring._MIN_ASKED_SHARE = 2.0
-    yield
-    scoring._MIN_ASKED_SHARE = kept
+    return patch.object(scoring, "_MIN_ASKED_SHARE", 2.0)
 
 
-@contextmanager
-def each_turn_alone() -> Iterator[None]:
+def each_turn_alone() -> AbstractContextManager[object]:
     """Compare the tokens of a turn without those of the turns beside it."""
-    kept = late.maxsim
-    late.maxsim = lambda question, tokens, _: kept(question, tokens)
-    yield
-    late.maxsim = kept
+    maxsim = late.maxsim
+    return patch.object(late, "maxsim", lambda question, tokens, _: maxsim(question, tokens))
 
 
-@contextmanager
-def everything_looked_up() -> Iterator[None]:
-    kept = words_leg._MAX_LOOKUP_PASSAGES
-    words_leg._MAX_LOOKUP_PASSAGES = 10**9
-    yield
-    words_leg._MAX_LOOKUP_PASSAGES = kept
+def everything_looked_up() -> AbstractContextManager[object]:
+    return patch.object(words_leg, "_MAX_LOOKUP_PASSAGES", 10**9)
 
 
 if __name__ == "__main__":
