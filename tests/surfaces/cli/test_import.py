@@ -39,7 +39,7 @@ def test_a_vault_is_imported_found_and_taken_back(shell: Shell, vault: str) -> N
     output = shell.ok("import", vault)
     assert "1 in memory/vault/" in output
     assert "Not understood, or left out: 7" in output
-    assert "and 2 more (--json lists all)" in output
+    assert "… and 2 more: --json lists all" in output
     assert "memory/vault/Tea.md" in shell.ok("search", "green tea")
     assert "nothing new, 1 here already" in shell.ok("import", vault)
     assert "Undid 1 change of memory/vault/Tea.md" in shell.ok("undo")
@@ -109,7 +109,7 @@ def test_what_is_not_what_it_was_said_to_be_is_not_called_old(shell: Shell) -> N
 def test_folders_beyond_the_first_few_are_counted(shell: Shell) -> None:
     for number in range(7):
         put(shell.folder / "many", f"f{number}/a.md", f"Tea {number}")
-    assert "  2 in other folders (--json lists all)\n" in shell.ok("import", "many", "--from", "markdown")
+    assert "  2 in other folders: --json lists all\n" in shell.ok("import", "many", "--from", "markdown")
 
 
 def test_a_file_in_the_way_of_the_import_log_is_reported_with_what_to_do(shell: Shell, vault: str) -> None:

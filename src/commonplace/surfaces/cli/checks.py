@@ -34,6 +34,7 @@ from .common import (
     open_home,
     open_memory,
     print_reply,
+    print_some,
     print_table,
     print_text,
     warn,
@@ -90,10 +91,7 @@ def _print_findings(report: DoctorReport, doubts: str, *, fix: bool) -> None:
         findings = [finding for finding in report.findings if finding.check == name]
         if findings:
             print_text(f"{check.title} ({len(findings)})", bold=True)
-            for finding in findings[:_MAX_SHOWN]:
-                _print_finding(finding)
-            if len(findings) > _MAX_SHOWN:
-                print_text(f"  … and {len(findings) - _MAX_SHOWN} more: --json lists all")
+            print_some(findings, _MAX_SHOWN, _print_finding)
             print_text("")
     print_text(_summarize(report, fix=fix), bold=True)
     if doubts:

@@ -25,6 +25,7 @@ from ...trust import MEMORY_FOLDER, has_record, is_default_memory, record_made
 if TYPE_CHECKING:
     from ...memory import Memory
 
+Item = TypeVar("Item")
 Command = TypeVar("Command", bound=Callable[..., Any])
 _TEXT_MARK = "\0"  # cannot occur in a command-line argument
 _LIST_ITEM = re.compile(r"-\s")
@@ -343,6 +344,14 @@ def print_rows(reply: Any, headers: list[str], rows: list[list[str]], if_none: s
         print_table(headers, rows)
 
     print_reply(reply, print_all if rows else if_none)
+
+
+def print_some(items: Sequence[Item], most: int, print_one: Callable[[Item], None]) -> None:
+    """Print the first of some items, and how many more there are."""
+    for item in items[:most]:
+        print_one(item)
+    if len(items) > most:
+        print_text(f"  … and {len(items) - most} more: --json lists all")
 
 
 def print_text(text: str, **style: Any) -> None:

@@ -39,6 +39,7 @@ from .common import (
     open_memory,
     print_reply,
     print_rows,
+    print_some,
     print_text,
     warn,
 )
@@ -120,11 +121,11 @@ def _read_key(doubt: Doubt) -> str:
 
 
 def _print_doubts(doubts: Sequence[Doubt]) -> None:
-    for doubt in doubts[:_MAX_SHOWN]:
+    def print_open(doubt: Doubt) -> None:
         _print_doubt(doubt)
         print_text(f"  answer: commonplace review --answer {doubt.id}={'|'.join(doubt.answers)}\n", dim=True)
-    if len(doubts) > _MAX_SHOWN:
-        print_text(f"… and {len(doubts) - _MAX_SHOWN} more: --json lists all")
+
+    print_some(doubts, _MAX_SHOWN, print_open)
     for answer in [each for each in ANSWERS if any(each in doubt.answers for doubt in doubts)]:
         print_text(f"  {answer + ':':<7}{_MEANINGS[answer]}", dim=True)
     print_text(summarize_doubts(doubts) or _NOTHING, bold=bool(doubts))

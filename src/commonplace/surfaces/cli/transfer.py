@@ -40,6 +40,7 @@ from .common import (
     is_found_home,
     open_home,
     print_reply,
+    print_some,
     print_text,
     record_as_made,
     require_usable_home,
@@ -274,7 +275,7 @@ def _print_import(kind: Kind, report: ImportReport, dry_run: bool, home: Home) -
     for folder, count in folders[:_MAX_LISTED]:
         print_text(f"  {count} in {folder}")
     if folders[_MAX_LISTED:]:
-        print_text(f"  {sum(count for _, count in folders[_MAX_LISTED:])} in other folders (--json lists all)")
+        print_text(f"  {sum(count for _, count in folders[_MAX_LISTED:])} in other folders: --json lists all")
     _print_list("Stored beside existing pages", [f"{path} (not {other})" for path, other in report.renamed])
     _print_list("Left as it is here", [f"{path}: {why}" for path, why in report.left_unchanged])
     _print_list("Not understood, or left out", [f"{what}: {why}" for what, why in report.skipped])
@@ -294,10 +295,7 @@ def _folder_of(path: str) -> str:
 def _print_list(title: str, sentences: list[str]) -> None:
     if sentences:
         print_text(f"{title}: {len(sentences)}")
-        for sentence in sentences[:_MAX_LISTED]:
-            print_text(f"  {sentence}")
-        if sentences[_MAX_LISTED:]:
-            print_text(f"  and {len(sentences) - _MAX_LISTED} more (--json lists all)")
+        print_some([f"  {sentence}" for sentence in sentences], _MAX_LISTED, print_text)
 
 
 def _open_in_place(source: str, kind: str, *, dry_run: bool) -> None:
@@ -374,13 +372,8 @@ def _open_home_at(address: str, *, is_source: bool) -> Home:
 
 
 def _print_copy(result: CopyResult, *, overwrite: bool, dry_run: bool) -> None:
-    for path, why in result.failed[:_MAX_LISTED_PAGES]:
-        print_text(f"not copied: {path}: {why}")
-    for path in result.different[:_MAX_LISTED_PAGES]:
-        print_text(f"differs: {path}")
-    unlisted = max(0, len(result.different) - _MAX_LISTED_PAGES) + max(0, len(result.failed) - _MAX_LISTED_PAGES)
-    if unlisted:
-        print_text(f"and {unlisted} more (--json lists all)")
+    print_some([f"not copied: {path}: {why}" for path, why in result.failed], _MAX_LISTED_PAGES, print_text)
+    print_some([f"differs: {path}" for path in result.different], _MAX_LISTED_PAGES, print_text)
     counts = [f"{len(result.added)} copied", f"{len(result.same)} there already"]
     if result.history_completed:
         counts.append(f"{len(result.history_completed)} with more of their history")
