@@ -64,12 +64,16 @@ def run_here(
         for name, value in environment.items():
             patch.setenv(name, value)
         patch.setattr(sys, "argv", ["commonplace", *arguments])
-        patch.setattr(gc, "freeze", gc.get_freeze_count)  # for a process that soon ends
+        patch.setattr(gc, "freeze", _freeze_nothing)  # this process goes on
         status = _run_main()
         sys.stdout.flush()
         sys.stderr.flush()
         printed = [_read_whole(file) for file in files[1:]]
     return subprocess.CompletedProcess(arguments, status, *printed)
+
+
+def _freeze_nothing() -> None:
+    """Leave to the garbage collector what a command leaves behind."""
 
 
 def _run_main() -> int:
