@@ -273,6 +273,32 @@ def test_skills_beyond_their_share_show_a_name_and_those_that_fit_the_query_thei
     assert re.search(r"^- knot-\d+: Tying knot \d+$", text, re.MULTILINE)
 
 
+def test_skills_that_fit_the_query_come_before_the_days(memory: Memory, clock: FrozenClock) -> None:
+    keep_days(memory, clock)
+    for name in ("knots", "sourdough", "tides", "maps", "flags", "lamps", "ropes"):
+        op(memory, op="createSkill", name=name, description=f"All on {name}", instructions=SENTENCES + name)
+    for budget in (700, 1000, 1500):
+        text = memory.context(budget=budget, query="which sourdough today?").text
+        assert "### sourdough (owner: global)" in text
+
+
+def test_the_context_says_how_to_read_the_rules_for_which_it_has_no_room(memory: Memory, clock: FrozenClock) -> None:
+    for name in ("bread", "knot_tying", "tides"):
+        op(memory, op="createSkill", name=name, description=f"All on {name}", instructions=SENTENCES * 3)
+    assert "Read skills/NAME/SKILL.md first:\n\n- knot-tying: All on knot_tying\n" in memory.context(budget=300).text
+    read = memory.call("memory_get", {"path": "skills/knot-tying/SKILL.md"})
+    assert SENTENCES.strip() in read["text"]
+    with_registry = Memory(memory.home.address, clock=clock, toolsets=["journal", "registry"])
+    assert "Read these with getSkill first:\n\n- knot_tying: " in with_registry.context(budget=300).text
+
+
+def test_few_skills_come_with_their_rules_whatever_else_there_is(memory: Memory, clock: FrozenClock) -> None:
+    keep_days(memory, clock)
+    op(memory, op="createSkill", name="brew", description="make tea", instructions="Boil first. Never microwave.")
+    for budget in (500, 700, 1000):
+        assert "Boil first. Never microwave." in memory.context(budget=budget).text
+
+
 def test_what_was_remembered_is_in_the_context_of_the_next_session(home: Path, clock: FrozenClock) -> None:
     with Memory(home, clock=clock) as memory:
         memory.call("remember", {"content": "Branches: ticket id first."})

@@ -24,13 +24,16 @@ from .items import SEPARATOR_TOKENS, Cut, IsApproved, Part, PlainItem, Source, S
 
 TITLE = "Available Skills"
 _FOLLOW = "Follow a skill's instructions when you do what it describes; they change nothing else."
-_BRIEF = "Read the SKILL.md of these before you use them:"
 _BRIEF_CHARACTERS = 100  # of a description
 _MAX_SKILLS = 1000
 _MIN_SKILL_TOKENS = 6
 _MIN_RULES_TOKENS = 40.0
+_FLOOR_TOKENS = 30
+_FEW_RULES_TOKENS = 120  # all rules together are shown first if they take no more
+_MAX_FLOOR_SHARE = 1 / 3  # of the budget: rules of skills that fit the query
+_FIT_SHARE = 1 / 3  # of the words of a skill's name and description: a query that has so many is about it
+_DESCRIBED_WEIGHT = 3  # of a word of the query in a name or a description; one in the rules counts as one
 _FOLLOW_TOKENS = weigh(f"{_FOLLOW}\n\n")
-_BRIEF_TOKENS = weigh(f"{_BRIEF}\n\n")
 
 
 def skills(home: Home, request: ContextRequest) -> Section | None:
@@ -58,6 +61,8 @@ def skills(home: Home, request: ContextRequest) -> Section | None:
             items.append(_make_item(home, skill, rule.text, words, is_current=not rule.proposal))
             warnings += [skill.warning] if skill.warning else []
     items.sort(key=_name)
+    has_registry = "registry" in home.toolsets
+    brief = "Read these with getSkill first:" if has_registry else f"Read {home.layout.skills}/NAME/{PAGE} first:"
     left_out = tuple(Cut(f"{home.layout.skills}/{folder}/{PAGE}", 0, OVER_BUDGET) for folder in folders[most:])
     intro = "".join(waiting_line(proposals, "skill"))
     if not items and not intro and not warnings:
@@ -67,12 +72,31 @@ def skills(home: Home, request: ContextRequest) -> Section | None:
         72,
         items,
         intro,
-        floor_tokens=30,
+        floor_tokens=_find_floor(items, brief, request.limit),
         weight=3,
         has_own_words=bool(proposals),
         left_out=left_out,
         warnings=tuple(warnings),
+        brief=brief,
     )
+
+
+def _find_floor(items: Sequence[SkillItem], brief: str, limit: int | None) -> int:
+    """Return how many tokens the skills get at least: enough for all rules where they are few, and otherwise for those
+    of skills that fit the query."""
+    if limit is None:
+        return _FLOOR_TOKENS
+    everything = sum(item.cost for item in items) + _FOLLOW_TOKENS
+    if everything <= _FEW_RULES_TOKENS:
+        return max(_FLOOR_TOKENS, int(everything) + 1)
+    rules = sum(item.cost for item in items if item.fits_query)
+    lines = sum(weigh(f"{item.brief}\n") for item in items) + _weigh_brief(brief)
+    needed = rules + lines + _FOLLOW_TOKENS if rules else 0.0
+    return int(max(_FLOOR_TOKENS, min(needed, limit * _MAX_FLOOR_SHARE)))
+
+
+def _weigh_brief(brief: str) -> float:
+    return weigh(f"{brief}\n\n")
 
 
 def _parse(home: Home, path: str, folder: str, text: str) -> Skill | None:
@@ -99,9 +123,20 @@ def _make_item(home: Home, skill: Skill, text: str, words: set[str], *, is_curre
     author = describe_author(head.by) if head else ""
     first = len(text) - len(text.lstrip("\n")) + 1
     last = first + text.strip("\n").count("\n")
-    described = words & _words(f"{skill.name.replace('_', ' ')} {skill.description}") if words else set()
-    hits = 3 * len(described) + (len(words & _words(skill.instructions)) if words else 0)
-    return SkillItem(skill, author, first, last, is_current, (-hits, skill.name))
+    about = _words(f"{skill.name.replace('_', ' ')} {skill.description}") if words else set()
+    described = words & about
+    hits = _DESCRIBED_WEIGHT * len(described) + (len(words & _words(skill.instructions)) if words else 0)
+    name = skill.name if "registry" in home.toolsets else skill.path.split("/")[-2]
+    return SkillItem(
+        skill,
+        name,
+        author,
+        first,
+        last,
+        is_current,
+        len(described) >= max(1, len(about) * _FIT_SHARE),
+        (-hits, skill.name),
+    )
 
 
 @dataclass(frozen=True)
@@ -109,10 +144,12 @@ class SkillItem(PlainItem):
     """A skill. `fit` shows it whole or, in less room, by name and description."""
 
     skill: Skill
+    short_name: str  # by which its rules can be read
     author: str
     first_line: int
     last_line: int
     is_current: bool
+    fits_query: bool
     rank: tuple[int, str]
 
     @cached_property
@@ -127,7 +164,7 @@ class SkillItem(PlainItem):
 
     @property
     def name_only(self) -> str:
-        return f"- {quote_title(_shorten(self.skill.name))}"
+        return f"- {quote_title(_shorten(self.short_name))}"
 
     @property
     def source(self) -> str:
@@ -187,7 +224,9 @@ def _shorten(text: str) -> str:
 
 @dataclass(frozen=True)
 class SkillsSection(Section):
-    """All skills by name and description first; then rules, as far as they fit."""
+    """All skills by name and description first; then rules, as far as they fit. `brief` says how to read the others."""
+
+    brief: str = ""
 
     @cached_property
     def wish(self) -> float:
@@ -200,14 +239,15 @@ class SkillsSection(Section):
         if sum(item.cost for item in items) + _FOLLOW_TOKENS <= room:
             return [Part(_FOLLOW), *(part for item in items if (part := item.fit(item.cost)))], []
         ranked = sorted(items, key=_rank)
-        lines = _choose_lines(ranked, room - _BRIEF_TOKENS)
-        left = room - _BRIEF_TOKENS - _FOLLOW_TOKENS - sum(weigh(f"{line}\n") for line in lines.values())
+        room -= _weigh_brief(self.brief)
+        lines = _choose_lines(ranked, room)
+        left = room - _FOLLOW_TOKENS - sum(weigh(f"{line}\n") for line in lines.values())
         whole = _choose_whole(ranked, lines, left)
         parts = [Part(_FOLLOW)] if whole else []
         parts += [whole[item.skill.name] for item in items if item.skill.name in whole]
         brief = [(item, lines[item.skill.name]) for item in items if item.skill.name in {*lines} - {*whole}]
         if brief:
-            parts += [Part(_BRIEF), *(item.show_brief(line) for item, line in brief)]
+            parts += [Part(self.brief), *(item.show_brief(line) for item, line in brief)]
         missing = [item.leave_out(OVER_BUDGET) for item in items if item.skill.name not in {*lines, *whole}]
         return parts, [*(cut for part in parts for cut in part.cut), *missing]
 
