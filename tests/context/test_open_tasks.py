@@ -45,4 +45,4 @@ def test_a_task_is_shown_once_where_there_is_room_for_its_day(memory: Memory, cl
     for budget in (None, 1000):
         text = str(memory.context(budget=budget))
         assert text.count("order badges for Priya") == 1
-        assert "Met the plumber." in text
+        assert "```data 2026-03-14 (yesterday)\n## 09:26\nMet the plumber.\n## 09:26\nTODO: order" in text

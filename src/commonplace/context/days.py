@@ -209,6 +209,37 @@ class DayItem(PlainItem):
         return (Cut(self._source, max(1, rest), reason),)
 
 
+@dataclass(frozen=True)
+class DaysSection(Section):
+    """The last days. A day and its open tasks, which come first, are shown as one where all that is shown fits so."""
+
+    def _fit_items(self, room: float) -> tuple[list[Part], list[Cut]]:
+        fitted, cut = super()._fit_items(room)
+        parts: list[Part] = []
+        for part in fitted:
+            tasks = parts[-1] if parts and parts[-1].sources[0].path == part.sources[0].path else None
+            whole = self._merge_day(tasks, part) if tasks else None
+            if tasks and whole:
+                parts[-1] = whole
+                cut = [*(each for each in cut if each not in (*tasks.cut, *part.cut)), *whole.cut]
+            else:
+                parts.append(part)
+        return parts, cut
+
+    def _merge_day(self, tasks: Part, rest: Part) -> Part | None:
+        """Return a day in as many tokens as its two parts take, or None if it would have less of the tasks."""
+        path = rest.sources[0].path
+        items = [item for item in self.items if isinstance(item, DayItem) and item.path == path]
+        entries = sorted((entry for item in items for entry in item.entries), key=_first_line)
+        day = replace(items[-1], entries=tuple(entries))
+        whole = day.fit(weigh(tasks.text) + weigh(rest.text) + 2 * SEPARATOR_TOKENS)
+        return whole if whole and {*tasks.sources} <= {*whole.sources} else None
+
+
+def _first_line(entry: Entry) -> int:
+    return entry.first_line
+
+
 def _weigh_lines(text: str) -> float:
     """Return the tokens of lines inside a fence: hidden characters are escaped there, and ticks need more ticks."""
     return weigh(fence(text, "")) - weigh(fence("", "")) + _NEWLINE_TOKENS
@@ -285,7 +316,7 @@ def recent_days(home: Home, request: ContextRequest) -> Section | None:
         items = put_tasks_first(home, viewer, items, older, _PLAIN_TOKENS if limit is None else limit)
     if not items and not warnings and not left_out:
         return None
-    return Section(
+    return DaysSection(
         TITLE,
         78,
         items,
