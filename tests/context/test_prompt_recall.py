@@ -79,6 +79,14 @@ def test_a_recall_is_for_the_channel_of_the_context_before_it(memory: Memory) ->
     assert "Kim" not in str(memory.recall_for("on which days does somebody carry the pager?"))
 
 
+def test_whoever_names_one_thing_is_given_all_that_is_known_of_it(memory: Memory) -> None:
+    memory.call("update_world", {"topic": "team", "content": "- Marek: frontend\n- Priya: product manager in Mumbai"})
+    memory.call("remember", {"content": "The launch is on 30 March, confirmed by Priya."})
+    recall = str(memory.recall_for("Priya"))
+    assert "product manager" in recall
+    assert "30 March" in recall
+
+
 def test_nothing_is_given_twice_in_a_conversation(memory: Memory, home: Path, clock: FrozenClock) -> None:
     assert TEA in str(memory.recall_for(ASK_TEA))
     assert str(memory.recall_for(ASK_TEA)) == ""

@@ -146,8 +146,15 @@ def _choose_likely(query: str, hits: list[Hit], result: SearchResult) -> list[Hi
         for hit, enough in zip(hits, is_enough, strict=True)
         if hit.score >= (LIKELY_SCORE if enough else SURE_SCORE)
     ]
+    if _names_one_thing(query):  # all that is known of it is meant
+        return likely
     best = max((hit.score for hit in likely), default=0.0)
     return [hit for hit in likely if hit.score >= best * _BEST_SHARE]
+
+
+def _names_one_thing(query: str) -> bool:
+    """Return whether a prompt has one word beside those that any question has: `who is Priya?`."""
+    return sum(not word.is_function_word for word in tokenize_query(query)) == 1
 
 
 def _choose_newest(query: str, hits: list[Hit], result: SearchResult) -> list[Hit]:
