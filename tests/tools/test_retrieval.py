@@ -82,6 +82,16 @@ def test_reading_the_lines_of_a_hit_gives_the_hit(memory: Memory, home: Path) ->
         assert (got["from"], got["to"]) == (hit["from"], hit["to"])
 
 
+def test_a_citation_is_read_like_its_lines(memory: Memory, home: Path) -> None:
+    put(home, "memory/trees.md", "# Trees\n\nThe oak is old.\nThe elm is gone.\n")
+    cited = memory.call("memory_get", {"path": "memory/trees.md#L3-L4"})
+    assert cited == memory.call("memory_get", {"path": "memory/trees.md", "from": 3, "lines": 2})
+    assert memory.call("memory_get", {"path": "memory/trees.md#L3"})["text"] == "The oak is old."
+    assert memory.call("memory_get", {"path": "memory/elms.md#L3"})["error"] == "not found"
+    (hit,) = search(memory, "how old is the oak?")["results"]
+    assert memory.call("memory_get", {"path": hit["citation"]})["text"] == hit["text"]
+
+
 def test_hits_come_best_first_and_can_be_cut(memory: Memory, home: Path) -> None:
     put(home, "memory/a.md", "green tea from japan\n")
     put(home, "memory/b.md", "black tea\n")

@@ -12,7 +12,7 @@ from ..framing import quote_line, show_hidden
 from ..framing.limits import LIST_CHARACTERS, fit_rows
 from ..home import Home, modified_timestamp
 from ..instructions import waits_for_approval, warn_of_waiting
-from ..model import Hit, Page, Predecessor, Successor
+from ..model import Hit, Page, Predecessor, Successor, parse_citation
 from ..schema import AtLeast
 from ..search.headings import find_headings
 from ..storage.base import ABSENT
@@ -130,6 +130,12 @@ def memory_get(
     as_of: Annotated[str | None, "Read the page as it was at the end of this day."] = None,
 ) -> Annotated[Reply, Answer(path=str, text=str, from_=int, to=int, next=Maybe(int), as_of=Maybe(str))]:
     """Read lines of a page that search may return. Long pages come in parts: `next` is the line to continue from."""
+    citation = parse_citation(path)
+    if citation:
+        path = citation.path
+        as_of = as_of or citation.as_of
+        if lines is None and from_ == 1:
+            from_, lines = citation.first, max(1, citation.last - citation.first + 1)
     if as_of:
         return page_lines_then(home, path, from_, lines, as_of)
     return page_lines(home, _read_page(home, path), from_, lines)
