@@ -80,6 +80,7 @@ def test_what_a_side_added_beside_a_line_that_both_changed_stays() -> None:
 def test_a_line_that_both_added_is_there_once() -> None:
     assert merge_rewrites("a\n", "a\nb\nc\n", "a\nb\nd\n") == ("a\nb\nc\nd\n", "")
     assert merge_rewrites("a\n", "a\nb\n", "a\nb\nd\n") == ("a\nb\nd\n", "")
+    assert merge_rewrites("- a\n", "- a\n- b\n- c\n", "- a\n- c\n- d\n") == ("- a\n- b\n- c\n- d\n", "")
 
 
 def test_blocks_that_both_append_stay_whole() -> None:

@@ -24,6 +24,7 @@ _MAX_EXACT_PAIRS = 50_000  # pairs of equal lines up to which difflib compares
 _MAX_EXACT_LINES = 2000
 # Lines that every write renews: losing them loses nothing.
 _STAMPS = re.compile(r"updated_at: |created_at: |<!-- agentool-memory: at=|\s*$")
+_ITEM = re.compile(r"(?:[-*+]|\d+[.)])[ \t]+\S")
 _MAX_PAIRS = 2500  # pairs of lines compared by likeness within one change; a larger one is paired in order
 _MAX_CHANGED_LINES = 20  # lines of a save that are checked for being reworded
 _MIN_LIKENESS = 0.6  # between a line and its reworded form
@@ -362,6 +363,9 @@ def _join_added(earlier: list[str], later: list[str]) -> list[str]:
         return later
     if _contains(earlier, later):
         return earlier
+    if all(_ITEM.match(line) for line in (*earlier, *later)):  # of a list, what both added is said once
+        present = {*map(_key, earlier)}
+        return [*earlier, *(line for line in later if _key(line) not in present)]
     head = _count_common(earlier, later)
     tail = _count_common(earlier[head:][::-1], later[head:][::-1])
     return [*earlier[: len(earlier) - tail], *later[head:]]
