@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from commonplace.framing import TITLES, close_fence, estimate_tokens, fence, introduce, list_item
+from commonplace.framing import (
+    TITLES,
+    close_fence,
+    estimate_tokens,
+    fence,
+    introduce,
+    list_item,
+    quote_name,
+    quote_title,
+)
 
 from ..texts import texts
 
@@ -25,6 +34,12 @@ def test_a_line_that_imitates_a_heading_of_the_context_is_escaped(title: str) ->
 def test_a_short_value_stays_on_its_line_and_a_long_one_is_fenced() -> None:
     assert list_item("editor", "vim", "a.md") == "- editor: vim"
     assert list_item("# x", "a\nb", "a.md") == '- "# x":\n\n```data a.md\na\nb\n```'
+
+
+@pytest.mark.parametrize("name", ["हिन्दी", "ภาษาไทย", "Zoe\u0301", "வணக்கம்"])
+def test_a_name_in_any_script_needs_no_quotes(name: str) -> None:
+    assert quote_name(name) == quote_title(name) == name
+    assert list_item(name, name, "a.md") == f"- {name}: {name}"
 
 
 def test_a_fence_left_open_is_closed() -> None:

@@ -247,20 +247,27 @@ def quote_line(text: str) -> str:
 
 def quote_name(name: str) -> str:
     """Return a name as it is if it is plainly a name, otherwise in quotes; on one line in any case."""
-    is_plain = _PLAIN_NAME.fullmatch(name) and not _SECTION_TITLE.match(name)
+    is_plain = _PLAIN_NAME.fullmatch(_strip_marks(name)) and not _SECTION_TITLE.match(name)
     return quote_line(name if is_plain else json.dumps(name, ensure_ascii=False))
 
 
 def quote_title(name: str) -> str:
     """Return a name for a heading: as it is if it is plainly a name, otherwise in quotes; on one line in any case."""
-    is_plain = _PLAIN_TITLE.fullmatch(name) and not _SECTION_TITLE.match(name)
+    is_plain = _PLAIN_TITLE.fullmatch(_strip_marks(name)) and not _SECTION_TITLE.match(name)
     return quote_line(name if is_plain else json.dumps(name, ensure_ascii=False))
 
 
 def quote_value(text: str) -> str:
     """Return a value of one line: a few plain words and JSON as they are, anything else in quotes."""
-    is_plain = _PLAIN_VALUE.fullmatch(text) and not _SECTION_TITLE.match(text)
+    is_plain = _PLAIN_VALUE.fullmatch(_strip_marks(text)) and not _SECTION_TITLE.match(text)
     return quote_line(text if is_plain or _is_json(text) else json.dumps(text, ensure_ascii=False))
+
+
+def _strip_marks(text: str) -> str:
+    """Return text without the marks that belong to a letter, which are no letters to a pattern: those of `हिन्दी`."""
+    if text.isascii():
+        return text
+    return text[:1] + "".join(char for char in text[1:] if not unicodedata.category(char).startswith("M"))
 
 
 def _is_json(text: str) -> bool:
