@@ -87,6 +87,17 @@ def test_whoever_names_one_thing_is_given_all_that_is_known_of_it(memory: Memory
     assert "30 March" in recall
 
 
+def test_a_remark_does_not_repeat_the_line_that_it_stands_beside(memory: Memory, clock: FrozenClock) -> None:
+    old = "The dentist appointment is on 16 March at 9:15."
+    memory.call("remember", {"content": old})
+    clock.advance(days=1)
+    memory.call("remember", {"content": "The dentist appointment was postponed to 28 April."})
+    clock.advance(days=1)
+    recall = str(memory.recall_for("what was the dentist appointment before it was postponed?"))
+    assert recall.count(old) == 1
+    assert f'{old} (no longer; now: "The dentist appointment was postponed to 28 April." (' in recall
+
+
 def test_nothing_is_given_twice_in_a_conversation(memory: Memory, home: Path, clock: FrozenClock) -> None:
     assert TEA in str(memory.recall_for(ASK_TEA))
     assert str(memory.recall_for(ASK_TEA)) == ""

@@ -40,6 +40,17 @@ def test_an_entry_of_the_last_days_carries_what_replaced_it(memory: Memory, cloc
     assert "no longer" not in line_of(memory.context().text, "## 09:00\n26 October")
 
 
+def test_an_outdated_entry_gives_way_to_others(memory: Memory, clock: FrozenClock) -> None:
+    memory.call("remember", {"content": "Jonas is allergic to shellfish."})
+    memory.call("remember", {"content": OLD})
+    for number in range(6):
+        memory.call("remember", {"content": f"Parcel {number} went to the northern harbour, and nobody asked for it."})
+    remember_later(memory, clock)
+    texts = [memory.context(budget=budget).text for budget in range(240, 400, 5)]
+    assert all("allergic to shellfish" in text for text in texts if "12 October" in text)
+    assert any("12 October" not in text for text in texts if "allergic to shellfish" in text)
+
+
 def test_curated_memory_carries_it_too(memory: Memory, clock: FrozenClock) -> None:
     write_curated(memory, f"# Facts\n\n- {OLD}\n- Ann brings cake.\n")
     remember_later(memory, clock)

@@ -73,6 +73,7 @@ _MIN_NEWEST_SHARE = 1 / 4
 _NEWLINE_TOKENS = weigh("\n")
 _MARK = " […]"
 _REMARK = lazy_pattern(r"\[no longer\b[^\n]*\(\S+\)\] ")
+_OUTDATED = lazy_pattern(r"\[(?:no longer;|done:)[^\n]*\Z")
 _BRIEF_REMARK = "[no longer] "  # where the whole one leaves no room for its entry
 
 
@@ -87,6 +88,11 @@ class Entry(NamedTuple):
     @property
     def is_whole(self) -> bool:
         return len(self.text) >= self.total_characters
+
+    @property
+    def is_outdated(self) -> bool:
+        """Return whether a remark says that all of the entry was replaced, or is done."""
+        return bool(_OUTDATED.match(self._body))
 
     def with_text(self, text: str) -> Entry:
         """Return the entry with another text, of which as much is missing as of this one."""
@@ -258,22 +264,28 @@ def _fit_entry(entry: Entry, cost: float, share: float) -> str:
 def _share_entries(entries: Sequence[Entry], costs: Sequence[float], room: float) -> list[float]:
     """Return the tokens of each entry: the newest whole, as many as fit, and long ones what these leave.
 
-    What nobody needs goes to the entry before them, which is cut.
+    What nobody needs goes to the next entry, which is cut. Outdated entries come after all others.
     """
     needs = [_find_need(entry, cost, room) for entry, cost in zip(entries, costs, strict=True)]
     is_newest_long = costs[-1] > room * _NEWEST_LONG_SHARE
     needs[-1] = max(min(needs[-1], room), room * _MIN_NEWEST_SHARE) if is_newest_long else costs[-1]
+    newest = len(entries) - 1
+    order = sorted(range(len(entries)), key=lambda place: (place != newest and entries[place].is_outdated, -place))
     left = room
-    first = len(needs)
-    while first and needs[first - 1] <= left:
-        first -= 1
-        left -= needs[first]
-    wishes = [cost - need for cost, need in zip(costs[first:], needs[first:], strict=True)]
-    more = share_out(wishes, left)
-    shares = [need + extra for need, extra in zip(needs[first:], more, strict=True)]
+    shares = [0.0] * len(entries)
+    count = 0
+    while count < len(order) and needs[order[count]] <= left:
+        shares[order[count]] = needs[order[count]]
+        left -= needs[order[count]]
+        count += 1
+    chosen = sorted(order[:count])
+    more = share_out([costs[place] - needs[place] for place in chosen], left)
+    for place, extra in zip(chosen, more, strict=True):
+        shares[place] += extra
     rest = left - sum(more)
-    before = [rest] if first and rest >= _weigh_start(entries[first - 1], _MIN_LAST_CHARACTERS) else []
-    return [0.0] * (first - len(before)) + before + shares
+    if count < len(order) and rest >= _weigh_start(entries[order[count]], _MIN_LAST_CHARACTERS):
+        shares[order[count]] = rest
+    return shares
 
 
 def _find_need(entry: Entry, cost: float, room: float) -> float:

@@ -34,8 +34,12 @@ def says_nothing_else(hit: Hit) -> bool:
     """Return whether a hit says little more than what was replaced."""
     if not hit.superseded_by or hit.superseded_by.is_partial:
         return False
-    text = " ".join(embedding_text("", hit.text).split())
-    return len(hit.superseded_by.was) >= _MOST_OF_PASSAGE * len(text)
+    return len(hit.superseded_by.was) >= _MOST_OF_PASSAGE * len(_read_body(hit))
+
+
+def _read_body(hit: Hit) -> str:
+    """Return what a hit says, in one line, without the time of its entry."""
+    return " ".join(embedding_text("", hit.text).split())
 
 
 def _holds_newer(hit: Hit, older: Hit) -> bool:
@@ -110,11 +114,13 @@ def describe_replacements(text: ShownText, replacements: Sequence[Replacement]) 
 
 
 def describe_version(hit: Hit) -> str:
-    """Return what replaced a part of a hit, in words: `no longer: …; now: …`. Empty where all of it holds."""
+    """Return what replaced a part of a hit, in words: `no longer: …; now: …`, or all of it: `no longer; now: …`. Empty
+    where all of it holds."""
     newer = hit.superseded_by
     if not newer:
         return ""
-    return f'no longer: "{shorten(newer.was)}"; now: "{shorten(newer.text)}" ({newer.citation})'
+    was = "" if newer.was == _read_body(hit) else f': "{shorten(newer.was)}"'
+    return f'no longer{was}; now: "{shorten(newer.text)}" ({newer.citation})'
 
 
 def shorten(text: str) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from math import isclose
 
 from ..errors import CommonplaceError, PageNotFound
 from ..framing import cut_rules, cut_start, estimate_tokens, fence, list_item, quote_line, quote_title, quote_value
@@ -236,7 +237,8 @@ class SkillsSection(Section):
         items = [item for item in self.items if isinstance(item, SkillItem)]
         if not items:
             return [], []
-        if sum(item.cost for item in items) + _FOLLOW_TOKENS <= room:
+        everything = sum(item.cost for item in items) + _FOLLOW_TOKENS
+        if everything <= room or isclose(everything, room):
             return [Part(_FOLLOW), *(part for item in items if (part := item.fit(item.cost)))], []
         ranked = sorted(items, key=_rank)
         room -= _weigh_brief(self.brief)
