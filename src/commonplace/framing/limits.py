@@ -361,6 +361,9 @@ def _cut_row(row: Row, text_field: str, share: int) -> Row | None:
 
 
 def _describe(cut: list[str], left_out: list[str], advice: str, most: int) -> str:
+    """Return a sentence on what is cut and left out; empty where that is nothing, as of one row asked for by name."""
+    if not (cut or left_out):
+        return ""
     sentences = []
     if cut:
         sentences.append(f"only the start is shown of {_join_names(cut)}")
