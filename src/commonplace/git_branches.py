@@ -8,11 +8,8 @@ or deleted.
 from __future__ import annotations
 
 import os
-import stat
 from contextlib import suppress
 from typing import Literal, NamedTuple
-
-from .storage.files import READ_FLAGS
 
 _DEFAULT_BRANCHES = ("main", "master", "trunk")  # what was learned there holds on all branches
 _MAX_FILE_BYTES = 4_000_000  # of a file of git that is read
@@ -122,9 +119,9 @@ def _read_branch(path: str, start: str) -> str:
 def _read(path: str) -> str:
     """Return the end of a file of git; empty if there is none, or if it is a pipe or a device, which might not end.
     Null characters, which no path may have, are left out."""
-    with suppress(OSError, ValueError), os.fdopen(os.open(path, READ_FLAGS), "rb") as file:
-        info = os.fstat(file.fileno())
-        if stat.S_ISREG(info.st_mode):
-            file.seek(max(0, info.st_size - _MAX_FILE_BYTES))
-            return file.read(_MAX_FILE_BYTES).decode("utf-8", "replace").replace("\0", "")
+    if not os.path.isfile(path):
+        return ""
+    with suppress(OSError), open(path, "rb") as file:
+        file.seek(max(0, os.fstat(file.fileno()).st_size - _MAX_FILE_BYTES))
+        return file.read(_MAX_FILE_BYTES).decode("utf-8", "replace").replace("\0", "")
     return ""
