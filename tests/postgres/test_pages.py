@@ -12,11 +12,14 @@ from commonplace import Memory
 from commonplace.errors import OutsideHome, PageNotFound, PathIsFile, PathIsFolder, StaleVersion, StorageError
 from commonplace.home import modified_timestamp
 from commonplace.model import Page
-from commonplace.storage.base import Root
+from commonplace.storage.base import Root, ignore_write
 from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.history import PostgresHistory
 from commonplace.storage.postgres.pages import PostgresPages
 from commonplace.storage.postgres.url import parse_url
+from commonplace.testing import FrozenClock
+
+from .wire import Wire
 
 pytestmark = pytest.mark.slow
 
@@ -70,6 +73,22 @@ def test_whoever_follows_while_many_write_misses_nothing(
     for writer in writers:
         writer.join()
     assert len(seen) == 6 * 15
+
+
+def test_a_write_sends_what_needs_no_answer_together(url: str, clock: FrozenClock) -> None:
+    wire = Wire(url)
+    database = Database(parse_url(wire.url)._replace(tenant="acme"))
+    pages = PostgresPages(database, ignore_write, PostgresHistory(database, clock))
+    for number in range(3):  # from the third run of a statement on, the server knows it
+        pages.append("memory/a.md", f"{number}\n")
+    before = wire.round_trips, wire.packets
+    for _ in range(5):
+        pages.append("memory/a.md", "x\n")
+    asked, sent = wire.round_trips - before[0], wire.packets - before[1]
+    assert asked <= 5 * 3  # the page; the page with its history and the commit; sometimes, a notification
+    assert sent == asked
+    database.close()
+    wire.close()
 
 
 def test_a_page_that_is_looked_at_for_a_change_and_not_made_leaves_no_row(

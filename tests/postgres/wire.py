@@ -18,7 +18,8 @@ _ASKING = (b"Q", b"S", b"H")  # a simple query; the end of a pipeline; within on
 class Wire:
     """Listens on a port of its own. `cut(n)` cuts at the n-th message from now, once.
 
-    `round_trips`: how often the program asked for an answer, however its statements arrived. If it `is_slow`, what
+    `round_trips`: how often the program asked for an answer, however its statements arrived. `packets`: in how many parts
+    they did. If it `is_slow`, what
     follows the end of a pipeline arrives when that was answered.
     """
 
@@ -32,6 +33,7 @@ class Wire:
         self._arrives = True
         self.was_cut = False
         self.round_trips = 0
+        self.packets = 0
         self._server = socket.create_server(("127.0.0.1", 0))
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -71,6 +73,7 @@ class Wire:
         with suppress(OSError):
             while data := near.recv(1 << 16):
                 self._left -= 1
+                self.packets += 1
                 unread += data
                 while len(unread) >= head and len(unread) >= (
                     size := head - 4 + int.from_bytes(unread[head - 4 : head])

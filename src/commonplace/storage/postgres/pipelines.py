@@ -14,14 +14,17 @@ if TYPE_CHECKING:
 
     from .connection import Connection
 
+_MAX_WAITING = 50  # statements that are sent together
+
 
 @contextmanager
 def open_pipeline(connection: Connection) -> Iterator[psycopg.Pipeline]:
-    """Send the statements of this block together. Two things that psycopg does would hurt behind a pooler.
+    """Send the statements of this block together: when an answer is asked for, and at the end.
 
-    It sends a Flush after the Sync at the end. To a pooler that has answered the Sync already, this begins another
-    transaction: it reserves a connection to the server, until this client sends its next statement, however late. And
-    if the connection is closed, it raises that, and not the reason that came before.
+    psycopg would send each as it comes, and so wake the server for each. Two more things that it does would hurt behind
+    a pooler. It sends a Flush after the Sync at the end. To a pooler that has answered the Sync already, this begins
+    another transaction: it reserves a connection to the server, until this client sends its next statement, however
+    late. And if the connection is closed, it raises that, and not the reason that came before.
     """
     import psycopg
 
@@ -31,11 +34,26 @@ def open_pipeline(connection: Connection) -> Iterator[psycopg.Pipeline]:
             pipeline._exit_gen = partial(_end_with_sync, pipeline)  # type: ignore[method-assign]
             process = partial(_process, pipeline._process_results, reasons)
             pipeline._process_results = process  # type: ignore[method-assign]
+            communicate = partial(_hand_over, pipeline, pipeline._communicate_gen)
+            pipeline._communicate_gen = communicate  # type: ignore[method-assign]
             yield pipeline
     except psycopg.OperationalError as error:
         if reasons and reasons[0] is not error:
             raise reasons[0] from error
         raise
+
+
+def _hand_over(pipeline: psycopg.Pipeline, communicate: Callable[[], PQGen[None]]) -> PQGen[None]:
+    """Give the queued statements to libpq, which keeps them until it is told to send. Of many, none waits."""
+    from psycopg.generators import send
+
+    if len(pipeline.result_queue) > _MAX_WAITING:
+        yield from communicate()
+        return
+    while pipeline.command_queue:
+        pipeline.command_queue.popleft()()
+    if pipeline.result_queue and pipeline.result_queue[-1] is None:  # a Sync
+        yield from send(pipeline.pgconn)
 
 
 def _end_with_sync(pipeline: psycopg.Pipeline) -> PQGen[None]:
