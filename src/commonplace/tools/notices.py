@@ -15,6 +15,7 @@ from difflib import SequenceMatcher
 from functools import cached_property, partial
 from typing import NamedTuple
 
+from ..caching import cache_within
 from ..facts.glances import Glance, may_be_linked, take_glance
 from ..facts.links import NO_ANSWERS, Answers, Link
 from ..facts.page_subjects import are_of_other_objects, judge_below_headings, read_subject
@@ -37,7 +38,7 @@ from ..formats.records import find_value_line, parse_record
 from ..framing import quote_line
 from ..home import Home
 from ..index.base import Candidate, Index
-from ..index.statements import StoredStatements, read_stored
+from ..index.statements import StoredStatements, read_facts, read_stored, unpack_statements
 from ..model import EVERYTHING, Block, Citation, Hit, Record, Viewer
 from ..search.bm25 import weigh_terms
 from ..search.lookup import Other, choose_likely
@@ -216,13 +217,14 @@ def _compare_with_index(
 
 
 def _list_older(candidate: Candidate, stored: StoredStatements | None, written: Sequence[_Written]) -> Iterator[_Older]:
-    """Yield the statements of a passage that the new text may replace, chosen by the numbers in the index; all of them
-    if it has none.
-    """
+    """Yield the statements of a passage that the new text may replace, chosen by the numbers that are stored of it; all
+    of them if a person answered there."""
     number = candidate.number
     hit = candidate.hit
+    is_turn = hit.source == "session"
+    stored = stored or _read_stored(hit.text, is_turn=is_turn)
     if stored is None:
-        for statement in read_statements(hit.text, is_turn=hit.source == "session"):
+        for statement in read_statements(hit.text, is_turn=is_turn):
             keys = frozenset(stored_keys(statement))
             yield _Older(FoundStatement(number, hit, statement), keys, frozenset(lookup_keys(statement)))
         return
@@ -234,6 +236,14 @@ def _list_older(candidate: Candidate, stored: StoredStatements | None, written: 
         if is_named or any(may_be_linked(glance, newer) for newer in glances):
             place = FoundStatement(number, hit, read_stored(stored, at))
             yield _Older(place, frozenset(stored.list_stored_keys(at)), frozenset(stored.list_lookup_keys(at)))
+
+
+@cache_within(1_000_000)
+def _read_stored(text: str, *, is_turn: bool) -> StoredStatements | None:
+    """Return what an index stores of the statements of a passage, for one that has only the text; cached, since the
+    next write is mostly compared with the same passages."""
+    facts = read_facts(text, is_turn=is_turn)
+    return unpack_statements(*facts.stored) if facts.stored else None
 
 
 def _find_by_words(
