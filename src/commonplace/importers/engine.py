@@ -259,6 +259,9 @@ class _PagesInMemory:
         rest = (path.removeprefix(above) for path in self.texts if path.startswith(above))
         return sorted({path.partition("/")[0] for path in rest if "/" in path})
 
+    def list_folders_with(self, folder: str, _names: Sequence[str]) -> Paths:
+        return self.list_folders(folder)
+
     @contextmanager
     def lock(self, _name: str) -> Iterator[None]:
         yield

@@ -152,6 +152,11 @@ class Pages(PageReader, PageWriter, Protocol):
         """Return the sorted names of the folders in a folder."""
         ...
 
+    def list_folders_with(self, folder: str, names: Sequence[str]) -> Paths:
+        """Return the sorted names of the folders in a folder that have a page of one of these names, or something
+        unreadable in its place."""
+        ...
+
     def changes(self, known: Mapping[str, int], roots: Iterable[Root]) -> Changes:
         """Compare the pages under some roots with the stamps known of them."""
         ...

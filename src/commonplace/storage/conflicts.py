@@ -20,10 +20,10 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from ..caching import ByteCache
-from ..errors import NotFound, NotText, StaleVersion, StorageError
+from ..errors import CommonplaceError, NotFound, NotText, PageNotFound, StaleVersion, StorageError
 from ..formats.json_text import parse_object
 from ..model import Page
-from .base import HistoryStore
+from .base import HistoryStore, Paths
 from .files import append_to_log, make_folders, read_own_state
 from .history import as_text, current_write, needs_approval, version_of
 from .merge import loses_changes
@@ -133,8 +133,28 @@ class TextPages(ABC):
     @abstractmethod
     def read(self, path: str) -> Page: ...
 
+    @abstractmethod
+    def list_folders(self, folder: str) -> Paths: ...
+
+    @abstractmethod
+    def modified_at(self, path: str) -> float: ...
+
     def page_reader(self, paths: Sequence[str]) -> Callable[[str], Page]:
         return self.read
+
+    def list_folders_with(self, folder: str, names: Sequence[str]) -> Paths:
+        return [
+            each for each in self.list_folders(folder) if any(self._has(f"{folder}/{each}/{name}") for name in names)
+        ]
+
+    def _has(self, path: str) -> bool:
+        try:
+            self.modified_at(path)
+        except PageNotFound:
+            return False
+        except CommonplaceError:  # whoever reads it will say what is wrong
+            return True
+        return True
 
     def _normalize(self, path: str) -> str:
         """Return the canonical form of a path, under which the backend stores the page."""

@@ -243,7 +243,8 @@ class Globals:
 
     def _find_all(self, key: str) -> list[Record]:
         """Look in every category: there are few folders, and the storage is never stale."""
-        folders = (self._folder(name) for name in self.pages.list_folders(self.layout.globals))
+        names = [f"{name}.md" for name in dict.fromkeys((file_name(key), key))]
+        folders = map(self._folder, self.pages.list_folders_with(self.layout.globals, names))
         return [record for folder in folders if (record := folder.get(key))]
 
     def _folder_of_category(self, category: str) -> RecordFolder:

@@ -105,6 +105,15 @@ class PagesContract:
         assert pages.list("nowhere") == []
         assert pages.list_folders("memory") == ["deep"]
 
+    def test_folders_are_listed_by_the_pages_in_them(self) -> None:
+        pages = self.make_pages()
+        for path in ("memory/a/x.md", "memory/b/y.md", "memory/c/z.md", "memory/d/deep/x.md", "memory/x.md"):
+            pages.write(path, "x")
+        assert pages.list_folders_with("memory", ["x.md", "y.md"]) == ["a", "b"]
+        pages.remove("memory/a/x.md")
+        assert pages.list_folders_with("memory", ["x.md"]) == []
+        assert pages.list_folders_with("nowhere", ["x.md"]) == []
+
     def test_pages_that_hold_a_text_are_found(self) -> None:
         pages = self.make_pages()
         pages.write("memory/a.md", "tea")

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +47,8 @@ _LINE_FIELDS = (*Change._fields, "depth", "span_start", "span_end", "data")
 LINE_COLUMNS = ", ".join(_LINE_FIELDS)
 _ROW_BYTES = "(octet_length(data) + octet_length(path) + octet_length(why) + 200)"  # 200 for the fixed columns
 
+QUERY_HEAD = """SELECT version, depth, at, tool, agent, session, why, call, origin FROM commonplace.history
+  WHERE tenant = %(tenant)s AND path = %(path)s ORDER BY seq DESC LIMIT 1"""
 # The tenant's next sequence number. It is taken as the last lock of a transaction, so that whoever waits for it only
 # waits for a commit.
 NEXT_SEQ = """WITH next AS (
@@ -99,7 +102,7 @@ class PostgresHistory:
             if change is None and if_version not in (None, version):
                 raise StaleVersion(path)
             if change is None:
-                line = self.build_line(connection, change_id, path, old, new, by)
+                line = self.build_line(change_id, path, old, new, by, self.read_head(connection, path))
                 connection.execute(f"{NEXT_SEQ} {INSERT_NEXT_LINE}", line_values(self._database.tenant, line))
                 change = line.change
             return change
@@ -107,29 +110,18 @@ class PostgresHistory:
         return self._database.run(work)
 
     def build_line(
-        self,
-        connection: Connection,
-        change_id: str,
-        path: str,
-        old: bytes | None,
-        new: bytes | None,
-        by: Author,
-        head_query: Cursor | None = None,
+        self, change_id: str, path: str, old: bytes | None, new: bytes | None, by: Author, head: Head | None
     ) -> Line:
-        """Return the line that records a change, while the page's row is locked.
-
-        `head_query`: a query for the head that was already sent.
-        """
-        head = _read_head(head_query or self.query_head(connection, path))
+        """Return the line that records a change, while the page's row is locked. `head`: the page's latest change."""
         before = head.version if head else ABSENT
         change = Change(change_id, format_timestamp(self._clock()), path, version_of(new), before, *by)
         return make_line(change, old, new, head.depth if head and version_of(old) == before else -1)
 
     def record_unrecorded(self, connection: Connection, path: str, data: bytes) -> None:
         """Record what a page holds if history does not have it: a transcript grows without history."""
-        head = _read_head(self.query_head(connection, path))
+        head = self.read_head(connection, path)
         if version_of(data) != (head.version if head else ABSENT):
-            line = self.build_line(connection, new_change_id(), path, None, data, Author(tool=""))
+            line = self.build_line(new_change_id(), path, None, data, Author(tool=""), head)
             connection.execute(f"{NEXT_SEQ} {INSERT_NEXT_LINE}", line_values(self._database.tenant, line))
 
     def find_change(self, connection: Connection, change_id: str) -> Change | None:
@@ -146,22 +138,15 @@ class PostgresHistory:
             "SELECT seq FROM commonplace.history WHERE tenant = %s AND id = %s", (self._database.tenant, change_id)
         )
 
-    def query_head(self, connection: Connection, path: str) -> Cursor:
-        """Send a query for the latest change of a page."""
-        return connection.execute(
-            "SELECT version, depth, at, tool, agent, session, why, call, origin FROM commonplace.history"
-            " WHERE tenant = %s AND path = %s ORDER BY seq DESC LIMIT 1",
-            (self._database.tenant, path),
-        )
+    def read_head(self, connection: Connection, path: str) -> Head | None:
+        """Return the latest change of a page, within a transaction."""
+        row = connection.execute(QUERY_HEAD, {"tenant": self._database.tenant, "path": path}).fetchone()
+        return parse_head(row) if row else None
 
     def head(self, path: str) -> Head | None:
         if not _is_storable(path):
             return None
-
-        def work(connection: Connection) -> Head | None:
-            return _read_head(self.query_head(connection, path))
-
-        return self._database.run(work)
+        return self._database.run(partial(self.read_head, path=path))
 
     def changes(self, path: str | None = None) -> list[Change]:
         if path is not None:
@@ -318,9 +303,10 @@ class PostgresHistory:
         return self._database.fetch_all(statement, values, timeout_ms=_LONG_TIMEOUT_MS)
 
 
-def _read_head(query: Cursor) -> Head | None:
-    row = query.fetchone()
-    return Head(row[0], row[1], Author(*row[3:]), row[2]) if row else None
+def parse_head(row: Sequence[Any]) -> Head | None:
+    """Return the latest change of a page; None if all columns are empty, since there is none."""
+    version, depth, at, *author = row
+    return None if version is None else Head(version, depth, Author(*author), at)
 
 
 def line_values(tenant: str, line: Line) -> dict[str, Any]:

@@ -32,14 +32,14 @@ from ...errors import (
 )
 from ...formats.json_text import is_unicode
 from ...model import Page
-from ..base import ABSENT, Changes, Paths, Root, Sentences, Suffix, Texts
+from ..base import ABSENT, Changes, Head, Paths, Root, Sentences, Suffix, Texts
 from ..conflicts import ByteChange, ConflictDetector, TextPages, decode_text
 from ..history import current_write, version_of
 from ..layout import PagePaths, folders_above
 from ..names import MAX_PATH_BYTES, path_range
 from ..tree import PageSize
-from .connection import Database, Row, busy_pooler, is_pooled
-from .history import INSERT_NEXT_LINE, NEXT_SEQ, PostgresHistory, line_values, new_change_id
+from .connection import Database, Row, busy_pooler, is_pooled, make_storable
+from .history import INSERT_NEXT_LINE, NEXT_SEQ, QUERY_HEAD, PostgresHistory, line_values, new_change_id, parse_head
 from .listen import notify
 
 if TYPE_CHECKING:
@@ -79,11 +79,23 @@ _FOLDERS_BELOW = f"""WITH RECURSIVE folders (name) AS (
   SELECT ({_NEXT_FOLDER}) FROM (VALUES (NULL::text)) AS folders (name)
   UNION ALL SELECT ({_NEXT_FOLDER}) FROM folders WHERE folders.name IS NOT NULL)
 SELECT name FROM folders WHERE name IS NOT NULL"""
+_FOLDERS_WITH = f"""{_FOLDERS_BELOW} AND EXISTS (
+  SELECT FROM unnest(%(names)s::text[]) AS page (name) JOIN commonplace.pages
+  ON {_EXISTING} AND path = %(start)s || folders.name || '/' || page.name)"""
 # As among files, nothing is a page and a folder at once: otherwise a memory could not be copied into a folder.
 _CONFLICTING_PATHS = f"""SELECT path FROM commonplace.pages WHERE {_EXISTING} AND path = ANY(%(above)s)
 UNION ALL SELECT other.path FROM unnest(%(new)s::text[]) AS wanted (path) CROSS JOIN LATERAL (
   SELECT page.path FROM commonplace.pages AS page
   WHERE {_EXISTING} AND page.path >= wanted.path || '/' AND page.path < wanted.path || '0' LIMIT 1) AS other"""
+# Locks the row of a page until the transaction ends. A row that is there already stays as it is.
+_LOCK_OR_CREATE = """INSERT INTO commonplace.pages AS page (tenant, path, data, version, size, seq, written_at)
+VALUES (%(tenant)s, %(path)s, NULL, '', 0, 0, clock_timestamp())
+ON CONFLICT (tenant, path) DO UPDATE SET seq = page.seq WHERE false"""
+# What a write has to know of a page, asked once its row is locked: a statement sees what was there when it began.
+_READ_LOCKED = f"""SELECT page.data, conflict.path, head.* FROM commonplace.pages AS page
+LEFT JOIN LATERAL (SELECT path FROM ({_CONFLICTING_PATHS}) AS paths WHERE page.data IS NULL LIMIT 1) AS conflict ON true
+LEFT JOIN LATERAL ({QUERY_HEAD}) AS head ON true
+WHERE page.tenant = %(tenant)s AND page.path = %(path)s"""
 
 
 class ChangesSince(NamedTuple):
@@ -168,13 +180,13 @@ class PostgresPages(TextPages):
         path = normalize_path(path)
 
         def work(connection: Connection, change_id: str) -> _WriteOutcome:
-            old, head_query = self._lock_or_create(connection, path)
+            old, head = self._lock_or_create(connection, path)
             new = change(old)
             if new is None or new == old:
                 drop_placeholder(connection, self._database.tenant, path)
                 return _WriteOutcome(version_of(new))
             self._conflicts.report_lost_changes(path, old, new)
-            return self._put(connection, path, change_id, old, new, head_query)
+            return self._put(connection, path, change_id, old, new, head)
 
         outcome = self._write_once(path, work)
         self._conflicts.mark_read(path, outcome.version)
@@ -193,12 +205,13 @@ class PostgresPages(TextPages):
         path = normalize_path(path)
 
         def work(connection: Connection, change_id: str) -> _WriteOutcome:
-            row = self._lock_row(connection, path).fetchone()
+            statement = "SELECT data FROM commonplace.pages WHERE tenant = %s AND path = %s FOR UPDATE"
+            row = connection.execute(statement, (self._database.tenant, path)).fetchone()
             if row is None or row[0] is None:
                 raise PageNotFound(path)
             if if_version is not None and version_of(row[0]) != if_version:
                 raise StaleVersion(path)
-            return self._put(connection, path, change_id, row[0], None, self.history.query_head(connection, path))
+            return self._put(connection, path, change_id, row[0], None, self.history.read_head(connection, path))
 
         self._write_once(path, work)
         self._conflicts.forget(path)
@@ -225,26 +238,16 @@ class PostgresPages(TextPages):
             self._on_write(path, outcome.size)
         return outcome
 
-    def _lock_or_create(self, connection: Connection, path: str) -> tuple[bytes | None, Cursor]:
-        """Lock the page's row, created if needed, until the transaction ends; return its data and a query for the head.
-
-        All statements are sent together.
-        """
-        while True:
-            insert_placeholder(connection, self._database.tenant, path)
-            row_query = self._lock_row(connection, path)
-            head_query = self.history.query_head(connection, path)
-            conflict_query = _query_conflicting_paths(connection, self._database.tenant, [path])
-            if row := row_query.fetchone():
-                if row[0] is None and (other := conflict_query.fetchone()):
-                    raise path_conflict(path, other[0])
-                return row[0], head_query
-
-    def _lock_row(self, connection: Connection, path: str) -> Cursor:
-        return connection.execute(
-            "SELECT data FROM commonplace.pages WHERE tenant = %s AND path = %s FOR UPDATE",
-            (self._database.tenant, path),
-        )
+    def _lock_or_create(self, connection: Connection, path: str) -> tuple[bytes | None, Head | None]:
+        """Lock the page's row, created if needed, until the transaction ends; return its data and its latest change."""
+        lock_or_create(connection, self._database.tenant, path)
+        values = {"tenant": self._database.tenant, "path": path, "above": [*folders_above(path)], "new": [path]}
+        row = connection.execute(_READ_LOCKED, values).fetchone()
+        assert row
+        data, other, *head = row
+        if data is None and other:
+            raise path_conflict(path, other)
+        return data, parse_head(head)
 
     def _put(
         self,
@@ -253,13 +256,12 @@ class PostgresPages(TextPages):
         change_id: str,
         old: bytes | None,
         new: bytes | None,
-        head_query: Cursor,
+        head: Head | None,
     ) -> _WriteOutcome:
         if old is not None and path.endswith(TRANSCRIPT_SUFFIX):
             self.history.record_unrecorded(connection, path, old)
-            head_query = self.history.query_head(connection, path)
-        author = current_write().author
-        line = self.history.build_line(connection, change_id, path, old, new, author, head_query)
+            head = self.history.read_head(connection, path)
+        line = self.history.build_line(change_id, path, old, new, current_write().author, head)
         size = len(new or b"")
         # All other writers wait for the number taken here, so it is sent together with the commit.
         values = line_values(self._database.tenant, line) | {"page": new, "size": size}
@@ -296,11 +298,17 @@ class PostgresPages(TextPages):
         return texts, warnings
 
     def list_folders(self, folder: str) -> Paths:
+        return self._list_folders(_FOLDERS_BELOW, folder)
+
+    def list_folders_with(self, folder: str, names: Sequence[str]) -> Paths:
+        return self._list_folders(_FOLDERS_WITH, folder, names=[*map(make_storable, names)])
+
+    def _list_folders(self, statement: str, folder: str, **values: object) -> Paths:
         try:
             start, end = path_range(normalize_path(folder)) if folder else ("", "\U0010ffff")
         except OutsideHome:
             return []
-        rows = self._query(_FOLDERS_BELOW, start=start, end=end, below=len(start) + 1)
+        rows = self._query(statement, start=start, end=end, below=len(start) + 1, **values)
         return sorted(name for (name,) in rows if name[0] != ".")
 
     def modified_at(self, path: str) -> float:
@@ -373,17 +381,13 @@ class PostgresPages(TextPages):
         return self._database.query(statement, {"tenant": self._database.tenant, **values})
 
 
-def insert_placeholder(connection: Connection, tenant: str, path: str) -> None:
-    """Insert the row of a page that is not there yet, so that it can be locked."""
-    connection.execute(
-        "INSERT INTO commonplace.pages (tenant, path, data, version, size, seq, written_at)"
-        " VALUES (%s, %s, NULL, '', 0, 0, clock_timestamp()) ON CONFLICT (tenant, path) DO NOTHING",
-        (tenant, path),
-    )
+def lock_or_create(connection: Connection, tenant: str, path: str) -> None:
+    """Lock the row of a page until the transaction ends; one of a page that is not there yet is inserted."""
+    connection.execute(_LOCK_OR_CREATE, {"tenant": tenant, "path": path})
 
 
 def drop_placeholder(connection: Connection, tenant: str, path: str) -> None:
-    """Drop the row of a page that was inserted only to be locked."""
+    """Drop the row of a page if it was inserted only to be locked."""
     connection.execute("DELETE FROM commonplace.pages WHERE tenant = %s AND path = %s AND seq = 0", (tenant, path))
 
 

@@ -14,7 +14,7 @@ from ...formats.transcripts import Reader, find_append_point, format_items, iter
 from .connection import Database
 from .history import NEXT_SEQ
 from .listen import notify
-from .pages import drop_placeholder, insert_placeholder, normalize_path
+from .pages import drop_placeholder, lock_or_create, normalize_path
 
 if TYPE_CHECKING:
     from .connection import Connection
@@ -130,7 +130,7 @@ class PostgresTranscript:
         """Lock the page's row, created if needed, until the transaction ends; return its version and size."""
         statement = f"SELECT version, size FROM commonplace.pages WHERE {_THIS_PAGE} FOR UPDATE"
         while (row := connection.execute(statement.encode(), self._key).fetchone()) is None:
-            insert_placeholder(connection, self._database.tenant, self.path)
+            lock_or_create(connection, self._database.tenant, self.path)
         return row[0], row[1]
 
     def _range_reader(self, connection: Connection) -> Callable[[int, int], bytes]:
