@@ -66,6 +66,18 @@ def test_the_newest_entry_stays_after_short_ones_in_another_script(home: Path, s
         assert 4 in find_numbers(make_context(home, budget))
 
 
+def test_what_was_remembered_again_word_for_word_gives_way_to_others(memory: Memory, clock: FrozenClock) -> None:
+    memory.call("remember", {"content": "Jonas lives in Graz."})
+    for _ in range(8):
+        memory.call("remember", {"content": "Jonas likes short answers, and code before words."})
+    clock.advance(days=1)
+    memory.call("remember", {"content": "Jonas likes short answers, and code before words."})
+    texts = [memory.context(budget=budget).text for budget in range(240, 500, 10)]
+    assert all("lives in Graz" in text for text in texts if text.count("short answers") > 2)
+    assert "lives in Graz" in texts[-1]
+    assert texts[-1].count("short answers") == 9
+
+
 def test_newest_entries_are_whole_where_not_all_fit(home: Path) -> None:
     entries = [f"entry {number}: {SENTENCES['English'] * 3}Ann sent parcel {number}." for number in range(40)]
     write_day(home, entries)

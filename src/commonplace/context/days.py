@@ -84,15 +84,21 @@ class Entry(NamedTuple):
     first_line: int
     last_line: int
     total_characters: int = 0
+    is_repeated: bool = False  # by a later entry, word for word
 
     @property
     def is_whole(self) -> bool:
         return len(self.text) >= self.total_characters
 
     @property
-    def is_outdated(self) -> bool:
-        """Return whether a remark says that all of the entry was replaced, or is done."""
-        return bool(_OUTDATED.match(self._body))
+    def statement(self) -> str:
+        """Return what the entry says, without the time at which it was said."""
+        return self._body if _TIME_HEADING.fullmatch(self._heading.strip()) else self.text
+
+    @property
+    def gives_way(self) -> bool:
+        """Return whether it is said again later, or a remark says that all of it was replaced, or is done."""
+        return self.is_repeated or bool(_OUTDATED.match(self._body))
 
     def with_text(self, text: str) -> Entry:
         """Return the entry with another text, of which as much is missing as of this one."""
@@ -264,13 +270,13 @@ def _fit_entry(entry: Entry, cost: float, share: float) -> str:
 def _share_entries(entries: Sequence[Entry], costs: Sequence[float], room: float) -> list[float]:
     """Return the tokens of each entry: the newest whole, as many as fit, and long ones what these leave.
 
-    What nobody needs goes to the next entry, which is cut. Outdated entries come after all others.
+    What nobody needs goes to the next entry, which is cut. Those that give way come after all others.
     """
     needs = [_find_need(entry, cost, room) for entry, cost in zip(entries, costs, strict=True)]
     is_newest_long = costs[-1] > room * _NEWEST_LONG_SHARE
     needs[-1] = max(min(needs[-1], room), room * _MIN_NEWEST_SHARE) if is_newest_long else costs[-1]
     newest = len(entries) - 1
-    order = sorted(range(len(entries)), key=lambda place: (place != newest and entries[place].is_outdated, -place))
+    order = sorted(range(len(entries)), key=lambda place: (place != newest and entries[place].gives_way, -place))
     left = room
     shares = [0.0] * len(entries)
     count = 0
@@ -323,6 +329,7 @@ def recent_days(home: Home, request: ContextRequest) -> Section | None:
         elif item:
             items.append(item)
             room -= min(item.cost, max(room * _DAY_SHARE, _DAY_TOKENS))
+    items = _mark_repeated(items)
     if not request.only_approved:
         viewer = home.visibility.reader(request.channel, request.user)
         items = put_tasks_first(home, viewer, items, older, _PLAIN_TOKENS if limit is None else limit)
@@ -339,6 +346,19 @@ def recent_days(home: Home, request: ContextRequest) -> Section | None:
         left_out=tuple(left_out),
         warnings=tuple(warnings),
     )
+
+
+def _mark_repeated(days: Sequence[DayItem]) -> list[DayItem]:
+    """Return days, the newest first, with a mark on entries that a later one repeats word for word."""
+    seen: set[str] = set()
+    marked: list[DayItem] = []
+    for day in days:
+        entries: list[Entry] = []
+        for entry in reversed(day.entries):
+            entries.append(entry._replace(is_repeated=entry.is_whole and entry.statement in seen))
+            seen.add(entry.statement)
+        marked.append(replace(day, entries=tuple(reversed(entries))))
+    return marked
 
 
 def _keep_approved(home: Home, item: DayItem) -> tuple[DayItem | None, list[Cut]]:
