@@ -135,7 +135,8 @@ def memory_get(
         path = citation.path
         as_of = as_of or citation.as_of
         if lines is None and from_ == 1:
-            from_, lines = citation.first, max(1, citation.last - citation.first + 1)
+            from_ = citation.first
+            lines = max(1, citation.last - citation.first + 1)
     if as_of:
         return page_lines_then(home, path, from_, lines, as_of)
     return page_lines(home, _read_page(home, path), from_, lines)
