@@ -70,6 +70,9 @@ def test_nothing_is_recalled_for_an_attribute_that_no_note_gives(notes: Memory) 
     ("question", "text"),
     [
         ("How long is the warranty?", "The dishwasher has a two-year warranty."),
+        ("When is Ann's birthday?", "Ann's birthday is in May."),
+        ("When is Ann's birthday?", "Ann's birthday is the third of May."),
+        ("When does the lease end?", "The lease ends in Q3."),
         ("Where are the scissors?", "Scissors: top drawer."),
         ("Who do I call when the heating fails?", "Heating emergency line: 0800 12345"),
         ("How much does the gym cost?", "The gym is included in my health plan."),

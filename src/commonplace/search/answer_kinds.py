@@ -125,6 +125,7 @@ _QUESTION_END = lazy_pattern("[?？؟]")
 _CURRENCIES = frozenset("€$£¥₽₹₩")
 _DATE = lazy_pattern(
     r"\d{4}-\d\d?(?:-\d\d?)?|\d{1,2}[./]\d{1,2}(?:[./](?:\d{2,4})?)?|(?:19|20)\d\d|\d{1,2}(?:st|nd|rd|th|-?го)"
+    r"|q[1-4]"
 )
 _CLOCK = lazy_pattern(r"\d{1,2}(?::\d\d|h\d{0,2}|(?::\d\d)?[ap]m|uhr)")
 _ADDRESS = lazy_pattern(r"@|://|\w/\w|www\.")
@@ -308,6 +309,8 @@ def _find_values(tokens: tuple[str, ...]) -> Iterator[_Value]:
             yield from _classify_number(token, before, after, further, is_number=is_number)
         elif token in _CURRENCIES:
             yield "money"
+        elif token == "may" and _is_in(before, "BEFORE_MAY"):
+            yield "date"
         is_rate = at > 1 and _is_in(before, "PER") and _has_kind(tokens[at - 2], "money")
         is_counted = _has_kind(token, "span") and (before[:1].isdigit() or _is_in(before, "NUMBER_WORDS"))
         if not is_rate and not is_counted:
