@@ -116,7 +116,7 @@ def may_be_done(text: str, box: str) -> bool:
 
 def completes(older: str, older_box: str, newer: str, newer_box: str) -> bool:
     """Return whether a newer statement says that the task of an older one is done."""
-    if newer_box == " " or not tells_done(newer, newer_box) or not may_be_done(older, older_box):
+    if newer_box == " " or not may_be_done(older, older_box) or not tells_done(newer, newer_box):
         return False
     return _is_about(_read_task(older), _read_done(newer, newer_box))
 
@@ -136,7 +136,7 @@ def leaves_open(older: str, older_box: str, newer: str) -> bool:
 
 def drops(older: str, older_box: str, newer: str) -> bool:
     """Return whether a newer statement says that the task of an older one will not be done any more."""
-    if not _says_dropped(fold(newer)) or not may_be_done(older, older_box):
+    if not may_be_done(older, older_box) or not _says_dropped(fold(newer)):
         return False
     return _is_about(_read_task(older), _Done(_read_phrase(fold(newer)), is_marked=True))
 

@@ -64,6 +64,29 @@ def may_be_linked(older: Glance, newer: Glance) -> bool:
     return not (old & _LONG_IF_OLDER or new & _LONG_IF_NEWER)
 
 
+class OlderGlances:
+    """The glances of several older statements, to tell at once what none of them may be linked with."""
+
+    def __init__(self, glances: Iterable[Glance]) -> None:
+        every = list(glances)
+        self._starts = frozenset(each.start for each in every)
+        self._ends = frozenset(each.end for each in every)
+        self._has_task = any(each.bits & _TASK for each in every)
+        self._has_label = any(each.bits & _LABEL for each in every)
+        self._has_short = any(not each.bits & (_SPEAKER | _LONG_IF_OLDER) for each in every)
+
+    def may_be_linked(self, start: int, end: int, bits: int) -> bool:
+        """Return whether any of them may be linked with a newer statement, given its numbers."""
+        return (
+            start in self._starts
+            or end in self._ends
+            or self._has_task
+            or (self._has_label and bool(bits & _LABEL))
+            or bool(bits & (_TAKES_BACK | _CHANGES_STATE))
+            or (self._has_short and not bits & (_SPEAKER | _LONG_IF_NEWER))
+        )
+
+
 def count_words(statement: Statement) -> int:
     """Return how many words say something; of a script without spaces, an estimate."""
     is_spaced = statement.text.isascii() or not any(map(is_unspaced, statement.words))

@@ -66,6 +66,23 @@ class StoredStatements(NamedTuple):
         return Glance(*self.numbers[first : first + _NUMBERS_OF_GLANCE])
 
 
+class StoredStatement(NamedTuple):
+    """One of the stored statements of a passage, which is not read yet."""
+
+    passage: StoredStatements
+    place: int
+
+    def read(self) -> Statement:
+        return read_stored(self.passage, self.place)
+
+    def take_glance(self) -> Glance:
+        return self.passage.take_glance(self.place)
+
+    def list_stems(self) -> array[int]:
+        """Return the hashes of its stems."""
+        return self.passage.list_stems(self.place)
+
+
 class PassageFacts(NamedTuple):
     """What an index stores of the facts of a passage: the keys by which it is found, and its statements. `stored` is
     None where statements have to be read in the text: a person answered there."""

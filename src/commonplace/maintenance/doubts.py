@@ -30,10 +30,10 @@ from ..home import Home
 from ..index.base import Index
 from ..index.handle import IndexView
 from ..index.recalls import name_agent_file
-from ..model import Citation, Page, parse_citation
+from ..model import Citation, Hit, Page, parse_citation
 from ..search.marks import read_pinned
 from ..search.pins import Pin, PinCheck, find_pins, find_placed_pins, parse_target
-from ..search.replacements import FoundStatement, Replacement
+from ..search.replacements import Replacement
 from ..search.shown_lines import ShownText, find_replaced_lines, list_statements
 from ..search.validity import describe_validity, find_validity, may_say_validity
 from ..storage.authors import SUPERSEDE, may_answer
@@ -160,15 +160,15 @@ def _find_replaced(home: Home, texts: Sequence[ShownText]) -> Iterator[Doubt]:
 
     for each in home.index.query(answer):
         name = f"{hash_words(each.older.statement.words)}{hash_words(each.newer.statement.words)}"
-        older = each.older._replace(statement=each.older.statement._replace(first_line=0, last_line=0))
-        yield Doubt(name, "replaced", each.link.reason, _make_side(home, older), _make_side(home, each.newer))
+        older = each.older.statement._replace(first_line=0, last_line=0)
+        sides = (_make_side(home, each.older.hit, older), _make_side(home, each.newer.hit, each.newer.statement))
+        yield Doubt(name, "replaced", each.link.reason, *sides)
 
 
-def _make_side(home: Home, place: FoundStatement) -> Side:
-    hit = place.hit
-    first, last = find_lines(hit, place.statement)
+def _make_side(home: Home, hit: Hit, statement: Statement) -> Side:
+    first, last = find_lines(hit, statement)
     (origin,) = home.authors.find([(hit.path, first, last)])
-    return Side(str(Citation(hit.path, first, last)), place.statement.text, hit.at or origin.at, origin.author)
+    return Side(str(Citation(hit.path, first, last)), statement.text, hit.at or origin.at, origin.author)
 
 
 def _find_over(home: Home, texts: Sequence[ShownText]) -> Iterator[Doubt]:

@@ -265,9 +265,13 @@ def weigh_forms(terms: QueryTerms) -> list[WeighedForms]:
     return [(term.weight, [*map(encode_term, term.forms)]) for term in terms.terms]
 
 
-def has_own_share(terms: QueryTerms, forms: Sequence[WeighedForms], candidate: Candidate, min_share: float) -> bool:
+def has_own_share(
+    terms: QueryTerms, forms: Sequence[WeighedForms], candidate: Candidate, share: float, min_share: float
+) -> bool:
     """Return whether a passage itself, without what is around it, has such a share of the query's words, by weight.
-    `forms` are those of the terms."""
+    `forms` are those of the terms, `share` is the passage's share of BM25."""
+    if share * (1 + _length_norm(candidate.length, terms)) < min_share * (BM25_K1 + 1):  # each word would add as much
+        return False
     numbers = unpack_terms(candidate.terms)
     body = frozenset(numbers[1 : 1 + numbers[0]])
     present = sum(weight for weight, encoded in forms if not body.isdisjoint(encoded))
@@ -279,11 +283,17 @@ def match_key(terms: QueryTerms, key: str) -> float:
 
     The more words a key has, the less likely a query names it by chance.
     """
-    key_words = tokenize_query(key.replace("_", " ").replace("-", " "), terms.language)
-    wanted = {word for word in key_words if not word.is_function_word}
+    wanted = _read_key(key, terms.language)
     if not wanted or not wanted.issubset(terms.content_words):
         return 0.0
     return len(wanted) / len(terms.content_words)
+
+
+@cache_within(250_000)
+def _read_key(key: str, language: str) -> frozenset[QueryWord]:
+    """Return the content words of a key; cached, as many queries meet it."""
+    words = tokenize_query(key.replace("_", " ").replace("-", " "), language)
+    return frozenset(word for word in words if not word.is_function_word)
 
 
 def cut_excerpt(text: str, words: Sequence[str]) -> str:
@@ -291,6 +301,9 @@ def cut_excerpt(text: str, words: Sequence[str]) -> str:
     if len(text) <= _MAX_HIT_CHARACTERS:
         return text
     lower = text.lower()
-    first = min((at for word in words if (at := lower.find(word)) >= 0), default=0)
+    first = -1
+    for word in words:
+        at = lower.find(word, 0, None if first < 0 else first + len(word) - 1)  # only before the first one so far
+        first = at if at >= 0 else first
     start = max(0, min(first - _MAX_HIT_CHARACTERS // 4, len(text) - _MAX_HIT_CHARACTERS))
     return text[start : start + _MAX_HIT_CHARACTERS]

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ..facts.glances import Glance, hash_stems, may_be_linked, take_glance
+from ..facts.glances import Glance, OlderGlances, may_be_linked, take_glance
 from ..facts.statements import LookupKeys, find_statements, list_required
 from ..index.base import Candidate, SearchIndex
-from ..index.statements import StoredStatements, read_stored
+from ..index.statements import StoredStatement, StoredStatements
 from ..model import EVERYTHING, Filters, Viewer
-from .replacements import FoundStatement, identify, order_by_date, subject_of
+from .replacements import FoundStatement, order_by_date, subject_numbers
 
 _MAX_KEYS = 400
 _MIN_RARITY = 0.15  # of the keys that two statements share: the sum of their shares of all that have each
@@ -54,6 +54,8 @@ class VersionLookup:
         for place in places:
             self._keys |= place.keys
             self._places.append((_describe(place), place.keys))
+        self._older = OlderGlances(sought.glance for sought, _ in self._places)
+        self._names = frozenset[int]().union(*(sought.names for sought, _ in self._places))
 
     def find(
         self,
@@ -101,7 +103,7 @@ class VersionLookup:
         stored = self._stored.get(number)
         if stored:
             for place, shared in self._find_versions(number, stored, candidate.fact_keys):
-                yield FoundStatement(number, hit, read_stored(stored, place), glance=stored.take_glance(place)), shared
+                yield FoundStatement(number, hit, StoredStatement(stored, place)), shared
             return
         wanted = candidate.fact_keys.intersection(self._keys)
         if wanted:
@@ -115,9 +117,17 @@ class VersionLookup:
         versions = self._versions.get(number)
         if versions is None:
             found = stored.find_places(self._keys.keys() & keys)
-            versions = [each for each in found if self._is_version_of_any(stored, *each)]
+            likely = (each for each in found if self._may_be_linked(stored, each[0]))
+            versions = [each for each in likely if self._is_version_of_any(stored, *each)]
             self._versions[number] = versions
         return versions
+
+    def _may_be_linked(self, stored: StoredStatements, place: int) -> bool:
+        """Return whether a statement may be a version of any that was asked for, whatever keys they share: this takes
+        less time than to look at each of these."""
+        if self._older.may_be_linked(*stored.take_glance(place)):
+            return True
+        return bool(self._names) and not self._names.isdisjoint(stored.list_stems(place))
 
     def _is_version_of_any(self, stored: StoredStatements, place: int, shared: Sequence[int]) -> bool:
         glance = stored.take_glance(place)
@@ -136,15 +146,17 @@ class VersionLookup:
 
 
 def _describe(place: FoundStatement) -> _Sought:
-    names = subject_of(place.hit).difference(place.statement.stems)
-    return _Sought(place.glance or take_glance(place.statement), frozenset(hash_stems(names)))
+    subject = subject_numbers(place.hit)
+    names = subject.difference(place.list_stems()) if subject else subject
+    return _Sought(place.glance or take_glance(place.statement), names)
 
 
 def may_be_version(older: FoundStatement, newer: FoundStatement) -> bool:
     """Return whether a closer look may find that one statement replaces another."""
     if older.glance is None or newer.glance is None or may_be_linked(older.glance, newer.glance):
         return True
-    return not subject_of(older.hit).isdisjoint(newer.statement.stems)
+    subject = subject_numbers(older.hit)
+    return bool(subject) and not subject.isdisjoint(newer.list_stems())
 
 
 def find_others(place: FoundStatement, by_key: ByKey) -> list[Other]:
@@ -156,14 +168,13 @@ def find_others(place: FoundStatement, by_key: ByKey) -> list[Other]:
         for number, other in zip(map(id, found), found, strict=True):
             rarity[number] = rarity.get(number, 0.0) + share
             alike[number] = other
-    others = {
-        identify(other): Other(other, rarity[number])
+    return [
+        Other(other, rarity[number])
         for number, other in alike.items()
         if other.number != place.number
         and place.hit.scope.shares_facts_with(other.hit.scope)
         and may_be_version(place, other)
-    }
-    return [*others.values()]
+    ]
 
 
 def choose_likely(others: Iterable[Other], limit: int) -> list[FoundStatement]:

@@ -7,16 +7,19 @@ names is put first. The others stay below it, and all keep their marks.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
+from ..caching import cache_within
 from ..facts.clauses import find_parts
-from ..facts.glances import Glance
+from ..facts.glances import Glance, hash_stems
 from ..facts.links import Link, LinkKind
 from ..facts.page_subjects import read_subject
 from ..facts.statements import LookupKeys, Statement, find_lines, query_stems, read_statements
 from ..facts.versions import judge
 from ..facts.words import fold, split_words
 from ..formats.timestamps import parse_day
+from ..index.statements import StoredStatement
 from ..model import Hit, Successor
 from .scoring import ScoredHit
 
@@ -29,19 +32,38 @@ SUPERSEDED_SHARE = 0.8  # of the score of a hit whose fact was replaced
 RankedHit = tuple[ScoredHit, Hit]  # what was scored, with the whole passage; and the hit that is shown
 
 
-class FoundStatement(NamedTuple):
-    """A statement of a passage. `keys`: under which its newer versions are stored. `glance`: None if not known."""
+class FoundStatement:
+    """A statement of a passage. One that is stored is read when it is asked for: of most, the numbers tell enough."""
 
-    number: int
-    hit: Hit  # with the whole text of the passage
-    statement: Statement
-    keys: LookupKeys = _NO_KEYS
-    glance: Glance | None = None
-    paragraph: str = ""  # that it is in, if the hit has only the statement
+    def __init__(
+        self,
+        number: int,
+        hit: Hit,
+        source: Statement | StoredStatement,
+        keys: LookupKeys = _NO_KEYS,
+        paragraph: str = "",
+    ) -> None:
+        """`hit`: with the whole text of the passage. `keys`: under which newer versions are stored. `paragraph`: that
+        the statement is in, if the hit has only the statement."""
+        self.number = number
+        self.hit = hit
+        self.keys = keys
+        self.text_around = paragraph or hit.text
+        self._source = source
 
-    @property
-    def text_around(self) -> str:
-        return self.paragraph or self.hit.text
+    @cached_property
+    def statement(self) -> Statement:
+        return self._source.read() if isinstance(self._source, StoredStatement) else self._source
+
+    @cached_property
+    def glance(self) -> Glance | None:
+        """Return the numbers of the statement; None if they are not stored."""
+        return self._source.take_glance() if isinstance(self._source, StoredStatement) else None
+
+    def list_stems(self) -> Sequence[int]:
+        """Return the hashes of its stems."""
+        source = self._source
+        return source.list_stems() if isinstance(source, StoredStatement) else hash_stems(source.stems)
 
 
 StatementId = tuple[int, int, str]  # the passage, the line in it, and the text of a statement
@@ -90,6 +112,16 @@ def date_of(hit: Hit) -> str:
 def subject_of(hit: Hit) -> frozenset[str]:
     """Return what the page of a passage and the headings above it are about; nothing for a turn of a session."""
     return frozenset() if hit.source == "session" else read_subject(hit.path, hit.heading)
+
+
+def subject_numbers(hit: Hit) -> frozenset[int]:
+    """Return the hashes of what the page of a passage and the headings above it are about."""
+    return frozenset() if hit.source == "session" else _hash_subject(hit.path, hit.heading)
+
+
+@cache_within(250_000)
+def _hash_subject(path: str, heading: str) -> frozenset[int]:
+    return frozenset(hash_stems(read_subject(path, heading)))
 
 
 def either(one: float, two: float) -> float:

@@ -181,13 +181,17 @@ def _find_answers(rows: Sequence[_Row], terms: QueryTerms) -> dict[int, _Row]:
 
     The question repeats the words of the query, and what is looked for is its answer.
     """
+    if not any(factors.question for _, factors, _ in rows):
+        return {}
     starts = {(row[0].hit.path, row[0].hit.start): row for row in rows if row[0].hit.source == "session"}
     answers: dict[int, _Row] = {}
     forms = weigh_forms(terms) if starts else []
     for row in starts.values():
         candidate, factors, _ = row
         answer = starts.get((candidate.hit.path, candidate.hit.end + 1)) if factors.question else None
-        if answer and not answer[1].question and has_own_share(terms, forms, candidate, _MIN_ASKED_SHARE):
+        if not answer or answer[1].question:
+            continue
+        if has_own_share(terms, forms, candidate, factors.lexical, _MIN_ASKED_SHARE):
             answers[answer[0].number] = row
     return answers
 
@@ -361,13 +365,14 @@ def _find_likely(rows: Sequence[_Row], dates: QueryDates) -> frozenset[int]:
     """Return the passages that have a word of the query, whose z-score and share of the best odds are high, or that are
     of the days asked about. Some passage is always the nearest, however unrelated it is."""
     min_odds = _MIN_SHARE_OF_BEST * max((odds for _, _, odds in rows), default=0.0)
-    likely: list[int] = []
-    for candidate, factors, odds in rows:
-        is_near = (factors.dense or 0.0) >= _MIN_Z_SCORE and odds >= min_odds
-        is_dated = dates.selects_all and factors.date >= _NAMED_IN_TEXT
-        if factors.lexical > 0 or is_near or is_dated:
-            likely.append(candidate.number)
-    return frozenset(likely)
+    min_date = _NAMED_IN_TEXT if dates.selects_all else math.inf
+    return frozenset(
+        candidate.number
+        for candidate, factors, odds in rows
+        if factors.lexical > 0
+        or ((factors.dense or 0.0) >= _MIN_Z_SCORE and odds >= min_odds)
+        or factors.date >= min_date
+    )
 
 
 def _is_asked(query: Query, terms: QueryTerms) -> bool:

@@ -133,7 +133,7 @@ def _make_places(number: int, text: ShownText) -> Iterator[FoundStatement]:
         heading = " ".join(choose_titles(titles, first + 1)) or text.heading
         hit = Hit(text.path, *lines, each.text, 0.0, _NO_SCOPE, at=at, heading=heading)
         statement = each._replace(first_line=first, last_line=last)
-        yield FoundStatement(-1 - number, hit, statement, keys, paragraph=paragraphs[first])
+        yield FoundStatement(-1 - number, hit, statement, keys, paragraphs[first])
 
 
 def _list_paragraphs(text: str) -> list[str]:

@@ -34,7 +34,7 @@ from ..formats.blocks import ANSWER_START
 from ..formats.passages import embedding_text, show_passage
 from ..formats.timestamps import parse_day
 from ..index.base import Candidate, SearchIndex
-from ..index.statements import StoredStatements, choose_stored, read_stored
+from ..index.statements import StoredStatement, StoredStatements, choose_stored
 from ..model import Hit, Predecessor, Query
 from .dates import NO_DATES, QueryDates
 from .lookup import ByKey, VersionLookup, choose_likely, find_others
@@ -180,8 +180,9 @@ def find_replacements(
 ) -> dict[int, Replacement]:
     """Return by passage what replaced the statement of it that the query is about."""
     asked = query_stems(query.text)
+    numbers = frozenset(hash_stems(asked))
     stored = index.load_statements([row.number for row in rows])
-    places = [place for row in rows for place in _choose_statements(row, asked, stored.get(row.number))]
+    places = [place for row in rows for place in _choose_statements(row, asked, numbers, stored.get(row.number))]
     lookup = VersionLookup(index, places)
     own_keys = [hash_key(row.hit.key) for row in rows if _has_key(row.hit)]
     candidates = lookup.find(query.viewer, _MAX_CANDIDATES, query.filters, own_keys)
@@ -190,6 +191,8 @@ def find_replacements(
     pairs = [pair for row in rows if _has_key(row.hit) for pair in _find_same_key(row, candidates)]
     by_key = lookup.group(candidates)
     pairs += [pair for place, newer in _find_newer(places, by_key, find_origins) for pair in _judge_all(place, newer)]
+    if not pairs:
+        return {}
     if query.only_approved_versions:
         pairs = keep_approved(pairs, find_origins)
     today = query.today if query.filters.as_of is None else query.filters.as_of
@@ -200,7 +203,8 @@ def _join_statements(
     chosen: dict[StatementId, Replacement], places: Sequence[FoundStatement], asked: frozenset[str]
 ) -> dict[int, Replacement]:
     """Return one replacement for each passage, the first of its statements."""
-    held = {place.number for place in places if identify(place) not in chosen}
+    replaced = {number for number, _, _ in chosen}
+    held = {place.number for place in places if place.number in replaced and identify(place) not in chosen}
     joined: dict[int, Replacement] = {}
     for replacement in chosen.values():
         number = replacement.older.number
@@ -240,14 +244,14 @@ def _whole(number: int, hit: Hit) -> FoundStatement:
 
 
 def _choose_statements(
-    row: ScoredHit, asked: frozenset[str], stored: StoredStatements | None
+    row: ScoredHit, asked: frozenset[str], asked_numbers: frozenset[int], stored: StoredStatements | None
 ) -> Iterator[FoundStatement]:
-    """Yield the statements of a passage that have most words of the query."""
+    """Yield the statements of a passage that have most words of the query; these are given also as numbers."""
     hit = row.hit
     if stored:
-        for place in choose_stored(stored, frozenset(hash_stems(asked))):
+        for place in choose_stored(stored, asked_numbers):
             keys: LookupKeys = dict.fromkeys(stored.list_lookup_keys(place), ())
-            yield FoundStatement(row.number, hit, read_stored(stored, place), keys, stored.take_glance(place))
+            yield FoundStatement(row.number, hit, StoredStatement(stored, place), keys)
         return
     for statement in choose_from_text(hit.text, asked, is_turn=hit.source == "session"):
         yield FoundStatement(row.number, hit, statement, lookup_keys(statement))
@@ -292,6 +296,7 @@ class _Moments:
     def __init__(self, origins: Origins) -> None:
         self._origins = origins
         self._by_passage: dict[int, list[Moment]] = {}
+        self._known: dict[tuple[int, int], bool] = {}  # of pairs of passages, which may have many statements
 
     def may_be_newer(self, older: FoundStatement, newer: FoundStatement) -> bool:
         """Return whether one statement is newer than another, or history may tell that it is."""
@@ -299,8 +304,13 @@ class _Moments:
 
     def is_newer(self, older: FoundStatement, newer: FoundStatement) -> bool:
         """Return whether one statement may be newer than another, or names what it replaces."""
-        pairs = product(self._list(older), self._list(newer))
-        return any(starmap(is_newer, pairs)) or ANSWER_START in newer.hit.text
+        passages = older.number, newer.number
+        known = self._known.get(passages)
+        if known is None:
+            pairs = product(self._list(older), self._list(newer))
+            known = any(starmap(is_newer, pairs)) or ANSWER_START in newer.hit.text
+            self._known[passages] = known
+        return known
 
     def _list(self, place: FoundStatement) -> list[Moment]:
         moments = self._by_passage.get(place.number)
