@@ -132,6 +132,7 @@ _ADDRESS = lazy_pattern(r"@|://|\w/\w|www\.")
 _DECIMAL = lazy_pattern(r"\d{1,2}\.\d{1,2}")
 _AFTER_CLOCK = frozenset(fold_phrase("am pm uhr h heures hrs oclock o'clock часов часа час ч बजे horas ore uur").split())
 _GLUED_UNIT = lazy_pattern(r"\d+(?:[.,]\d+)?(?:kg|g|km|m|cm|mm|l|ml|kb|mb|gb|tb|ms|px|x)")
+_THOUSANDS = lazy_pattern(r"\d+(?:[.,]\d+)?k")
 _AMOUNT = lazy_pattern(r"\d{1,3}(?:[., ]\d{3})*(?:[.,]\d+)?|\d+(?:[.,]\d+)?")
 _ORDINAL_LINKS = frozenset(("de", "of", "do", "del", "di"))
 _PHONE_DIGITS = 3
@@ -323,6 +324,8 @@ def _classify_number(token: str, before: str, after: str, further: str, *, is_nu
         yield "clock"
     elif _has_kind(before, "money") or _has_kind(after, "money") or before in _CURRENCIES or after in _CURRENCIES:
         yield "money"
+    elif _THOUSANDS.fullmatch(token):
+        yield from ("money", "number")
     elif _has_kind(after, "span"):
         yield "duration"
     elif _is_in(after, "UNITS") or _GLUED_UNIT.fullmatch(token):
