@@ -74,6 +74,8 @@ def test_nothing_is_recalled_for_an_attribute_that_no_note_gives(notes: Memory) 
         ("When is Ann's birthday?", "Ann's birthday is the third of May."),
         ("When does the lease end?", "The lease ends in Q3."),
         ("When do you close?", "We close at sundown."),
+        ("Quand est le mariage ?", "Le mariage est à la Pentecôte."),
+        ("Когда свадьба?", "Свадьба на Троицу."),
         ("Wann ist Elternabend?", "Der Elternabend ist KW 40."),
         ("How much is the ticket?", "Tickets are a tenner."),
         ("How much does Joe earn?", "Joe earns 52k."),
