@@ -45,6 +45,7 @@ from .dense import QueryVectors, embed_query
 from .filters import check_filters, end_of_day
 from .marks import mark_hits
 from .replacements import RankedHit
+from .requests import strip_request
 from .rerank import rerank_cross_encoder, rerank_maxsim
 from .scoring import (
     WEIGHTS,
@@ -311,9 +312,8 @@ def parse_query(
     if filters.as_of is not None:
         is_ahead = filters.as_of > today
         filters = filters._replace(as_of=min(filters.as_of, today), moment="" if is_ahead else filters.moment)
-    return Query(
-        text[:_MAX_QUERY_CHARACTERS], viewer or home.visibility.viewer(), max_hits, threshold or 0.0, filters, today
-    )
+    asked = strip_request(text[:_MAX_QUERY_CHARACTERS])
+    return Query(asked, viewer or home.visibility.viewer(), max_hits, threshold or 0.0, filters, today)
 
 
 def run_query(
