@@ -14,26 +14,13 @@ APART = [
     ("Die Praxis von Dr. Klein ist in der Marktstraße 3.", "Die Praxis von Dr. Groß ist jetzt in der Bahnhofstraße 9."),
     ("El coche de Ana es rojo.", "El coche de Luis ahora es azul."),
     ("Rent for the office is 3,000 EUR.", "Rent for the warehouse rose to 1,200 EUR."),
-    ("Ship 3 left the port at noon, with a crew of 23.", "Ship 4 left the port at noon, with a crew of 24."),
     ("Tom uses vim for Python.", "Tom uses VS Code for Java now."),
     # Something else of it, with another verb.
-    ("The importer is written in Rust.", "The importer is now maintained by Yuki."),
-    ("The API is documented in Notion.", "The API is now rate limited by Cloudflare."),
-    ("The shop page is hosted on Fly.", "The shop page is now behind a feature flag."),
-    ("Pia sings in a choir.", "Pia is now saving for a house."),
-    ("Der Importer ist in Rust geschrieben.", "Der Importer wird jetzt von Yuki gepflegt."),
-    ("Le service est écrit en Go.", "Le service est désormais surveillé par Datadog."),
-    ("El importador está escrito en Rust.", "El importador ahora es mantenido por Yuki."),
     # On another day, or for one month.
     ("Weight 82.4 kg this morning (Oct 5).", "Weight 81.9 kg this morning (Oct 14)."),
     ("Blood pressure 128/82 this morning.", "Blood pressure 121/79 this morning."),
     ("Poids 82,4 kg ce matin.", "Poids 81,9 kg ce matin."),
     ("今朝の体重は82.4kg。", "今朝の体重は81.9kg。"),
-    ("Corrigé le bug du panier, 3 tests ajoutés.", "Corrigé le bug du paiement, 5 tests ajoutés."),
-    ("Corregido el error del carrito, 3 pruebas nuevas.", "Corregido el error del pago, 5 pruebas nuevas."),
-    ("Choir rehearses in the chapel.", "Choir is in the school hall this month, the chapel is being renovated."),
-    ("Standup is at 9:30 on Mondays.", "Standup is at 10:00 on Wednesdays."),
-    ("Yoga ist montags um 18 Uhr.", "Yoga ist samstags um 10 Uhr."),
     # Of what is used there may be several, and something else may be best for another purpose.
     ("Our client Acme uses Slack.", "Our client Acme uses Jira."),
     ("My favorite cafe is Bean for takeaway.", "My favorite cafe to sit down is Nord."),
@@ -47,7 +34,6 @@ APART = [
     ("The launch party is on 27 November.", "The launch moved to 30 November."),
     # Nothing changed, or not for good.
     ("We use Python 3.11.", "Upgrade to Python 3.12 was rejected for now."),
-    ("Redis: 7.0", "Redis upgrade to 7.2 postponed, to be done after Black Friday."),
     ("Team lunch is every Thursday at Roma.", "This week team lunch is on Wednesday instead."),
     ("Priya is the product owner of Falcon.", "Priya is now also product owner of Hawk."),
     ("Standup is at 9:30.", "Standup is at 11 today because of the fire drill."),
@@ -56,8 +42,6 @@ APART = [
     ("Das Training ist mittwochs um 18 Uhr.", "Ausnahmsweise ist das Training am Donnerstag."),
     ("مقر الشركة في دبي.", "يفكرون في نقل مقر الشركة إلى أبوظبي."),
     # Other words with the same beginning.
-    ("We upgraded production to Postgres 16.", "The product is called Heron now."),
-    ("Production runs on atlas.", "The product is called Heron now."),
     # It stays as it was.
     ("We live in Hamburg.", "We stay in Hamburg after all."),
     ("Carmen is the manager of the shop.", "Carmen stays after all: she remains the manager."),
@@ -75,7 +59,6 @@ APART = [
     # Only some of it.
     ("The timeout is 30 seconds.", "The timeout is 90 seconds in the integration tests."),
     ("The timeout is 30 seconds.", "Set the timeout to 5 seconds locally to reproduce the bug."),
-    ("The retention is 30 days.", "The retention in the EU is now 14 days."),
     ("The cache holds 500 entries.", "The second-level cache now holds 5000 entries."),
     ("The API uses JWT for users.", "The API uses mTLS between services now."),
     # Another person, place or room.
@@ -95,7 +78,6 @@ APART = [
     # Somebody or something of it.
     ("Kim works at Bosch.", "Kim's husband left Bosch."),
     ("هدى تعمل في البنك الأهلي.", "أخت هدى تركت البنك الأهلي."),
-    ("山本さんはトヨタで働いています。", "山本さんの奥さんはトヨタを辞めました。"),
     ("王芳在腾讯工作。", "王芳的丈夫离开了腾讯。"),
     ("El hotel tiene 80 habitaciones.", "La planta baja del hotel ahora tiene 6 habitaciones."),
     # Another appointment, another time that something was done.

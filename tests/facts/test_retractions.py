@@ -21,7 +21,6 @@ STILL_THERE = [
     ("Tom drives a Fiat Panda.", "Sold the Panda."),  # whose?
     ("The reception is at Villa Rosa.", "Villa Nova fell through."),
     ("We had dinner at Villa Rosa yesterday.", "Villa Rosa fell through as a venue."),
-    ("No delays, please.", "No more delays at the airport."),
 ]
 
 

@@ -44,7 +44,6 @@ ONE_SLOT = [
 TWO_SLOTS = [
     ("The meeting room for the retro is Elbe.", "The planning is in Danube, Elbe is being painted."),
     ("Our lawyer is Helen Strauss.", "New notary since the sale: Ben Adeyemi."),
-    ("Cluster size: 5 nodes", "Scaled the staging cluster down to 3 nodes."),
     ("The desk is made of oak.", "Moved the desk to the office."),
     ("Contract A ends on 30 June.", "Contract B was extended to 31 December."),
     ("Our cat is called Mimi.", "The neighbours' cat is now called Felix."),

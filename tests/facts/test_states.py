@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from commonplace.facts.statements import lookup_keys, split_statements, stored_keys
-from commonplace.facts.states import find_ended, find_renewed, is_about, read_states
+from commonplace.facts.states import find_ended, is_about, read_states
 from commonplace.facts.versions import judge
 
 CHANGED = [
@@ -59,7 +59,6 @@ CHANGED = [
     ("Emil is vegetarian.", "Emil eats meat again."),
     # What there is another one of.
     ("Our vet is Dr. Flores.", "We changed vets, we see Dr. Nguyen now."),
-    ("Accountant: Lisa Brown.", "We switched accountants, it's Mark Ellis now."),
     # What is no more.
     ("Trattoria Roma on Bergstraße does takeaway until 22:00.", "Trattoria Roma has closed."),
     ("Grandpa Heinz lives in the nursing home in Plön.", "Grandpa Heinz died on Sunday."),
@@ -117,4 +116,3 @@ def test_what_is_no_more_is_named_in_whole() -> None:
     assert find_ended("The shop closes at six.") == ()
     assert is_about(("the", "bakery", "sells", "rolls"), ("bakery",)) is False  # `sells` may be a noun for all we know
     assert is_about(("the", "bakery", "is", "open"), ("bakery",))
-    assert find_renewed("We have a new tax adviser.") == ("tax", "advis")

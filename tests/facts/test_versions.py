@@ -35,7 +35,6 @@ VERSIONS = [
     ("The API base URL is https://a.example.com.", "The API base URL is https://b.example.org.", "frame"),
     ("The config file is config.yaml.", "The config file is settings.toml.", "frame"),
     ("Feature flag checkout is off in production.", "Feature flag checkout is on in production.", "frame"),
-    ("Python 3.11 is required.", "Python 3.13 is required.", "frame"),
     ("Deploys happen on Fridays.", "Deploys happen on Tuesdays.", "frame"),
     ("The release is blocked by the audit.", "The release is unblocked.", "frame"),
     ("The frontend is written in Vue 3.", "We rewrote the frontend in Svelte.", "correction"),

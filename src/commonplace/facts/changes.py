@@ -60,8 +60,8 @@ _CHANGES = frozenset(("change", "weak change", "retraction", "resolution"))
 _INDEFINITE = word_set("changes", "INDEFINITE")
 _NOUN_MARKS = word_set("changes", "NOUN_MARKS")
 _UNSPACED_OBJECT = lazy_pattern("[^、，。]{1,8}を|^[^不，。]{1,6}不[^再，。]{1,6}了|^[^，。]{1,6}(?:戒|放弃|取消)")
-_RENAMED = lazy_pattern(r"\brenamed (?:the |our )?(?:\w+ )??(?P<old>[\w.-]+) (?:to|into) (?P<new>[\w.-]+)")
 
+_RENAMED = lazy_pattern(r"\brenamed (?:the |our )?(?:\w+ )??(?P<old>[\w.-]+) (?:to|into) (?P<new>[\w.-]+)")
 _OLD = r"(?P<old>\S+(?: \S+){0,2}?)"
 _ARTICLE = (
     r"(?:(?:the|our|my|using|a|an|der|die|das|den|dem|le|la|les|l'|el|los|las|o|os|as|do|da|de|d'|del|du|des|من|عن) )?"
@@ -136,16 +136,6 @@ _UNSPACED = (
 )
 
 _BACK = phrase_pattern("changes", "BACK")
-# The words before what something goes back to.
-_RETURN_HINT = lazy_pattern("back|revert|zurück|wieder|vuel|volv|revenu|retour|volt|torn|верну|снова|回|戻")
-_RETURN = lazy_pattern(
-    r"\b(?:back (?:to|on|with)|reverted to|zurück (?:zu|auf|bei|nach)|wieder (?:bei|auf|mit|zu)|vuelta a|volv\w+ a"
-    r"|(?:revenu\w*|retour\w*|revient|revenons) (?:à|au|sur)|volt\w+ (?:a|ao|à|para|pra)|tornat\w a"
-    r"|верну\w+ (?:к|на)|снова на)"
-    rf" {_ARTICLE}(?P<to>\S+(?: (?!for|in|on|since|because|after|für|in|para|pour|per|для)\S+)??)"
-    r"(?=[.,;!]|$| (?:for|in|on|since|because|after|für|para|pour|per|для|again|now)\b)"
-    r"|(?:改回|换回|回到|用回|改用回)了?(?P<unspaced>[^，。,了]{1,12})"
-)
 
 
 def find_change(older: Statement, newer: Statement) -> Link | None:
@@ -157,8 +147,6 @@ def find_change(older: Statement, newer: Statement) -> Link | None:
     cues = newer.cues
     if not cues.isdisjoint(CHANGE_CUES) and (about := _find_same_role(older, newer)):
         return Link("correction", "says that it changed", _show(about))
-    if about := _find_return(older, newer):
-        return Link("correction", "goes back to what it replaced", _show(about))
     if have_other_subjects(older, newer):
         return None
     replaced = read_replaced_topics(newer.text)
@@ -194,7 +182,7 @@ def says_change(newer: Statement) -> bool:
     Cached, as a note is compared with many."""
     if not newer.cues.isdisjoint(_CHANGES) or not NEGATIONS.isdisjoint(newer.words):
         return True
-    return len(split_clauses(newer.text)) > 1 or bool(read_replaced_topics(newer.text)) or _may_hint(newer)
+    return _may_hint(newer) or bool(read_replaced_topics(newer.text))
 
 
 def _may_hint(newer: Statement) -> bool:
@@ -235,15 +223,6 @@ def _are_variants(topics: frozenset[str], others: frozenset[str]) -> bool:
     forms = others - topics
     are_forms = all(any(each[:_MIN_ROOT] == form[:_MIN_ROOT] for form in forms) for each in rest)
     return len(rest) < len(topics) and are_forms
-
-
-def _find_return(older: Statement, newer: Statement) -> frozenset[str]:
-    """Return what the newer note goes back to, if the older one says that it was replaced: `switched from Redux to
-    Zustand`, then `went back to Redux`."""
-    folded = newer.folded
-    match = _RETURN.search(folded) if _RETURN_HINT.search(folded) else None
-    target = find_topics(split_words(match["to"] or match["unspaced"])) if match else frozenset()
-    return target if target and target <= read_replaced_topics(older.text) else frozenset()
 
 
 def _find_renamed(older: Statement, newer: Statement) -> frozenset[str]:
@@ -345,20 +324,12 @@ def _match_heads(older: Claim, newer: Claim, statement: Statement) -> frozenset[
     head = older.heads[0]
     for named in newer.heads:
         is_longer = named > head and named <= set(statement.stems) and not older.value <= named
-        if named == head or is_longer or _adds_verb(head, named, newer):
+        if named == head or is_longer:
             return head
         is_part = named < head and len(named) >= _min_share(head) * len(head)
         if is_part and older.units == newer.units and "" not in older.units and older.units:
             return named
     return frozenset()
-
-
-def _adds_verb(head: frozenset[str], named: frozenset[str], newer: Claim) -> bool:
-    """Return whether the newer claim has one more word, before what something changed to: `water bill jumped to 55`."""
-    added = named - head
-    if newer.numbers and len(added) == len(head - named) == 1 and len(head & named) > 1:  # `holds 30`, `fits 45`
-        return True
-    return named > head and len(added) == 1 and bool(newer.goal or newer.numbers)
 
 
 def replaces_other(older: Statement, newer: Statement) -> bool:

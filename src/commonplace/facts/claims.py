@@ -42,8 +42,6 @@ _NAME = lazy_pattern(r"[A-ZÄÖÜÁÉÍÓÚ][\w-]+(?= )")  # that a note begins 
 _PRONOUN = lazy_pattern(r"^(?:and |but )?(he|she|they|his|her|their)\b(?!')", re.IGNORECASE)
 _POSSESSIVES = ("his", "her", "their")
 _TOPIC_MARKS = word_set("claims", "TOPIC_MARKS")
-_ENGLISH = lazy_pattern(r"\b(?:the|is|are|was|we|my|our|i|of|for|and)\b", re.IGNORECASE)
-_ROMANCE_GOAL = lazy_pattern(r"\ba (?=[A-ZÁÉÍÓÚÂÊÔ])")  # `pasamos los archivos a Drive`; in English, `a` is an article
 PRONOUNS = word_set("claims", "PRONOUNS")
 # Verbs and auxiliaries beside those of relations: what is before them is what a clause is about.
 _FRENCH_WE = "on"
@@ -54,11 +52,6 @@ _DATE_WORDS = word_set("claims", "DATE_WORDS")
 _PER = word_set("claims", "PER")
 _DATE = lazy_pattern(r"\d{1,2}(?:st|nd|rd|th)|\d{4}-\d\d-\d\d|\d{1,2}\.\d{1,2}\.(?:\d+)?|\d{1,2}/\d{1,2}(?:/\d+)?")
 _LASTING_GOALS = word_set("claims", "LASTING_GOALS")
-# The first word in lower case after the noun of a German subject.
-_GERMAN_VERB = lazy_pattern(
-    r"^((?:Der|Die|Das|Den|Unsere?|Meine?) (?:[a-zäöüß]+ )?[A-ZÄÖÜ][\w-]+) [a-zäöüß]+(?:t|en)(?= )"
-)
-_UNSPACED_PLANS = lazy_pattern("旅行|計画|计划|行程|予約|预约|予定|出差|出張")  # of `PLANS`, as parts of a text
 _QUOTES = '"“”«»「」『』`‘'
 
 
@@ -124,8 +117,7 @@ def list_all_verbs() -> frozenset[str]:
 @cache_within(1_000_000)
 def read_topics(text: str) -> frozenset[str]:
     """Return what a note is about, without the words that say that something changed, or how it is."""
-    folded = fold(text) if text.isascii() else _UNSPACED_PLANS.sub(" ", fold(text))
-    words = split_words(mark_cues(folded, (*_CHANGES, "trouble"), " "))
+    words = split_words(mark_cues(fold(text), (*_CHANGES, "trouble"), " "))
     return find_topics([word for word in words if word not in PLANS])
 
 
@@ -136,13 +128,12 @@ def read_plain_words(text: str) -> tuple[str, ...]:
 
 
 def _read_claim(clause: str) -> Claim:
-    plain = clause if _ENGLISH.search(clause) else _ROMANCE_GOAL.sub("al ", _GERMAN_VERB.sub(rf"\1 {_CUT} ", clause))
     heads: list[frozenset[str]] = []
     value: list[str] = []
     closer = ""
     is_value = False
     is_subject = False
-    for opener, words in _cut(mark_cues(fold(plain), _CHANGES, f" {_CUT} ")):
+    for opener, words in _cut(mark_cues(fold(clause), _CHANGES, f" {_CUT} ")):
         if heads:
             closer = closer or opener
             value += words if opener in (_CUT, _COLON) else [opener, *words]

@@ -9,14 +9,12 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from ..patterns import lazy_pattern
-from .aspects import CLOCK, NOT_SINCE, are_of_other_aspects, are_of_other_days, have_other_predicates
 from .claims import read_first_claim, read_plain_words, read_topics, split_clauses
 from .cues import Cue, find_cue, mark_cues
 from .relations import FIRST_PERSON
 from .slots import is_attribute
 from .statements import Statement
 from .states import compare_states, is_about, read_states, strip_articles
-from .subjects import name_other_subjects
 from .value_words import (
     APPOINTMENTS,
     ARTICLES,
@@ -24,7 +22,6 @@ from .value_words import (
     DETERMINERS,
     FOR,
     GENERIC,
-    KIN,
     NEGATIONS,
     OF,
     OWNER_MARKS,
@@ -37,12 +34,12 @@ from .value_words import (
 from .words import (
     content_stems,
     fold,
-    has_kana_or_kanji,
     is_number,
     is_unspaced,
     join_phrases,
     list_capitalised,
     phrase_pattern,
+    read_list,
     read_table,
     split_words,
     stem,
@@ -52,25 +49,26 @@ from .words import (
 _GENERIC = word_set("distinctions", "GENERIC")
 _UNSPACED_CASE = lazy_pattern("测试|生产|开发|预发|本番|テスト|開発|[0-9一二三四]階|[0-9一二三四]楼")
 _UNSPACED_VERB = lazy_pattern("[はが是为在改]")
-_UNSPACED_RELATIVE = lazy_pattern(
-    "[的の][おご]?(?:丈夫|妻子|老公|老婆|哥哥|弟弟|姐姐|妹妹|爸爸|妈妈|父亲|母亲|爷爷|奶奶|外公|外婆|叔叔|阿姨|儿子|女儿|孩子|男友|女友"
-    "|朋友|同事|同学|室友|邻居|老板|奥さん|主人|旦那|夫|妻|兄|弟|姉|妹|父|母|両親|祖父|祖母|叔父|叔母|息子|娘|子さん|彼女|彼氏|友達|友人"
-    "|同僚|上司|いとこ)"
-)
 _LETTER = lazy_pattern(r"(?<=[^\W\d_] )[A-HJ-Z](?![\w'.])")
 _VERSION = lazy_pattern(r"v?\d+(?:\.\d+)+")
+# Not `since today`, which goes on.
+_NOT_SINCE = "".join(f"(?<!{word} )" for word in read_list("days", "SINCE").split())
+_EXCEPTION = lazy_pattern(_NOT_SINCE + join_phrases("distinctions", "EXCEPTION"))
 _NOT_DONE = phrase_pattern("distinctions", "NOT_DONE")
-_PUT_OFF = lazy_pattern(
-    r"\b(?:postponed|deferred|on hold|put off|delayed|verschoben|zurückgestellt|vertagt|aplazad\w|pospuest\w"
-    r"|report[ée]e?|adiad\w|rinviat\w|отлож\w+)\b(?! (?:to|until|till|auf|bis|al|para|au|à|на|до)\b)"
-    r"|(?:推迟|延期)(?!到)"
-)
-_EXCEPTION = lazy_pattern(NOT_SINCE + join_phrases("distinctions", "EXCEPTION"))
+_PART_OF_DAY = phrase_pattern("days", "PART_OF_DAY")
 _OTHER_DAY = lazy_pattern(
-    rf"{NOT_SINCE}(?<!as of )(?<!until )(?<!till )(?<!до )" + join_phrases("distinctions", "OTHER_DAY")
+    rf"{_NOT_SINCE}(?<!as of )(?<!until )(?<!till )(?<!до )" + join_phrases("distinctions", "OTHER_DAY")
 )
-_STAYS = phrase_pattern("distinctions", "STAYS")
+_CLOCK = lazy_pattern(
+    r"\b\d{1,2}[:h.]\d\d\b|\b\d{1,2} ?(?:am|pm|h|uhr|बजे)(?!\w)|\d{1,2} ?[点點時时]"
+    r"|\b(?:at|um|à|a las?|às|alle|в|to|until|till|bis|до) \d{1,2}\b"
+)
 _AGAIN = lazy_pattern(r"\b(?:again|wieder|de nuevo|otra vez|à nouveau|de novo|di nuovo|снова)\b|又|再び")
+_STAYS = phrase_pattern("distinctions", "STAYS")
+_COMPOUND = lazy_pattern(r"\b([^\W_]+-[^\W_]+) ([^\W_]+)")
+_NARROWING = word_set("distinctions", "NARROWING")
+_CASES = word_set("distinctions", "CASES")
+_NUMBER = lazy_pattern(r"\d+")
 _DENIAL = phrase_pattern("distinctions", "DENIAL")
 _HAPPENING = frozenset(
     map(
@@ -83,8 +81,6 @@ _REASON = lazy_pattern(
     r"[,(]| (?:since|because|as|due to|after|so|in|weil|da|wegen|seit|porque|desde|por|parce que|car|depuis|perché"
     r"|потому что)\b"
 )
-_NARROWING = word_set("distinctions", "NARROWING")
-_KIN = KIN | word_set("distinctions", "COLLEAGUES")
 # In English, where a name is the same in every case.
 _WEEKDAYS = frozenset(
     day for name in ("WEEKDAYS", "WEEKLY_DAYS") for day in read_table("words", name)["english"].split()
@@ -100,16 +96,8 @@ _MOVE = lazy_pattern(
     r"(?: (?:the|a|an|his|her|their|our|my|its) (?P<thing>\w+))?(?: .*?)?\bto (?P<target>.+)$"
 )
 _NO_PLACES = word_set("distinctions", "NO_PLACES")
-_CLOCK_TIME = lazy_pattern(r"\b\d{1,2}(?:[:h.]\d\d)(?: ?(?:am|pm))?\b|\b\d{1,2} ?(?:am|pm|uhr)\b")
-_DAY_NUMBER = lazy_pattern(r"\d{4}-\d\d-\d\d|\d{1,2}\.\d{1,2}\.|\d{1,2}/\d{1,2}(?:/\d{2,4})?")
-_NUMBER = lazy_pattern(r"\d+")
-_COMPOUND = lazy_pattern(r"\b([^\W_]+-[^\W_]+) ([^\W_]+)")
 _CHANGES: tuple[Cue, ...] = ("change", "weak change")
-_CASES = word_set("distinctions", "CASES")
-_MAX_ENDING_CHARACTERS = 4  # in which two forms of a word differ
-_UNLIKE_WORDS = ({"product", "production"}, {"products", "production"}, {"checkout", "check"}, {"checkin", "check"})
 _FOR = FOR | word_set("distinctions", "BETWEEN")
-_MAX_NUMBERED_WORDS = 3  # before the number of a thing
 IRREGULAR_PAST = word_set("distinctions", "IRREGULAR_PAST")
 
 
@@ -120,31 +108,24 @@ def are_told_apart(older: Statement, newer: Statement, *, has_one_subject: bool 
     """
     if older.speaker or newer.speaker:
         return False
-    if _are_of_other_cases(older, newer) or _is_of_relative(older, newer) or _have_other_numbers(older, newer):
-        return True
-    if _are_for_other_things(older, newer) or are_of_other_aspects(older, newer):
+    if _are_of_other_cases(older, newer) or _is_of_relative(older, newer) or _are_for_other_things(older, newer):
         return True
     if "open" in older.cues:
         return False
-    if not has_one_subject and not _passes_on(older, newer) and name_other_subjects(older, newer):
+    if _is_exception(older, newer) or _says_it_stays(older, newer) or _denies_something_else(older, newer):
         return True
-    if _share_stems_alone(older, newer):
+    if _is_on_another_day(older, newer) or _is_of_another_state(older, newer):
         return True
-    if _says_it_stays(older, newer) or _denies_something_else(older, newer) or _narrows(older, newer):
-        return True
-    if _have_other_names(older, newer) or _is_of_kin(older, newer):
-        return True
-    if _is_not_done(older, newer) or _is_on_another_day(older, newer) or _is_of_another_state(older, newer):
-        return True
-    if have_other_predicates(older, newer) or are_of_other_days(older, newer):
-        return True
-    if _moves_something_else(older, newer) or _give_unlike_values(older, newer):
+    if _narrows(older, newer) or _have_other_names(older, newer) or _moves_something_else(older, newer):
         return True
     return not older.label and not has_one_subject and _name_other_things(older, newer)
 
 
 def _are_of_other_cases(older: Statement, newer: Statement) -> bool:
     """Return whether each holds for another of several cases: `on staging`, `in production`; `the front tyres`."""
+    letters = [_LETTER.findall(each.text) for each in (older, newer)]
+    if all(letters) and letters[0] != letters[1]:  # `room A`, `room B`
+        return True
     for contrast in CONTRASTS:
         old = contrast.intersection(older.words)
         new = contrast.intersection(newer.words)
@@ -170,22 +151,6 @@ def _are_for_other_things(older: Statement, newer: Statement) -> bool:
     return purposes[0].isdisjoint(newer.stems) and purposes[1].isdisjoint(older.stems) and values[0] != values[1]
 
 
-def _have_other_numbers(older: Statement, newer: Statement) -> bool:
-    """Return whether each is about another of several numbered things: `ship 3 left`, `ship 4 left`."""
-    old = strip_articles(older.words)
-    new = strip_articles(newer.words)
-    at = next((at for at, (one, two) in enumerate(zip(old, new, strict=False)) if one != two), 0)
-    if not 0 < at < min(len(old), len(new)) - 1 or at > _MAX_NUMBERED_WORDS:
-        return False
-    if not (old[at].isdecimal() and new[at].isdecimal()):
-        return False
-    return all(_is_past_verb(words[at + 1]) for words in (old, new))
-
-
-def _is_past_verb(word: str) -> bool:
-    return word in IRREGULAR_PAST or (word.endswith("ed") and len(word) > 3)
-
-
 def _ends_with(statement: Statement, words: frozenset[str]) -> bool:
     """Return whether a statement gives one of the words as its value: it ends with it, and has no number."""
     return statement.words[-1] in words and not any(map(is_number, statement.words))
@@ -195,8 +160,6 @@ def _is_of_relative(older: Statement, newer: Statement) -> bool:
     """Return whether the newer statement is about somebody or something else, and only mentions what the older one is
     about."""
     (name,) = strip_articles(older.words)[:1] or ("",)
-    if has_kana_or_kanji(name):
-        return bool(_UNSPACED_RELATIVE.search(newer.text)) and not _UNSPACED_RELATIVE.search(older.text)
     if any(word in RELATIVES and after == name for word, after in pairwise(newer.words)):
         return True
     if "retraction" in newer.cues and read_topics(newer.text) <= set(older.stems):  # of Max, and of his swimming
@@ -226,29 +189,6 @@ def _is_owner(statement: Statement, name: str, known: Sequence[str] = ()) -> boo
     return False
 
 
-def _is_of_another_state(older: Statement, newer: Statement) -> bool:
-    """Return whether the newer statement changes another state of the same thing: where somebody lives, not where they
-    work."""
-    verdict = compare_states(older.text, newer.text, says_change=False)
-    if verdict:
-        return verdict[0] == "other"
-    changes = [state for state in read_states(newer.text) if state.phase == "change"]
-    holders = {each for state in read_states(older.text) if state.relation == _CHARGE for each in state.value}
-    return any(change.relation != _CHARGE and holders.issuperset(change.subject) for change in changes)
-
-
-def _is_on_another_day(older: Statement, newer: Statement) -> bool:
-    """Return whether the newer statement gives the time for one day, and the older one the usual time (`at 11 today`);
-    or whether it gives the date of another appointment."""
-    if "change" in newer.cues:
-        return False
-    if not APPOINTMENTS.isdisjoint(older.words) and not APPOINTMENTS.isdisjoint(newer.words):
-        return not _find_dates(older).issuperset(_find_dates(newer))
-    if not _OTHER_DAY.search(newer.folded) or _OTHER_DAY.search(older.folded):
-        return False
-    return bool(CLOCK.search(older.folded)) and bool(CLOCK.search(newer.folded))
-
-
 def _moves_something_else(older: Statement, newer: Statement) -> bool:
     """Return whether somebody moved something that the older statement does not name (`Tom moved the meeting to …`); or
     whether one of the two is about moving to a team, and the other about a place."""
@@ -271,53 +211,47 @@ def _passes_on(older: Statement, newer: Statement) -> bool:
     return verdict is not None and verdict[0] == "changed" and verdict[1].relation == _CHARGE
 
 
-def _give_unlike_values(older: Statement, newer: Statement) -> bool:
-    """Return whether one gives a time of the day, and the other a date, or the number of a room, without a word of
-    change: `the meeting is at 14:00` and `the meeting is in room 4` are both true."""
-    if "change" in newer.cues or not _have_same_verb(older, newer):
+def _is_exception(older: Statement, newer: Statement) -> bool:
+    """Return whether the newer statement tells of one exception, of a part of one day, or of what was rejected."""
+    if any(each.search(newer.folded) and not each.search(older.folded) for each in (_NOT_DONE, _EXCEPTION)):
+        return True
+    return bool(_PART_OF_DAY.search(newer.folded) and _PART_OF_DAY.search(older.folded))
+
+
+def _is_on_another_day(older: Statement, newer: Statement) -> bool:
+    """Return whether the newer statement gives the time for one day, and the older one the usual time (`at 11 today`);
+    or whether it gives the date of another appointment."""
+    if "change" in newer.cues:
         return False
-    kinds = [_find_kinds(each) for each in (older, newer)]
-    return all(kinds) and kinds[0].isdisjoint(kinds[1])
+    if not APPOINTMENTS.isdisjoint(older.words) and not APPOINTMENTS.isdisjoint(newer.words):
+        return not _find_dates(older).issuperset(_find_dates(newer))
+    is_of_one_day = _OTHER_DAY.search(newer.folded) and not _OTHER_DAY.search(older.folded)
+    return bool(is_of_one_day and _CLOCK.search(older.folded) and _CLOCK.search(newer.folded))
 
 
-def _have_same_verb(older: Statement, newer: Statement) -> bool:
-    """Return whether two statements say something of the same thing with the same verb."""
-    old = older.relation
-    new = newer.relation
-    return old is not None and new is not None and older.words[: old.at + 1] == newer.words[: new.at + 1]
-
-
-def _find_kinds(statement: Statement) -> set[str]:
-    """Return the kinds of what a statement gives as numbers: times of the day, dates, other numbers."""
-    text, clocks = _CLOCK_TIME.subn(" ", statement.folded)
-    text, days = _DAY_NUMBER.subn(" ", text)
-    dates = _find_dates(statement)
-    has_number = not dates and _NUMBER.search(text)  # not the 20 of `20 November`
-    return {kind for kind, given in (("clock", clocks), ("day", days or dates), ("number", has_number)) if given}
+def _is_of_another_state(older: Statement, newer: Statement) -> bool:
+    """Return whether the newer statement changes another state of the same thing: where somebody lives, not where they
+    work."""
+    verdict = compare_states(older.text, newer.text, says_change=False)
+    if verdict:
+        return verdict[0] == "other"
+    changes = [state for state in read_states(newer.text) if state.phase == "change"]
+    holders = {each for state in read_states(older.text) if state.relation == _CHARGE for each in state.value}
+    return any(change.relation != _CHARGE and holders.issuperset(change.subject) for change in changes)
 
 
 def _find_dates(statement: Statement) -> set[str]:
     return {word for word in statement.words if is_number(word) and word.isalpha()}
 
 
-def _is_not_done(older: Statement, newer: Statement) -> bool:
-    """Return whether the newer statement tells of a change that was rejected or put off, or of one exception."""
-    folded = newer.folded
-    for pattern in (_NOT_DONE, _EXCEPTION):
-        if pattern.search(folded) and not pattern.search(older.folded):
-            return True
-    return bool(_PUT_OFF.search(folded)) and any(_VERSION.fullmatch(word) for word in older.words)
-
-
 def have_other_subjects(older: Statement, newer: Statement) -> bool:
     """Return whether two notes name what they are about, and neither mentions the subject of the other."""
+    if older.label or newer.label:
+        return False
     first = next(iter(read_first_claim(older.text)), None)
     second = next(iter(read_first_claim(newer.text)), None)
     if not first or not second or not first.is_closed or not second.is_closed:
         return False
-    letters = [_LETTER.findall(each.text) for each in (older, newer)]
-    if all(letters) and letters[0] != letters[1]:  # `room A`, `room B`
-        return True
     if first.heads[0] == second.heads[0]:
         return False
     if any(is_unspaced(each[0]) for each in first.heads[0] | second.heads[0]):
@@ -376,22 +310,6 @@ def _find_clause(text: str, words: tuple[str, ...]) -> int:
     return 0
 
 
-def _share_stems_alone(older: Statement, newer: Statement) -> bool:
-    """Return whether all that two statements share are the stems of different words: `internet` and `interview`."""
-    shared = {each for each in older.stems if each in newer.stems}
-    if not shared or any(each.isdigit() or not each.isascii() for each in shared):
-        return False
-    pairs = [(one, two) for one in older.words for two in newer.words if stem(one) == stem(two) and stem(one) in shared]
-    return bool(pairs) and not any(_are_inflections(one, two) for one, two in pairs)
-
-
-def _are_inflections(one: str, two: str) -> bool:
-    """Return whether two words with one stem are forms of one word, as far as their endings tell."""
-    longer = max(len(one), len(two))
-    shared = next((at for at, (first, second) in enumerate(zip(one, two, strict=False)) if first != second), longer)
-    return shared >= longer - _MAX_ENDING_CHARACTERS and {one, two} not in _UNLIKE_WORDS
-
-
 def _says_it_stays(older: Statement, newer: Statement) -> bool:
     """Return whether the newer statement says that what the older one says goes on, or is so again."""
     folded = newer.folded
@@ -447,8 +365,6 @@ def _narrows(older: Statement, newer: Statement) -> bool:
         is_known = not content_stems([noun]) or modifier in older.folded or any(map(str.isdigit, modifier))
         if noun in older.words and not is_known:
             return True
-    if _names_case(newer) - set(older.words) and not _names_case(older):
-        return True
     if _begins_with_case(older, newer):
         return True
     if not newer.cues.isdisjoint(("change", "weak change")):
@@ -466,17 +382,6 @@ def _begins_with_case(older: Statement, newer: Statement) -> bool:
     if case[0] in older.stems or older.stems[0] not in newer.stems:
         return False
     return not any(cue in newer.cues and find_cue(newer.folded, cue) not in older.folded for cue in _CHANGES)
-
-
-def _names_case(statement: Statement) -> set[str]:
-    """Return the names after a preposition before the verb of a statement: `the retention in the EU`."""
-    words = (
-        [word for word in statement.words[: statement.relation.at] if word not in ARTICLES]
-        if statement.relation
-        else []
-    )
-    after = {word for mark, word in pairwise(words) if mark in _CASES}
-    return after.intersection(list_capitalised(statement.text))
 
 
 def _read_end(statement: Statement) -> list[str]:
@@ -497,11 +402,12 @@ def _have_other_names(older: Statement, newer: Statement) -> bool:
         days = [_WEEKDAYS.intersection(each.words) for each in (older, newer)]
         are_people = first[0] != first[1] and first[0] not in newer.words and first[1] not in older.words
         return are_people and all(days) and days[0].isdisjoint(days[1]) and _begin_with_names(older, newer)
-    names = [_names_before_verb(each) for each in (older, newer)]
-    if all(names) and names[0].isdisjoint(names[1]):
-        return older.words[0] in FIRST_PERSON and newer.words[0] in FIRST_PERSON
+    if older.words[0] not in FIRST_PERSON:
+        return False
     owners = {word for word, mark in pairwise(newer.words) if mark == "'s"}
-    return older.words[0] in FIRST_PERSON and bool(owners) and owners.isdisjoint(older.words) and not _KIN & owners
+    names = [_names_before_verb(each) for each in (older, newer)]
+    is_elsewhere = newer.words[0] in FIRST_PERSON and all(names) and names[0].isdisjoint(names[1])
+    return is_elsewhere or (bool(owners) and owners.isdisjoint(older.words))
 
 
 def _begin_with_names(older: Statement, newer: Statement) -> bool:
@@ -512,9 +418,3 @@ def _names_before_verb(statement: Statement) -> set[str]:
     if not statement.relation:
         return set()
     return set(list_capitalised(statement.text)).intersection(statement.words[: statement.relation.at])
-
-
-def _is_of_kin(older: Statement, newer: Statement) -> bool:
-    """Return whether the newer statement is about something of a relative of whom the older one is about."""
-    kin = {word for word, mark in pairwise(newer.words) if mark == "'s" and word in _KIN}
-    return bool(kin) and kin.isdisjoint(older.words) and older.words[0] in FIRST_PERSON

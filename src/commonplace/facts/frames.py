@@ -12,21 +12,19 @@ from typing import NamedTuple
 from ..caching import cache_within
 from .links import Link
 from .relations import FIRST_PERSON, find_relation, is_form_of_be
-from .statements import CHANGES, Statement
+from .statements import Statement
 from .value_words import (
-    EVENT_WORDS,
     FAVOURITES,
     MANY_VALUED,
     MANY_VALUED_NOUNS,
     OWNING_VERBS,
     PREPOSITIONS,
     ROLES,
-    SENTIMENT_STEMS,
     SINGLE_VALUED,
     STATES,
     UNIQUE_ROLES,
 )
-from .words import content_stems, has_capitals, is_amount, is_capitalised_within, is_number, stem, word_set
+from .words import content_stems, has_capitals, is_amount, is_capitalised_within, is_number, word_set
 
 _MAX_VALUE_WORDS = 9
 _MAX_NAME_WORDS = 6
@@ -54,8 +52,6 @@ def judge_frame(frame: Frame, older: Statement, newer: Statement) -> Link | None
         return None
     if older.speaker and not (_MODALS.isdisjoint(frame.prefix) and _is_value(frame.older) and _is_value(frame.newer)):
         return None
-    if _is_required_version(frame):
-        return Link("frame", f"another version is {frame.suffix[1]}", " ".join(frame.prefix))
     frame = _extend_names(frame, older.text, newer.text)
     if max(len(frame.older), len(frame.newer)) > _MAX_VALUE_WORDS or differs_in_subject(frame):
         return None
@@ -72,13 +68,6 @@ def differs_in_subject(frame: Frame) -> bool:
         return False
     relation = find_relation((*frame.prefix, *frame.older, *frame.suffix))
     return relation is not None and relation.at > len(frame.prefix)
-
-
-def _is_required_version(frame: Frame) -> bool:
-    """Return whether both say which version is required: `Python 3.11 is required`."""
-    is_required = frame.suffix[:1] == ["is"] and frame.suffix[1:2] in (["required"], ["needed"])
-    values = (frame.older, frame.newer)
-    return is_required and bool(frame.prefix) and all(len(value) == 1 and is_number(value[0]) for value in values)
 
 
 def _is_value(words: list[str]) -> bool:
@@ -132,7 +121,7 @@ def _has_one_value(frame: Frame, older: Statement, newer: Statement) -> bool:
     """Return whether what both statements begin with has one value at a time."""
     relation = find_relation(tuple(frame.prefix))
     if relation is None:
-        return _is_free_value(frame, older, newer)
+        return False
     tail = frame.prefix[relation.at + 1 :]
     verb = frame.prefix[relation.at]
     if not MANY_VALUED.isdisjoint((verb, *tail)):
@@ -215,38 +204,9 @@ def _have_same_type(frame: Frame, older: Statement, newer: Statement) -> bool:
     return all(numbers) and numbers[0] != numbers[1]
 
 
-def _is_address(value: list[str]) -> bool:
-    """Return whether a value is one word such as a host, a file or an address."""
-    return len(value) == 1 and any(mark in value[0] for mark in "._@/")
-
-
 def _has_owner(prefix: list[str], text: str) -> bool:
     """Return whether a subject says whose it is, or has a name."""
     return not FIRST_PERSON.isdisjoint(prefix) or any(has_capitals(word, text) for word in prefix[1:-1])
-
-
-def _is_free_value(frame: Frame, older: Statement, newer: Statement) -> bool:
-    """Return whether a note without a verb that we know ends with another name or number."""
-    words = [*frame.prefix, *frame.suffix]
-    if newer.cues.isdisjoint(CHANGES):  # two calls, two tickets, two things that it supports
-        return False
-    if older.speaker or not EVENT_WORDS.isdisjoint(words) or not SENTIMENT_STEMS.isdisjoint(map(stem, words)):
-        return False
-    values = (frame.older, frame.newer)
-    if _is_position(frame.prefix) and not frame.suffix:
-        return True
-    if len(content_stems(frame.prefix)) < 2 or frame.suffix:
-        return all(all(map(is_number, value)) for value in values) and len(content_stems(words)) >= 2
-    if any(len(value) > 3 for value in values):
-        return False
-    return all(
-        _starts_with_capital(value[-1:], text) for value, text in zip(values, (older.text, newer.text), strict=True)
-    )
-
-
-def _is_position(prefix: list[str]) -> bool:
-    """Return whether a note begins with where its writer is: `on branch …`, `on version …`."""
-    return len(prefix) > 1 and prefix[0] in PREPOSITIONS and prefix[1] in ROLES
 
 
 def _is_unique_role(frame: Frame, older: Statement, newer: Statement) -> bool:
@@ -258,6 +218,11 @@ def _is_unique_role(frame: Frame, older: Statement, newer: Statement) -> bool:
     else:
         has_role = frame.suffix[0] in OWNING_VERBS
     return has_role and _starts_with_capital(frame.older, older.text) and _starts_with_capital(frame.newer, newer.text)
+
+
+def _is_address(value: list[str]) -> bool:
+    """Return whether a value is one word such as a host, a file or an address."""
+    return len(value) == 1 and any(mark in value[0] for mark in "._@/")
 
 
 def _starts_with_capital(words: list[str], text: str) -> bool:

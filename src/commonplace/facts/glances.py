@@ -13,7 +13,7 @@ from typing import NamedTuple
 from .completions import may_be_done
 from .frames import normalize_words
 from .statements import Statement
-from .states import find_ended, find_renewed, read_states
+from .states import find_ended, read_states
 from .words import is_unspaced
 
 MAX_OLDER_WORDS = 12  # of a note that another replaces: nearly all have half as many
@@ -48,7 +48,7 @@ def take_glance(statement: Statement) -> Glance:
         | _LONG_IF_NEWER * (length > MAX_NEWER_WORDS)
         | _TASK * may_be_done(text, statement.box)
         | _TAKES_BACK * bool(statement.taken_back)
-        | _CHANGES_STATE * bool(statement.speaker and (read_states(text) or find_ended(text) or find_renewed(text)))
+        | _CHANGES_STATE * bool(statement.speaker and (read_states(text) or find_ended(text)))
     )
     return Glance(hash_stem("\0".join(words[:1])), hash_stem("\0".join(words[-2:])), bits)
 

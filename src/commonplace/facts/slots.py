@@ -23,11 +23,10 @@ from .links import Link
 from .relations import YOU
 from .statements import Statement
 from .states import read_states
-from .value_words import EVENT_WORDS, NEGATIONS, PLACE_PREPOSITIONS, VAGUE_STARTS
+from .value_words import EVENT_WORDS, PLACE_PREPOSITIONS, VAGUE_STARTS
 from .words import content_stems, fold, has_capitals, is_amount, is_unspaced, read_table, split_words, stem, word_set
 
 _ATTRIBUTES = read_table("slots", "ATTRIBUTES")
-_LIMITS = NEGATIONS | word_set("slots", "LIMITS")
 _PARTICLES = word_set("slots", "PARTICLES")
 _ATTRIBUTES_OF_STATES = {
     "name": "name",
@@ -46,7 +45,6 @@ _ALIKE = (
     frozenset(("date", "end")),
     frozenset(("count", "limit")),
 )
-_UNIQUE_STATES = ("lead", "name")  # of which one thing has one value at a time
 _MAX_VALUE_STEMS = 5
 _MAX_STEMS = 9  # of a note that gives a value
 
@@ -71,7 +69,7 @@ def find_new_value(older: Statement, newer: Statement) -> Link | None:
     if _happened_once(older) or "addition" in newer.cues or _is_talk(older) or _is_talk(newer):
         return None
     if not says_change and len(clauses) == 1:
-        return _find_other_value(older, newer)
+        return None
     for old, new in product(read_slots(older.text), read_slots(newer.text)):
         if not old.is_closed or not _may_be_same(old, new) or not _have_one_kind(old, new):
             continue
@@ -84,38 +82,6 @@ def find_new_value(older: Statement, newer: Statement) -> Link | None:
         if is_mentioned or is_changed:
             return Link("correction", "gives it another value", " ".join(sorted(old.subject)), has_one_subject=True)
     return None
-
-
-def _find_other_value(older: Statement, newer: Statement) -> Link | None:
-    """Return a link where a note that says nothing of a change gives the same attribute of the same thing another
-    value: `The venue of the retreat is Lindau`, `The retreat takes place in Bregenz`."""
-    if _happened_once(newer) or not _LIMITS.isdisjoint(newer.words) or _may_both_hold(older, newer):
-        return None
-    for one, other in product(read_states(older.text), read_states(newer.text)):
-        is_same = one.relation == other.relation and one.subject == other.subject and one.relation in _UNIQUE_STATES
-        if is_same and one.phase == other.phase == "state" and one.value.isdisjoint(other.value):
-            return Link("frame", "gives the same another value", " ".join(one.subject))
-    claims = product(read_first_claim(older.text), read_first_claim(newer.text))
-    for old, new in (
-        pair for first, second in claims for pair in product(_read_claim(first, 0), _read_claim(second, 0))
-    ):
-        is_same = old.is_closed and new.is_closed and old.subject == new.subject and bool(old.subject)
-        is_clear = bool(old.attributes) and old.attributes == new.attributes
-        is_other = not old.numbers and not new.numbers and old.value.isdisjoint(new.value)
-        if is_same and is_clear and is_other and _have_one_kind(old, new):
-            return Link("frame", "gives the same another value", " ".join(sorted(old.subject)))
-    return None
-
-
-def _may_both_hold(older: Statement, newer: Statement) -> bool:
-    """Return whether two notes say what is used, of which there may be several, or what is best for some purpose: `my
-    favourite place to sit down`."""
-    old = older.relation
-    new = newer.relation
-    if not old or not new:
-        return False
-    are_used = old.kind == new.kind == "use"
-    return are_used or ("to" in older.words[: old.at]) != ("to" in newer.words[: new.at])
 
 
 def _is_talk(statement: Statement) -> bool:

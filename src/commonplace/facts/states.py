@@ -60,15 +60,6 @@ _UNSPACED_END = lazy_pattern(
     r"^(?P<s>[^、，。,]{2,14}?)(?:は|が|已经|已|就)*(?:关门|倒闭|停业|关张|去世|閉店|閉業|廃業|倒産|亡くな|他界)"
 )
 _UNSPACED_CONJUNCTIONS = word_set("states", "UNSPACED_CONJUNCTIONS")
-_RENEWED = lazy_pattern(
-    r"^(?:(?:we|i|wir|ich|nous|on|j) )?(?:have |have got |got )?"
-    r"(?:(?:just |finally )?(?:switched|changed|replaced)(?: our| my)?|a new"
-    r"|haben (?:jetzt |nun )?(?:einen neuen|eine neue)"
-    r"|(?:avons|a|ai) (?:un nouveau|une nouvelle)|tenemos (?:un nuevo|una nueva)|temos (?:um novo|uma nova)"
-    r"|у нас нов(?:ый|ая)) (?P<s>\S+(?: \S+)?)$"
-)
-# What every text has of which the longer patterns can match: most have none of it.
-_RENEWAL_HINT = lazy_pattern("switched|changed|replaced|new |neue|nouve|nuev|nov[oa]|нов")
 _END_HINT = lazy_pattern(
     "clos|shut down|died|passed away|dissol|discontinued|disbanded|cancel|gone|defunct|ended|retired|bankrupt|of bus"
     "|no longer exists|zugemacht|dichtgemacht|aufgehört|gestorben|eingestellt|aufgelöst|abgesagt|insolvent|pleite|fermé"
@@ -232,18 +223,6 @@ def find_ended(text: str) -> tuple[str, ...]:
 def _names_something(words: Sequence[str]) -> bool:
     """Return whether words name something: `it` and `until` do not."""
     return not all(map(function_words().__contains__, words)) and "".join(words) not in _UNSPACED_CONJUNCTIONS
-
-
-@cache_within(500_000)
-def find_renewed(text: str) -> tuple[str, ...]:
-    """Return the stems of what the writer now has another one of: `we changed vets`, `we have a new adviser`."""
-    if not _RENEWAL_HINT.search(fold(text)):
-        return ()
-    for clause in split_clauses(text):
-        match = _RENEWED.match(" ".join(split_words(fold(clause))))
-        if match:
-            return tuple(content_stems(match["s"].split(" ")))
-    return ()
 
 
 def is_about(words: Sequence[str], subject: tuple[str, ...]) -> bool:

@@ -13,7 +13,7 @@ from itertools import pairwise
 from ..caching import cache_within
 from ..patterns import lazy_pattern
 from .changes import count_alike, find_change, is_head, replaces_other, says_change
-from .claims import read_claims, read_topics, split_clauses
+from .claims import read_topics
 from .collecting_labels import collect_things
 from .completions import completes, drops, is_task, leaves_open, tells_done
 from .cues import CHANGE_CUES, Cue, find_cue, has_cue
@@ -23,11 +23,10 @@ from .frames import Frame, align, judge_frame, normalize_words
 from .glances import MAX_NEWER_WORDS, MAX_OLDER_WORDS, count_words
 from .links import Link, LinkKind, hash_words
 from .relations import FIRST_PERSON, YOU
-from .retractions import find_given_up, judge_taking_back
+from .retractions import find_given_up, judge_taking_back, read_given_up
 from .slots import find_new_value
 from .statements import Statement
-from .states import Verdict, compare_states, find_ended, find_renewed, is_about
-from .successions import find_succession
+from .states import Verdict, compare_states, find_ended, is_about
 from .value_words import (
     ARTICLES,
     CASE_PREPOSITIONS,
@@ -39,7 +38,7 @@ from .value_words import (
     TITLES,
     VAGUE_STARTS,
 )
-from .words import content_stems, fold, is_number, list_capitalised, split_words, stem, word_set
+from .words import content_stems, is_number, list_capitalised, split_words, stem, word_set
 
 # Of what the older statement is about, which the newer one has to name.
 _MIN_SHARES = {"strong": 0.4, "weak": 0.6, "subject": 0.7, "answer": 0.4, "label": 0.2}
@@ -47,16 +46,15 @@ _MIN_SHARE_OF_ONE = 0.75  # of what the older is about, if both have one word in
 _MIN_SHARE_OF_NEWER = 0.27  # of its words, since a long sentence shares some with any
 _MIN_SHARE_OF_SUBJECT = 0.5  # of what both are about, if the newer says that a date or a number changed
 _MAX_SUBJECT_TOPICS = 3
+_MAX_DECISION_STEMS = 6
 _MIN_SHARE_OF_DETAILS = 0.3  # that two lines with one name have in common
 _MAX_SHORT_STEMS = 2  # of a value
 _MIN_STORY_STEMS = 4  # of a text after a label that is more than a value
-_MAX_DECISION_STEMS = 6
 _NAME_WEIGHT = 2.0
 _GENERIC_WEIGHT = 0.3
 _VAGUE_STARTS = VAGUE_STARTS | word_set("versions", "VAGUE_STARTS")
 _AFTER_NOT = ARTICLES | word_set("versions", "AFTER_NOT")
 _NOT = frozenset(("not", "nicht", "no", "pas", "não", "не", "नहीं", "لا", "ليس"))
-_TIMES = frozenset(("date", "clock"))
 _STATE_LINKS: dict[Verdict, tuple[LinkKind, str]] = {
     "changed": ("correction", "says that it changed"),
     "ended": ("retraction", "says that it ended"),
@@ -122,10 +120,10 @@ def _completes(older: Statement, newer: Statement) -> bool:
 def _find_link(older: Statement, newer: Statement, *, is_same_place: bool) -> Link | None:
     """Return how one statement replaces another by the first rule that says so."""
     cues = newer.cues
-    says_so = "change" in cues or "retraction" in cues
     frame = align(older.words, newer.words)
     if older.speaker or newer.speaker:  # people repeat themselves when they talk: only frames, and what is taken back
         return judge_frame(frame, older, newer) or _judge_states(older, newer) or judge_taking_back(older, newer)
+    says_so = "change" in cues or "retraction" in cues
     if not says_so and frame.prefix and _differ_in_case(frame, older, newer) and "open" not in older.cues:
         return None
     if older.label and newer.label and _label_stems(older) and _label_stems(older) == _label_stems(newer):
@@ -133,7 +131,7 @@ def _find_link(older: Statement, newer: Statement, *, is_same_place: bool) -> Li
     link = judge_frame(frame, older, newer)
     if link or _is_prose(older, newer):
         return link
-    link = _judge_states(older, newer) or find_succession(older, newer)
+    link = _judge_states(older, newer)
     if not link and "change" in cues:
         link = _judge_move(older, newer)
     link = link or find_given_up(older, newer) or find_change(older, newer) or _judge_change(older, newer)
@@ -155,12 +153,17 @@ def may_be_versions(older: Statement, newer: Statement) -> bool:
     if old[:1] == new[:1] or old[-2:] == new[-2:] or newer.taken_back or (older.label and newer.label):
         return True
     if older.speaker or newer.speaker:  # without a frame, only what they say of a state tells more
-        may_change = _may_say_change(newer) or bool(find_renewed(newer.text))
+        may_change = _may_say_change(newer)
     elif _is_prose(older, newer):
         return False
     else:
-        may_change = _has_same_subject(older, newer) or "open" in older.cues or _may_say_change(newer)
-        may_change = may_change or says_change(newer)
+        may_change = "open" in older.cues or _may_say_change(newer)
+        may_change = (
+            may_change
+            or says_change(newer)
+            or bool(read_given_up(newer.text))
+            or len(set(older.stems).intersection(newer.stems)) > 1
+        )
     if may_change or is_about(older.words, find_ended(newer.text)):
         return True
     return compare_states(older.text, newer.text, says_change=False) is not None
@@ -267,34 +270,12 @@ def _judge_states(older: Statement, newer: Statement) -> Link | None:
     ended = find_ended(newer.text)
     if ended and is_about(older.words, ended) and not _is_past(older):
         return Link("retraction", "says that it is no more", " ".join(ended))
-    renewed = find_renewed(newer.text)
-    if renewed and renewed == _read_role(older) and not _is_past(older):
-        return Link("correction", "says that there is another", " ".join(renewed))
     return None
-
-
-def _read_role(older: Statement) -> tuple[str, ...]:
-    """Return the stems of what somebody is to the writer: `our vet is Dr. Flores`, `Accountant: Lisa Brown`."""
-    if older.label:
-        return tuple(content_stems(older.label.split()))
-    relation = older.relation
-    if not relation or relation.kind != "be" or FIRST_PERSON.isdisjoint(relation.subject):
-        return ()
-    return tuple(each for each in relation.subject if each not in FIRST_PERSON)
 
 
 def _is_past(statement: Statement) -> bool:
     """Return whether a statement is about the past: it stays true even if what it is about is no more."""
     return _is_event(statement) or not _PAST.isdisjoint(statement.words) or bool(find_ended(statement.text))
-
-
-def _has_same_subject(older: Statement, newer: Statement) -> bool:
-    """Return whether two statements say something of exactly the same thing: not of `chapter 3` and `chapter 4`."""
-    if older.label or newer.label:
-        return older.label == newer.label
-    if not older.relation or not newer.relation:
-        return False
-    return older.relation[:2] == newer.relation[:2]
 
 
 def _is_event(statement: Statement) -> bool:
@@ -336,16 +317,7 @@ def _judge_move(older: Statement, newer: Statement) -> Link | None:
         return None
     if not count_alike(older, newer) or have_other_subjects(older, newer):
         return None
-    details = [_read_details(each) for each in (older, newer)]
-    if all(details) and details[0].isdisjoint(details[1]):  # `on 3 May, his birthday`, `on 17 March, the dentist`
-        return None
     return Link("correction", "says that it changed", " ".join(sorted(shared)))
-
-
-def _read_details(statement: Statement) -> set[str]:
-    """Return the topics after the last number of a statement."""
-    at = max((at for at, each in enumerate(statement.stems) if is_number(each)), default=len(statement.stems))
-    return set(_topics(statement.stems[at + 1 :]))
 
 
 @cache_within(2_000_000)
@@ -380,9 +352,7 @@ def _judge_change(older: Statement, newer: Statement) -> Link | None:
     is_enough = len(topics) >= 2 or (share >= _MIN_SHARE_OF_ONE and is_head(newer, set(topics)))
     if not is_enough or len(shared) < _MIN_SHARE_OF_NEWER * len(set(newer.stems)) or _is_event(older):
         return None
-    if have_other_subjects(older, newer) or replaces_other(older, newer) or _tell_times_and_counts(older, newer):
-        return None
-    if len(topics) == 1 and _takes_back_another(newer, shared):
+    if have_other_subjects(older, newer) or replaces_other(older, newer):
         return None
     if _says_change(older, newer, "retraction") and share >= _MIN_SHARES["strong"]:
         return Link("retraction", "takes it back", about)
@@ -395,20 +365,6 @@ def _judge_change(older: Statement, newer: Statement) -> Link | None:
     if (is_strong and share >= _MIN_SHARES["strong"]) or (is_weak and share >= _MIN_SHARES["weak"]):
         return Link("correction", "says that it changed", about)
     return None
-
-
-def _takes_back_another(newer: Statement, shared: set[str]) -> bool:
-    """Return whether a note takes back more than what it has in common with another: it is about another thing of the
-    same kind."""
-    clauses = [clause for clause in split_clauses(newer.text) if has_cue(fold(clause), "retraction")]
-    return any(not shared.isdisjoint(topics) and topics - shared for topics in map(read_topics, clauses))
-
-
-def _tell_times_and_counts(older: Statement, newer: Statement) -> bool:
-    """Return whether one gives a date or a time, and the other a count: `on 13 March`, `has 60 testers`."""
-    units = [frozenset[str]().union(*(claim.units for claim in read_claims(each.text))) for each in (older, newer)]
-    are_times = [not each.isdisjoint(_TIMES) for each in units]
-    return all(units) and are_times[0] != are_times[1] and "" not in units[0] | units[1]
 
 
 def _gives_new_value(older: Statement, newer: Statement) -> bool:
