@@ -324,12 +324,20 @@ def _match_heads(older: Claim, newer: Claim, statement: Statement) -> frozenset[
     head = older.heads[0]
     for named in newer.heads:
         is_longer = named > head and named <= set(statement.stems) and not older.value <= named
-        if named == head or is_longer:
+        if named == head or is_longer or _adds_verb(head, named, newer):
             return head
         is_part = named < head and len(named) >= _min_share(head) * len(head)
         if is_part and older.units == newer.units and "" not in older.units and older.units:
             return named
     return frozenset()
+
+
+def _adds_verb(head: frozenset[str], named: frozenset[str], newer: Claim) -> bool:
+    """Return whether the newer claim has one more word, before what something changed to: `water bill jumped to 55`."""
+    added = named - head
+    if newer.numbers and len(added) == len(head - named) == 1 and len(head & named) > 1:  # `holds 30`, `fits 45`
+        return True
+    return named > head and len(added) == 1 and bool(newer.goal or newer.numbers)
 
 
 def replaces_other(older: Statement, newer: Statement) -> bool:

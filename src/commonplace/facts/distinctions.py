@@ -30,6 +30,7 @@ from .value_words import (
     RELATIVES,
     REPORTING,
     STATES,
+    TITLES,
 )
 from .words import (
     content_stems,
@@ -108,7 +109,9 @@ def are_told_apart(older: Statement, newer: Statement, *, has_one_subject: bool 
     """
     if older.speaker or newer.speaker:
         return False
-    if _are_of_other_cases(older, newer) or _is_of_relative(older, newer) or _are_for_other_things(older, newer):
+    if _are_of_other_cases(older, newer) or _have_other_titles(older, newer) or _is_of_relative(older, newer):
+        return True
+    if _are_for_other_things(older, newer):
         return True
     if "open" in older.cues:
         return False
@@ -135,6 +138,12 @@ def _are_of_other_cases(older: Statement, newer: Statement) -> bool:
         return False
     cases = [set(_UNSPACED_CASE.findall(_UNSPACED_VERB.split(each.text)[0])) for each in (older, newer)]
     return all(cases) and cases[0].isdisjoint(cases[1])
+
+
+def _have_other_titles(older: Statement, newer: Statement) -> bool:
+    """Return whether a name has another title in each: `Herr Weber`, `Frau Weber`."""
+    titles = [{name: title for title, name in pairwise(each.words) if title in TITLES} for each in (older, newer)]
+    return any(titles[1].get(name, title) != title for name, title in titles[0].items())
 
 
 def _are_for_other_things(older: Statement, newer: Statement) -> bool:
