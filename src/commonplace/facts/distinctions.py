@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from ..patterns import lazy_pattern
 from .claims import read_first_claim, read_plain_words, read_topics, split_clauses
-from .cues import Cue, find_cue, mark_cues
+from .cues import Cue, find_cue, has_cue, mark_cues
 from .relations import FIRST_PERSON
 from .slots import is_attribute
 from .statements import Statement
@@ -100,6 +100,11 @@ _NO_PLACES = word_set("distinctions", "NO_PLACES")
 _CHANGES: tuple[Cue, ...] = ("change", "weak change")
 _FOR = FOR | word_set("distinctions", "BETWEEN")
 IRREGULAR_PAST = word_set("distinctions", "IRREGULAR_PAST")
+_PROMOTION = phrase_pattern("distinctions", "PROMOTION")
+_NO_ROLES = ("home", "prefer", "use", "play", "speak", "go")
+_PASSIVE = lazy_pattern(
+    r"\b(?:is|are|was|were|been)(?: \w+ly| now| still)* (?P<verb>\w+(?:ed|en|wn|lt)) (?P<by>in|by|for|at|with|on)\b"
+)
 
 
 def are_told_apart(older: Statement, newer: Statement, *, has_one_subject: bool = False) -> bool:
@@ -120,6 +125,8 @@ def are_told_apart(older: Statement, newer: Statement, *, has_one_subject: bool 
     if _is_on_another_day(older, newer) or _is_of_another_state(older, newer):
         return True
     if _narrows(older, newer) or _have_other_names(older, newer) or _moves_something_else(older, newer):
+        return True
+    if _tells_role_alone(older, newer) or _have_other_passives(older, newer):
         return True
     return not older.label and not has_one_subject and _name_other_things(older, newer)
 
@@ -144,6 +151,20 @@ def _have_other_titles(older: Statement, newer: Statement) -> bool:
     """Return whether a name has another title in each: `Herr Weber`, `Frau Weber`."""
     titles = [{name: title for title, name in pairwise(each.words) if title in TITLES} for each in (older, newer)]
     return any(titles[1].get(name, title) != title for name, title in titles[0].items())
+
+
+def _tells_role_alone(older: Statement, newer: Statement) -> bool:
+    """Return whether the newer statement says that somebody's role changed, and the older nothing of a role."""
+    return bool(_PROMOTION.search(newer.folded)) and older.relation is not None and older.relation.kind in _NO_ROLES
+
+
+def _have_other_passives(older: Statement, newer: Statement) -> bool:
+    """Return whether two verbs in the passive tell of different things: `written in Rust`, `maintained by Yuki`."""
+    old = _PASSIVE.search(older.folded)
+    new = _PASSIVE.search(newer.folded)
+    if not old or not new or has_cue(new["verb"], "change"):
+        return False
+    return old["verb"] != new["verb"] and old["by"] != new["by"]
 
 
 def _are_for_other_things(older: Statement, newer: Statement) -> bool:

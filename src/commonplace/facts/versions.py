@@ -15,7 +15,7 @@ from ..patterns import lazy_pattern
 from .changes import count_alike, find_change, is_head, replaces_other, says_change
 from .claims import read_topics
 from .collecting_labels import collect_things
-from .completions import completes, drops, is_task, leaves_open, tells_done
+from .completions import begins_with_mark, completes, drops, is_task, leaves_open, tells_done
 from .cues import CHANGE_CUES, Cue, find_cue, has_cue
 from .distinctions import are_told_apart, have_other_subjects
 from .evidence import find_by_evidence
@@ -100,9 +100,19 @@ def judge(
 def _is_about_another_task(older: Statement, newer: Statement, link: Link) -> bool:
     """Return whether a note that corrects something says nothing of what a task is to do (`ask Priya` of Priya), or
     that another task is done."""
-    if link.kind not in ("correction", "frame") or older.label or not is_task(older.text, older.box):
+    if link.kind not in ("correction", "frame") or older.label:
+        return False
+    if begins_with_mark(newer.text, newer.box) and _differ_in_number(older, newer):
+        return True
+    if not is_task(older.text, older.box):
         return False
     return tells_done(newer.text, newer.box) or (bool(older.stems) and older.stems[0] not in newer.stems)
+
+
+def _differ_in_number(older: Statement, newer: Statement) -> bool:
+    """Return whether the newer has all words of the older one, but another number: `chapter 3`, `Done: chapter 4`."""
+    missing = set(older.words).difference(newer.words)
+    return bool(missing) and all(map(is_number, missing)) and any(map(is_number, newer.words))
 
 
 def _leaves_open(older: Statement, newer: Statement, link: Link) -> bool:
