@@ -211,6 +211,10 @@ def test_a_short_label_means_the_same_only_in_the_same_place() -> None:
         ("entry 0: नौका चली और किसी ने नहीं बताया।", "entry 1: नौका चली और किसी ने नहीं बताया।"),
         ("Batch 3: the pump did not start", "Batch 4: the pump did not start"),
         ("Evening: free time to relax near the hotel garden", "Evening: debrief and review of the new footage"),
+        ("Ana lives in Porto.", "Ana was promoted to team lead."),
+        ("The importer is written in Rust.", "The importer is now maintained by Yuki."),
+        ("Write chapter 3 of the manual.", "Done: write chapter 4 of the manual."),
+        ("The staging database is on port 5403.", "Ship 7 left the port at noon, with a crew of 27 and bananas."),
     ],
 )
 def test_what_is_true_side_by_side_is_no_version(first: str, second: str) -> None:

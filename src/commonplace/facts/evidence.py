@@ -30,7 +30,8 @@ _NAME_WEIGHT = 2.0
 _MAX_COUNTED = 4
 _MAX_MISSING = 2
 _MIN_SHARE_OF_OLDER = 0.3  # that a single word has
-_LONG = 11  # words
+_MAX_OLDER_WORDS = 11  # longer sentences share words by chance
+_MAX_NEWER_WORDS = 18
 _PHRASES = {
     "plans": phrase_pattern("evidence", "PLANS"),
     "once": phrase_pattern("evidence", "ONCE"),
@@ -77,6 +78,8 @@ def may_weigh(older: Statement, newer: Statement) -> bool:
     word is too little, unless the newer gives another number of the same kind."""
     shared = _list_shared(older, newer)
     if not shared or not YOU.isdisjoint(older.words) or set(older.stems) <= set(newer.stems):
+        return False
+    if len(older.text.split()) > _MAX_OLDER_WORDS or len(newer.text.split()) > _MAX_NEWER_WORDS:
         return False
     if len(shared) > 1:
         return True
@@ -215,7 +218,6 @@ def _read_doubts(older: Statement, newer: Statement) -> dict[str, float]:
         "older names a year": "year" in old,
         "happened once": not EVENT_WORDS.isdisjoint(older.words),
         "older begins with a past form": older.words[0].endswith("ed") or older.words[0] in IRREGULAR_PAST,
-        "older is long": len(older.text.split()) > _LONG,
     }
 
 
