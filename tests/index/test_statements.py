@@ -21,16 +21,17 @@ from commonplace.facts.statements import (
     split_statements,
     stored_keys,
 )
-from commonplace.index.sqlite import SCHEMA_VERSION
+from commonplace.index import sqlite
 from commonplace.index.statements import choose_stored, list_keys, read_facts, read_stored, unpack_statements
+from commonplace.storage.postgres import index as postgres
 
 from ..facts.test_statements import NOTES
 
 ANSWERED = "The launch is on 26 November. <!-- commonplace: supersedes 3f9a01c2 -->"
 TASKS = "## To do\n\n- [ ] call Ann\n- [x] book the flight to Porto\n\nThe rent is paid."
 TURNS = ("user (Ann): I used to like tea, but not any more. I live in Porto.", "assistant: The port is 8080.")
-# How the texts above are read by the program that has an index of this schema version.
-RULES = (23, 3250561913)
+# How the texts above are read by the program whose indexes in a folder and in PostgreSQL have these schema versions.
+RULES = (23, 16, 3250561913)
 
 
 def check_same(text: str, query: str, *, is_turn: bool = False) -> None:
@@ -85,10 +86,10 @@ def test_damaged_rows_are_noticed(row: tuple[object, object]) -> None:
 
 def test_other_rules_have_another_index() -> None:
     """Indexes keep statements as they were read: whoever changes how, raises `SCHEMA_VERSION` in `index/sqlite.py` and
-    writes it here, with the number that this test names."""
+    in `storage/postgres/index.py`, and writes both here, with the number that this test names."""
     read = [read_facts(text) for text in (*NOTES, ANSWERED)]
     read += [read_facts(text, is_turn=True) for text in TURNS]
-    assert (SCHEMA_VERSION, zlib.crc32(repr(read).encode())) == RULES
+    assert (sqlite.SCHEMA_VERSION, postgres.SCHEMA_VERSION, zlib.crc32(repr(read).encode())) == RULES
 
 
 def test_what_is_stored_follows_an_edit_by_hand(home: Path) -> None:

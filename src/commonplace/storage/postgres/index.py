@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from ...embedding.base import Vectors
 
 Answer = TypeVar("Answer")
-SCHEMA_VERSION = 15
+SCHEMA_VERSION = 16  # covers the tables, and how `facts/` reads the statements that are stored
 _BELOW = "(path = %(prefix)s OR (path >= %(first)s AND path < %(last)s))"
 
 
