@@ -176,7 +176,9 @@ class Writer:
             try:
                 self.edit(path, change)
             except NotText as error:
-                current_write().warnings.append(f"{error}; until then, the page beside it is used")
+                current_write().warnings.append(
+                    f"{error} (`commonplace doctor --fix` may); until then, the page beside it is used"
+                )
             else:
                 break
         return path

@@ -51,6 +51,21 @@ def test_an_outdated_entry_gives_way_to_others(memory: Memory, clock: FrozenCloc
     assert any("12 October" not in text for text in texts if "allergic to shellfish" in text)
 
 
+@pytest.mark.parametrize(("more", "gives_way"), [("", True), (" Its key is with Mr Lopes.", False)])
+def test_an_entry_that_is_over_gives_way_to_others(
+    memory: Memory, clock: FrozenClock, more: str, gives_way: bool
+) -> None:
+    over = "Until 20 March 2026 the car is in the garage behind the northern harbour and Ann takes the metro"
+    memory.call("remember", {"content": "Jonas is allergic to shellfish."})
+    memory.call("remember", {"content": f"{over}, the bus, the tram or the ferry.{more}"})
+    for number in range(6):
+        memory.call("remember", {"content": f"Parcel {number} went to the northern harbour, and nobody asked for it."})
+    clock.advance(days=30)
+    texts = [memory.context(budget=budget).text for budget in range(240, 440, 5)]
+    assert "[until 20 March 2026: over]" in texts[-1]
+    assert any("shellfish" in text and "the garage" not in text for text in texts) == gives_way
+
+
 def test_curated_memory_carries_it_too(memory: Memory, clock: FrozenClock) -> None:
     write_curated(memory, f"# Facts\n\n- {OLD}\n- Ann brings cake.\n")
     remember_later(memory, clock)

@@ -145,7 +145,7 @@ def test_what_is_mended_stays_so_and_the_rest_needs_a_person(sick: Path, clock: 
     make_ill(sick)
     first = look(sick, clock, fix=True)
     assert {each.check for each in first.findings if each.fixed} == {
-        "duplicate-notes", "permissions", "leftovers", "index", "old-indexes"
+        "unreadable", "duplicate-notes", "permissions", "leftovers", "index", "old-indexes"
     }  # fmt: skip
     second = look(sick, clock, fix=True)
     assert [each for each in second.findings if each.fixable] == []
@@ -305,6 +305,47 @@ def test_a_page_that_is_not_utf_8_or_no_file_is_reported(sick: Path, clock: Froz
     assert (latin.path, latin.what) == ("memory/latin.md", "is not UTF-8 text (byte 3)")
     assert "save it as UTF-8" in latin.advice
     assert (pipe.path, "regular file" in pipe.what) == ("memory/pipe.md", True)
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"The caf\xe9 opens at 9.\n", "The café opens at 9.\n"),
+        ("Grüße von Jörg.\n".encode() + b"Gr\xfc\xdfe von Jos\xe9.\r\n", "Grüße von Jörg.\nGrüße von José.\r\n"),
+    ],
+)
+def test_bytes_of_an_older_editor_are_read_as_what_they_mean(
+    sick: Path, clock: FrozenClock, data: bytes, text: str
+) -> None:
+    page = put(sick, "memory/world/latin.md", data)
+    finding = only(sick, clock, "unreadable")
+    assert "let --fix do it" in finding.advice
+    done = mend(sick, clock, "unreadable")
+    assert (done.fixed, page.read_bytes().decode()) == (True, text)
+    assert look(sick, clock).findings == ()
+    with Memory(sick, clock=clock) as memory:
+        history = memory.home.storage.history
+        first = history.changes("memory/world/latin.md")[0]
+        assert history.read_version("memory/world/latin.md", first.version) == data
+
+
+@pytest.mark.parametrize(
+    ("path", "data"),
+    [
+        ("memory/world/a.md", "Привет, как дела?".encode("cp1251")),
+        ("memory/world/a.md", "会議は三時".encode("shift-jis")),
+        ("memory/world/a.md", "café".encode("utf-16")),
+        ("memory/world/a.md", b"a\x81b"),
+        ("directives/a.md", b"Never open the caf\xe9.\n"),
+    ],
+    ids=["Cyrillic", "Japanese", "UTF-16", "undefined", "rules"],
+)
+def test_bytes_of_another_alphabet_and_rules_are_left_to_a_person(
+    sick: Path, clock: FrozenClock, path: str, data: bytes
+) -> None:
+    page = put(sick, path, data)
+    done = mend(sick, clock, "unreadable")
+    assert (done.fixable, done.fixed, page.read_bytes()) == (False, False, data)
 
 
 def test_a_page_that_the_disk_refuses_is_reported(

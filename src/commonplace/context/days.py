@@ -73,7 +73,7 @@ _MIN_NEWEST_SHARE = 1 / 4
 _NEWLINE_TOKENS = weigh("\n")
 _MARK = " […]"
 _REMARK = lazy_pattern(r"\[no longer\b[^\n]*\(\S+\)\] ")
-_OUTDATED = lazy_pattern(r"\[(?:no longer;|done:)[^\n]*\Z")
+_OUTDATED = lazy_pattern(r"\[(?:(?:no longer;|done:)[^\n]*|until [\w ]+: over\][^\n.!?]*[.!?]?)\Z")
 _BRIEF_REMARK = "[no longer] "  # where the whole one leaves no room for its entry
 
 
@@ -97,7 +97,7 @@ class Entry(NamedTuple):
 
     @property
     def gives_way(self) -> bool:
-        """Return whether it is said again later, or a remark says that all of it was replaced, or is done."""
+        """Return whether it is said again later, or a remark says that all of it was replaced, is done or is over."""
         return self.is_repeated or bool(_OUTDATED.match(self._body))
 
     def with_text(self, text: str) -> Entry:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from ...errors import CommonplaceError, PageNotFound, SettingsError
+from ...errors import CommonplaceError, NotText, PageNotFound, SettingsError
 from ...home import Home, utc_now
 from ...model import Clock
 from ...storage.base import backend_of
@@ -38,7 +38,11 @@ class Check(NamedTuple):
 CHECKS: dict[str, Check] = {
     "tables": Check("Tables of the database"),
     "settings": Check("Settings that cannot be read", find=file_checks.find_broken_agent_settings),
-    "unreadable": Check("Pages and folders that cannot be read", find=file_checks.find_unreadable_folders),
+    "unreadable": Check(
+        "Pages and folders that cannot be read",
+        find=file_checks.find_unreadable_folders,
+        fix=page_checks.save_as_utf8,
+    ),
     "front-matter": Check("Broken front matter", find_in_page=page_checks.check_front_matter),
     "merge-conflicts": Check("Merge conflicts", find_in_page=page_checks.check_conflict_markers),
     "pins": Check("Notes pinned to files that changed", find_in_page=page_checks.check_pins),
@@ -142,15 +146,23 @@ def _find_in_pages(survey: Survey) -> Iterator[Finding]:
         except CommonplaceError as error:
             if place:
                 survey.versions[entry.path] = ""
-            advice = error.advice or "replace it with a text file"
-            what = error.problem
-            yield Finding("unreadable", entry.path, what, f"{advice}; until then it cannot be found")
+            yield _describe_unreadable(survey.home, entry.path, error)
             continue
         if place:
             survey.versions[entry.path] = page.version
         yield from _check_page(
             survey, ScannedPage(entry.path, place, entry.size, entry.modified_at, page.text, page.version)
         )
+
+
+def _describe_unreadable(home: Home, path: str, error: CommonplaceError) -> Finding:
+    """Rules are left to a person: nobody else may put their words into a prompt."""
+    advice = error.advice or "replace it with a text file"
+    is_text = isinstance(error, NotText) and error.advice and not home.layout.is_instruction(path)
+    is_fixable = bool(is_text and page_checks.read_as_windows_1252(home.storage.read_bytes(path) or b""))
+    if is_fixable:
+        advice += ", or let --fix do it, which reads such bytes as Windows-1252"
+    return Finding("unreadable", path, error.problem, f"{advice}; until then it cannot be found", fixable=is_fixable)
 
 
 def _check_page(survey: Survey, page: ScannedPage) -> Iterator[Finding]:

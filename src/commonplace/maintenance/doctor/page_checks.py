@@ -15,6 +15,7 @@ from ...formats.timestamps import parse_timestamp, sort_key
 from ...home import Home
 from ...model import Record, Skill
 from ...storage.base import MAX_PAGE_CHARACTERS
+from ...storage.history import version_of
 from ...storage.layout import FIXED_NAMES, FIXED_PAGES, stem
 from ...storage.names import file_name
 from ...storage.records import parse as parse_record
@@ -31,6 +32,8 @@ _LOCATION_FIELDS = ("key", "category", "channel", "created_at", "updated_at")
 _APPEND_ONLY_KINDS = ("session", "data")  # tools do not rewrite these in part, so their size does not matter
 _FIX_BY_HAND = "fix the lines between the two `---` by hand"
 _CHANGED_MEANWHILE = "it has changed in the meantime: run doctor again"
+_STRAY_BYTES = re.compile("[\udc80-\udcff]+")  # as `surrogateescape` shows them
+_MAX_STRAY_BYTES = 2  # in a row: `ß` and `“é`; a word of them is in another alphabet
 
 
 def check_front_matter(_survey: Survey, page: ScannedPage) -> Iterator[DoctorProblem]:
@@ -331,9 +334,34 @@ def _digest_page(home: Home, path: str) -> str:
     return digest_record(text, parse_record(text, path, place, lambda: 0.0)) if place else ""
 
 
-def _require_in_history(home: Home, path: str) -> str:
+def read_as_windows_1252(data: bytes) -> str:
+    """Return the text of a page in which an older editor left letters such as `é`, or nothing if that is unlikely."""
+    text = data.decode(errors="surrogateescape")
+    if "\0" in text or any(len(stray) > _MAX_STRAY_BYTES for stray in _STRAY_BYTES.findall(text)):
+        return ""
+    try:
+        return _STRAY_BYTES.sub(lambda stray: stray[0].encode(errors="surrogateescape").decode("cp1252"), text)
+    except UnicodeDecodeError:
+        return ""
+
+
+def save_as_utf8(home: Home, finding: Finding) -> str:
+    data = home.storage.read_bytes(finding.path) or b""
+    _require_in_history(home, finding.path, version_of(data))
+    text = read_as_windows_1252(data)
+
+    def replace_bytes(old: str) -> str:
+        if not text or old != data.decode(errors="replace"):
+            raise Conflict(_CHANGED_MEANWHILE)
+        return text
+
+    home.writer.rewrite(finding.path, replace_bytes)
+    return "what was not UTF-8 was read as Windows-1252; history has the page as it was"
+
+
+def _require_in_history(home: Home, path: str, version: str = "") -> str:
     """Return the version of a page once history has it: nothing is changed that could not be undone."""
-    version = home.storage.pages.read(path).version
+    version = version or home.storage.pages.read(path).version
     home.storage.pages.record_outside_edits([path])
     try:
         home.storage.history.read_version(path, version)

@@ -81,7 +81,7 @@ class Status(NamedTuple):
 
 STATUSES = {
     400: Status("Not understood", InvalidArgument.code, "Invalid request; `detail` says what is expected."),
-    401: Status("No token", "NO_TOKEN", "No token, or not a valid one."),
+    401: Status("No valid token", "NO_TOKEN", "No token, or not a valid one."),
     403: Status("Refused", Refused.code, "Not allowed with this token, or from this page."),
     404: Status("Not found", NotFound.code, "Not there."),
     405: Status("Method not allowed", "METHOD_NOT_ALLOWED"),
