@@ -294,7 +294,7 @@ def test_the_command_pins_and_doctor_tells(memory: Memory, project: Path, monkey
     monkeypatch.chdir(project / "src")
     home = str(project / ".commonplace")
     result = CliRunner().invoke(cli, ["--home", home, "pin", f"{PAGE}#L3", "auth.py::login"])
-    assert result.output == f"Pinned {PAGE}:3 to src/auth.py::login.\n", result.output
+    assert result.output == f"Pinned {PAGE}#L3 to src/auth.py::login.\n", result.output
     (project / "src/auth.py").write_text("")
     results = CliRunner().invoke(cli, ["--home", home, "search", "how does login work"])
     assert "src/auth.py::login no longer exists" in results.output

@@ -132,7 +132,7 @@ def test_call_takes_json_as_argument_or_from_standard_input(used_shell: Shell) -
         (["call", "memory_read", '{"key": "none"}'], 3, "MEMORY_KEY_NOT_FOUND"),
         (["read", "none"], 3, "there is no note"),
         (["show", "memory/none.md"], 3, "does not exist"),
-        (["world", "none"], 3, "does not exist"),
+        (["world", "none"], 3, "there is no topic none: `commonplace world` lists all topics"),
         (["skills", "none"], 3, "there is no skill 'none': `commonplace skills` lists the skills"),
         (["write", "editor", "again"], 4, "add --update to replace it"),
         (["read", "editr"], 3, "did you mean 'editor'?"),

@@ -137,6 +137,15 @@ def test_undo_of_all_that_an_agent_did_leaves_what_others_did(shell: Shell) -> N
     assert shell.ok("world") == "mine\ntea\n"
 
 
+def test_undo_of_all_that_an_agent_did_leaves_the_memory_set_up(shell: Shell) -> None:
+    shell.ok("install", "claude-code", "--scope", "project")
+    shell.ok("undo", "--agent", "main", "--since", "1 hour ago")
+    assert shell.ok("world", "--json") == '{"topics": []}\n'
+    assert "outlives this conversation" in shell.ok("context")
+    assert "indexSessions: true" in (shell.folder / ".commonplace/commonplace.yaml").read_text()
+    assert shell.run("undo", "--agent", "main", "--since", "now").returncode == 3
+
+
 def test_a_page_is_shown_and_restored_as_it_was(shell: Shell) -> None:
     green = ids(shell, PAGE)[-1]
     assert shell.ok("show", PAGE, "--as-of", "now") == "Black tea.\n"

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ...maintenance.forget import ForgetReport, Selection, Trace
     from ...maintenance.timeline import BlameLine
 
+_SETUP_TOOLS = frozenset({"init", "install"})  # what a person does in the name of an agent, before its work
 _MAX_UNDONE = 3  # changes of a page that undo describes
 _MAX_DESCRIBED = 60  # changes of all pages that it describes
 
@@ -226,12 +227,13 @@ def _choose_changes(home: Home, names: tuple[str, ...], since: str | None, *, ev
         raise click.UsageError("say whose changes: --agent NAME")
     agent = home.agent if since else ""
     own_changes = timeline.list_changes(home, agent=agent, since=since or "", everyone=everyone or bool(since))
-    if not own_changes:
-        raise NotFound("there is nothing to undo: `commonplace log` shows the history")
     if since:
-        return own_changes
-    # The default directive is written when a home is first opened; it is not the `last change` to undo.
-    return ([change for change in own_changes if change.tool != "init"] or own_changes)[-1:]
+        chosen = [change for change in own_changes if change.tool not in _SETUP_TOOLS]
+    else:  # the default directive is written when a home is first opened; it is not the `last change` to undo
+        chosen = ([change for change in own_changes if change.tool != "init"] or own_changes)[-1:]
+    if not chosen:
+        raise NotFound("there is nothing to undo: `commonplace log` shows the history")
+    return chosen
 
 
 def _report_undo(home: Home, pages: list[UndoResult], *, everyone: bool) -> None:

@@ -131,8 +131,9 @@ def world_command(topic: str | None, text: tuple[str, ...]) -> None:
     pages = {home.layout.topic_of(path): path for path in home.storage.pages.list(home.layout.world)}
     if topic:
         path = pages.get(topic) or home.find_topic_page(topic)
-        if path not in pages.values() and (meant := suggest(topic, pages)):
-            raise NotFound(f"there is no topic {topic}", advice=f"{meant}`commonplace world` lists all topics")
+        if path not in pages.values() and not home.storage.exists(path):
+            advice = f"{suggest(topic, pages)}`commonplace world` lists all topics"
+            raise NotFound(f"there is no topic {topic}", advice=advice)
         page = home.storage.pages.read(path)
         home.note_given(page.path, read_lines(page.text, page.version))
         print_reply({"path": page.path, "text": page.text}, page.text.rstrip("\n"))
@@ -192,7 +193,7 @@ def pin_command(place: str, file: str, remove: bool) -> None:
     home = open_memory(to_write=True).home
     target = _from_root(file, home.repository.root) if home.repository else file
     pinned = (unpin_page if remove else pin_page)(home, place, target)
-    where = f"{pinned.path}:{pinned.line}" if pinned.line else pinned.path
+    where = f"{pinned.path}#L{pinned.line}" if pinned.line else pinned.path
     sentence = f"{where} is no longer pinned to {target}." if remove else f"Pinned {where} to {target}."
     print_reply({"path": pinned.path, "line": pinned.line, "target": pinned.pin.target}, sentence)
 
