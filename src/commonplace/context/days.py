@@ -66,6 +66,7 @@ _LINE_END = lazy_pattern(r"\n")
 _DIGITS = lazy_pattern(r"\d+")
 _MIN_LONG_CHARACTERS = 48  # of a long entry that is cut so that others fit
 _MIN_LAST_CHARACTERS = 36  # of the last entry that is shown, heading included; fewer say nothing
+_MIN_CUT_TOKENS = 30.0  # of an entry that is cut: of a shorter one `The phone number is […]` would be left
 _MIN_LONG_SHARE = 1 / 8
 _LONG_ENTRY_SHARE = 1 / 2  # of the room of its day: an entry that needs more is long
 _NEWEST_LONG_SHARE = 3 / 4
@@ -208,9 +209,8 @@ class DayItem(PlainItem):
     def _note(self, missing: int, shortened: int, *, is_earlier: bool) -> str:
         kind = "earlier" if is_earlier else "other"
         words = [f"{missing} {kind} {'entry' if missing == 1 else 'entries'}"] if missing else []
-        words += (
-            ["the end of a long one" if shortened == 1 else f"the ends of {shortened} long ones"] if shortened else []
-        )
+        if shortened:
+            words += ["the end of an entry" if shortened == 1 else f"the ends of {shortened} entries"]
         return f"(Not shown: {' and '.join(words)}, in {quote_line(self.path)}.)"
 
     def _describe_cut(self, sources: Sequence[Source], missing: int, shortened: int) -> tuple[Cut, ...]:
@@ -289,8 +289,9 @@ def _share_entries(entries: Sequence[Entry], costs: Sequence[float], room: float
     for place, extra in zip(chosen, more, strict=True):
         shares[place] += extra
     rest = left - sum(more)
-    if count < len(order) and rest >= _weigh_start(entries[order[count]], _MIN_LAST_CHARACTERS):
-        shares[order[count]] = rest
+    for place in order[count : count + 1]:
+        if costs[place] >= _MIN_CUT_TOKENS and rest >= _weigh_start(entries[place], _MIN_LAST_CHARACTERS):
+            shares[place] = rest
     return shares
 
 
