@@ -66,7 +66,8 @@ _LINE_END = lazy_pattern(r"\n")
 _DIGITS = lazy_pattern(r"\d+")
 _MIN_LONG_CHARACTERS = 48  # of a long entry that is cut so that others fit
 _MIN_LAST_CHARACTERS = 36  # of the last entry that is shown, heading included; fewer say nothing
-_MIN_CUT_TOKENS = 30.0  # of an entry that is cut: of a shorter one `The phone number is […]` would be left
+_SHORT_TOKENS = 30.0  # an entry of fewer is cut after a clause only: `The phone number is […]` says nothing
+_CLAUSES = lazy_pattern(r"(?s).*(?:[,;.!?](?=\s)|[、。，；！？])")
 _MIN_LONG_SHARE = 1 / 8
 _LONG_ENTRY_SHARE = 1 / 2  # of the room of its day: an entry that needs more is long
 _NEWEST_LONG_SHARE = 3 / 4
@@ -105,13 +106,17 @@ class Entry(NamedTuple):
         """Return the entry with another text, of which as much is missing as of this one."""
         return self._replace(text=text, total_characters=self.total_characters + len(text) - len(self.text))
 
-    def cut(self, fits: Callable[[str], bool]) -> str:
-        """Return the start of the entry that fits, with a mark; empty where not even its first words do."""
+    def cut(self, fits: Callable[[str], bool], *, by_clause: bool) -> str:
+        """Return the start of the entry that fits, with a mark; empty where not even its first words do, or its first
+        clause."""
 
         def fits_with_mark(start: str) -> bool:
             return fits(f"{self._heading}{start}{_MARK}")
 
         start = cut_start(self._body, fits_with_mark)
+        if by_clause:
+            clauses = _CLAUSES.match(self._body, 0, len(start) + 2)
+            start = start[: clauses.end()] if clauses else ""
         remark = _REMARK.match(self._body)
         if remark and len(start) < remark.end() + MIN_SHOWN_CHARACTERS:
             start = cut_start(f"{_BRIEF_REMARK}{self._body[remark.end() :]}", fits_with_mark)
@@ -264,7 +269,7 @@ def _fit_entry(entry: Entry, cost: float, share: float) -> str:
     def fits(start: str) -> bool:
         return _weigh_lines(start) <= share
 
-    return entry.cut(fits) if share > 0 else ""
+    return entry.cut(fits, by_clause=cost < _SHORT_TOKENS) if share > 0 else ""
 
 
 def _share_entries(entries: Sequence[Entry], costs: Sequence[float], room: float) -> list[float]:
@@ -289,9 +294,8 @@ def _share_entries(entries: Sequence[Entry], costs: Sequence[float], room: float
     for place, extra in zip(chosen, more, strict=True):
         shares[place] += extra
     rest = left - sum(more)
-    for place in order[count : count + 1]:
-        if costs[place] >= _MIN_CUT_TOKENS and rest >= _weigh_start(entries[place], _MIN_LAST_CHARACTERS):
-            shares[place] = rest
+    if count < len(order) and rest >= _weigh_start(entries[order[count]], _MIN_LAST_CHARACTERS):
+        shares[order[count]] = rest
     return shares
 
 
