@@ -177,7 +177,7 @@ class Writer:
                 self.edit(path, change)
             except NotText as error:
                 current_write().warnings.append(
-                    f"{error} (`commonplace doctor --fix` may); until then, the page beside it is used"
+                    f"{error}, or try `commonplace doctor --fix`; until then, the page beside it is used"
                 )
             else:
                 break
