@@ -213,6 +213,7 @@ def test_a_short_label_means_the_same_only_in_the_same_place() -> None:
         ("Evening: free time to relax near the hotel garden", "Evening: debrief and review of the new footage"),
         ("Ana lives in Porto.", "Ana was promoted to team lead."),
         ("The importer is written in Rust.", "The importer is now maintained by Yuki."),
+        ("Ship 3 left the port at noon, with a crew of 20.", "Ship 4 left the port at noon, with a crew of 24."),
         ("Write chapter 3 of the manual.", "Done: write chapter 4 of the manual."),
         ("The staging database is on port 5403.", "Ship 7 left the port at noon, with a crew of 27 and bananas."),
     ],

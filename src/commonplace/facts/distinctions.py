@@ -100,6 +100,7 @@ _NO_PLACES = word_set("distinctions", "NO_PLACES")
 _CHANGES: tuple[Cue, ...] = ("change", "weak change")
 _FOR = FOR | word_set("distinctions", "BETWEEN")
 IRREGULAR_PAST = word_set("distinctions", "IRREGULAR_PAST")
+_MAX_NUMBERED_WORDS = 3  # before the number of a thing
 _PROMOTION = phrase_pattern("distinctions", "PROMOTION")
 _NO_ROLES = ("home", "prefer", "use", "play", "speak", "go")
 _PASSIVE = lazy_pattern(
@@ -116,7 +117,7 @@ def are_told_apart(older: Statement, newer: Statement, *, has_one_subject: bool 
         return False
     if _are_of_other_cases(older, newer) or _have_other_titles(older, newer) or _is_of_relative(older, newer):
         return True
-    if _are_for_other_things(older, newer):
+    if _have_other_numbers(older, newer) or _are_for_other_things(older, newer):
         return True
     if "open" in older.cues:
         return False
@@ -179,6 +180,21 @@ def _are_for_other_things(older: Statement, newer: Statement) -> bool:
     if not all(purposes) or not all(values) or any(each[0].isdigit() for some in purposes for each in some):
         return False
     return purposes[0].isdisjoint(newer.stems) and purposes[1].isdisjoint(older.stems) and values[0] != values[1]
+
+
+def _have_other_numbers(older: Statement, newer: Statement) -> bool:
+    """Return whether each is about another of several numbered things: `ship 3 left`, `ship 4 left`."""
+    old = strip_articles(older.words)
+    new = strip_articles(newer.words)
+    at = next((at for at, (one, two) in enumerate(zip(old, new, strict=False)) if one != two), 0)
+    if not 0 < at < min(len(old), len(new)) - 1 or at > _MAX_NUMBERED_WORDS:
+        return False
+    is_numbered = old[at].isdecimal() and new[at].isdecimal()
+    return is_numbered and all(_is_past_verb(words[at + 1]) for words in (old, new))
+
+
+def _is_past_verb(word: str) -> bool:
+    return word in IRREGULAR_PAST or (word.endswith("ed") and len(word) > 3)
 
 
 def _ends_with(statement: Statement, words: frozenset[str]) -> bool:
