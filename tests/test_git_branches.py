@@ -13,6 +13,8 @@ from commonplace import Memory
 from commonplace.storage.history import coming_from
 from commonplace.testing import FrozenClock
 
+from .waiting import LONG_SECONDS
+
 OLD = "a" * 40
 NEW = "b" * 40
 FEATURE = "feature/login"
@@ -191,7 +193,9 @@ def test_a_pipe_in_place_of_a_file_of_git_does_not_hold_up_a_search(
     program = (
         f"from commonplace import Memory; print(Memory({str(memory.home.root)!r}).search('which port has the API?'))"
     )
-    finished = subprocess.run([sys.executable, "-c", program], cwd=checkout.folder, capture_output=True, timeout=60)
+    finished = subprocess.run(
+        [sys.executable, "-c", program], cwd=checkout.folder, capture_output=True, timeout=LONG_SECONDS
+    )
     assert PORT in finished.stdout.decode()
 
 

@@ -2,7 +2,7 @@
 
 Nothing here asserts a time. Calls are counted where they tell. Else CPU time of this thread is compared between a text
 and one four times as long, which may take eight times as much, where a cost that grows with the square takes sixteen.
-The comparison is repeated before it fails, so that a busy machine fails no test.
+The comparison is repeated before it fails: a machine that is busy with something else does not slow only the long one.
 """
 
 from __future__ import annotations
@@ -15,13 +15,11 @@ import random
 import re
 import subprocess
 import sys
-import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import cycle, islice
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -47,6 +45,8 @@ from commonplace.storage.base import MAX_PAGE_CHARACTERS
 from commonplace.storage.history import Line, format_line, version_of
 from commonplace.storage.merge import merge
 from commonplace.testing import FrozenClock
+
+from .costs import costs_little_more, count_calls, measure_seconds
 
 SOURCE = Path(commonplace.__file__).parent
 Make = Callable[[int], str]
@@ -127,36 +127,6 @@ CASES: dict[str, Make] = {
 }
 
 
-def seconds(work: Callable[[Any], object], text: Any) -> float:
-    started = time.thread_time()
-    work(text)
-    return time.thread_time() - started
-
-
-def costs_little_more(
-    work: Callable[[Any], object], long: Any, short: Any, tolerance: float, at_most: float = 8
-) -> bool:
-    """Return whether a long text takes at most so many times as long as a short one, or hardly any time at all."""
-    taken = seconds(work, long)
-    return taken < tolerance or taken < at_most * seconds(work, short) + tolerance
-
-
-def count_calls(work: Callable[[Any], object], text: Any) -> int:
-    """Return how many functions a piece of work calls, in Python and in C: the same on every machine."""
-    calls = 0
-
-    def note_event(_frame: object, event: str, _argument: object) -> None:
-        nonlocal calls
-        calls += event in ("call", "c_call")
-
-    sys.setprofile(note_event)
-    try:
-        work(text)
-    finally:
-        sys.setprofile(None)
-    return calls
-
-
 def merge_with_itself(text: str) -> object:
     return merge(text, text + "\nmine\n", "theirs\n" + text)
 
@@ -201,7 +171,7 @@ WORK: dict[str, Callable[[str], object]] = {
 @pytest.mark.parametrize("work", WORK)
 @pytest.mark.parametrize("case", CASES)
 def test_four_times_the_text_costs_about_four_times(case: str, work: str) -> None:
-    texts = ((CASES[case](40_000 + more), CASES[case](10_000 + more)) for more in range(5))  # new ones: some are cached
+    texts = ((CASES[case](40_000 + more), CASES[case](10_000 + more)) for more in range(9))  # new ones: some are cached
     if not any(costs_little_more(WORK[work], long, short, 0.01) for long, short in texts):
         pytest.fail(f"{work} of {case} grows faster than the text")
 
@@ -281,7 +251,7 @@ def test_no_pattern_takes_longer_than_its_text_from_where_it_begins() -> None:
         for filling in FILLINGS
         if doubles_with_each_step(pattern, start, filling)
         or (
-            seconds(pattern.match, f"{start}{filling * 3000}\x01x") > 0.01
+            measure_seconds(pattern.match, f"{start}{filling * 3000}\x01x") > 0.01
             and not grows_with_its_text(pattern, start, filling)
         )
     ]
@@ -290,22 +260,24 @@ def test_no_pattern_takes_longer_than_its_text_from_where_it_begins() -> None:
 
 def doubles_with_each_step(pattern: re.Pattern[str], start: str, filling: str) -> bool:
     """Return whether a pattern takes long for a few characters: for the texts of the other checks it would not end."""
-    return all(seconds(pattern.match, f"{start}{filling * 22}\x01x") > 0.05 for _ in range(3))
+    return all(measure_seconds(pattern.match, f"{start}{filling * 22}\x01x") > 0.05 for _ in range(3))
 
 
 def grows_with_its_text(pattern: re.Pattern[str], start: str, filling: str) -> bool:
     short = f"{start}{filling * 5_000}\x01x"
     long = f"{start}{filling * 20_000}\x01x"
-    return any(costs_little_more(pattern.match, long, short, 0.001) for _ in range(5))
+    return any(costs_little_more(pattern.match, long, short, 0.001) for _ in range(9))
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_page_of_a_megabyte_is_rendered_as_fast_as_a_fifth_of_it(case: str) -> None:
-    """Beyond its limits a page is shown as plain text, which costs next to nothing."""
+    """Beyond its limits a page is shown as plain text: a few calls, which take the time that their text takes."""
     fifth = CASES[case](200_000)
     whole = CASES[case](1_000_000)
-    if not any(costs_little_more(render_html, whole, fifth, 0.2, at_most=3) for _ in range(3)):
-        pytest.fail(f"rendering {case} grows with the text")
+    if costs_little_more(render_html, whole, fifth, 0, at_most=3):
+        return
+    assert count_calls(render_html, whole) < 2.5 * count_calls(render_html, fifth)
+    assert any(costs_little_more(render_html, whole, fifth, 0.01, at_most=12) for _ in range(9))
 
 
 @pytest.mark.parametrize("kind", ["world", "curated"])
@@ -347,27 +319,24 @@ def test_what_a_memory_learned_is_listed_in_the_time_that_its_text_takes(tmp_pat
 
     with learn(800) as few, learn(3200) as many:
         assert count_calls(list_all, many) < 5 * count_calls(list_all, few)
-        if not any(costs_little_more(list_all, many, few, 0.02, at_most=12) for _ in range(5)):
+        if not any(costs_little_more(list_all, many, few, 0.02, at_most=12) for _ in range(9)):
             pytest.fail("what was learned takes longer than its text")
 
 
 def test_a_page_of_many_headings_is_reviewed_in_the_time_that_its_text_takes(home: Path) -> None:
     """A page of 30 KB once took half a minute, and so did every context of its memory."""
 
-    def review(count: int) -> float:
+    def count_review(count: int) -> int:
         entries = [f"## 09:30\n\nThe port is {number}.\n" for number in range(count)]
         page.write_text("\n".join(["# Ports\n", *entries]))
         memory.search("port")
-        return seconds(list_doubts, memory.home)
+        return count_calls(list_doubts, memory.home)
 
     with Memory(home) as memory:
         page = home / "memory" / "world" / "ports.md"
         page.parent.mkdir(parents=True)
-        review(10)
-        for attempt in range(3):
-            if review(1200 + attempt) < 8 * review(300 + attempt) + 0.02:
-                return
-    pytest.fail("a review takes longer than its text")
+        count_review(10)
+        assert count_review(1200) < 6 * count_review(300), "a review takes longer than its text"
 
 
 def test_a_review_lists_some_of_thousands_of_doubts_and_a_long_page_hides_no_other(home: Path) -> None:

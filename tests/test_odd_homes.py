@@ -21,6 +21,7 @@ from commonplace.storage.folder.pages import FolderPages
 from commonplace.testing import FrozenClock
 
 from .test_bad_input import READS, fill, is_success
+from .waiting import LONG_SECONDS
 
 SESSIONS = "memorySearch:\n  indexSessions: true\n"
 BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
@@ -569,4 +570,4 @@ def test_logs_that_are_pipes_or_nested_beyond_reason_hold_up_no_command(tmp_path
 
 def run_program(home: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
     command = [sys.executable, "-m", "commonplace", "--home", str(home), *arguments]
-    return subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=60)
+    return subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=LONG_SECONDS)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -19,6 +17,8 @@ from commonplace import Memory
 from commonplace.index import sqlite as index_sqlite
 from commonplace.index.sqlite import SCHEMA_VERSION
 from commonplace.testing import FrozenClock
+
+from ..access_rights import call_unprivileged
 
 CALLS: list[tuple[str, dict[str, Any]]] = [
     ("remember", {"content": "kiwi of the day"}),
@@ -199,23 +199,13 @@ print(json.dumps(replies))
 """
 
 
-def run(home: Path, *arguments: str, before: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+def run(home: Path, *arguments: str) -> list[dict[str, Any]]:
     """The replies of another process, perhaps of another version of the program."""
-    argv = [*before, sys.executable, "-c", PROGRAM, str(home), *arguments]
+    argv = [sys.executable, "-c", PROGRAM, str(home), *arguments]
     done = subprocess.run(argv, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     replies: list[dict[str, Any]] = json.loads(done.stdout)
     return replies
-
-
-def without_privileges() -> tuple[str, ...]:
-    """How to start a program that access rights hold for, whoever runs the tests."""
-    if os.geteuid() != 0:
-        return ()
-    if not shutil.which("setpriv"):
-        pytest.skip("access rights do not hold for root")
-    those = "-dac_override,-dac_read_search"
-    return ("setpriv", f"--bounding-set={those}", f"--inh-caps={those}")
 
 
 @pytest.mark.parametrize("part", ["file", "folder", "both"])
@@ -225,8 +215,13 @@ def test_a_read_only_index_is_left_alone_and_memory_works(home: Path, part: str)
         file.chmod(0o400)
     if part != "file":
         file.parent.chmod(0o500)
+
+    def work() -> list[dict[str, Any]]:
+        with Memory(home, clock=FrozenClock()) as memory:
+            return do_everything(memory)
+
     try:
-        for reply in run(home, str(SCHEMA_VERSION), "everything", before=without_privileges()):
+        for reply in call_unprivileged(work):
             assert reply["results"]
             assert "this process keeps its own" in reply.get("warning", "") or part == "folder"
     finally:

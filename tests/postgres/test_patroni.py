@@ -17,6 +17,7 @@ from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.migrate import migrate
 from commonplace.storage.postgres.url import parse_url
 
+from ..waiting import LONG_SECONDS
 from .patroni_cluster import Cluster, install_packages, run_cluster
 from .test_failover import Listener
 from .test_many_writers import lines_of, make_counter_pages, start_writer
@@ -62,9 +63,9 @@ def test_a_leader_that_dies_under_load_is_followed_by_another_and_nothing_acknow
         died = time.monotonic()
         leader.kill()
         for each in listeners:
-            each.join(timeout=300)
+            each.join(timeout=LONG_SECONDS)
             with each.writer:
-                assert each.writer.wait(timeout=5) == 0, each.writer.stderr.read()
+                assert each.writer.wait(timeout=LONG_SECONDS) == 0, each.writer.stderr.read()
         assert "Ann prefers green tea." in memory.search("green tea")[0].text  # it was open all the time
     lines = [line for each in listeners for line in each.acknowledged]
     assert len(lines) == WRITERS * WRITES
