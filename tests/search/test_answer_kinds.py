@@ -119,3 +119,8 @@ def test_either_kind_answers_a_question_for_two() -> None:
     asked = read_question("When and where is the party?")
     assert asked is not None
     assert asked.is_in("The party is in the garden hall.", is_dated=False) is not False
+
+
+def test_a_question_in_a_language_whose_days_are_not_known_is_answered(notes: Memory) -> None:
+    notes.call("remember", {"content": "De zwemles van Tim is om vier uur."})
+    assert "zwemles" in notes.search("Wanneer heeft Tim zwemles?")[0].text

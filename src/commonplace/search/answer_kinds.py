@@ -179,8 +179,10 @@ def read_question(question: str) -> AskedKinds | None:
 
 
 def _language_of(question: str) -> str:
+    """Return the language of a question, if the words of its days are known."""
     folded = fold_phrase(question)
-    return _find_language(folded, tuple(_TOKEN.findall(folded))) or "unspaced"
+    language = _find_language(folded, tuple(_TOKEN.findall(folded)))
+    return language if language in ("english", *vocabularies()) else "unspaced"
 
 
 _WHEN: frozenset[Kind] = frozenset(("day", "date"))
