@@ -175,6 +175,8 @@ def test_days_ahead_are_understood_as_seen_from_the_day_of_the_note(language: st
         "每周到周五关门",
         "发布推迟到6月22日。",
         "会议改到6月22日",
+        "We moved the launch from 5 June to 19 June because of the audit.",
+        "Release date changed from 2026-06-05 to 2026-06-19.",
     ],
 )
 def test_what_only_looks_like_it_says_nothing(text: str) -> None:

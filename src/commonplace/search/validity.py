@@ -15,6 +15,7 @@ from functools import cache
 from typing import Literal, NamedTuple
 
 from ..caching import cache_within
+from ..facts.cues import has_cue
 from ..facts.statements import list_sentences
 from ..formats.timestamps import MONTHS, parse_day
 from ..index.base import VALIDITY_MARK
@@ -167,8 +168,12 @@ def _find_phrases(folded: str) -> Iterator[tuple[re.Match[str], _Kind, str]]:
         past = _past_pattern(language)
         for pattern, kind in _patterns(language):
             for match in pattern.finditer(folded):
-                if not past.search(_clause_before(folded, match.start())) and not _is_recurring(folded, match):
-                    yield match, kind, language
+                before = _clause_before(folded, match.start())
+                if past.search(before) or _is_recurring(folded, match):
+                    continue
+                if kind == "between" and has_cue(before + _SENTENCE_BREAK.split(folded[match.start() :])[0], "change"):
+                    continue  # `moved from 12 to 26 November` is an old day and a new one
+                yield match, kind, language
 
 
 def note_days(text: str, day: int | None, is_turn: bool) -> str:  # noqa: FBT001 - as `NoteDays` says
