@@ -179,21 +179,21 @@ def recall(memory: Memory, prompt: str, story: Story | None = None) -> list[str]
 
 def test_recall_on_the_prompts_that_the_likely_score_was_chosen_on_gets_no_worse(tmp_path: Path) -> None:
     figures = measure(tmp_path, TUNING_PROMPTS, TUNING_UNRELATED)
-    assert figures.right >= 20
+    assert figures.right >= 23
     assert figures.beside <= 5
     assert figures.unrelated <= 2
 
 
 def test_recall_on_other_prompts_gets_no_worse(tmp_path: Path) -> None:
     figures = measure(tmp_path, HELD_OUT_PROMPTS, HELD_OUT_UNRELATED)
-    assert figures.right >= 7
+    assert figures.right >= 19
     assert figures.beside <= 4
-    assert figures.unrelated <= 2
+    assert figures.unrelated <= 1
 
 
 def test_recall_over_three_memories_is_silent_where_it_cannot_help(tmp_path: Path) -> None:
     figures = measure_memories(tmp_path)
-    assert figures.right >= 23
+    assert figures.right >= 27
     assert figures.beside <= 8
     assert figures.unrelated <= 0.05 * len(UNANSWERABLE) * len(STORIES)
 

@@ -31,7 +31,11 @@ if TYPE_CHECKING:
 
 LIKELY_SCORE = 0.5  # a hit that is less likely to be right is not worth its tokens
 _MIN_REPLACED_SCORE = LIKELY_SCORE / 2  # two hits below it are together not likely enough, either
-SURE_SCORE = 0.85  # of a hit that has hardly a word of the prompt, though it is in the same language
+# Of a hit that has hardly a word of the prompt, though it is in the same language: one word may be there by chance, so
+# that it has to be similar, or very likely.
+SIMILAR_SCORE = 0.6
+_MIN_Z_SCORE = 2.4
+SURE_SCORE = 0.85  # where no embedder answers
 _FEW_WORDS_SHARE = 1 / 3  # of the words of a prompt: so few may be in a text by chance
 _BEST_SHARE = 3 / 4  # of the best score: what is less likely than that was not meant
 DEFAULT_BUDGET_TOKENS = 300
@@ -140,16 +144,24 @@ def _choose_likely(query: str, hits: list[Hit], result: SearchResult) -> list[Hi
     if not result.dates.has_content:
         return [hit for hit in hits if hit.score >= LIKELY_SCORE]
     asks_by_day = bool(result.dates.spans) and not result.dates.has_subject  # `what did we decide yesterday?`
-    is_enough = [asks_by_day or _has_its_words(query, hit) for hit in hits]
+    z_scores = {hit.citation: row.factors.dense for hit, row in zip(result.hits, result.ranked, strict=True)}
     likely = [
         hit
-        for hit, enough in zip(hits, is_enough, strict=True)
-        if hit.score >= (LIKELY_SCORE if enough else SURE_SCORE)
+        for hit in hits
+        if hit.score >= LIKELY_SCORE
+        and (asks_by_day or _has_its_words(query, hit) or _is_similar(hit.score, z_scores.get(hit.citation)))
     ]
     if _names_one_thing(query):  # all that is known of it is meant
         return likely
     best = max((hit.score for hit in likely), default=0.0)
     return [hit for hit in likely if hit.score >= best * _BEST_SHARE]
+
+
+def _is_similar(score: float, z_score: float | None) -> bool:
+    """Return whether a hit that shares hardly a word with a prompt means the same."""
+    if z_score is None:
+        return score >= SURE_SCORE
+    return score >= SIMILAR_SCORE and z_score >= _MIN_Z_SCORE
 
 
 def _names_one_thing(query: str) -> bool:
