@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from commonplace.index.sqlite import SCHEMA_VERSION
 from commonplace.testing import FrozenClock
 
 from ..access_rights import call_unprivileged
+from ..waiting import wait_until
 
 CALLS: list[tuple[str, dict[str, Any]]] = [
     ("remember", {"content": "kiwi of the day"}),
@@ -261,3 +263,26 @@ def test_an_index_of_a_newer_schema_under_our_name_is_replaced(home: Path, clock
         db.execute("CREATE TABLE entirely(other TEXT)")
     with Memory(home, clock=clock) as memory:
         assert finds_everything(memory)
+
+
+def test_writes_that_wait_for_the_index_are_taken_in_together(home: Path, clock: FrozenClock) -> None:
+    statements: list[str] = []
+
+    def count_transactions(index: Any) -> int:
+        index._db.set_trace_callback(statements.append)
+        writers = [Thread(target=memory.call, args=("remember", {"content": f"papaya {n}"})) for n in range(6)]
+        for writer in writers:
+            writer.start()
+        wait_until(lambda: len(handle._written) == len(writers), "all writers wait for the index")
+        begun.extend(writers)
+        return statements.count("BEGIN IMMEDIATE")
+
+    with Memory(home, clock=clock) as memory:
+        memory.call("remember", {"content": "mango"})
+        handle: Any = memory.home.index
+        begun: list[Thread] = []
+        before = handle.query(lambda view: count_transactions(view.index))
+        for writer in begun:
+            writer.join()
+        assert (before, statements.count("BEGIN IMMEDIATE")) == (0, 1)
+        assert len(memory.search("papaya", limit=10)) == 6

@@ -9,6 +9,7 @@ import errno
 import os
 import sqlite3
 import time
+from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from dataclasses import dataclass
@@ -164,6 +165,7 @@ class SqliteIndexHandle:
         self._sweeps = 0
         self._events: FolderEvents | None = None
         self._unreadable: PathWarnings = []
+        self._written: deque[str] = deque()  # pages that are not indexed yet
         self._lock = RLock()
 
     def query(self, answer: Callable[[IndexView], Answer], below: str | None = None) -> Answer:
@@ -185,12 +187,23 @@ class SqliteIndexHandle:
 
     @trace_calls("index")
     def update(self, paths: Iterable[str]) -> None:
-        """Index pages that were just written. A failure costs nothing: the next sweep sees them."""
+        """Index pages that were just written. A failure costs nothing: the next sweep sees them.
+
+        Whoever gets the lock takes in what all who wait for it have written, so that a burst shares transactions, and
+        a page that several wrote is read once.
+        """
+        self._written.extend(paths)
         with self._lock:
+            waiting: dict[str, None] = {}
+            while self._written:
+                waiting[self._written.popleft()] = None
             try:
-                update_pages(self._open(), self._pages, self.scope, paths)
-            except sqlite3.Error:
+                if waiting:
+                    update_pages(self._open(), self._pages, self.scope, waiting)
+            except BaseException as error:
                 self.invalidate()
+                if not isinstance(error, sqlite3.Error):
+                    raise
 
     def purge(self) -> None:
         """Leave no bytes of what was removed from pages. An index that cannot be cleaned is removed."""
