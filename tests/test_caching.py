@@ -9,6 +9,8 @@ from commonplace.caching import ByteCache, cache_within, list_caches, measure_by
 from commonplace.server.auth import Caller, ServerOptions
 from commonplace.server.service import MemoryPool
 
+from .costs import count_calls
+
 MAX_PROCESS_BYTES = 120_000_000  # of all caches together, if all were full
 
 
@@ -67,6 +69,13 @@ def test_bytes_are_those_of_everything_in_a_value() -> None:
     assert measure_bytes(("x" * 1_000, ["y" * 1_000, {"z" * 1_000: {"w" * 1_000}}])) > 4_000
     shared = ["x" * 1_000]
     assert measure_bytes([shared] * 50) < 10_000  # its text counts once
+
+
+def test_a_long_list_is_measured_by_a_part_of_it() -> None:
+    pairs = [(f"{number} {'x' * 1_000}", number) for number in range(3_000)]
+    exact = sum(measure_bytes(pair) for pair in pairs)
+    assert 0.9 * exact < measure_bytes(pairs) < 1.1 * exact
+    assert count_calls(measure_bytes, pairs) < 1_000
 
 
 def test_all_caches_of_a_process_stay_small_while_it_writes_and_searches_long_texts(tmp_path: Path) -> None:
