@@ -268,6 +268,21 @@ def test_half_a_request_is_not_waited_for(tmp_path: Path) -> None:
         assert slow.recv(1000) == b""
 
 
+def test_a_request_that_the_end_cuts_short_leaves_one_line_in_the_log(tmp_path: Path) -> None:
+    head = f"Host: localhost\r\nAuthorization: Bearer {TOKEN}\r\nContent-Type: application/json\r\nContent-Length: 9"
+    head += "\r\nAccept: application/json, text/event-stream\r\nExpect: 100-continue"
+    with server(tmp_path / "home", COMMONPLACE_TOKEN=TOKEN) as one:
+        with closing(socket.create_connection(("127.0.0.1", one.port), 40)) as slow:
+            slow.sendall(f"POST /mcp HTTP/1.1\r\n{head}\r\n\r\n".encode())
+            assert slow.recv(1000).startswith(b"HTTP/1.1 100")  # it waits for the body
+            one.process.send_signal(signal.SIGTERM)
+            one.process.wait(LONG_SECONDS)
+        assert one.process.stderr
+        log = one.process.stderr.read()
+    assert "Cancel 1 running task" in log
+    assert "Traceback" not in log
+
+
 def test_no_token_is_in_any_log(tmp_path: Path) -> None:
     home = tmp_path / "home"
     with server(home, lines=2) as one:

@@ -6,10 +6,11 @@ This is the one place where the surfaces meet; `commonplace serve` and `commonpl
 from __future__ import annotations
 
 import ctypes
+import logging
 import signal
 import socket
 import sys
-from asyncio import TimerHandle, Transport
+from asyncio import CancelledError, TimerHandle, Transport
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -153,9 +154,15 @@ def _serve_in_process(
         ssl_certfile=certificate.file if certificate else None,
         ssl_keyfile=certificate.key_file if certificate else None,
     )
+    logging.getLogger("uvicorn.error").addFilter(_is_worth_logging)
     if options.traces:
         service.stop_tracing = start_tracing()
     _Server(config, service).run(sockets=[listener])
+
+
+def _is_worth_logging(record: logging.LogRecord) -> bool:
+    """Return False for the traceback of a request that the end of the server cut short: a line says how many were."""
+    return not (record.exc_info and isinstance(record.exc_info[1], CancelledError))
 
 
 def _limit_malloc_arenas() -> None:
