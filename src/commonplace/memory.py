@@ -168,7 +168,7 @@ class Memory:
         With `only_approved` it has nothing but what a person wrote or approved: in the web page, in a file, or with
         `commonplace proposals`. With `reads_only` it is for a model that may call only tools which write nothing, and
         the default directive names no others. `session` names the conversation that gets it where many share this
-        handle, so that `recall_for` does not repeat it.
+        handle, so that `recall_for` does not repeat it; what was said in it is left out.
         """
         from .context.assembly import assemble, note_context
 
@@ -180,6 +180,7 @@ class Memory:
             query=query,
             only_approved=only_approved,
             reads_only=reads_only,
+            session=session,
         )
         if self._is_own(session):
             self._reader = Reader(user, channel)

@@ -72,7 +72,7 @@ class CommonplaceSession:
         self.session_id = session_id
         self.session_settings: SessionSettings | None = coerce_session_settings(session_settings or SessionSettings())
         self._home = memory.home
-        self.path = f"{self._home.layout.agent_folder(self._home.agent)}/sessions/{file_name(session_id)}.jsonl"
+        self.path = f"{self._home.layout.sessions_folder(self._home.agent)}/{file_name(session_id)}.jsonl"
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """Return the conversation, or its last items; `session_settings` give the limit if `limit` does not."""

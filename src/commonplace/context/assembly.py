@@ -39,11 +39,13 @@ def assemble(
     query: str | None = None,
     only_approved: bool = False,
     reads_only: bool = False,
+    session: str = "",
 ) -> Context:
     """Return the prompt context for a user and a channel. Same memory and clock, same bytes.
 
     With `only_approved` it has nothing but what a person wrote or approved. With `reads_only` it is for a caller who
-    may not write, and the default directive names no tool that does.
+    may not write, and the default directive names no tool that does. What was said in the conversation `session` itself
+    is left out.
     """
     arguments = {"user": user, "channel": channel, "budget": budget, "query": query, "only_approved": only_approved}
     for name, value in arguments.items():
@@ -51,7 +53,7 @@ def assemble(
             check(ARGUMENTS[name], value, name)
     home.storage.check()
     limit = None if budget is None else max(budget, _LEAST_LIMIT_TOKENS)
-    request = ContextRequest(user, channel, query, only_approved, limit, reads_only)
+    request = ContextRequest(user, channel, query, only_approved, limit, reads_only, session or home.session)
     sections = [*make_sections(home, request)]
     if only_approved:
         sections = keep_approved(home, sections)

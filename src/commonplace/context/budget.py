@@ -44,6 +44,7 @@ class ContextRequest(NamedTuple):
     only_approved: bool = False
     limit: int | None = None
     reads_only: bool = False  # whether the reader may call only tools that write nothing
+    session: str = ""  # the conversation that is going on
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Section:
     intro: str = ""
     floor_tokens: int = 40
     most_tokens: float = float("inf")
-    weight: float = 1.0
+    weight: float = 1.0  # with none, it gets only what no other section needs
     sharing: Sharing = "fair"
     has_own_words: bool = False  # whether the intro says something even where there is no item
     has_recalled_items: bool = False  # whether an item that another section shows is left out
@@ -277,7 +278,7 @@ def _grant(sections: Sequence[Section], budget: float) -> list[float]:
 
 def _share_rest(sections: Sequence[Section], grants: list[float], numbers: list[int], left: float) -> list[float]:
     """Share what is left by weight, until it is used up or nobody wishes more."""
-    hungry = [number for number in numbers if sections[number].wish > grants[number]]
+    hungry = [number for number in numbers if sections[number].weight and sections[number].wish > grants[number]]
     while hungry and left > 1:
         unit = left / sum(sections[number].weight for number in hungry)
         left = 0.0
@@ -294,7 +295,7 @@ def _grow(sections: Sequence[Section], fitted: list[FittedSection], budget: int)
     """Give what cuts left over to sections that have more to say, first to those that are not shown at all."""
 
     def needs_less(number: int) -> tuple[bool, bool]:
-        return fitted[number].is_head_shown, sections[number].grows_last
+        return sections[number].grows_last, fitted[number].is_head_shown
 
     for number in sorted(_by_priority(sections), key=needs_less):
         left = budget - sum(each.cost for each in fitted)

@@ -414,7 +414,7 @@ def _read_day(
         return _find_change(raw, day, home.zone)
 
     entries = [entry for span in spans for entry in _parse_entries(text, span, most, find_change)]
-    return DayItem(path, _name_day(day, home.today()), tuple(entries), earlier) if entries else None
+    return DayItem(path, name_day(day, home.today()), tuple(entries), earlier) if entries else None
 
 
 class _Span(NamedTuple):
@@ -521,7 +521,7 @@ def _is_shown(line: str) -> bool:
     return bool(line.strip()) and not line.startswith(FOOTER_START) and not _DAY_HEADING.fullmatch(line)
 
 
-def _name_day(day: str, today: date) -> str:
+def name_day(day: str, today: date) -> str:
     age = today.toordinal() - date.fromisoformat(day).toordinal() if _is_date(day) else -1
     words = {0: "today", 1: "yesterday"}.get(age, f"{age} days ago" if age > 0 else "")
     return f"{day} ({words})" if words else day

@@ -28,6 +28,7 @@ from .budget import ContextRequest, Lines, Section, choose_approved, whole_page
 from .days import list_days
 from .items import CHARACTERS_PER_TOKEN, SEPARATOR_TOKENS, Cut, IsApproved, Part, PlainItem, Source, Span
 from .map_names import FEW_WORDS_CHARACTERS, MAX_LINE_CHARACTERS, Group, Named, NameList
+from .sessions import list_sessions
 
 TITLE = "Memory Map"
 _INTRO = "What else you can look up:"
@@ -54,6 +55,7 @@ class MapItem(PlainItem):
 
     groups: tuple[Group, ...]
     days: tuple[tuple[str, str], ...] = ()  # all that have a page, newest first, each with that page
+    sessions: tuple[str, ...] = ()  # the pages of all conversations
     notes_tokens: float = 0.0  # that the names of notes ask for
     rank: tuple[int, str] = (0, "")
 
@@ -91,7 +93,12 @@ class MapItem(PlainItem):
     def leave_out_shown(self, lines: Lines) -> MapItem:
         groups = (group.leave_out_shown(lines) for group in self.groups)
         days = () if all(path in lines for _, path in self.days) else self.days
-        return replace(self, groups=tuple(group for group in groups if group.size), days=days)
+        sessions = () if all(path in lines for path in self.sessions) else self.sessions
+        return replace(self, groups=tuple(group for group in groups if group.size), days=days, sessions=sessions)
+
+    @property
+    def says_nothing(self) -> bool:
+        return not self.groups and len(self.days) < 2 and not self.sessions
 
     def fit(self, room: float) -> Part | None:
         available = room - SEPARATOR_TOKENS + _ROUNDING_TOKENS
@@ -137,7 +144,7 @@ class MapItem(PlainItem):
             lines, group_sources = _render_group(group, words, first, more)
             sources += group_sources
             parts.append(f"### {group.label}\n" + "\n".join(lines))
-        return self._make_part("\n\n".join([*parts, *self._describe_days(is_brief=False)]), self.groups, sources)
+        return self._make_part("\n\n".join([*parts, *self._describe_times(is_brief=False)]), self.groups, sources)
 
     def _render_names(self, most: int) -> Part:
         """Return the map in one line for each kind, by names alone: so many, those of the first kinds first."""
@@ -149,7 +156,7 @@ class MapItem(PlainItem):
             if trimmed.collect() or not group.has_notes:
                 groups.append(trimmed)
         return self._make_part(
-            "\n".join([*(f"- {group}" for group in groups), *self._describe_days(is_brief=True)]), groups
+            "\n".join([*(f"- {group}" for group in groups), *self._describe_times(is_brief=True)]), groups
         )
 
     def _make_part(self, text: str, groups: Sequence[Group], sources: Sequence[Source] = ()) -> Part:
@@ -159,13 +166,16 @@ class MapItem(PlainItem):
         paths = {source.path for source in sources}
         return Part(text, "", tuple(sources), cut, tuple(name for name in dict.fromkeys(names) if name not in paths))
 
-    def _describe_days(self, *, is_brief: bool) -> list[str]:
-        """Return a line on all days there are, which are more than the context shows."""
+    def _describe_times(self, *, is_brief: bool) -> list[str]:
+        """Return a line on all days and conversations there are, which are more than the context shows."""
+        count = len(self.sessions)
         if len(self.days) < 2:
-            return []
+            return [f"- Sessions: {count}" if is_brief else f"Sessions: {count}."] if count else []
         first = self.days[-1][0]
-        whole = f"There are {len(self.days)} days, from {first} to {self.days[0][0]}."
-        return [f"- Days: {len(self.days)} since {first}" if is_brief else whole]
+        if is_brief:
+            return [f"- Days: {len(self.days)} since {first}{f'; sessions: {count}' if count else ''}"]
+        more = f", and {count} session{'' if count == 1 else 's'}" if count else ""
+        return [f"There are {len(self.days)} days, from {first} to {self.days[0][0]}{more}."]
 
 
 def _bisect(most: int, fits: Callable[[int], bool], least: int = 0) -> int:
@@ -211,11 +221,10 @@ def memory_map(home: Home, request: ContextRequest) -> Section | None:
         reader.read_pages(),
     ]
     filled = tuple(group for group in groups if group.size)
-    days = reader.list_days()
-    if not filled and len(days) < 2:
-        return None
     notes_tokens = _NOTES_TOKENS + max(0, room - _SMALL_BUDGET_TOKENS) * _NOTES_SHARE
-    item = MapItem(filled, days, notes_tokens)
+    item = MapItem(filled, reader.list_days(), tuple(list_sessions(home, request)), notes_tokens)
+    if item.says_nothing:
+        return None
     return MapSection(TITLE, 50, (item,), _INTRO, floor_tokens=45, weight=3, is_map=True)
 
 
@@ -225,7 +234,7 @@ class MapSection(Section):
 
     def leave_out_shown(self, lines: Lines) -> Section:
         items = [item.leave_out_shown(lines) for item in self.items if isinstance(item, MapItem)]
-        return replace(self, items=[item for item in items if item.groups or len(item.days) > 1])
+        return replace(self, items=[item for item in items if not item.says_nothing])
 
     def _fit_items(self, room: float) -> tuple[list[Part], list[Cut]]:
         parts = [part for item in self.items if (part := item.fit(room))]

@@ -33,6 +33,7 @@ from .items import CALLER, CHARACTERS_PER_TOKEN, NOT_APPROVED, Cut, RulesItem, S
 from .memory_map import list_working_notes, memory_map
 from .newer import Topics
 from .replaced import describe_version, leave_out_replaced_lines, leave_out_superseded, wants_replaced
+from .sessions import recent_sessions
 from .skills import skills, waiting_line
 
 # Said in every context, whatever the directives of a memory say.
@@ -312,6 +313,7 @@ ORDER = (
     curated_memory,
     working_notes,
     recent_days,
+    recent_sessions,
     memory_map,
     recalled_memory,
 )

@@ -190,7 +190,7 @@ def _make_session(home: Home, item: SessionItem) -> File:
     moments = [moment for turn in item.turns if (moment := parse_timestamp(turn.at))]
     modified = _nanoseconds(max(moments, default=parse_timestamp(item.at) or home.clock()))
     day = f"-{item.at[:10]}" if item.at else ""
-    path = f"{home.layout.agent_folder(item.agent)}/sessions/{item.source}{day}-{file_name(item.name)}.jsonl"
+    path = f"{home.layout.sessions_folder(item.agent)}/{item.source}{day}-{file_name(item.name)}.jsonl"
     # A hook stores sessions of Claude Code under their own ids.
     key = (item.original_id or item.name) if item.source == CLAUDE_CODE else ""
     return File(item.id, "session", path, data, modified, key=key, warning=warning)

@@ -148,6 +148,10 @@ class Layout:
     def agent_folder(self, agent: str) -> str:
         return f"{self.agents}/{self.agent_name(agent)}"
 
+    def sessions_folder(self, agent: str) -> str:
+        """Return the folder of an agent's transcripts."""
+        return f"{self.agent_folder(agent)}/sessions"
+
     def agent_file(self, agent: str) -> str:
         return f"{self.agent_folder(agent)}/agent.yaml"
 

@@ -107,7 +107,7 @@ def _start_session(event: dict[str, Any], client: str, budget: int) -> None:
     from ...index.base import limit_catch_up
 
     with limit_catch_up(_CATCH_UP_SECONDS):
-        text = _give_context(home, conversation, budget)
+        text = _give_context(home, conversation, budget, event)
     _print(text, client, "session-start")
 
 
@@ -139,7 +139,7 @@ def _recall_here(
     from ...index.base import limit_catch_up
 
     with limit_catch_up(_PROMPT_CATCH_UP_SECONDS):
-        texts = [_give_context(home, conversation, DEFAULT_BUDGET_TOKENS)] if conversation.needs_context else []
+        texts = [_give_context(home, conversation, DEFAULT_BUDGET_TOKENS, event)] if conversation.needs_context else []
         recall = recall_for(home, prompt, budget, conversation, session=_session_name(event))
     return {"text": "\n".join(filter(None, [*texts, recall.text])), "warnings": recall.receipt["warnings"]}
 
@@ -164,10 +164,10 @@ def _store_session(home: Home, event: dict[str, Any], client: str) -> None:
         index_sessions(home, only_if_new=True)
 
 
-def _give_context(home: Home, conversation: Conversation, budget: int) -> str:
+def _give_context(home: Home, conversation: Conversation, budget: int, event: dict[str, Any]) -> str:
     from ...context.assembly import assemble, note_context
 
-    context = assemble(home, budget=budget)
+    context = assemble(home, budget=budget, session=_session_name(event))
     note_context(home, context)
     for warning in context.receipt["warnings"]:
         warn(warning)

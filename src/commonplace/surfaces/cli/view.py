@@ -198,7 +198,7 @@ def _describe_version(text: str, place: dict[str, Any]) -> str:
 
 def _session_hint(home: Home) -> str:
     """Point out sessions that search does not cover."""
-    folder = f"{home.layout.agent_folder(home.agent)}/sessions"
+    folder = home.layout.sessions_folder(home.agent)
     if home.search_settings.index_sessions or not home.storage.pages.list(folder, ".jsonl"):
         return ""
     return " Sessions are not searched: set memorySearch.indexSessions to true in commonplace.yaml."

@@ -192,7 +192,7 @@ def _list_skills(home: Home) -> list[Row]:
 
 def _list_sessions(home: Home) -> list[Row]:
     """Return the sessions, newest first: by their last turn, or by their file if a turn has no time."""
-    folder = f"{home.layout.agent_folder(home.agent)}/sessions"
+    folder = home.layout.sessions_folder(home.agent)
     times = {path: modified_timestamp(home, path) or "" for path in _list(home, folder, ".jsonl")}
     newest = sorted(times, key=times.__getitem__, reverse=True)
     rows: list[Row] = [{"id": _session_id(path), "path": path, "at": times[path]} for path in newest]

@@ -96,7 +96,7 @@ def _timestamp(turn: dict[str, Any]) -> str:
 
 def _find_page(home: Home, name: str, client: str, lines: list[str]) -> str:
     """Return the page of a session: its own, one that an import made of it, or a new one."""
-    folder = f"{home.layout.agent_folder(home.agent)}/sessions"
+    folder = home.layout.sessions_folder(home.agent)
     own = f"{folder}/{file_name(name)}.jsonl"
     pages = home.storage.pages.list(folder, ".jsonl")
     imported = () if own in pages or not client else (path for path in pages if path.startswith(f"{folder}/{client}-"))
