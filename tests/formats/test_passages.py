@@ -20,6 +20,7 @@ from commonplace.formats.passages import (
 )
 from commonplace.model import Record, Skill
 
+from ..costs import count_calls
 from ..texts import texts
 
 
@@ -55,6 +56,38 @@ def test_a_record_is_found_on_the_lines_of_its_value() -> None:
     assert passage.text == "vim\nreally"
     assert page.split("\n")[passage.start - 1] == "vim"
     assert "editor" in passage.hint
+
+
+_LINES = ["", "text", "- an item says so", "# 2026-03-14", "## 09:00", "## Topic", "### key", "#### deep", "```", "~~~"]
+_LINES += [
+    "<!-- agentool-memory: at=2026-03-14T09:26:53Z tags=a -->",
+    "<!-- agentool-memory: at=x -->\r",
+    "<!-- note -->",
+]
+
+
+@given(st.lists(st.sampled_from(_LINES), max_size=40).flatmap(st.permutations))
+def test_a_page_that_is_split_piece_by_piece_has_the_same_passages(lines: list[str]) -> None:
+    page = "\n".join(lines)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(passages, "_HEADINGS_PER_PIECE", 1)
+        in_pieces = split_page(page, "notes"), passages.list_titles(page)
+        patch.setattr(passages, "_HEADINGS_PER_PIECE", 1_000_000)
+        assert in_pieces == (split_page(page, "notes"), passages.list_titles(page))
+
+
+def test_an_entry_costs_the_same_on_a_long_page() -> None:
+    page = "# 2026-03-14\n\n" + "".join(f"## 09:{n % 60:02}\n\nThe {n}. entry of the day.\n\n" for n in range(400))
+    split_page(page)
+    longer = page + "## 10:00\n\nOne more.\n"
+    assert count_calls(split_page, longer) < 8 * 400  # to put each passage on its lines
+    assert split_page(longer)[-1].text == "## 10:00\n\nOne more."
+
+
+def test_a_heading_after_a_block_in_a_fence_is_a_heading() -> None:
+    footer = "<!-- agentool-memory: at=2026-03-14T09:26:53Z -->"
+    page = f"```\n### key\n```\n\nvim\n\n{footer}\n\n# Title\n\ntext\n\n## Topic\n\nmore\n"
+    assert [passage.lead for passage in split_page(page)][-2:] == ["Title", "Title Topic"]
 
 
 @pytest.mark.parametrize("rule", ["---", "***", " - - -", "____________"])

@@ -113,6 +113,8 @@ _FOOTER = lazy_pattern(rf"{FOOTER_START} at=(\S*)(?: tags=(.*?))? -->\s*")
 
 def parse(text: str) -> list[Block]:
     """Return all blocks of a page, in order."""
+    if "#" * BLOCK_LEVEL not in text:
+        return []
     page_blocks: list[Block] = []
     lines = LineCounter(text)
     for heading, footer, stop in _spans(find_marks(text), len(text)):

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from itertools import chain, pairwise
 from operator import itemgetter
+from typing import NamedTuple
 
 from ..caching import cache_within
 from ..errors import CommonplaceError
@@ -46,38 +47,82 @@ MAX_PASSAGES = 20_000  # per page; four megabytes of prose have about 4,000
 _MAX_LINE_CHARS = 8_000  # of one line within a passage, or of a neighbouring turn
 MAX_TURN_CHARS = 1_000_000  # of one turn; the rest is not searched
 _DEEPEST_LEVEL = 6  # of headings
+_HEADINGS_PER_PIECE = 8  # of a page
+_FOOTER_ABOVE_HEADING = lazy_pattern(
+    rf"^{FOOTER_START}[^\n]*-->[^\S\n]*\n(?:[^\S\n]*\n)*(?=#{{1,6}}[ \t])", re.MULTILINE
+)
+_TOP_HEADING = lazy_pattern(r"^##?[ \t]", re.MULTILINE)
 _MAX_HINT_CHARS = 2_000  # a hint is repeated in every passage, so a long title would be costly
 
 
-class HeadingStack:
+class Headings(NamedTuple):
     """The headings above a line, outermost first, with the level and the title of each.
 
     An entry of a day is below the heading of the day alone: a heading in another entry says nothing of it.
     """
 
-    def __init__(self) -> None:
-        self.above: list[tuple[int, str]] = []
-        self._day: list[tuple[int, str]] | None = None  # of a daily page, its heading; else empty
+    above: tuple[tuple[int, str], ...] = ()
+    day: tuple[tuple[int, str], ...] | None = None  # of a daily page, its heading; else empty
 
-    def push(self, level: int, title: str) -> None:
-        """Go on below a heading."""
-        if self._day is None:
-            self._day = [(level, title)] if level == DAY_LEVEL and is_day_or_time(title) else []
-        outer = self.above
-        if self._day and level == ENTRY_LEVEL and is_day_or_time(title):
-            outer = self._day
-        self.above = [*(each for each in outer if each[0] < level), (level, title)]
+    def push(self, level: int, title: str) -> Headings:
+        """Return those below the next heading."""
+        day = self.day
+        if day is None:
+            day = ((level, title),) if level == DAY_LEVEL and is_day_or_time(title) else ()
+        outer = day if day and level == ENTRY_LEVEL and is_day_or_time(title) else self.above
+        return Headings((*[each for each in outer if each[0] < level], (level, title)), day)
+
+
+_NO_HEADINGS = Headings()
 
 
 def split_page(text: str, name: str = "", *, by_item: bool = True) -> list[Passage]:
     """Return the passages of a handwritten, daily or summary page called `name`; with `by_item`, a list of facts has
     one for each of its items."""
-    lines = text.split("\n")
     passages: list[Passage] = []
-    headings = HeadingStack()
+    headings = _NO_HEADINGS
     head = frontmatter.split(text)[0]
     page_tags = read_page_tags(head)
-    line = head.count("\n") + 1
+    first = head.count("\n") + 1
+    for line, piece in _cut_page(text, len(head)):
+        parts, headings = _split_piece(piece, headings, first, name, page_tags, by_item)
+        passages += [_move(part, line - 1) for part in parts] if line > 1 else parts
+        first = 1
+        if len(passages) > MAX_PASSAGES:
+            break  # one more than the limit, so that the caller notices
+    return passages
+
+
+def _cut_page(text: str, head: int) -> Iterator[tuple[int, str]]:
+    """Yield a page in pieces that mean the same alone, each with its first line: whoever adds to a page leaves most of
+    them as they are. `head`: the length of the front matter.
+
+    After a footer, no fence is open and no block goes on. On a page without any, a heading of the first two levels ends
+    every block, and opens nothing that another line could close if there is no fence at all.
+    """
+    starts: list[int] = []
+    if FOOTER_START in text:
+        starts = [match.end() for match in _FOOTER_ABOVE_HEADING.finditer(text, head)]
+    elif "```" not in text and "~~~" not in text:
+        starts = [match.start() for match in _TOP_HEADING.finditer(text, head)]
+    line = 1
+    for start, end in pairwise(sorted({0, *starts[::_HEADINGS_PER_PIECE], len(text)})):
+        yield line, text[start:end]
+        line += text.count("\n", start, end)
+
+
+@cache_within(4_000_000)
+def _split_piece(
+    text: str,
+    headings: Headings,
+    line: int,
+    name: str,
+    page_tags: tuple[str, ...],
+    by_item: bool,  # noqa: FBT001  cached by position
+) -> tuple[tuple[Passage, ...], Headings]:
+    """Return the passages of a piece of a page from a line on, and the headings that the next piece is below."""
+    lines = text.split("\n")
+    passages: list[Passage] = []
     end = len(lines) + 1
     for first, after, landmark in chain(_landmarks(text), [(end, end, None)]):
         if first > line:
@@ -89,11 +134,11 @@ def split_page(text: str, name: str = "", *, by_item: bool = True) -> list[Passa
             notes = _split_block(lines, landmark, name, by_item=by_item)
             passages += [part._replace(tags=_join_tags(part, page_tags)) for part in notes]
         elif landmark:
-            headings.push(landmark.level, landmark.title)
+            headings = headings.push(landmark.level, landmark.title)
         line = after
         if len(passages) > MAX_PASSAGES:
-            break  # one more than the limit, so that the caller notices
-    return passages
+            break
+    return tuple(passages), headings
 
 
 def _move(part: Passage, lines: int) -> Passage:
@@ -105,7 +150,7 @@ def _continues_line(lines: list[str], line: int) -> bool:
     return line <= len(lines) and is_annotation_line(lines[line - 1]) and not _is_about_page(lines, line)
 
 
-@cache_within(4_000_000)
+@cache_within(2_000_000)
 def _split_section(
     text: str,
     continues: bool,  # noqa: FBT001  cached by position
@@ -159,19 +204,33 @@ def choose_titles(headings: Sequence[PlacedTitles], line: int) -> tuple[str, ...
     return headings[at - 1][1] if at else ()
 
 
-@cache_within(1_000_000)  # a hit or a write asks for a line or two
 def list_titles(text: str) -> tuple[PlacedTitles, ...]:
     """Return the lines from which on other headings are above, with these. On a daily page there are few."""
+    placed: list[PlacedTitles] = []
+    headings = _NO_HEADINGS
+    for line, piece in _cut_page(text, len(frontmatter.split(text)[0])):
+        titles, headings = _list_titles_of_piece(piece, headings)
+        placed += [(first + line - 1, each) for first, each in titles]
+    return tuple(placed)
+
+
+@cache_within(1_000_000)  # a hit or a write asks for a line or two
+def _list_titles_of_piece(text: str, headings: Headings) -> tuple[tuple[PlacedTitles, ...], Headings]:
     count = LineCounter(text)
-    stack = HeadingStack()
-    headings: list[PlacedTitles] = []
+    placed: list[PlacedTitles] = []
+    above = _list_topics(headings)
     for mark in find_marks(text):
         if mark.kind == "heading" and not mark.fenced:
-            stack.push(mark.level, mark.title)
-            titles = tuple(title for _, title in stack.above if not is_day_or_time(title))
-            if titles != (headings[-1][1] if headings else ()):
-                headings.append((count.line(mark.start), titles))
-    return tuple(headings)
+            headings = headings.push(mark.level, mark.title)
+            titles = _list_topics(headings)
+            if titles != above:
+                placed.append((count.line(mark.start), titles))
+            above = titles
+    return tuple(placed), headings
+
+
+def _list_topics(headings: Headings) -> tuple[str, ...]:
+    return tuple([title for _, title in headings.above if not is_day_or_time(title)])
 
 
 def embedding_text(lead: str, text: str) -> str:
@@ -195,13 +254,11 @@ def _landmarks(text: str) -> Iterator[tuple[int, int, Block | Mark]]:
     block = next(pending, None)
     end = -1
     for mark in find_marks(text):
-        if mark.start < end or mark.fenced or not mark.level:
-            continue
-        if block and mark.start >= block.start:
+        if block and mark.start == block.start:
             end = block.end
             yield block.first_line, count.line(end), block
             block = next(pending, None)
-        else:
+        elif mark.start >= end and mark.level and not mark.fenced:
             line = count.line(mark.start)
             yield line, line, mark
 
