@@ -24,6 +24,9 @@ APART = [
     # Of what is used there may be several, and something else may be best for another purpose.
     ("Our client Acme uses Slack.", "Our client Acme uses Jira."),
     ("My favorite cafe is Bean for takeaway.", "My favorite cafe to sit down is Nord."),
+    # Nothing is said of it, but that somebody wants to know.
+    ("Ann leads billing.", "Ask Tom who leads billing."),
+    ("Kim wohnt in Köln.", "Tom fragt, wo Kim jetzt wohnt."),
     # Another detail of it.
     ("Max: shoe size 29", "Max: allergic to penicillin"),
     ("API: runs on port 8080", "API: rate limit 100 per minute"),

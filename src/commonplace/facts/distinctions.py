@@ -71,6 +71,7 @@ _NARROWING = word_set("distinctions", "NARROWING")
 _CASES = word_set("distinctions", "CASES")
 _NUMBER = lazy_pattern(r"\d+")
 _DENIAL = phrase_pattern("distinctions", "DENIAL")
+_EMBEDDED_QUESTION = word_set("distinctions", "EMBEDDED_QUESTION")
 _HAPPENING = frozenset(
     map(
         stem,
@@ -123,7 +124,7 @@ def are_told_apart(older: Statement, newer: Statement, *, has_one_subject: bool 
         return False
     if _is_exception(older, newer) or _says_it_stays(older, newer) or _denies_something_else(older, newer):
         return True
-    if _is_on_another_day(older, newer) or _is_of_another_state(older, newer):
+    if _is_on_another_day(older, newer) or _is_of_another_state(older, newer) or _only_asks(older, newer):
         return True
     if _narrows(older, newer) or _have_other_names(older, newer) or _moves_something_else(older, newer):
         return True
@@ -152,6 +153,14 @@ def _have_other_titles(older: Statement, newer: Statement) -> bool:
     """Return whether a name has another title in each: `Herr Weber`, `Frau Weber`."""
     titles = [{name: title for title, name in pairwise(each.words) if title in TITLES} for each in (older, newer)]
     return any(titles[1].get(name, title) != title for name, title in titles[0].items())
+
+
+def _only_asks(older: Statement, newer: Statement) -> bool:
+    """Return whether the newer statement repeats the older one as a question: `ask Tom who leads billing`; not `the one
+    who leads billing is Tom`."""
+    at = next((at for at, word in enumerate(newer.words) if at and word in _EMBEDDED_QUESTION), 0)
+    asked = set(content_stems(newer.words[at:]))
+    return at > 0 and bool(asked) and asked <= set(older.stems)
 
 
 def _tells_role_alone(older: Statement, newer: Statement) -> bool:
