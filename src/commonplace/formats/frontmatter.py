@@ -65,7 +65,7 @@ def _edit_yaml(inner: str, changes: Mapping[str, Any]) -> str:
     nested = any(isinstance(value, dict) for value in changes.values())
     if nested or _parse_plain(inner) is None or (inner and not inner.endswith("\n")):
         for name, value in changes.items():
-            inner = _set_field(inner, [name], value)
+            inner = set_field(inner, [name], value)
         return inner
     lines = {line.partition(":")[0]: line for line in inner.split("\n")[:-1]}
     for name, value in changes.items():
@@ -180,20 +180,29 @@ def _compose(inner: str) -> Node:
     raise NotAMapping("the front matter is not a mapping of names to values (line 2)", line=2)
 
 
-def _set_field(inner: str, path: list[str], value: Any) -> str:
-    """Return the YAML with one field changed. A mapping as value changes only the fields it names."""
+def set_field(inner: str, path: Sequence[str], value: Any) -> str:
+    """Return YAML with the field at a path changed, added or (None) removed; the rest keeps its bytes.
+
+    A mapping as value changes only the fields it names. BrokenFrontMatter or YamlProblem if that cannot be done.
+    """
     field = _find_field(inner, path)
     if isinstance(value, dict) and field and field[1].id == "mapping":
         for name, nested in value.items():
-            inner = _set_field(inner, [*path, name], nested)
+            inner = set_field(inner, [*path, name], nested)
         return inner
     if field is None:
         return inner if value is None else _insert_field(inner, path, value)
     if value is None:  # a field written twice by hand is removed twice, or the first would reappear
-        return _set_field(_cut_field(inner, field[0].start_mark.index, _end(inner, field[1])), path, None)
+        return set_field(_cut_field(inner, path, *field), path, None)
     if as_text(field[1]) == value:
         return inner
     return _replace_value(inner, *field, value)
+
+
+def _find_mapping(inner: str, path: Sequence[str]) -> Node:
+    """Return the node that a field is in: the root, or the value of another field; None if there is nothing yet."""
+    field = _find_field(inner, path[:-1])
+    return field[1] if field else _compose(inner)
 
 
 def _find_field(inner: str, path: Sequence[str]) -> tuple[Node, Node] | None:
@@ -238,9 +247,11 @@ def _replace_value(inner: str, name: Node, node: Node, value: Any) -> str:
     return inner[:start] + gap + _render_inline(value) + inner[end:]
 
 
-def _cut_field(inner: str, start: int, end: int) -> str:
+def _cut_field(inner: str, path: Sequence[str], name: Node, value: Node) -> str:
     """Return the YAML without a field: without its lines, or without its place between two commas."""
-    if inner.lstrip().startswith("{"):
+    start = name.start_mark.index
+    end = _end(inner, value)
+    if _find_mapping(inner, path).flow_style:
         before = inner[:start]
         after = inner[end:]
         comma = re.match(r"\s*,\s*", after)
@@ -256,21 +267,35 @@ def _detect_newline(text: str) -> str:
 
 def _insert_field(inner: str, path: Sequence[str], value: Any) -> str:
     """Return the YAML with a new field at the end of the mapping it belongs to."""
-    parent = _find_field(inner, path[:-1])[1] if path[:-1] else _compose(inner)  # type: ignore[index]
-    if parent is not None and parent.flow_style:
-        at = parent.end_mark.index - 1
-        before = inner[:at].rstrip()
-        comma = " " if before.endswith(",") else ", " if parent.value else ""
-        return f"{before}{comma}{render_scalar(path[-1])}: {_render_inline(value)}{inner[at:]}"
+    *above, name = path
+    parent = _find_field(inner, above)
+    if above and parent is None:
+        return _insert_field(inner, above, {name: value})
+    node = parent[1] if parent else _compose(inner)
     newline = _detect_newline(inner)
-    if len(path) == 1 or parent is None:
-        if inner and not inner.endswith("\n"):
-            inner += newline
-        return inner + "".join(line + newline for line in _render_lines(path[-1], value))
-    at = inner.find("\n", _end(inner, parent))
-    at = len(inner) if at < 0 else at + 1
-    indent = " " * parent.start_mark.column
-    return inner[:at] + "".join(indent + line + newline for line in _render_lines(path[-1], value)) + inner[at:]
+    if inner and not inner.endswith("\n"):
+        inner += newline
+    if node is None:
+        return inner + _render_block(name, value, "", newline)
+    if parent and not node.value:  # nothing, or `{}`
+        inner = inner[: node.start_mark.index].rstrip(" ") + inner[node.end_mark.index :]
+        at = inner.index("\n", parent[0].end_mark.index) + 1
+        indent = " " * (parent[0].start_mark.column + 2)
+    elif node.id != "mapping":
+        raise BrokenFrontMatter(_TOO_COMPLEX)
+    elif node.flow_style:
+        at = node.end_mark.index - 1
+        before = inner[:at].rstrip()
+        comma = " " if before.endswith(",") else ", " if node.value else ""
+        return f"{before}{comma}{render_scalar(name)}: {_render_inline(value)}{inner[at:]}"
+    else:
+        at = inner.index("\n", _end(inner, node)) + 1 if parent else len(inner)
+        indent = " " * node.start_mark.column if parent else ""
+    return inner[:at] + _render_block(name, value, indent, newline) + inner[at:]
+
+
+def _render_block(name: str, value: Any, indent: str, newline: str) -> str:
+    return "".join(indent + line + newline for line in _render_lines(name, value))
 
 
 def _render_lines(name: str, value: Any) -> Iterator[str]:
@@ -286,8 +311,8 @@ def _render_inline(value: Any) -> str:
     if isinstance(value, dict):
         return "{" + ", ".join(f"{render_scalar(name)}: {_render_inline(item)}" for name, item in value.items()) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(render_scalar(item) for item in value) + "]"
-    return render_scalar(value)
+        return "[" + ", ".join(map(_render_inline, value)) + "]"
+    return render_scalar(value) if isinstance(value, str) else json.dumps(value)
 
 
 def render_scalar(text: str) -> str:

@@ -21,8 +21,9 @@ ON = "memorySearch:\n  indexSessions: true\n"
         ("", ON),
         ("timezone: Europe/Berlin\n", f"timezone: Europe/Berlin\n{ON}"),
         ("timezone: UTC  # as ever", f"timezone: UTC  # as ever\n{ON}"),
-        ("memorySearch:\n    # mine\n    maxResults: 5\n", "memorySearch:\n    indexSessions: true\n    # mine\n    maxResults: 5\n"),
+        ("memorySearch:\n    # mine\n    maxResults: 5\n", "memorySearch:\n    # mine\n    maxResults: 5\n    indexSessions: true\n"),
         ("memorySearch: {}\n", ON),
+        ("memorySearch: {maxResults: 5} # mine\n", "memorySearch: {maxResults: 5, indexSessions: true} # mine\n"),
     ],
 )  # fmt: skip
 def test_the_setting_is_added_and_every_other_byte_stays(home: Path, before: str | None, after: str) -> None:
@@ -47,9 +48,9 @@ def test_what_a_person_decided_stays(home: Path, text: str) -> None:
 
 def test_settings_that_cannot_be_edited_are_left_alone_with_advice(home: Path) -> None:
     home.mkdir(exist_ok=True)
-    (home / "commonplace.yaml").write_text("memorySearch: {maxResults: 5}\n")
+    (home / "commonplace.yaml").write_text("timezone: UTC\n...\n")
     assert "set memorySearch.indexSessions to true" in index_sessions(Home(str(home)))
-    assert (home / "commonplace.yaml").read_text() == "memorySearch: {maxResults: 5}\n"
+    assert (home / "commonplace.yaml").read_text() == "timezone: UTC\n...\n"
 
 
 def test_an_installation_with_hooks_turns_it_on(desk: Desk) -> None:  # noqa: F811

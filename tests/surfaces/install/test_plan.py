@@ -437,15 +437,14 @@ def test_a_file_that_cannot_be_understood_is_refused_and_untouched(
         ("codex", 'mcp_servers = {other = {command = "x"}}\n'),
         ("codex", 'mcp_servers.commonplace.command = "mine"\n'),
         ("codex", 'note = """\n[mcp_servers.commonplace]\n"""\n[mcp_servers.commonplace.env]\nA = "1"\n'),
-        ("goose", "extensions: {developer: {type: builtin}}\n"),
         ("goose", "base: &x\n  a: 1\nextensions: *x\n"),
     ],
 )
-def test_a_form_that_cannot_be_edited_by_the_line_is_left_to_people(desk: Desk, name: str, text: str) -> None:
+def test_a_form_that_cannot_be_edited_is_left_to_people(desk: Desk, name: str, text: str) -> None:
     path = Path(config_file(CLIENTS[name], "user", Where("linux", str(desk.user), {})))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
-    with pytest.raises(Refused, match=r"by hand|on its own line") as caught:
+    with pytest.raises(Refused, match="by hand") as caught:
         desk.run(name)
     assert str(caught.value).startswith(f"{path}: ")
     assert str(caught.value).endswith("; it was not changed")

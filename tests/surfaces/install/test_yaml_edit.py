@@ -23,7 +23,12 @@ def test_yaml_has_the_entry_and_all_else_as_before(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["a: 1\nextensions:\n    # mine\n    x:\n        b: 1\n\nc: 2\n", "extensions:\n  x: {}\n"]
+    "text",
+    [
+        "a: 1\nextensions:\n    # mine\n    x:\n        b: 1\n\nc: 2\n",
+        "extensions:\n  x: {}\n",
+        "extensions: {x: {a: 1}} # mine\nc: 2\n",
+    ],
 )
 def test_yaml_comes_back_to_the_byte_when_the_entry_is_taken_out(text: str) -> None:
     path = ("extensions", "commonplace")

@@ -39,6 +39,15 @@ def value_at(document: Any, path: Iterable[str]) -> Any:
     return document
 
 
+def with_value(document: dict[str, Any], path: Sequence[str], value: Any) -> dict[str, Any]:
+    """Return a document with another value at a path of keys; None removes it, and the mappings that become empty."""
+    key, *rest = path
+    inner = document.get(key)
+    each = with_value(inner if isinstance(inner, dict) else {}, rest, value) if rest else value
+    others = {name: other for name, other in document.items() if name != key}
+    return others if each is None or (value is None and not each) else {**others, key: each}
+
+
 def has_values(parse: Callable[[str], Any], text: str, expected: dict[str, Any]) -> bool:
     """Return whether a text parses as these values; null and empty mappings make no difference."""
     try:

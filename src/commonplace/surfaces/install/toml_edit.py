@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from .clients import KeyPath
-from .files import CannotEdit, Unreadable, has_values, value_at
+from .files import CannotEdit, Unreadable, has_values, value_at, with_value
 
 _HEADER = re.compile(r"[ \t]*\[\[?[^\[\]]")
 _LINE = re.compile(r"\(at line (\d+),")
@@ -49,7 +49,7 @@ def put(text: str, path: KeyPath, value: dict[str, Any]) -> str:
     else:
         rest = _drop_keys(lines[start + 1 :], value)
         edited = "".join([*lines[: start + 1], *ours, *rest])
-    expected = _with_table(document, path, {**(current or {}), **value})
+    expected = with_value(document, path, {**(current or {}), **value})
     return _check(edited, expected, path, ours)
 
 
@@ -70,7 +70,7 @@ def take(text: str, path: KeyPath) -> str:
         if start and not lines[start - 1].strip():  # the blank line before it
             start -= 1
         del lines[start:end]
-    return _check("".join(lines), _with_table(document, path, None), path, [])
+    return _check("".join(lines), with_value(document, path, None), path, [])
 
 
 def _end_before_comments(lines: list[str], start: int, end: int) -> int:
@@ -108,15 +108,6 @@ def _drop_keys(lines: list[str], keys: dict[str, Any]) -> list[str]:
             out.append(lines[0])
         lines = lines[length:]
     return [*out, *lines]
-
-
-def _with_table(document: dict[str, Any], path: KeyPath, value: dict[str, Any] | None) -> dict[str, Any]:
-    """Return the document with a table at a path, or without it."""
-    key, *rest = path
-    inner = document.get(key)
-    table = _with_table(inner if isinstance(inner, dict) else {}, tuple(rest), value) if rest else value
-    others = {name: each for name, each in document.items() if name != key}
-    return others if table is None or (value is None and not table) else {**others, key: table}
 
 
 def _check(edited: str, expected: dict[str, Any], path: KeyPath, ours: list[str]) -> str:
