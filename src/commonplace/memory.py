@@ -6,6 +6,7 @@ import os
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .home import Home, utc_now
@@ -251,23 +252,18 @@ class Memory:
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle as an address: a copy, or another process, opens the same memory again."""
         home = self.home
-        trust = (home.is_found, home.trust.is_shared)
-        return _open, (home.address, home.agent, home.clock, home.session, *trust, self.toolsets)
+        reopen = partial(
+            Memory,
+            clock=home.clock,
+            session=home.session,
+            is_found=home.is_found,
+            is_shared=home.trust.is_shared,
+            toolsets=self.toolsets,
+        )
+        return reopen, (home.address, home.agent)
 
     def __enter__(self) -> Memory:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _open(
-    home: str,
-    agent: str,
-    clock: Clock,
-    session: str,
-    is_found: bool,  # noqa: FBT001
-    is_shared: bool,  # noqa: FBT001
-    toolsets: Sequence[str] | None,
-) -> Memory:
-    return Memory(home, agent, clock=clock, session=session, is_found=is_found, is_shared=is_shared, toolsets=toolsets)

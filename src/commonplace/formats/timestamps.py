@@ -5,9 +5,7 @@ Other programs write dates in other ways; `parse_day` reads the common ones.
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, date, datetime
-from functools import cache
 
 from ..patterns import lazy_pattern
 
@@ -17,10 +15,10 @@ _MONTH_NAMES = """
 """
 MONTHS = {name: number for number, names in enumerate(_MONTH_NAMES.split(","), start=1) for name in names.split()}
 _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
-_YEAR_FIRST = r"(?<![0-9])([0-9]{4})[-/.年년]\s?([0-9]{1,2})[-/.月월]\s?([0-9]{1,2})(?![0-9])"
-_DAY_FIRST = rf"(?ai)(?<!\d)(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH})\.?,? (\d{{4}})"
-_MONTH_FIRST = rf"(?ai)\b({_MONTH})\.? (\d{{1,2}})(?:st|nd|rd|th)?,? (\d{{4}})"
-_EPOCH = r"[0-9]{9,10}(?:\.[0-9]+)?|[0-9]{12,13}"  # seconds since 1970, or milliseconds
+_YEAR_FIRST = lazy_pattern(r"(?<![0-9])([0-9]{4})[-/.年년]\s?([0-9]{1,2})[-/.月월]\s?([0-9]{1,2})(?![0-9])")
+_DAY_FIRST = lazy_pattern(rf"(?ai)(?<!\d)(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH})\.?,? (\d{{4}})")
+_MONTH_FIRST = lazy_pattern(rf"(?ai)\b({_MONTH})\.? (\d{{1,2}})(?:st|nd|rd|th)?,? (\d{{4}})")
+_EPOCH = lazy_pattern(r"[0-9]{9,10}(?:\.[0-9]+)?|[0-9]{12,13}")  # seconds since 1970, or milliseconds
 _YEAR = lazy_pattern("[0-9]{4}")  # part of every form, so that a text without it needs no closer look
 
 
@@ -48,23 +46,17 @@ def parse_day(text: str) -> int | None:
     """Return the day in a text as its ordinal, or None: RFC 3339, seconds since 1970, `8 May 2023`, `May 8, 2023`."""
     if not _YEAR.search(text):
         return None
-    if match := _compile(_YEAR_FIRST).search(text):
+    if match := _YEAR_FIRST.search(text):
         return _ordinal(match[1], match[2], match[3])
-    if match := _compile(_DAY_FIRST).search(text):
+    if match := _DAY_FIRST.search(text):
         return _ordinal(match[3], MONTHS[match[2].lower()], match[1])
-    if match := _compile(_MONTH_FIRST).search(text):
+    if match := _MONTH_FIRST.search(text):
         return _ordinal(match[3], MONTHS[match[1].lower()], match[2])
     text = text.strip()
-    if _compile(_EPOCH).fullmatch(text):
+    if _EPOCH.fullmatch(text):
         seconds = float(text) / (1000 if len(text.partition(".")[0]) > 10 else 1)
         return datetime.fromtimestamp(seconds, UTC).toordinal()
     return None
-
-
-@cache
-def _compile(pattern: str) -> re.Pattern[str]:
-    """Compile on first use: compiling all of them would slow down every command."""
-    return re.compile(pattern)
 
 
 def _ordinal(year: str | int, month: str | int, day: str | int) -> int | None:

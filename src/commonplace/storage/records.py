@@ -24,6 +24,15 @@ Modified = Callable[[], float]
 INJECTED = ("agent", "preferences", "user_info")  # categories that are part of every prompt
 
 
+def page_exists(pages: Pages, path: str) -> bool:
+    """Return whether there is a page of exactly this name: a file system that ignores case must not mix up two keys."""
+    try:
+        pages.modified_at(path)
+    except CommonplaceError:
+        return False
+    return path in pages.list(path.rpartition("/")[0])
+
+
 def read_text(pages: Pages, path: str) -> tuple[str, list[str]]:
     """Return a page's text and warnings, and mark the page as read; a missing page is empty."""
     try:
@@ -104,7 +113,7 @@ class RecordFolder(NamedTuple):
     def path(self, key: str) -> str:
         """Return the page of a key: ours or, where that is absent, the one a person named exactly so."""
         ours, *theirs = self._candidate_paths(key)
-        return ours if not theirs or self._exists(ours) else theirs[0]
+        return ours if not theirs or page_exists(self.pages, ours) else theirs[0]
 
     def _candidate_paths(self, key: str) -> list[str]:
         ours = f"{self.folder}/{file_name(key, self.reserved_names)}.md"
@@ -113,14 +122,7 @@ class RecordFolder(NamedTuple):
             ours == theirs or is_encoded(key) or key.lower() in self.reserved_names
         ):  # an encoded name belongs to another key
             return [ours]
-        return [ours, theirs] if self._exists(theirs) else [ours]
-
-    def _exists(self, path: str) -> bool:
-        try:
-            self.pages.modified_at(path)
-        except CommonplaceError:
-            return False
-        return path in self.pages.list(self.folder)  # a file system that ignores case must not mix up two keys
+        return [ours, theirs] if page_exists(self.pages, theirs) else [ours]
 
     def get(self, key: str) -> Record | None:
         path = self.path(key)
@@ -205,14 +207,13 @@ class RecordFolder(NamedTuple):
             yield name
 
 
-class Globals:
+class Globals(NamedTuple):
     """Records that all agents share, one folder a category."""
 
-    def __init__(self, pages: Pages, writer: PageWriter, layout: Layout, clock: Clock) -> None:
-        self.pages = pages
-        self.writer = writer
-        self.layout = layout
-        self.clock = clock
+    pages: Pages
+    writer: PageWriter
+    layout: Layout
+    clock: Clock
 
     def get(self, key: str) -> Record | None:
         """Return the record of a key; the newest, should a crash or a person have left two."""
@@ -256,14 +257,13 @@ class Globals:
         return RecordFolder(self.pages, self.writer, self.layout, f"{self.layout.globals}/{name}", self.clock)
 
 
-class Channels:
+class Channels(NamedTuple):
     """Records of one conversation each, one folder a channel."""
 
-    def __init__(self, pages: Pages, writer: PageWriter, layout: Layout, clock: Clock) -> None:
-        self.pages = pages
-        self.writer = writer
-        self.layout = layout
-        self.clock = clock
+    pages: Pages
+    writer: PageWriter
+    layout: Layout
+    clock: Clock
 
     def folder(self, channel: str) -> RecordFolder:
         folder = self.layout.channel_folder(channel)

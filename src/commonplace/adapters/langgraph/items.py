@@ -29,7 +29,7 @@ from ...storage.base import UNSURE
 from ...storage.files import make_folders
 from ...storage.layout import stem
 from ...storage.names import encode_name, file_name, is_plain, path_range
-from ...storage.records import parse
+from ...storage.records import page_exists, parse
 
 if TYPE_CHECKING:
     import numpy as np
@@ -213,17 +213,11 @@ class ItemStore:
         folder = self.folder_of(namespace)
         ours = f"{folder}/{file_name(key)}.md"
         theirs = f"{folder}/{key}.md"
-        by_hand = ours != theirs and self._page_exists(theirs, folder) and not self._page_exists(ours, folder)
+        pages = self._home.storage.pages
+        by_hand = ours != theirs and page_exists(pages, theirs) and not page_exists(pages, ours)
         # A name that looks encoded may be the page of another key.
         item = self.read_page(theirs, namespace) if by_hand else None
         return theirs if item and item[0].key == key else ours
-
-    def _page_exists(self, path: str, folder: str) -> bool:
-        try:
-            self._home.storage.pages.modified_at(path)
-        except CommonplaceError:
-            return False
-        return path in self._home.storage.pages.list(folder)  # a file system that ignores case must not mix up two keys
 
     def _record(self, text: str, path: str) -> Record:
         place = self._home.layout.place(path)

@@ -17,7 +17,7 @@ from ...model import Clock
 from ...storage.base import backend_of
 from ...storage.layout import MAIN
 from . import file_checks, page_checks
-from .file_checks import DoctorProblem, Finding, ScannedPage, Survey, survey_home
+from .file_checks import Finding, ScannedPage, Survey, survey_home
 
 __all__ = ["CHECKS", "Check", "Finding", "Report", "examine"]
 
@@ -29,8 +29,8 @@ class Check(NamedTuple):
     """
 
     title: str
-    find: Callable[[Survey], Iterator[DoctorProblem]] | None = None
-    find_in_page: Callable[[Survey, ScannedPage], Iterator[DoctorProblem]] | None = None
+    find: Callable[[Survey], Iterator[Finding]] | None = None
+    find_in_page: Callable[[Survey, ScannedPage], Iterator[Finding]] | None = None
     fix: Callable[[Home, Finding], str] | None = None
 
 
@@ -97,12 +97,12 @@ def examine(
     backend = backend_of(address)
     setup_problems = backend.diagnose(address)
     if setup_problems:
-        return Report(tuple(Finding("tables", *problem) for problem in setup_problems), {})
+        return Report(tuple(Finding(*problem, check="tables") for problem in setup_problems), {})
     try:
         home = _open_home(backend.absolute_address(address), agent, clock)
     except SettingsError as error:
-        problem = file_checks.settings_problem(backend.absolute_address(address), error)
-        return Report((_make_finding("settings", problem),), {})
+        finding = file_checks.settings_problem(backend.absolute_address(address), error)
+        return Report((finding._replace(check="settings"),), {})
     home.may_check_pins = may_check_pins and not is_for_agent
     try:
         survey = survey_home(home, now(), is_for_agent=is_for_agent)
@@ -130,9 +130,9 @@ def _find_all(survey: Survey) -> Iterator[Finding]:
         survey.paths_with_findings.add(finding.path)
         yield finding
     for name, check in CHECKS.items():
-        for problem in check.find(survey) if check.find else ():
-            survey.paths_with_findings.add(problem.path)
-            yield _make_finding(name, problem)
+        for finding in check.find(survey) if check.find else ():
+            survey.paths_with_findings.add(finding.path)
+            yield finding._replace(check=name)
 
 
 def _find_in_pages(survey: Survey) -> Iterator[Finding]:
@@ -159,10 +159,15 @@ def _describe_unreadable(home: Home, path: str, error: CommonplaceError) -> Find
     """Rules are left to a person: nobody else may put their words into a prompt."""
     advice = error.advice or "replace it with a text file"
     is_text = isinstance(error, NotText) and error.advice and not home.layout.is_instruction(path)
-    is_fixable = bool(is_text and page_checks.read_as_windows_1252(home.storage.read_bytes(path) or b""))
-    if is_fixable:
+    fix_data: tuple[str, ...] | None = None
+    if is_text and page_checks.read_as_windows_1252(home.storage.read_bytes(path) or b""):
         advice += ", or let --fix do it, which reads such bytes as Windows-1252"
-    return Finding("unreadable", path, error.problem, f"{advice}; until then it cannot be found", fixable=is_fixable)
+        fix_data = ()
+    return _unreadable(path, error.problem, advice, fix_data)
+
+
+def _unreadable(path: str, what: str, advice: str, fix_data: tuple[str, ...] | None = None) -> Finding:
+    return Finding(path, what, f"{advice}; until then it cannot be found", fix_data=fix_data, check="unreadable")
 
 
 def _check_page(survey: Survey, page: ScannedPage) -> Iterator[Finding]:
@@ -170,23 +175,9 @@ def _check_page(survey: Survey, page: ScannedPage) -> Iterator[Finding]:
         page_checks.collect_claims(survey, page)
         for name, check in CHECKS.items():
             if check.find_in_page:
-                yield from (_make_finding(name, problem) for problem in check.find_in_page(survey, page))
+                yield from (finding._replace(check=name) for finding in check.find_in_page(survey, page))
     except (ValueError, RecursionError) as error:
-        what = f"it cannot be parsed ({error})"
-        yield Finding("unreadable", page.path, what, "look at it by hand; until then it cannot be found")
-
-
-def _make_finding(check: str, problem: DoctorProblem) -> Finding:
-    is_fixable = problem.fix_data is not None
-    return Finding(
-        check,
-        problem.path,
-        problem.what,
-        problem.advice,
-        problem.line,
-        fixable=is_fixable,
-        about=problem.fix_data or (),
-    )
+        yield _unreadable(page.path, f"it cannot be parsed ({error})", "look at it by hand")
 
 
 def _fix_all(home: Home, findings: list[Finding]) -> Iterator[Finding]:

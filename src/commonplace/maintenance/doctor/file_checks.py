@@ -33,10 +33,10 @@ from ...wording import count_words
 _LATEST_FILE_TIME = 250_000_000_000.0  # seconds since the epoch; later years are in no calendar
 
 
-class DoctorProblem(NamedTuple):
-    """Something that is not as it should be, and what to do about it. `fix_data`: what a fix needs beside the path.
+class Finding(NamedTuple):
+    """Something that is not as it should be, what to do about it, and which check found it.
 
-    A problem without `fix_data` can only be fixed by hand.
+    `fix_data`: what a fix needs beside the path; without it, only a person can fix this.
     """
 
     path: str
@@ -44,19 +44,16 @@ class DoctorProblem(NamedTuple):
     advice: str
     line: int = 0
     fix_data: tuple[str, ...] | None = None
-
-
-class Finding(NamedTuple):
-    """A problem and the check that found it."""
-
-    check: str
-    path: str
-    what: str
-    advice: str
-    line: int = 0
-    fixable: bool = False
+    check: str = ""
     fixed: bool = False
-    about: tuple[str, ...] = ()
+
+    @property
+    def fixable(self) -> bool:
+        return self.fix_data is not None
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        return self.fix_data or ()
 
 
 class SurveyedFolder(NamedTuple):
@@ -238,7 +235,7 @@ _INDEX_STEM = re.compile(r"words-\d+(?:-[0-9a-f]{8})?(?=[.-])")
 _MAX_PAGES_NAMED = 3
 
 
-def find_links(survey: Survey) -> Iterator[DoctorProblem]:
+def find_links(survey: Survey) -> Iterator[Finding]:
     """Links are never followed, whoever made them."""
     for entry in survey.entries():
         if entry.link is None or _is_internal(entry.path):
@@ -249,17 +246,17 @@ def find_links(survey: Survey) -> Iterator[DoctorProblem]:
         advice = (
             "put the page or folder itself in its place; links are not followed, nothing behind it is read or written"
         )
-        yield DoctorProblem(entry.path, what, advice)
+        yield Finding(entry.path, what, advice)
 
 
-def find_unreadable_folders(survey: Survey) -> Iterator[DoctorProblem]:
+def find_unreadable_folders(survey: Survey) -> Iterator[Finding]:
     for folder in survey.folders:
         if folder.problem:
             advice = "check that it is a folder, who owns it and its access rights; until then nothing in it is read"
-            yield DoctorProblem(folder.path or ".", f"cannot be read as a folder ({folder.problem})", advice)
+            yield Finding(folder.path or ".", f"cannot be read as a folder ({folder.problem})", advice)
 
 
-def find_confusable_names(survey: Survey) -> Iterator[DoctorProblem]:
+def find_confusable_names(survey: Survey) -> Iterator[Finding]:
     """Find names that are the same name on another system, or not text at all."""
     for folder in survey.folders:
         by_folded_name: dict[str, list[FileEntry]] = {}
@@ -268,7 +265,7 @@ def find_confusable_names(survey: Survey) -> Iterator[DoctorProblem]:
                 by_folded_name.setdefault(_fold(entry.name), []).append(entry)
             else:
                 advice = "rename it; until then it is not read"
-                yield DoctorProblem(entry.path, "has a name that is not UTF-8", advice)
+                yield Finding(entry.path, "has a name that is not UTF-8", advice)
         for first, *others in by_folded_name.values():
             yield from (_same_name_problem(first, other) for other in others)
 
@@ -278,13 +275,13 @@ def _fold(name: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFD", name).casefold())
 
 
-def _same_name_problem(first: FileEntry, other: FileEntry) -> DoctorProblem:
+def _same_name_problem(first: FileEntry, other: FileEntry) -> Finding:
     by = "case" if first.name.casefold() == other.name.casefold() else "the way accents are written"
     what = f"differs from {first.path} only by {by}"
-    return DoctorProblem(other.path, what, "on many systems both are one file, and one is lost: rename one of them")
+    return Finding(other.path, what, "on many systems both are one file, and one is lost: rename one of them")
 
 
-def find_unread_pages(survey: Survey) -> Iterator[DoctorProblem]:
+def find_unread_pages(survey: Survey) -> Iterator[Finding]:
     """Find pages where neither a tool nor search looks."""
     skills = f"{survey.home.layout.skills}/"
     skill_folders = {entry.path.removesuffix(f"/{PAGE}") for entry in survey.entries() if entry.name == PAGE}
@@ -296,7 +293,7 @@ def find_unread_pages(survey: Survey) -> Iterator[DoctorProblem]:
         if entry.path.startswith(skills) and _skill_folder(entry.path, skills) in skill_folders:
             continue  # a skill's instructions may refer to files beside it
         loose = survey.home.layout.path(survey.home.layout.loose)
-        yield DoctorProblem(entry.path, "is in a place where no tool and no search looks", _advise_place(entry, loose))
+        yield Finding(entry.path, "is in a place where no tool and no search looks", _advise_place(entry, loose))
 
 
 def _skill_folder(path: str, skills: str) -> str:
@@ -309,7 +306,7 @@ def _advise_place(entry: FileEntry, loose: str) -> str:
     return f"move it into {loose}/, or name its folder under `extraPaths` in commonplace.yaml"
 
 
-def find_open_permissions(survey: Survey) -> Iterator[DoctorProblem]:
+def find_open_permissions(survey: Survey) -> Iterator[Finding]:
     """Find what people other than the owner can read or write. Nothing below a closed folder is exposed."""
     if os.name == "nt":  # access rights work differently there
         return
@@ -335,7 +332,7 @@ def _is_exposed(survey: Survey, entry: FileEntry, who: int) -> bool:
     return _is_internal(entry.path) or survey.scope.place(entry.path) is not None or survey.is_directive(entry.path)
 
 
-def _open_problem(folder: SurveyedFolder, pages: list[FileEntry], *, is_exposed: bool) -> DoctorProblem:
+def _open_problem(folder: SurveyedFolder, pages: list[FileEntry], *, is_exposed: bool) -> Finding:
     """Return one problem for a folder and the pages in it: where one is open, the others mostly are."""
     paths = [*([folder.path or "."] if is_exposed else []), *(page.path for page in pages)]
     mode = folder.mode if is_exposed else pages[0].mode
@@ -345,7 +342,7 @@ def _open_problem(folder: SurveyedFolder, pages: list[FileEntry], *, is_exposed:
     if more:
         what += f", and at {count_words(more, 'page')} {'in' if is_exposed else 'beside'} it"
     advice = "if you did not open it on purpose, --fix closes it; `chmod` opens it again"
-    return DoctorProblem(paths[0], what, advice, fix_data=tuple(paths))
+    return Finding(paths[0], what, advice, fix_data=tuple(paths))
 
 
 def close_permissions(home: Home, finding: Finding) -> str:
@@ -353,7 +350,7 @@ def close_permissions(home: Home, finding: Finding) -> str:
     return "closed to others; `chmod` opens it again"
 
 
-def find_leftovers(survey: Survey) -> Iterator[DoctorProblem]:
+def find_leftovers(survey: Survey) -> Iterator[Finding]:
     """Find temporary files of processes that were killed while they wrote."""
     for entry in survey.entries():
         page = entry.leftover_of
@@ -364,21 +361,21 @@ def find_leftovers(survey: Survey) -> Iterator[DoctorProblem]:
             yield _leftover_problem(survey.home, entry.path, page)
         else:
             what = f"was left by a killed process for {page}, which is not a page of memory"
-            yield DoctorProblem(entry.path, what, "look at it by hand, then remove it")
+            yield Finding(entry.path, what, "look at it by hand, then remove it")
 
 
-def _leftover_problem(home: Home, path: str, page: str) -> DoctorProblem:
+def _leftover_problem(home: Home, path: str, page: str) -> Finding:
     try:
         leftover = home.storage.tree.inspect_leftover(path, page)
     except (OSError, CommonplaceError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         what = f"was left by a killed process, and cannot be compared with {page} and its history ({reason})"
-        return DoctorProblem(path, what, "look at it by hand, then remove it")
+        return Finding(path, what, "look at it by hand, then remove it")
     what = f"was left by a process that was killed while it wrote {page}; it holds {leftover.content}"
     if page.startswith(f"{HISTORY_FOLDER}/") and not leftover.is_safe:
-        return DoctorProblem(path, what, f"{page} is missing: rename this file to it, then look at the log")
+        return Finding(path, what, f"{page} is missing: rename this file to it, then look at the log")
     precaution = "" if leftover.is_safe else f", after putting what it holds into the history of {page}"
-    return DoctorProblem(path, what, f"--fix removes it{precaution}", fix_data=(page,))
+    return Finding(path, what, f"--fix removes it{precaution}", fix_data=(page,))
 
 
 def remove_leftover(home: Home, finding: Finding) -> str:
@@ -399,7 +396,7 @@ def format_everyone_option(home: Home, path: str) -> str:
     return "" if place is None or home.visibility.may_see(place) else " --everyone"
 
 
-def find_broken_agent_settings(survey: Survey) -> Iterator[DoctorProblem]:
+def find_broken_agent_settings(survey: Survey) -> Iterator[Finding]:
     """Check the settings files of all agents: the home was opened for only one of them."""
     home = survey.home
     for agent in survey.agents:
@@ -418,28 +415,28 @@ def _constant_reader(text: str | None) -> Callable[[str], str | None]:
     return read
 
 
-def settings_problem(root: str, error: SettingsError) -> DoctorProblem:
+def settings_problem(root: str, error: SettingsError) -> Finding:
     path = error.path.removeprefix(root + os.sep)
     advice = "fix it by hand; until then no tool works with this memory, and nothing else was checked"
     if path != settings_of.FILE:
         advice = "fix it by hand; until then no tool works for this agent"
     what = f"{error.problem}: {error.advice}" if error.advice else error.problem
-    return DoctorProblem(path, what, advice, error.line)
+    return Finding(path, what, advice, error.line)
 
 
-def find_index_problems(survey: Survey) -> Iterator[DoctorProblem]:
+def find_index_problems(survey: Survey) -> Iterator[Finding]:
     """Compare the index, without letting it catch up, with the pages as they were just read."""
     inspection = survey.home.index.inspect()
     location = inspection.location
     if inspection.state == "missing" and survey.versions:
-        yield DoctorProblem(
+        yield Finding(
             location, "there is no index", "the next search makes it; --fix does it now", fix_data=("behind",)
         )
     elif inspection.state == "busy":
-        yield DoctorProblem(location, "the index is in use and could not be checked", "try again in a moment")
+        yield Finding(location, "the index is in use and could not be checked", "try again in a moment")
     elif inspection.state == "damaged":
         advice = "the next search that notices rebuilds it; --fix does it now. Nothing is lost by it"
-        yield DoctorProblem(location, f"the index is damaged ({inspection.problem})", advice, fix_data=("damaged",))
+        yield Finding(location, f"the index is damaged ({inspection.problem})", advice, fix_data=("damaged",))
     elif inspection.state == "ok":
         yield from _compare_index(survey, _only_known(survey, inspection))
 
@@ -453,7 +450,7 @@ def _only_known(survey: Survey, inspection: IndexInspection) -> IndexInspection:
     )
 
 
-def _compare_index(survey: Survey, inspection: IndexInspection) -> Iterator[DoctorProblem]:
+def _compare_index(survey: Survey, inspection: IndexInspection) -> Iterator[Finding]:
     handle = survey.home.index
     warnings = {
         page: sentence for page, sentence in inspection.warnings.items() if page not in survey.paths_with_findings
@@ -467,13 +464,13 @@ def _compare_index(survey: Survey, inspection: IndexInspection) -> Iterator[Doct
     if behind and not inspection.lag_is_normal:
         what = f"the index has not seen the last change of {_name_some(behind)}"
         advice = "the next search catches up by itself; --fix does it now"
-        yield DoctorProblem(inspection.location, what, advice, fix_data=("behind",))
+        yield Finding(inspection.location, what, advice, fix_data=("behind",))
     if wrong:
         what = f"the index differs from {_name_some(wrong)}, and would not notice"
-        yield DoctorProblem(inspection.location, what, "--fix rebuilds it from the pages", fix_data=("wrong",))
+        yield Finding(inspection.location, what, "--fix rebuilds it from the pages", fix_data=("wrong",))
     for page in sorted(warnings.keys() - behind):
         what = warnings[page].removeprefix(page).lstrip(": ")
-        yield DoctorProblem(page, what, "look at the page, and fix it by hand")
+        yield Finding(page, what, "look at the page, and fix it by hand")
 
 
 def _find_wrong(survey: Survey, suspects: set[str], inspection: IndexInspection) -> set[str]:
@@ -512,7 +509,7 @@ def fix_index(home: Home, finding: Finding) -> str:
     return "brought up to date" if state == "behind" else "rebuilt from the pages"
 
 
-def find_old_indexes(survey: Survey) -> Iterator[DoctorProblem]:
+def find_old_indexes(survey: Survey) -> Iterator[Finding]:
     """Find index files of other versions and settings that nobody has opened lately."""
     own = index_file_stem(survey.scope.fingerprint)
     others: dict[str, list[FileEntry]] = {}
@@ -526,7 +523,7 @@ def find_old_indexes(survey: Survey) -> Iterator[DoctorProblem]:
             what = f"an index of another version or of other settings ({megabytes:.1f} MB), not used for a day or more"
             advice = "--fix removes it; it can be made again from the pages"
             fix_data = tuple(entry.path for entry in entries)
-            yield DoctorProblem(f"{INDEX_FOLDER}/{name}", what, advice, fix_data=fix_data)
+            yield Finding(f"{INDEX_FOLDER}/{name}", what, advice, fix_data=fix_data)
 
 
 def remove_old_index(home: Home, finding: Finding) -> str:

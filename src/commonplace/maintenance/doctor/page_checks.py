@@ -21,7 +21,7 @@ from ...storage.names import file_name
 from ...storage.records import parse as parse_record
 from ...writing import MAX_INDEXED_BYTES
 from ..doubts import describe_stale_pins
-from .file_checks import Claim, DoctorProblem, Finding, ScannedPage, Survey, format_everyone_option, restore_command
+from .file_checks import Claim, Finding, ScannedPage, Survey, format_everyone_option, restore_command
 
 _CLOCK_TOLERANCE = timedelta(minutes=10)
 _FILE_TIME_TOLERANCE_SECONDS = 86400.0
@@ -36,7 +36,7 @@ _STRAY_BYTES = re.compile("[\udc80-\udcff]+")  # as `surrogateescape` shows them
 _MAX_STRAY_BYTES = 2  # in a row: `ß` and `“é`; a word of them is in another alphabet
 
 
-def check_front_matter(_survey: Survey, page: ScannedPage) -> Iterator[DoctorProblem]:
+def check_front_matter(_survey: Survey, page: ScannedPage) -> Iterator[Finding]:
     consequences = {
         "record": "its fields are not read, and tools refuse to change it",
         "skill": "the skill has no description, and tools refuse to change it",
@@ -46,25 +46,23 @@ def check_front_matter(_survey: Survey, page: ScannedPage) -> Iterator[DoctorPro
         return
     if _UNCLOSED_FRONT_MATTER.match(page.text) and not frontmatter.split(page.text)[0]:
         advice = "put a line `---` after the last field; until then its fields are read as a part of its text"
-        yield DoctorProblem(page.path, "the front matter is opened and never closed", advice, 1)
+        yield Finding(page.path, "the front matter is opened and never closed", advice, 1)
     if kind == "record" and not page.record.problem:
         return  # text between two horizontal rules is not a record's front matter
     error = _front_matter_error(page.text)
     if error:
-        yield DoctorProblem(
-            page.path, error.problem, f"{_FIX_BY_HAND}; until then {consequences[kind]}", error.line or 2
-        )
+        yield Finding(page.path, error.problem, f"{_FIX_BY_HAND}; until then {consequences[kind]}", error.line or 2)
 
 
-def check_pins(survey: Survey, page: ScannedPage) -> Iterator[DoctorProblem]:
+def check_pins(survey: Survey, page: ScannedPage) -> Iterator[Finding]:
     """Find notes that are pinned to a file that changed since, or is gone."""
     if _kind(page) not in ("session", "data"):
         for change in describe_stale_pins(survey.home, page.path, page.text):
             advice = "change the note if it is not true any more, then pin it again: `commonplace pin`"
-            yield DoctorProblem(page.path, f"is pinned to a file: {change}", advice)
+            yield Finding(page.path, f"is pinned to a file: {change}", advice)
 
 
-def check_conflict_markers(_survey: Survey, page: ScannedPage) -> Iterator[DoctorProblem]:
+def check_conflict_markers(_survey: Survey, page: ScannedPage) -> Iterator[Finding]:
     """Find conflict markers that a merge left for a person to resolve."""
     first = at = -1
     for marker in _CONFLICT_MARKERS:
@@ -75,7 +73,7 @@ def check_conflict_markers(_survey: Survey, page: ScannedPage) -> Iterator[Docto
         first = at if first < 0 else first
     advice = "choose the lines to keep and remove the markers; until then agents read both sides"
     line = page.text.count("\n", 0, first) + 1
-    yield DoctorProblem(page.path, "holds the markers of a merge conflict", advice, line)
+    yield Finding(page.path, "holds the markers of a merge conflict", advice, line)
 
 
 def _front_matter_error(text: str) -> BrokenFrontMatter | None:
@@ -86,24 +84,22 @@ def _front_matter_error(text: str) -> BrokenFrontMatter | None:
     return None
 
 
-def check_json(_survey: Survey, page: ScannedPage) -> Iterator[DoctorProblem]:
+def check_json(_survey: Survey, page: ScannedPage) -> Iterator[Finding]:
     kind = _kind(page)
     if kind == "record":
         record = page.record
         if record.problem and not _front_matter_error(page.text):
             advice = "fix the JSON by hand, or take `type: json` out; until then it is read as text"
-            yield DoctorProblem(page.path, record.problem, advice)
+            yield Finding(page.path, record.problem, advice)
     elif kind == "data":
         problem = _json_object_problem(page.text)
         if problem:
-            yield DoctorProblem(page.path, problem, "fix it by hand; until then the skill is read without its data")
+            yield Finding(page.path, problem, "fix it by hand; until then the skill is read without its data")
     elif kind == "session":
         broken = transcripts.parse_turns(page.text)[1]
         if broken:
             what = f"{len(broken)} {'line is' if len(broken) == 1 else 'lines are'} not JSON, this one first"
-            yield DoctorProblem(
-                page.path, what, "fix or remove them; until then they are left out of search", broken[0]
-            )
+            yield Finding(page.path, what, "fix or remove them; until then they are left out of search", broken[0])
 
 
 def _json_object_problem(text: str) -> str:
@@ -113,18 +109,18 @@ def _json_object_problem(text: str) -> str:
         return f"is not JSON ({error})"
 
 
-def check_size(_survey: Survey, page: ScannedPage) -> Iterator[DoctorProblem]:
+def check_size(_survey: Survey, page: ScannedPage) -> Iterator[Finding]:
     length = len(page.text)
     if length > MAX_PAGE_CHARACTERS:
         what = f"has {length} characters: only {MAX_PAGE_CHARACTERS} are searched, of its longest parts the beginning"
-        yield DoctorProblem(page.path, what, "split it up")
+        yield Finding(page.path, what, "split it up")
     elif page.size > MAX_INDEXED_BYTES and _kind(page) not in _APPEND_ONLY_KINDS:
         what = f"is large ({page.size // 1000} KB): each write copies all of it, and only the next search indexes it"
         advice = f"split it up if it is written often; {MAX_INDEXED_BYTES // 1000} KB are fine"
-        yield DoctorProblem(page.path, what, advice)
+        yield Finding(page.path, what, advice)
 
 
-def check_future_dates(survey: Survey, page: ScannedPage) -> Iterator[DoctorProblem]:
+def check_future_dates(survey: Survey, page: ScannedPage) -> Iterator[Finding]:
     """Find dates in the future: of the file, of the day a page is about, and on the page."""
     yield from _check_file_time(survey, page)
     yield from _check_day(survey, page)
@@ -133,20 +129,20 @@ def check_future_dates(survey: Survey, page: ScannedPage) -> Iterator[DoctorProb
         if moment and moment > survey.home.clock() + _CLOCK_TOLERANCE and stamp in page.text:
             advice = "correct the date by hand; until then it counts as newer than all that is written"
             line = line or page.text[: page.text.index(stamp)].count("\n") + 1
-            yield DoctorProblem(page.path, f"is dated {stamp}, which is in the future", advice, line)
+            yield Finding(page.path, f"is dated {stamp}, which is in the future", advice, line)
 
 
-def _check_file_time(survey: Survey, page: ScannedPage) -> Iterator[DoctorProblem]:
+def _check_file_time(survey: Survey, page: ScannedPage) -> Iterator[Finding]:
     if page.modified_at > survey.now + _FILE_TIME_TOLERANCE_SECONDS:
         when = datetime.fromtimestamp(page.calendar_time, UTC)
         what = f"the file has a modification time in the future ({when:%Y-%m-%d})"
         advice = (
             "check the clock of this machine; `touch` gives it the present time; until then every search reads it again"
         )
-        yield DoctorProblem(page.path, what, advice)
+        yield Finding(page.path, what, advice)
 
 
-def _check_day(survey: Survey, page: ScannedPage) -> Iterator[DoctorProblem]:
+def _check_day(survey: Survey, page: ScannedPage) -> Iterator[Finding]:
     """Find the page of a day that has not come yet, in the home's time zone or in UTC."""
     home = survey.home
     name = _DAY_PAGE.search(page.path)
@@ -160,7 +156,7 @@ def _check_day(survey: Survey, page: ScannedPage) -> Iterator[DoctorProblem]:
         return
     if agent and page.path in (home.layout.day_page(agent, day), home.layout.activity_page(agent, day)):
         advice = "rename it to the day it is about; until then it is shown as the latest day"
-        yield DoctorProblem(page.path, "is the page of a day that has not come yet", advice)
+        yield Finding(page.path, "is the page of a day that has not come yet", advice)
 
 
 def _timestamps(survey: Survey, page: ScannedPage) -> Iterator[tuple[str, int]]:
@@ -176,7 +172,7 @@ def _timestamps(survey: Survey, page: ScannedPage) -> Iterator[tuple[str, int]]:
         yield from ((block.at, block.first_line) for block in blocks.parse(page.text) if block.at)
 
 
-def check_secrets(_survey: Survey, page: ScannedPage) -> Iterator[DoctorProblem]:
+def check_secrets(_survey: Survey, page: ScannedPage) -> Iterator[Finding]:
     """Find secrets, the first of each kind. A problem names the kind, never the secret."""
     from ...secrets import find
 
@@ -187,7 +183,7 @@ def check_secrets(_survey: Survey, page: ScannedPage) -> Iterator[DoctorProblem]
             f"take it out and keep it in a password manager; {_secret_advice(secret.rule)}, if others may have read it"
             "; `commonplace forget` removes a note or a page from history, too"
         )
-        yield DoctorProblem(page.path, what, advice, text.count("\n", 0, secret.start) + 1)
+        yield Finding(page.path, what, advice, text.count("\n", 0, secret.start) + 1)
 
 
 def _secret_advice(rule: str) -> str:
@@ -255,21 +251,29 @@ def _record_claim(page: ScannedPage, record: Record) -> Claim:
     return Claim(folder, record.key, page.path, 0, rank, digest_record(page.text, record), record.updated_at)
 
 
-def find_duplicate_notes(survey: Survey) -> Iterator[DoctorProblem]:
+def find_duplicate_notes(survey: Survey) -> Iterator[Finding]:
     for hidden, counting in _hidden_claims(survey.notes):
         is_prose = hidden.by_hand and counting.by_hand and hidden.path == counting.path
-        if is_prose:  # two equal headings written by hand on one page are not keys
-            continue
-        is_same = hidden.digest == counting.digest
-        what = f"the note {hidden.key!r} is stored twice: {counting.path}#L{counting.line} counts, this one is not read"
-        what += ", and says the same" if is_same else ""
-        by_hand = "put what you want to keep into the one that counts, and remove this one"
-        advice = "--fix removes this one" if is_same else by_hand
-        fix_data = (hidden.key, hidden.at, hidden.digest, counting.path) if is_same else None
-        yield DoctorProblem(hidden.path, what, advice, hidden.line, fix_data)
+        if not is_prose:  # two equal headings written by hand on one page are not keys
+            fix_data = (hidden.key, hidden.at, hidden.digest, counting.path)
+            yield _duplicate("note", hidden, f"{counting.path}#L{counting.line}", counting.digest, fix_data)
 
 
-def find_duplicate_records(survey: Survey) -> Iterator[DoctorProblem]:
+def _duplicate(what: str, hidden: Claim, counting: str, digest: str, fix_data: tuple[str, ...]) -> Finding:
+    """Return the finding of a claim that does not count, given where the one that counts is, and its digest."""
+    is_same = hidden.digest == digest != ""
+    problem = f"the {what} {hidden.key!r} is stored twice: {counting} counts, this one is not read"
+    by_hand = "put what you want to keep into the one that counts, and remove this one"
+    return Finding(
+        hidden.path,
+        f"{problem}, and says the same" if is_same else problem,
+        "--fix removes this one" if is_same else by_hand,
+        hidden.line,
+        fix_data if is_same else None,
+    )
+
+
+def find_duplicate_records(survey: Survey) -> Iterator[Finding]:
     in_one_folder = list(_hidden_claims(survey.records))
     yield from (_duplicate_record(*pair) for pair in in_one_folder)
     shared = f"{survey.home.layout.globals}/"  # a key is one record over all categories, and the newest counts
@@ -291,14 +295,9 @@ def _hidden_claims(claims: Iterable[Claim]) -> Iterator[tuple[Claim, Claim]]:
             yield from ((claim, counting) for claim in group if claim is not counting)
 
 
-def _duplicate_record(hidden: Claim, counting: Claim) -> DoctorProblem:
-    is_same = hidden.digest == counting.digest != ""
-    what = f"the record {hidden.key!r} is stored twice: {counting.path} counts, this one is not read"
-    what += ", and says the same" if is_same else ""
-    by_hand = "put what you want to keep into the one that counts, remove this one"
-    advice = "--fix removes this one" if is_same else by_hand
-    fix_data = (hidden.key, counting.path, hidden.digest) if is_same else None
-    return DoctorProblem(hidden.path, what, advice, fix_data=fix_data)
+def _duplicate_record(hidden: Claim, counting: Claim) -> Finding:
+    fix_data = (hidden.key, counting.path, hidden.digest)
+    return _duplicate("record", hidden, counting.path, counting.digest, fix_data)
 
 
 def remove_duplicate_note(home: Home, finding: Finding) -> str:
