@@ -130,7 +130,7 @@ def test_more_writers_than_connections_lose_nothing(pooled: str) -> None:
 
 def test_a_write_a_lock_and_a_read_that_ended_keep_no_connection_of_the_pooler(url: str, tmp_path: Path) -> None:
     """Whatever the client sends after its last Sync arrives when the pooler has long given its connection to others."""
-    with run_pooler(url, tmp_path, "default_pool_size = 2", "query_wait_timeout = 10") as through:
+    with run_pooler(url, tmp_path, "default_pool_size = 2", "query_wait_timeout = 60") as through:
         beside_database, beside = pages_at(through)
         wire = Wire(through, is_slow=True)
         database, pages = pages_at(wire.url)

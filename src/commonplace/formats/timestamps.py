@@ -27,6 +27,11 @@ def format_timestamp(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
+def to_nanoseconds(moment: datetime) -> int:
+    """Return a moment as nanoseconds since 1970, as file systems count."""
+    return int(moment.timestamp() * 10**6) * 1000
+
+
 def parse_timestamp(text: str) -> datetime | None:
     """Return the moment an ISO 8601 timestamp names, or None if it is not one. Without a zone it is UTC."""
     try:

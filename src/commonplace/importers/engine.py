@@ -22,7 +22,7 @@ from typing import Any, Literal, NamedTuple, cast
 from ..errors import CommonplaceError, HoldsSecret, InvalidArgument, PageNotFound, Refused, StaleVersion, StorageError
 from ..formats import frontmatter
 from ..formats.json_text import replace_surrogates, round_trip
-from ..formats.timestamps import format_timestamp, parse_timestamp
+from ..formats.timestamps import format_timestamp, parse_timestamp, to_nanoseconds
 from ..home import Home
 from ..index.base import Progress, ignore_progress
 from ..model import Clock, Page
@@ -115,7 +115,7 @@ def _make_record(home: Home, item: RecordItem) -> File:
         return {path: frontmatter.edit(head, screened["fields"]) + body if item.fields else text}
 
     path, text = _render_with_times(home, render, record.created_at, record.updated_at).popitem()
-    modified = _nanoseconds(parse_timestamp(record.updated_at) or home.clock())
+    modified = to_nanoseconds(parse_timestamp(record.updated_at) or home.clock())
     return File(item.id, "record", path, text.encode(), modified, key=key, warning=warning)
 
 
@@ -165,7 +165,7 @@ def _make_skill(home: Home, item: SkillItem) -> list[File]:
         return _render(put, created, updated, home.clock)
 
     texts = _render_with_times(home, render, skill.created_at, skill.updated_at)
-    modified = _nanoseconds(parse_timestamp(skill.updated_at) or home.clock())
+    modified = to_nanoseconds(parse_timestamp(skill.updated_at) or home.clock())
     skill_page_first = sorted(texts.items(), key=lambda page: not page[0].endswith(PAGE))
     return [File(item.id, "skill", path, text.encode(), modified, warning=warning) for path, text in skill_page_first]
 
@@ -188,16 +188,12 @@ def _make_session(home: Home, item: SessionItem) -> File:
     filled = ({name: value for name, value in line.items() if value} for line in lines)
     data = replace_surrogates("".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in filled)).encode()
     moments = [moment for turn in item.turns if (moment := parse_timestamp(turn.at))]
-    modified = _nanoseconds(max(moments, default=parse_timestamp(item.at) or home.clock()))
+    modified = to_nanoseconds(max(moments, default=parse_timestamp(item.at) or home.clock()))
     day = f"-{item.at[:10]}" if item.at else ""
     path = f"{home.layout.sessions_folder(item.agent)}/{item.source}{day}-{file_name(item.name)}.jsonl"
     # A hook stores sessions of Claude Code under their own ids.
     key = (item.original_id or item.name) if item.source == CLAUDE_CODE else ""
     return File(item.id, "session", path, data, modified, key=key, warning=warning)
-
-
-def _nanoseconds(moment: datetime) -> int:
-    return int(moment.timestamp() * 10**6) * 1000
 
 
 def _render_with_times(
@@ -568,7 +564,7 @@ class _Comparison:
 
     def _spool_step(self, step: Step) -> Step:
         """Move the bytes of a step to the spool: there may be too many for memory."""
-        now = int(self._home.clock().timestamp() * 10**6) * 1000
+        now = to_nanoseconds(self._home.clock())
         file = step.file
         modified = file.modified if 0 < file.modified < now else now
         if file.warning:

@@ -148,6 +148,12 @@ def find_untracked(names: Iterable[str], roots: Iterable[Root], base: str) -> tu
     return tuple(sorted(name for name in {*names} if name not in tracked and name[0] != "."))
 
 
+def names_in(folder: str, paths: Iterable[str]) -> Iterator[str]:
+    """Yield the names in a folder that paths lead through."""
+    prefix = f"{folder}/" if folder else ""
+    return (path.removeprefix(prefix).partition("/")[0] for path in paths if path.startswith(prefix))
+
+
 def missing_versions(page: IncomingPage, known: Sequence[str], current: str, data: bytes | None, now: str) -> Versions:
     """Return what to add to a history with the versions `known`, so that it ends with the page.
 

@@ -41,27 +41,6 @@ def decode_text(data: bytes, path: str) -> str:
         raise NotText(problem, path=path, advice="save it as UTF-8") from error
 
 
-def replace_text(path: str, text: str, if_version: str | None) -> Callable[[bytes | None], bytes]:
-    """Return a change to a new text; it raises StaleVersion when the page is not at `if_version`."""
-
-    def change(old: bytes | None) -> bytes:
-        if if_version is not None and version_of(old) != if_version:
-            raise StaleVersion(path)
-        return text.encode()
-
-    return change
-
-
-def edit_text(path: str, change: Callable[[str], str]) -> ByteChange:
-    """Return a change of the page's text; a page that is absent and would be empty is not created."""
-
-    def change_bytes(old: bytes | None) -> bytes | None:
-        new = change("" if old is None else decode_text(old, path)).encode()
-        return new if new or old is not None else None
-
-    return change_bytes
-
-
 class ConflictDetector:
     """Call all but `mark_read` while holding the page's lock. Without a history nothing is recorded."""
 
@@ -161,16 +140,20 @@ class TextPages(ABC):
         return path
 
     def write(self, path: str, text: str, if_version: str | None = None) -> str:
-        change = replace_text(path, text, if_version)
-
-        def replace_and_note(old: bytes | None) -> bytes:
+        def replace_bytes(old: bytes | None) -> bytes:
+            if if_version is not None and version_of(old) != if_version:
+                raise StaleVersion(path)
             current_write().replaced = as_text(old)  # so that nobody has to read it again
-            return change(old)
+            return text.encode()
 
-        return self.change_bytes(path, replace_and_note)
+        return self.change_bytes(path, replace_bytes)
 
     def edit(self, path: str, change: Callable[[str], str]) -> str:
-        return self.change_bytes(path, edit_text(path, change))
+        def edit_bytes(old: bytes | None) -> bytes | None:
+            new = change("" if old is None else decode_text(old, path)).encode()
+            return new if new or old is not None else None  # an absent page that would be empty is not created
+
+        return self.change_bytes(path, edit_bytes)
 
     def append(self, path: str, text: str) -> str:
         def add_text(old: str) -> str:

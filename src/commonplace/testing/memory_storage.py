@@ -316,9 +316,8 @@ class MemoryBulk:
                         others.append(path)
                 for path, data in self._history_files().items() if history else ():
                     files[path] = spool.add(PRIVATE_FILE_MODE, 0, [data])
-            prefix = f"{base}/" if base else ""
-            names = (path.removeprefix(prefix).partition("/")[0] for path in others if path.startswith(prefix))
-            yield bulk.Snapshot(dict(sorted(files.items())), spool, 0.0, bulk.find_untracked(names, roots, base), ())
+            untracked = bulk.find_untracked(bulk.names_in(base, others), roots, base)
+            yield bulk.Snapshot(dict(sorted(files.items())), spool, 0.0, untracked, ())
 
     def list_versions(self, roots: Sequence[Root]) -> tuple[dict[str, str], Sentences]:
         with self._contents.lock:

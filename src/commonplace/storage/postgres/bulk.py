@@ -10,11 +10,10 @@ import base64
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ...errors import CommonplaceError, Refused, StaleVersion, StorageError
-from ...formats.timestamps import format_timestamp, parse_timestamp
+from ...formats.timestamps import format_timestamp, parse_timestamp, to_nanoseconds
 from ...model import Clock
 from .. import bulk
 from ..base import ABSENT, HISTORY_FOLDER, Root, Sentences
@@ -92,9 +91,8 @@ class PostgresBulk:
                 if history:
                     for path, some in read_history_files(connection, tenant):
                         files[path] = spool.add(PRIVATE_FILE_MODE, _latest_time(some), map(format_line, some))
-            prefix = f"{base}/" if base else ""
-            names = (path.removeprefix(prefix).partition("/")[0] for path in other_paths if path.startswith(prefix))
-            yield bulk.Snapshot(dict(sorted(files.items())), spool, 0.0, bulk.find_untracked(names, roots, base), ())
+            untracked = bulk.find_untracked(bulk.names_in(base, other_paths), roots, base)
+            yield bulk.Snapshot(dict(sorted(files.items())), spool, 0.0, untracked, ())
 
     def list_versions(self, roots: Sequence[Root]) -> tuple[dict[str, str], Sentences]:
         every = self._read_all_versions()
@@ -403,8 +401,4 @@ def _in_slot(slot: str, line: Line) -> Line:
 def _latest_time(some: list[Line]) -> int:
     """Return the time of the latest change in nanoseconds, so that the same history always gives the same file."""
     moments = [moment for line in some if (moment := parse_timestamp(line.change.at))]
-    return _nanoseconds(max(moments)) if moments else 0
-
-
-def _nanoseconds(moment: datetime) -> int:
-    return int(moment.timestamp() * 10**6) * 1000
+    return to_nanoseconds(max(moments)) if moments else 0
