@@ -20,9 +20,8 @@ from ..framing import weigh_tokens as weigh
 from ..home import Home
 from ..model import Block, Record
 from ..search.shown_lines import ShownText
-from ..storage.layout import stem
 from ..storage.names import is_plain
-from ..storage.records import INJECTED, channel_name, read_text, read_texts, record_at
+from ..storage.records import INJECTED, channel_name, read_key, read_text, read_texts, record_at
 from . import OVER_BUDGET
 from .budget import ContextRequest, Lines, Section, choose_approved, whole_page
 from .days import list_days
@@ -401,15 +400,7 @@ class _MapReader:
             return quote_name(folder)
 
     def _read_keys(self, paths: Iterable[str]) -> Iterator[Named]:
-        """Yield the keys of records. Only a page whose name is encoded is opened, and not its value used."""
-        for path in paths:
-            name = stem(path)
-            place = None if is_plain(name) else self._home.layout.place(path)
-            try:
-                record = record_at(self._pages, path, place) if place else None
-            except CommonplaceError:
-                record = None
-            yield Named(record.key if record else name, path)
+        return (Named(read_key(self._pages, self._home.layout, path), path) for path in paths)
 
     def _choose(self, paths: Iterable[str]) -> list[str]:
         """Return the paths that may be named: all, or those of which a person wrote or approved everything."""

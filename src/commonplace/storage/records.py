@@ -99,6 +99,16 @@ def channel_name(text: str, folder: str) -> str:
         return folder
 
 
+def read_key(pages: Pages, layout: Layout, path: str) -> str:
+    """Return the key of a record; its name, if the page cannot be read. Only a page whose name is encoded is opened."""
+    name = stem(path)
+    place = None if is_plain(name) else layout.place(path)
+    try:
+        return record_at(pages, path, place).key if place else name
+    except CommonplaceError:
+        return name
+
+
 class RecordFolder(NamedTuple):
     """The records of one folder."""
 
@@ -192,19 +202,8 @@ class RecordFolder(NamedTuple):
         return existed
 
     def keys(self) -> list[str]:
-        """Return all keys, sorted. Only pages whose name is encoded are opened."""
-        return sorted({key for path in self.pages.list(self.folder) for key in self._read_key(path)})
-
-    def _read_key(self, path: str) -> Iterator[str]:
-        name = stem(path)
-        if is_plain(name):
-            yield name
-            return
-        place = self.layout.place(path)
-        try:
-            yield record_at(self.pages, path, place).key if place else name
-        except CommonplaceError:  # it exists, even if unreadable
-            yield name
+        """Return all keys, sorted."""
+        return sorted({read_key(self.pages, self.layout, path) for path in self.pages.list(self.folder)})
 
 
 class Globals(NamedTuple):
