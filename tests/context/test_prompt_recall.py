@@ -242,6 +242,23 @@ def test_whoever_asks_a_question_again_is_given_the_answer(home: Path, clock: Fr
     assert str(Memory(home, clock=clock, session="s-1").recall_for("which port has the staging database?")) == ""
 
 
+def test_what_the_user_said_comes_once_and_with_the_answer(home: Path, clock: FrozenClock) -> None:
+    said = "The helm chart for the parcel worker is missing."
+    answer = "Added it, with 512 MB."
+    turns = [{"role": "user", "content": said}, {"type": "summary"}, {"role": "assistant", "content": answer}]
+    turns += [{"role": "user", "content": "Nothing about parcels has an answer yet: who sorts the parcels on Monday?"}]
+    page = home / "agents/main/sessions/s-1.jsonl"
+    page.parent.mkdir(parents=True)
+    page.write_text("".join(json.dumps(turn) + "\n" for turn in turns))
+    (home / "commonplace.yaml").write_text("memorySearch:\n  indexSessions: true\n")
+    memory = Memory(home, clock=clock)
+    for prompt in ("is there a helm chart for the worker?", "what about the missing helm chart?"):
+        text = str(memory.recall_for(prompt, session=prompt))
+        assert text.count(said) == 1
+        assert f"s-1.jsonl#L3-L3: user: {said} / assistant: {answer}" in text
+    assert "#L4-L4: user: Nothing about" in str(memory.recall_for("who sorts the parcels on Monday?"))
+
+
 @pytest.mark.parametrize("prompt", ["what happened today", "any news today?"])
 def test_of_a_day_the_newest_are_given_and_how_many_more_there_are(home: Path, clock: FrozenClock, prompt: str) -> None:
     entries = [f"Parcel {number} went to the harbour of {name}." for number, name in enumerate("ABCDEFGHIJKLMNOP")]

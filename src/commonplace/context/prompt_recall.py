@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..formats.passages import embedding_text
 from ..formats.timestamps import parse_day
+from ..formats.transcripts import ASSISTANT_STARTS, USER_STARTS, parse_turns
 from ..framing import estimate_tokens, fence, quote_line
 from ..home import Home
 from ..index.recalls import Conversation, without_recalls
@@ -22,6 +23,7 @@ from ..schema import TEXT, Schema, check
 from ..search.marks import describe_marks
 from ..search.words import is_question
 from ..storage.names import file_name
+from ..storage.records import read_text
 from . import OVER_BUDGET, TOKENS_ARE, Context
 from .newer import Topics
 from .replaced import describe_version, leave_out_replaced_lines, leave_out_superseded, wants_replaced
@@ -49,6 +51,7 @@ _MAX_PROMPT_CHARACTERS = 20_000  # that count as said
 _MAX_TEXT_CHARACTERS = 360  # of one line
 _MIN_TEXT_CHARACTERS = 80  # less of a text is not worth showing
 _MAX_QUESTION_CHARACTERS = 200
+_MAX_LINES_TO_ANSWER = 20  # of a transcript, which has other lines than turns
 _MIN_WORDS = 3  # of a line; fewer say something only with their key
 _GIVEN = "was given already"
 _LAST_LATIN_LETTER = "\u024f"
@@ -111,6 +114,7 @@ def recall_for(
         )
     if not wants_all:
         hits = leave_out_replaced_lines(home, viewer, hits)
+    hits = _add_answers(home, hits)
     words = [form for word in tokenize_query(query) if not word.is_function_word for form in word.forms]
     days = "" if result.dates.has_content else " ".join(result.dates.phrases)
     recall = _choose(hits, words, budget, conversation, days)
@@ -234,15 +238,39 @@ def _is_recallable(home: Home, hit: Hit, session: str, conversation: Conversatio
 
 
 def _prefer_answers(hits: list[Hit]) -> list[Hit]:
-    """Return hits with the answer in place of a question that was asked before: who asks again wants the answer."""
+    """Return hits with the answer in place of the turn that it answers, which it is shown with."""
     answers = {(hit.path, hit.question): hit for hit in reversed(hits) if hit.question}
     by_citation: dict[str, Hit] = {}
     for hit in hits:
-        is_asked = hit.source == "session" and is_question(hit.text)
-        answer = answers.get((hit.path, hit.text)) if is_asked else None
+        answer = answers.get((hit.path, hit.text)) if hit.source == "session" else None
         best = answer._replace(score=hit.score) if answer else hit
         by_citation.setdefault(best.citation, best)
     return [*by_citation.values()]
+
+
+def _add_answers(home: Home, hits: list[Hit]) -> list[Hit]:
+    """Return hits with the answer after what the user said: who says the same again wants the answer. So it is with
+    what is too long to be shown with an answer, if it is a question."""
+    by_citation: dict[str, Hit] = {}
+    for hit in hits:
+        is_said = hit.source == "session" and not hit.question and hit.text.startswith(USER_STARTS)
+        is_short = len(hit.text) <= _MAX_QUESTION_CHARACTERS
+        answer = _find_answer(home, hit) if is_said and (is_short or is_question(hit.text)) else None
+        best = answer or hit
+        by_citation.setdefault(best.citation, best)
+    return [*by_citation.values()]
+
+
+def _find_answer(home: Home, hit: Hit) -> Hit | None:
+    """Return the turn after what the user said as a hit, if the assistant speaks there."""
+    text, _ = read_text(home.storage.pages, hit.path)
+    *before, rest = text.split("\n", hit.end)
+    turns, _ = parse_turns("\n".join(rest.split("\n", _MAX_LINES_TO_ANSWER)[:_MAX_LINES_TO_ANSWER]))
+    if len(before) < hit.end or not turns or not turns[0].text.startswith(ASSISTANT_STARTS):
+        return None
+    line = hit.end + turns[0].line
+    answer = f"{hit.text}\n{turns[0].text}"
+    return hit._replace(start=line, end=line, text=answer, question=hit.text, at=turns[0].at or hit.at)
 
 
 def _date_hits(home: Home, hits: list[Hit]) -> list[Hit]:
