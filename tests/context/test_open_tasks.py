@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from commonplace import Memory
 from commonplace.testing import FrozenClock
 
@@ -46,3 +48,27 @@ def test_a_task_is_shown_once_where_there_is_room_for_its_day(memory: Memory, cl
         text = str(memory.context(budget=budget))
         assert text.count("order badges for Priya") == 1
         assert "```data 2026-03-14 (yesterday)\n## 09:26\nMet the plumber.\n## 09:26\nTODO: order" in text
+
+
+def test_tasks_in_a_long_entry_stay_and_are_shown_once_where_there_is_room(home: Path, clock: FrozenClock) -> None:
+    lines = [
+        "Tax: receipts for the desk and for the course are missing, the adviser wants them by the end of the month."
+    ]
+    lines += ["- [ ] renew the passport", "", "Talked to Priya about the move and about the lattice in the garden."]
+    lines += ["TODO: paint the boat"]
+    page = home / "agents/main/memory/daily/2026-03-14.md"
+    page.parent.mkdir(parents=True)
+    page.write_text("# 2026-03-14\n\n## 09:00\n\n" + "\n".join(lines) + "\n")
+    memory = Memory(home, clock=clock)
+    clock.advance(days=1)
+    memory.call("remember", {"content": MEETING})
+    shown = "\n".join(line for line in lines if line)
+    assert f"```data 2026-03-14 (yesterday)\n## 09:00\n{shown}\n```" in str(memory.context(budget=1500))
+    clock.advance(days=1)
+    keep_ten_days(memory, clock)
+    context = memory.context(budget=700)
+    old = "```data 2026-03-14 (13 days ago)\n- [ ] renew the passport\nTODO: paint the boat\n```"
+    assert old in str(context)
+    sources = [each["source"] for section in context.receipt["sections"] for each in section["sources"]]
+    assert "agents/main/memory/daily/2026-03-14.md#L6-L6" in sources
+    assert "agents/main/memory/daily/2026-03-14.md#L9-L9" in sources

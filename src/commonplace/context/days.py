@@ -87,6 +87,7 @@ class Entry(NamedTuple):
     last_line: int
     total_characters: int = 0
     is_repeated: bool = False  # by a later entry, word for word
+    line_numbers: tuple[int, ...] = ()  # of the lines of the text on the page, of which empty ones are left out
 
     @property
     def is_whole(self) -> bool:
@@ -514,7 +515,8 @@ def _make_entry(raw: str, first_line: int, last_line: int, beyond: int, most: in
     if changed:
         numbered_lines[0] = (numbered_lines[0][0], f"{numbered_lines[0][1]} ({changed})")
     text = "\n".join(line for _, line in numbered_lines)
-    return Entry(text[:most], numbered_lines[0][0], last_line, len(text) + beyond)
+    numbers = tuple(number for number, _ in numbered_lines)
+    return Entry(text[:most], numbers[0], last_line, len(text) + beyond, line_numbers=numbers)
 
 
 def _is_shown(line: str) -> bool:

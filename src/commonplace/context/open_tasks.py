@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ..facts.tasks import has_open_task
@@ -28,18 +29,42 @@ def put_tasks_first(
 ) -> list[DayItem]:
     """Return the days, but each with its open tasks as an item of its own: where there is no room for all, these stay,
     after the newest day. Of older days, which are not shown, only the tasks are returned."""
-    chosen = _choose(home, viewer, [*days[1:], *older], limit * _MOST_SHARE)
+    others = [_split(day) for day in (*days[1:], *older)]
+    chosen = _choose(home, viewer, others, limit * _MOST_SHARE)
     if not chosen:
         return [*days]
     items = [replace(days[0], rank=_NEWEST)]
-    for day in (*days[1:], *older):
-        tasks = tuple(entry for entry in day.entries if (day.path, entry) in chosen)
-        rest = tuple(entry for entry in day.entries if (day.path, entry) not in chosen)
+    for number, (whole, split) in enumerate(zip((*days[1:], *older), others, strict=True), start=1):
+        tasks = tuple(entry for entry in split.entries if (split.path, entry) in chosen)
+        day = split if tasks else whole
+        rest = tuple(entry for entry in day.entries if entry not in tasks)
         if tasks:
             items.append(replace(day, entries=tasks, earlier_entries=0, rank=_TASKS))
-        if rest and day not in older:
+        if rest and number < len(days):
             items.append(replace(day, entries=rest))
     return items
+
+
+def _split(day: DayItem) -> DayItem:
+    """Return a day with the tasks of long entries as entries of their own: people write lists and whole days as one."""
+    return replace(day, entries=tuple(part for entry in day.entries for part in _split_entry(entry)))
+
+
+def _split_entry(entry: Entry) -> Iterator[Entry]:
+    """Yield an entry, or its lines before, between and after open tasks, and each of these."""
+    lines = entry.text.split("\n")
+    if not entry.is_whole or len(lines) != len(entry.line_numbers) or not _is_long(entry):
+        yield entry
+        return
+    first = 1 if lines[0].startswith("#") else 0  # a heading stays with the line below it
+    tasks = [place for place in range(first, len(lines)) if _is_task(lines[place])]
+    cuts = sorted({0, *(cut for place in tasks for cut in (place if place > first else 0, place + 1)), len(lines)})
+    for start, end in pairwise(cuts):
+        text = "\n".join(lines[start:end])
+        numbers = entry.line_numbers[start:end]
+        yield entry._replace(
+            text=text, first_line=numbers[0], last_line=numbers[-1], total_characters=len(text), line_numbers=numbers
+        )
 
 
 def _choose(home: Home, viewer: Viewer, days: Sequence[DayItem], most: float) -> set[tuple[str, Entry]]:
@@ -60,6 +85,13 @@ def _choose(home: Home, viewer: Viewer, days: Sequence[DayItem], most: float) ->
 def _find_tasks(days: Sequence[DayItem]) -> Iterator[tuple[str, Entry]]:
     for day in days:
         for entry in reversed(day.entries):
-            is_short = entry.is_whole and estimate_tokens(entry.text) <= _MAX_TOKENS
-            if is_short and has_open_task(strip_accents(fold(entry.text))):
+            if entry.is_whole and not _is_long(entry) and _is_task(entry.text):
                 yield day.path, entry
+
+
+def _is_long(entry: Entry) -> bool:
+    return estimate_tokens(entry.text) > _MAX_TOKENS
+
+
+def _is_task(text: str) -> bool:
+    return has_open_task(strip_accents(fold(text)))
