@@ -50,6 +50,16 @@ def test_a_value_that_is_taken_out_or_replaced_does_not_count_any_more() -> None
     assert len(cache) == 0
 
 
+def test_a_long_text_does_not_make_short_ones_count_for_more() -> None:
+    cache: ByteCache[tuple[str], str] = ByteCache("test", 400_000)
+    for number in range(100):
+        cache.add_new((f"{number}",), "x" * 500)
+    for number in range(100):
+        cache.add_new((f"{number} {'y' * 30_000}",), "x")
+        assert [cache.get((f"{short}",)) for short in range(100)] == ["x" * 500] * 100
+        assert cache.size_bytes <= 400_000
+
+
 def test_a_function_is_called_once_for_the_same_arguments_even_if_it_returns_none() -> None:
     calls: list[tuple[str, bool]] = []
 

@@ -59,7 +59,8 @@ class ByteCache(Generic[Key, Value]):
             value = self._earlier.pop(key, _ABSENT)
             if value is _ABSENT:
                 return default
-            size = self._usual_bytes or _measure_entry(key, value)
+            size = 0 if _is_long(key) else self._usual_bytes
+            size = size or _measure_entry(key, value)
             self._earlier_bytes = max(0, self._earlier_bytes - size)
             self._add(key, value, size)
         return value
@@ -72,12 +73,12 @@ class ByteCache(Generic[Key, Value]):
     def add_new(self, key: tuple[Any, ...], value: Value) -> None:
         """Store the value of a new key. Of short texts, every eighth is measured and stands for the others."""
         self._additions += 1
-        is_long = isinstance(key[0], str) and len(key[0]) > _LONG_CHARACTERS
-        if is_long or self._additions % _MEASURED_PART == 1:
+        size = self._usual_bytes
+        if _is_long(key):
+            size = _measure_entry(key, value)
+        elif not size or self._additions % _MEASURED_PART == 1:
             size = _measure_entry(key, value)
             self._usual_bytes = (3 * (self._usual_bytes or size) + size) // 4
-        else:
-            size = self._usual_bytes
         self._add(cast(Key, key), value, size)
 
     def _add(self, key: Key, value: Value, size: int) -> None:
@@ -167,6 +168,12 @@ def measure_bytes(*values: Any) -> int:
             elif not isinstance(value, _PROGRAM_TYPES) and hasattr(value, "__dict__"):
                 pending.append(((vars(value),), times))
     return total
+
+
+def _is_long(key: Any) -> bool:
+    """Return whether a key is for a text that is longer than most."""
+    text = key[0] if isinstance(key, tuple) else key
+    return isinstance(text, str) and len(text) > _LONG_CHARACTERS
 
 
 def _measure_entry(key: Any, value: Any) -> int:

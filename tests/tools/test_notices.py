@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 
 from commonplace import Memory
+from commonplace.tools.notices import describe_changes
+
+from ..costs import count_calls
 
 
 @pytest.fixture
@@ -180,3 +183,27 @@ def test_a_reply_says_how_to_answer_that_both_are_true(memory: Memory) -> None:
     old, new = shlex.split(citations)
     memory.supersede(old, new, reject=True)
     assert all(hit.superseded_by is None for hit in memory.search("when is the launch?"))
+
+
+def test_what_a_note_replaces_costs_the_same_on_a_long_page(memory: Memory) -> None:
+    def write(number: int) -> Any:
+        return memory.call("memory_write", {"key": f"key {number}", "content": f"fruit {number}"})
+
+    def write_many(first: int) -> int:
+        return sum(count_calls(write, number) for number in range(first, first + 5))
+
+    write(0)
+    short = write_many(1)
+    for number in range(10, 200):
+        write(number)
+    assert write_many(300) < 2 * short
+
+
+def test_a_heading_that_goes_on_with_a_line_of_the_page_is_no_note(memory: Memory) -> None:
+    memory.call("write_memory", {"key": "editor", "content": "helix"})
+    path = "memory/world/tools.md"
+    memory.home.writer.edit(path, lambda _: "### shell\n\nfish\n\nsee issue")
+    footer = "<!-- agentool-memory: at=2026-03-14T09:26:53Z -->"
+    with memory.home.writer.call("edit") as context:
+        memory.home.writer.edit(path, lambda old: f"{old}### editor\n\nvim\n\n{footer}\n")
+    assert describe_changes(memory.home, context.edits) == {}

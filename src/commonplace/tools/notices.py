@@ -116,6 +116,11 @@ class _PlacedEdit:
         return self.place.scope.kind == "channel"
 
     @cached_property
+    def appended(self) -> str | None:
+        """Return what was added at the end of the page; None if that is not all that was changed."""
+        return self.after[len(self.before) :] if self.after.startswith(self.before) else None
+
+    @cached_property
     def old_notes(self) -> list[Block]:
         return blocks.parse(self.before)
 
@@ -150,8 +155,8 @@ def _new_statements(edit: _PlacedEdit) -> list[_Written]:
     """Return the statements that an edit adds to a page of text; none if the edit is very large."""
     if edit.place.kind not in ("page", "record", "activity"):
         return []
-    if edit.before and edit.after.startswith(edit.before):
-        added = edit.after[len(edit.before) :]
+    if edit.before and edit.appended is not None:
+        added = edit.appended
     else:
         known = set(edit.before.split("\n"))
         added = "\n".join("" if line in known else line for line in frontmatter.split(edit.after)[1].split("\n"))
@@ -177,10 +182,18 @@ def _new_keys(edit: _PlacedEdit) -> list[_KeyedValue]:
     if edit.place.kind == "record":
         record = parse_record(edit.after, Record(edit.place.name, "", path=edit.path))
         return [_KeyedValue(edit.path, record.key, record.text, edit.is_in_channel)]
-    if edit.place.kind != "page" or not edit.new_notes:
+    if edit.place.kind != "page":
         return []
-    known = {note.content for note in edit.old_notes}
-    return [_KeyedValue(edit.path, note.key, note.content) for note in edit.new_notes if note.content not in known]
+    if edit.appended and _begins_with_heading(edit.before, edit.appended):  # no note above goes on in it
+        notes = blocks.parse(edit.appended)
+    else:
+        known = {note.content for note in edit.old_notes} if edit.new_notes else ()
+        notes = [note for note in edit.new_notes if note.content not in known]
+    return [_KeyedValue(edit.path, note.key, note.content) for note in notes]
+
+
+def _begins_with_heading(before: str, appended: str) -> bool:
+    return (before.endswith("\n") or appended.startswith("\n")) and appended.lstrip("\n").startswith("#")
 
 
 class _Older(NamedTuple):
@@ -348,9 +361,8 @@ def _is_of_another_channel(hit: Hit, own: _Written | _KeyedValue) -> bool:
 
 def _find_replaced(edit: _PlacedEdit) -> Iterator[Notice]:
     """Yield what an edit replaces on its own page."""
-    is_append = edit.after.startswith(edit.before)
     is_overwritten = edit.place.scope.kind == "agent" and edit.place.name in FIXED_PAGES.values()  # handoff, scratchpad
-    if is_append or is_overwritten or max(len(edit.before), len(edit.after)) > _MAX_COMPARED_CHARACTERS:
+    if edit.appended is not None or is_overwritten or max(len(edit.before), len(edit.after)) > _MAX_COMPARED_CHARACTERS:
         return
     if edit.place.kind == "record":
         yield from _compare_records(edit)
