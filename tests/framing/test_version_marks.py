@@ -55,6 +55,20 @@ def test_a_line_that_was_replaced_says_so_on_every_kind_of_page(memory: Memory, 
     assert recall(memory, days=0).replace(mark, "") == before.partition("\n---\n\n# Recent")[0]
 
 
+def test_every_entry_of_a_long_day_keeps_its_mark(memory: Memory, home: Path, clock: FrozenClock) -> None:
+    (home / "commonplace.yaml").write_text("recall:\n  maxCharacters: 3000\n")
+    first = "The harbour office opens at six."
+    for text in (first, "Nothing happened. " * 400, OLD):
+        memory.call("remember", {"content": text})
+        clock.advance(minutes=5)
+    clock.advance(days=1)
+    memory.call("remember", {"content": f"{NEW} The harbour office opens at seven."})
+    text = recall(Memory(home, clock=clock))
+    assert "are left out here" in text
+    assert f"{OLD} [no longer; now: " in text
+    assert f"{first} [no longer; now: " in text
+
+
 def test_a_page_rewritten_from_what_was_recalled_has_no_mark(memory: Memory, clock: FrozenClock) -> None:
     page = f"- {OLD}  \n- Tea.{FORGED}\n- \\{FORGED}\n"
     pages = memory.home.storage.pages

@@ -24,6 +24,7 @@ from ..formats.structure import (
     DAY_PATTERN,
     ENTRY_LEVEL,
     ENTRY_PATTERN,
+    LineCounter,
     find_fenced_lines,
     find_marks,
     unescape,
@@ -84,13 +85,6 @@ class Recalled(NamedTuple):
     @property
     def paths(self) -> tuple[str, ...]:
         return tuple(page.path for page, _ in self.shown)
-
-    def list_lines(self) -> Iterator[tuple[RecallPage, int, str]]:
-        """Yield the lines that are shown of each page, with the number of the first, counted from 0."""
-        for page, spans in self.shown:
-            lines = page.text.split("\n")
-            for span in spans:
-                yield page, span.start, "\n".join(lines[span.start : span.stop])
 
 
 class _Part(NamedTuple):
@@ -230,7 +224,8 @@ def _fit_day(page: RecallPage, room: int, read_call: ReadCall) -> _Part | None:
 def _find_entries(text: str) -> list[int]:
     """Return the first lines of the entries and notes of a day, and 0."""
     marks = (mark for mark in find_marks(text) if not mark.fenced and mark.level in (ENTRY_LEVEL, BLOCK_LEVEL))
-    return sorted({0, *(text.count("\n", 0, mark.start) for mark in marks)})
+    count = LineCounter(text)
+    return sorted({0, *(count.line(mark.start) - 1 for mark in marks)})
 
 
 def _choose_entries(lines: Sequence[str], starts: Sequence[int], room: int) -> list[_Entry]:

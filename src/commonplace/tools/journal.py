@@ -15,7 +15,7 @@ from typing import Annotated, Any, NamedTuple
 from ..context.replaced import describe_replacements, find_replaced
 from ..errors import CommonplaceError, InvalidArgument, NotAvailable, StorageError
 from ..formats import blocks
-from ..formats.passages import titles_above
+from ..formats.passages import choose_titles, list_titles
 from ..framing import quote_line
 from ..framing.limits import fit_lines
 from ..framing.recall import Kind, Recalled, RecallPage, name_read_call, render_recall, unescape_page
@@ -56,7 +56,7 @@ def recall(
         recalled = render(marked_pages)
     home.note_listed(listed)
     for page, spans in recalled.shown:
-        for span in spans:
+        for span in spans if page.kind != "day" else ():  # nobody rewrites a day as a whole
             home.note_given(page.path, read_lines(page.text, first=span.start + 1, last=span.stop))
     home.record_recall(recalled.paths)
     return with_warning({"success": True, "content": recalled.text or NO_MEMORIES}, *warnings)
@@ -166,13 +166,7 @@ def _mark_replaced(home: Home, pages: Sequence[RecallPage], recalled: Recalled) 
     """Return the pages with marks on the lines that something newer replaced. Only shown lines are examined, and the
     index of a large memory is used without catching up.
     """
-    lines = [
-        (
-            page,
-            ShownText(page.path, first + 1, text, " ".join(titles_above(_cut_after(page.text, first + 2), first + 1))),
-        )
-        for page, first, text in recalled.list_lines()
-    ]
+    lines = [*_list_shown(recalled)]
     catches_up = sum(len(page.text) for page in pages) <= _MAX_INDEXED_CHARACTERS
     texts = [text for _, text in lines]
     newer = find_replaced(home, home.visibility.viewer(), texts, catches_up=catches_up)
@@ -182,13 +176,19 @@ def _mark_replaced(home: Home, pages: Sequence[RecallPage], recalled: Recalled) 
         words: dict[int, list[str]] = {}
         for each, remark in describe_replacements(text, replacements):
             words.setdefault(text.first - 1 + each.older.statement.last_line, []).append(quote_line(remark))
-        marks[page] = tuple((line, "; ".join(remarks)) for line, remarks in words.items())
+        marks[page] = (*marks.get(page, ()), *((line, "; ".join(remarks)) for line, remarks in words.items()))
     return [page._replace(marks=marks.get(page, ())) for page in pages] if marks else []
 
 
-def _cut_after(text: str, count: int) -> str:
-    """Return the first lines of a text; the headings above them are among these."""
-    return "\n".join(text.split("\n", count)[:count])
+def _list_shown(recalled: Recalled) -> Iterator[tuple[RecallPage, ShownText]]:
+    """Yield the lines that are shown of each page, with the headings above them."""
+    for page, spans in recalled.shown:
+        lines = page.text.split("\n")
+        last = max((span.start for span in spans), default=0)
+        titles = list_titles("\n".join(lines[: last + 2]))  # an underline makes the line above it a heading
+        for span in spans:
+            heading = " ".join(choose_titles(titles, span.start + 1))
+            yield page, ShownText(page.path, span.start + 1, "\n".join(lines[span.start : span.stop]), heading)
 
 
 class _Rewrite(NamedTuple):
