@@ -113,6 +113,7 @@ CASES: dict[str, Make] = {
     "flags": repeat("\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"),
     "comments": repeat("<!-- x "),
     "names": repeat("Anna "),
+    "abbreviations": repeat("e.g. Dr. "),
     "spaces": repeat(" "),
     "comment and spaces": lambda length: f"<!-- x -->{' ' * (length - 10)}",
     "spaces and comment": lambda length: f"a{' ' * length}b <!-- c -->",
@@ -291,6 +292,22 @@ def test_recall_of_a_megabyte_of_short_lines_renders_what_there_is_room_for(kind
     assert 2_000 < len(output) <= 4_000
     assert "characters in lines" in output
     assert count_calls(recall, whole) < 1.2 * count_calls(recall, tenth), "recall grows with what it does not show"
+
+
+def test_a_day_is_read_once_for_all_its_entries_that_are_recalled(home: Path, clock: FrozenClock) -> None:
+    """Each of them once read the whole day for the headings above it: a day of 60 KB took half a minute."""
+    day = home / f"agents/main/memory/daily/{clock.now:%Y-%m-%d}.md"
+    day.parent.mkdir(parents=True)
+    day.write_text("".join(f"## Number {number}\n" for number in range(3000)))
+
+    def count_recall(limit: int) -> int:
+        (home / "commonplace.yaml").write_text(f"recall:\n  maxCharacters: {limit}\n")
+        with Memory(home, clock=clock) as memory:
+            memory.search("number")
+            return count_calls(memory.call, "recall")
+
+    count_recall(1000)
+    assert count_recall(8000) < 2 * count_recall(2000)
 
 
 def test_what_is_not_rendered_is_shown_as_plain_text_under_a_line_that_says_so() -> None:

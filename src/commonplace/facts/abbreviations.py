@@ -11,6 +11,7 @@ from .words import fold, word_set
 _TITLES = word_set("sentences", "TITLES")
 _ABBREVIATIONS = word_set("sentences", "ABBREVIATIONS")
 _BEFORE_NUMBER = word_set("sentences", "BEFORE_NUMBER")
+_MAX_ENDING_CHARACTERS = 60  # of a part that are looked at, so that one of many abbreviations is not read for each
 _STREET = "str"  # at the end of a word: `Hauptstr. 5`
 _LAST_WORD = lazy_pattern(r"([^\s(\"]+)\.$")
 _ORDINAL = lazy_pattern(
@@ -23,7 +24,8 @@ def split_at_ends(text: str, ends: re.Pattern[str]) -> Iterator[str]:
     """Yield the parts of a text between the ends of sentences, but for those after an abbreviation."""
     start = 0
     for end in ends.finditer(text):
-        if not _is_abbreviation(text[start : end.start()], text[end.end() : end.end() + 1]):
+        before = text[max(start, end.start() - _MAX_ENDING_CHARACTERS) : end.start()]
+        if not _is_abbreviation(before, text[end.end() : end.end() + 1]):
             yield text[start : end.start()]
             start = end.end()
     yield text[start:]
