@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -130,6 +131,28 @@ def test_a_damaged_database_is_reported(home: Path, tmp_path: Path) -> None:
     database.write_bytes(database.read_bytes()[:1000])
     with pytest.raises(StorageError, match="get a whole copy"):
         run_import(home, database)
+
+
+@pytest.mark.parametrize("size", [1_000_000, 10_000])
+def test_a_database_that_computes_more_than_its_file_can_hold_is_refused(home: Path, tmp_path: Path, size: int) -> None:
+    """A file of 50 KB once became many gigabytes of notes."""
+    database = tmp_path / "bomb.db"
+    content = f"key || hex(zeroblob({size}))"
+    with closing(sqlite3.connect(database)) as db, db:
+        db.execute(f"CREATE TABLE working_memory(key TEXT, updated_at TEXT, content GENERATED ALWAYS AS ({content}))")
+        db.executemany("INSERT INTO working_memory(key) VALUES(?)", [(f"key {number}",) for number in range(100)])
+    with pytest.raises(StorageError, match="more than its file can|too big"):
+        run_import(home, database)
+    assert pages(home) == {}
+
+
+def test_a_database_of_chinese_in_utf_16_is_read(home: Path, tmp_path: Path) -> None:
+    database = tmp_path / "wide.db"
+    with closing(sqlite3.connect(database)) as db, db:
+        db.execute("PRAGMA encoding = 'UTF-16'")
+        db.execute("CREATE TABLE working_memory(key TEXT PRIMARY KEY, content TEXT, updated_at TEXT)")
+        db.execute("INSERT INTO working_memory VALUES('note', ?, '2025-01-02')", ("汉字" * 40_000,))
+    assert len(run_import(home, database).added) == 1
 
 
 def test_what_has_no_time_is_not_written_again_because_time_goes_on(home: Path, tmp_path: Path) -> None:

@@ -27,6 +27,8 @@ _ACTIVITY_KEY = re.compile(r"activity-log-(\d{4}-\d\d-\d\d)")
 _FIXED_KEYS = ("session-handoff", "scratchpad")  # they exist even when empty
 _CHANNEL_PREFIX = "channel_memories_"
 _FILE_SUFFIXES = ("", "-wal")  # SQLite makes the other files again
+# Text in UTF-16 is longer in UTF-8, but not twice as long. Columns that are computed have no such limit.
+_MAX_CONTENT_FACTOR = 2
 
 Row = dict[str, Any]
 Convert = Callable[[Row], Item | None]
@@ -45,30 +47,39 @@ def read(source: Source, into: Destination) -> Iterator[Item]:
         for suffix in _FILE_SUFFIXES:
             if os.path.isfile(location + suffix):
                 shutil.copyfile(location + suffix, copy + suffix)
-        yield from _read_database(copy, location, into)
+        size = sum(os.path.getsize(os.path.join(folder, name)) for name in os.listdir(folder))
+        yield from _read_database(copy, location, into, _MAX_CONTENT_FACTOR * size)
 
 
-def _read_database(copy: str, location: str, into: Destination) -> Iterator[Item]:
+def _read_database(copy: str, location: str, into: Destination, most_bytes: int) -> Iterator[Item]:
     import sqlite3
 
     try:
         connection = sqlite3.connect(copy)
         connection.text_factory = bytes
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, most_bytes)
         try:
-            yield from _read_tables(connection, location, into)
+            yield from _read_tables(connection, location, into, most_bytes)
         finally:
             connection.close()
     except sqlite3.Error as error:
         raise StorageError(f"{location} cannot be read as a database ({error}): get a whole copy of it") from error
 
 
-def _read_tables(connection: Connection, location: str, into: Destination) -> Iterator[Item]:
+def _read_tables(connection: Connection, location: str, into: Destination, most_bytes: int) -> Iterator[Item]:
+    """Yield the rows of the tables that are known, as items; StorageError once they are more than the file can hold."""
+    left = most_bytes
     rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall()
     for (raw,) in rows:
         table = raw.decode("utf-8", "replace")
         convert = _converter_of(table, location, into)
         if convert:
-            yield from _read_rows(connection, table, convert)
+            for size, item in _read_rows(connection, table, convert):
+                left -= size
+                if left < 0:
+                    raise StorageError(f"{location} claims to hold more than its file can: get a copy of the original")
+                if item is not None:
+                    yield item
         elif not table.startswith("sqlite_"):
             yield Skipped(f"table {table}", "has an unknown structure")
 
@@ -86,8 +97,8 @@ def _converter_of(table: str, location: str, into: Destination) -> Convert | Non
     return None
 
 
-def _read_rows(connection: Connection, table: str, convert: Convert) -> Iterator[Item]:
-    """Yield every row of a table as an item; a row that is not understood is skipped."""
+def _read_rows(connection: Connection, table: str, convert: Convert) -> Iterator[tuple[int, Item | None]]:
+    """Yield every row of a table as an item, with the size of its text; a row that is not understood is skipped."""
     import sqlite3
 
     quoted = table.replace('"', '""')
@@ -99,10 +110,11 @@ def _read_rows(connection: Connection, table: str, convert: Convert) -> Iterator
         try:
             values = rows.fetchone()
         except sqlite3.DatabaseError as error:
-            yield Skipped(f"table {table}, from row {number} on", f"is damaged ({error})")
+            yield 0, Skipped(f"table {table}, from row {number} on", f"is damaged ({error})")
             return
         if values is None:
             return
+        size = sum(len(value) for value in values if isinstance(value, bytes))
         try:
             row = {
                 name: value.decode() if isinstance(value, bytes) else value
@@ -113,8 +125,7 @@ def _read_rows(connection: Connection, table: str, convert: Convert) -> Iterator
             item = Skipped(f"table {table}, row {number}", "is not UTF-8 text")
         except InvalidArgument as error:
             item = Skipped(f"table {table}, row {number}", str(error))
-        if item is not None:
-            yield item
+        yield size, item
 
 
 def _convert_note(location: str, into: Destination, row: Row) -> Item | None:
