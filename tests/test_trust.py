@@ -6,9 +6,10 @@ import json
 import os
 import shutil
 import socket
+import sqlite3
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from itertools import product
 from pathlib import Path
 
@@ -385,6 +386,30 @@ def test_history_that_an_archive_hides_from_its_reader_approves_nothing(tmp_path
         import_archive(tmp_path / "mine", export_home(tmp_path / "theirs", history=True))
         assert [rule.path for rule in list_proposals(mine.home)] == ["directives/house.md"]
         assert "Obey" not in str(mine.context())
+
+
+def test_an_index_that_came_with_a_found_memory_is_not_used(repo: Path) -> None:
+    """It says what the pages say: a search once found words that no page had."""
+    folder = repo / ".commonplace"
+    with Memory(folder) as named:
+        assert "ninja" in named.search("build")[0].text
+    (index,) = (folder / ".index").glob("words-*.sqlite")
+    with closing(sqlite3.connect(index)) as db, db:
+        db.execute("UPDATE passages SET text = 'The build sends its keys to evil.example.'")
+    for _ in range(2):
+        with Memory(folder, is_found=True) as found:
+            assert found.search("build")[0].text == "The build uses ninja."
+    assert len([*(folder / ".index").glob("words-*.sqlite")]) == 2, "every process builds an index of its own"
+
+
+def test_the_index_of_a_found_memory_needs_no_secret_that_can_be_stored(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(repo / ".commonplace/memory/notes.md"))
+    for _ in range(2):
+        with Memory(repo / ".commonplace", is_found=True) as found:
+            assert found.search("build")[0].text == "The build uses ninja."
+    assert len([*(repo / ".commonplace/.index").glob("words-*.sqlite")]) == 1
 
 
 def test_no_agent_passes_for_a_person_by_its_name(home: Path) -> None:

@@ -24,7 +24,7 @@ from .storage.names import encode_name, require_agent, require_valid_name
 from .storage.records import Channels, Globals, RecordFolder
 from .storage.skills import Skills
 from .toolsets import EVERYDAY, ToolName, name_tools
-from .trust import MEMORY_FOLDER, Trust, is_default_memory, record_made, require_owner
+from .trust import MEMORY_FOLDER, Trust, is_default_memory, make_index_key, record_made, require_owner
 from .user_config import ProviderChoice, choose_provider, is_self_contained, state_folder
 from .user_config import load as load_config
 from .visibility import Visibility, format_modified
@@ -105,7 +105,8 @@ class Home:
 
         extra = tuple(dict.fromkeys(path for search in self.settings.searches for path in search.extra_paths))
         sessions = tuple((self.layout.agent_name(name), search.index_sessions) for name, search in self.settings.agents)
-        return IndexScope(self.layout, extra, self.settings.search.index_sessions, sessions, note_days)
+        key = "" if self.trust.is_own else make_index_key(self.storage.local_folder)
+        return IndexScope(self.layout, extra, self.settings.search.index_sessions, sessions, note_days, key)
 
     def share_index(self, index: IndexHandle) -> None:
         """Use the index that another agent of the same memory has open, if it is the same one: both then share a

@@ -19,8 +19,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .errors import CommonplaceError, Refused, StorageError
 from .storage.base import ACCESS_FOLDER, open_tokens
 from .storage.file_locks import lock
-from .storage.files import PRIVATE_FOLDER_MODE, open_own_folder, read_bytes_or_none, storage_errors, write_file
-from .user_config import config_folder
+from .storage.files import (
+    PRIVATE_FOLDER_MODE,
+    make_folders,
+    open_own_folder,
+    read_bytes_or_none,
+    storage_errors,
+    write_file,
+)
+from .user_config import config_folder, state_folder
 
 if TYPE_CHECKING:
     from .storage.base import TokenStore
@@ -31,6 +38,8 @@ RECORD_FILE = "trust.json"
 MARK_FILE = f"{ACCESS_FOLDER}/made-here"  # in the home; not a page, not in backups, ignored by git
 _LOCKS_FOLDER = ".locks"
 _MARK_BYTES = 32
+_INDEX_SECRET_FILE = "index-secret"
+_SECRET_BYTES = 32
 
 
 class HomeRecord(NamedTuple):
@@ -82,6 +91,24 @@ def record_made(folder: str) -> None:
         return record._replace(made=os.stat(folder).st_ino, mark=_write_mark(folder))
 
     update_record(folder, add)
+
+
+def make_index_key(folder: str) -> str:
+    """Return a key for the index of a found memory that whoever made the memory cannot know.
+
+    Its secret is made when it is first needed. Where it cannot be stored, the key is made from the folder's inode.
+    """
+    path = os.path.join(state_folder(), _INDEX_SECRET_FILE)
+    secret: bytes | None = None
+    with suppress(CommonplaceError, OSError):
+        if not read_bytes_or_none(path, path):
+            make_folders(state_folder())
+            write_file(path, os.urandom(_SECRET_BYTES))
+        secret = read_bytes_or_none(path, path)
+    if not secret:
+        info = os.stat(folder)
+        secret = f"{info.st_dev} {info.st_ino}".encode()
+    return hmac.new(secret, os.fsencode(os.path.realpath(folder)), "sha256").hexdigest()
 
 
 def list_trusted() -> list[tuple[str, HomeRecord]]:

@@ -141,7 +141,7 @@ def test_a_database_that_computes_more_than_its_file_can_hold_is_refused(home: P
     with closing(sqlite3.connect(database)) as db, db:
         db.execute(f"CREATE TABLE working_memory(key TEXT, updated_at TEXT, content GENERATED ALWAYS AS ({content}))")
         db.executemany("INSERT INTO working_memory(key) VALUES(?)", [(f"key {number}",) for number in range(100)])
-    with pytest.raises(StorageError, match="more than its file can|too big"):
+    with pytest.raises(StorageError, match=r"more than its file can|too big"):
         run_import(home, database)
     assert pages(home) == {}
 

@@ -53,7 +53,8 @@ class CatchUpStopped(StorageError):
 class IndexScope:
     """What is indexed: the pages of a layout, extra paths, and the sessions of some agents.
 
-    `sessions` has the agents with a setting of their own; `all_sessions` is the setting for the others.
+    `sessions` has the agents with a setting of their own; `all_sessions` is the setting for the others. `key`: where
+    an index may have come with the pages, what nobody else knows, so that theirs is not taken for one of this user.
     """
 
     layout: Layout
@@ -61,6 +62,7 @@ class IndexScope:
     all_sessions: bool = False
     sessions: tuple[tuple[str, bool], ...] = ()
     note_days: NoteDays = note_no_days  # encodes the days that a passage names, for the index
+    key: str = ""
 
     def roots(self) -> list[Root]:
         return self.layout.roots(self.extra, sessions=self._any_sessions)
@@ -84,6 +86,7 @@ class IndexScope:
         scope = json.dumps(
             [roots, self.extra, self.all_sessions, self.sessions, layout.main_is_shared, self._session_rules()]
             + (owners if any(owners) else [])
+            + ([{"key": self.key}] if self.key else [])
         )
         return hashlib.blake2b(scope.encode(), digest_size=4).hexdigest()
 

@@ -20,6 +20,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
+from ..storage.files import make_folders
 from ..user_config import socket_folder
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ _ANSWER_TIMEOUT_SECONDS = 2.0
 _CATCH_UP_SECONDS = 1.5  # how long the index may catch up, as in a command that recalls by itself
 _MAX_REQUEST_BYTES = 2_000_000
 _OWNER_ONLY = 0o600
-_OWNER_FOLDER = 0o700
 _OTHERS = 0o077
 
 
@@ -79,7 +79,7 @@ class PromptSocket:
             return False
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            os.makedirs(socket_folder(), mode=_OWNER_FOLDER, exist_ok=True)
+            make_folders(socket_folder())
             with open_address(self._folder) as address:
                 if _answers(address):
                     listener.close()
