@@ -21,6 +21,8 @@ STILL_THERE = [
     ("Tom drives a Fiat Panda.", "Sold the Panda."),  # whose?
     ("The reception is at Villa Rosa.", "Villa Nova fell through."),
     ("We had dinner at Villa Rosa yesterday.", "Villa Rosa fell through as a venue."),
+    ("The nightly script removes empty crates from the list.", "The script removed empty crates from the list twice."),
+    ("The job purge_raw deletes raw_events.", "Incident: purge_raw on staging deleted all raw_events."),
 ]
 
 

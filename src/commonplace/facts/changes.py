@@ -422,6 +422,12 @@ def _find_in_clauses(
     return find(older, marked[0])
 
 
+def repeats_retraction(older: Statement, newer: Statement) -> bool:
+    """Return whether the older note has the word that would take it back: after `the job deletes old events`, `deleted`
+    says that the job ran."""
+    return any(has_cue(word, "retraction") and stem(word) in older.stems for word in newer.words)
+
+
 def _find_taken_back(older: Statement, text: str) -> frozenset[str]:
     """Return what a text takes back, if the older note has all of it, or all but the verb."""
     topics = read_topics(text)

@@ -161,7 +161,14 @@ def _is_about(task: _Phrase, done: _Done | None) -> bool:
         return False
     if task.runs:
         return done.is_marked and _has_runs(done.phrase.runs, task.runs)
-    return _has_words(done, [*dict.fromkeys(task.words)])
+    words = [*dict.fromkeys(task.words)]
+    clauses = [_single_out(done, clause) for clause in done.phrase.clauses] if len(words) > 1 else []
+    return _has_words(done, words) or any(_has_words(each, words) for each in clauses)
+
+
+def _single_out(done: _Done, clause: tuple[str, ...]) -> _Done:
+    """Return one clause of a statement by itself: a mark may be of another."""
+    return _Done(done.phrase._replace(clauses=(clause,)), is_marked=False)
 
 
 def list_task_stems(text: str, box: str) -> list[str]:

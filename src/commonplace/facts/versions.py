@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from ..caching import cache_within
 from ..patterns import lazy_pattern
-from .changes import count_alike, find_change, is_head, replaces_other, says_change
+from .changes import count_alike, find_change, is_head, repeats_retraction, replaces_other, says_change
 from .claims import read_topics
 from .collecting_labels import collect_things
 from .completions import begins_with_mark, completes, drops, is_task, leaves_open, tells_done
@@ -93,6 +93,8 @@ def judge(
     ):
         return None
     if link and not older.speaker and "open" not in older.cues and replaces_other(older, newer):
+        return None
+    if link and link.kind == "retraction" and repeats_retraction(older, newer):
         return None
     return None if link and _is_about_another_task(older, newer, link) else link
 
