@@ -31,6 +31,7 @@ LEFT_OUT = {
     "test_a_search_does_not_wait_for_a_failing_server_as_long_as_indexing_would": A_SERVER,
     "test_with_its_weights_the_answer_is_read_to_the_top": WEIGHTS,
     "test_what_is_not_read_again_never_comes_before_what_is": WEIGHTS,
+    "test_weights_that_are_not_what_they_should_be_are_refused_by_name": WEIGHTS,
     "test_no_filter_shows_more_than_there_is_without_it": NULL,
     "test_a_search_may_keep_to_one_author": OUTSIDE,
     "test_every_line_names_who_wrote_it_an_agent_an_import_a_person_or_another_program": OUTSIDE,
