@@ -170,10 +170,13 @@ def test_a_leftover_temporary_file_is_no_memory_and_in_nobodys_way(memory: Memor
     assert memory.call("remember", {"content": "fine"})["success"]
 
 
+DAMAGED_RECORDS = 20
+
+
 @pytest.mark.parametrize("damage", ["page", "rows", "table", "frequencies"])
 def test_an_index_damaged_anywhere_is_replaced_when_it_shows(home: Path, clock: FrozenClock, damage: str) -> None:
     with Memory(home, clock=clock) as memory:
-        for number in range(60):
+        for number in range(DAMAGED_RECORDS):
             op(memory, op="setGlobal", key=f"k{number}", value=f"papaya number {number} " + "and more words " * 20)
         assert memory.call("memory_search", {"query": "papaya"})["results"]
     path = index_of(home)
@@ -203,9 +206,9 @@ def index_of(home: Path) -> Path:
 
 
 def check_all(memory: Memory) -> None:
-    assert len(memory.call("memory_search", {"query": "papaya", "maxResults": 100})["results"]) == 60
-    assert len(op(memory, op="listGlobal")["results"]) == 60
-    assert memory.status()["pages"] == 60
+    assert len(memory.call("memory_search", {"query": "papaya", "maxResults": 100})["results"]) == DAMAGED_RECORDS
+    assert len(op(memory, op="listGlobal")["results"]) == DAMAGED_RECORDS
+    assert memory.status()["pages"] == DAMAGED_RECORDS
 
 
 def test_folders_a_person_named_are_the_ones_that_are_used(home: Path, clock: FrozenClock) -> None:

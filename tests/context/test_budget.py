@@ -96,7 +96,8 @@ def keep_preferences(memory: Memory, _: FrozenClock) -> None:
 
 def keep_tiny_preferences(memory: Memory, _: FrozenClock) -> None:
     for number in range(1000):
-        op(memory, op="setGlobal", key=f"p{number}", value=number, category="preferences")
+        page = f"memory/global/preferences/p{number}.md"
+        memory.home.storage.pages.write(page, f"---\ncategory: preferences\ntype: json\n---\n\n{number}\n")
 
 
 MEMORIES: list[Callable[[Memory, FrozenClock], None]] = [
