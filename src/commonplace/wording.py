@@ -10,7 +10,7 @@ def count_words(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def list_some(names: Sequence[str], most: int) -> str:
+def list_some(names: Sequence[str], limit: int) -> str:
     """Return the first names, and how many others there are: `a, b and 3 more`."""
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+    more = f" and {len(names) - limit:,} more" if len(names) > limit else ""
+    return ", ".join(names[:limit]) + more

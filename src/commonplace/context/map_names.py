@@ -35,9 +35,9 @@ class Named:
     def quoted(self) -> str:
         return f"{quote_name(self.name)}{' …' if self.is_cut else ''}"
 
-    def shorten(self, most: int) -> Named:
+    def shorten(self, limit: int) -> Named:
         """Return it with at most so many characters of its name."""
-        return self if len(self.name) <= most else replace(self, name=self.name[:most].rstrip(), is_cut=True)
+        return self if len(self.name) <= limit else replace(self, name=self.name[:limit].rstrip(), is_cut=True)
 
     def is_shown(self, lines: Lines) -> bool:
         """Return whether some of it is in the context anyway."""
@@ -51,13 +51,13 @@ class Named:
         lines = enumerate(body.split("\n")[:_MAX_START_LINES], start=first)
         return [(number, _MARKS.sub("", line).strip()) for number, line in lines if _is_words(line)]
 
-    def show(self, most: int) -> tuple[str, tuple[Source, ...]]:
+    def show(self, limit: int) -> tuple[str, tuple[Source, ...]]:
         """Return an entry of a list with at most so many characters of the page, and the lines that are in it."""
         if self.words:
             return f"- {quote_name(self.name)}: {self.words}", ()
-        if most > MAX_LINE_CHARACTERS and len(self.text.strip()) > MAX_LINE_CHARACTERS:
-            return self._show_start(most)
-        text, last = self._take_words(most if most > FEW_WORDS_CHARACTERS else min(most, self._size // 2))
+        if limit > MAX_LINE_CHARACTERS and len(self.text.strip()) > MAX_LINE_CHARACTERS:
+            return self._show_start(limit)
+        text, last = self._take_words(limit if limit > FEW_WORDS_CHARACTERS else min(limit, self._size // 2))
         if not text.strip(" …"):
             return f"- {quote_name(self.name)}", ()
         return f"- {quote_name(self.name)}: {quote_value(text)}", self._sources(last, text)
@@ -66,9 +66,9 @@ class Named:
     def _size(self) -> int:
         return sum(len(line) for _, line in self.lines)
 
-    def _take_words(self, most: int) -> tuple[str, int]:
+    def _take_words(self, limit: int) -> tuple[str, int]:
         """Return the start of the page on one line, and the last line that is in it as a whole; 0 if none is."""
-        room = min(most, MAX_LINE_CHARACTERS)
+        room = min(limit, MAX_LINE_CHARACTERS)
         text = ""
         last = 0
         for number, line in self.lines:
@@ -76,7 +76,7 @@ class Named:
             if len(longer) > room and _REMARK.match(line):
                 return self._take_later_words(number, text, last, room)
             if len(longer) > room:
-                start = cut_start(longer, partial(_is_within, most=room))
+                start = cut_start(longer, partial(_is_within, limit=room))
                 return (f"{start} …", last) if len(start) > len(text) else (f"{text} …", last)
             text = longer
             last = number
@@ -86,11 +86,11 @@ class Named:
         """Return what was taken and words of a later line that has no remark: a part of a remark says nothing."""
         later = next((line for number, line in self.lines if number > after and not _REMARK.match(line)), "")
         longer = f"{text}{_joint(text)}{later}"
-        return f"{cut_start(longer, partial(_is_within, most=room))} …", last
+        return f"{cut_start(longer, partial(_is_within, limit=room))} …", last
 
-    def _show_start(self, most: int) -> tuple[str, tuple[Source, ...]]:
+    def _show_start(self, limit: int) -> tuple[str, tuple[Source, ...]]:
         text = self.text.strip("\n")
-        start = cut_start(text, partial(_is_within, most=most)).rstrip()
+        start = cut_start(text, partial(_is_within, limit=limit)).rstrip()
         is_cut = len(start) < len(text.rstrip())
         line = list_item(self.name, f"{start} […]" if is_cut else start, self.path)
         whole = start.count("\n") + (text[len(start) : len(start) + 1] in ("\n", ""))
@@ -100,8 +100,8 @@ class Named:
         return (Source(self.path, 1, last, estimate_tokens(text)),) if last else ()
 
 
-def _is_within(text: str, most: int) -> bool:
-    return len(text) <= most
+def _is_within(text: str, limit: int) -> bool:
+    return len(text) <= limit
 
 
 def _is_words(line: str) -> bool:
@@ -126,13 +126,13 @@ class NameList:
     def size(self) -> int:
         return len(self.names) + self.left
 
-    def trim(self, most: int) -> NameList:
+    def trim(self, limit: int) -> NameList:
         """Return it with at most so many names."""
-        return replace(self, names=self.names[:most], left=self.left + len(self.names[most:]))
+        return replace(self, names=self.names[:limit], left=self.left + len(self.names[limit:]))
 
-    def shorten(self, most: int) -> NameList:
+    def shorten(self, limit: int) -> NameList:
         """Return it with at most so many characters of each name."""
-        return replace(self, names=tuple(each.shorten(most) for each in self.names))
+        return replace(self, names=tuple(each.shorten(limit) for each in self.names))
 
     def leave_out_shown(self, lines: Lines) -> NameList:
         return replace(self, names=tuple(each for each in self.names if not each.is_shown(lines)))
@@ -158,18 +158,18 @@ class Group(NameList):
         """Return all names, those of its lists as well."""
         return [*self.names, *(name for each in self.lists for name in each.names)]
 
-    def trim(self, most: int) -> Group:
-        names = super().trim(most)
-        left = most - len(names.names)
+    def trim(self, limit: int) -> Group:
+        names = super().trim(limit)
+        left = limit - len(names.names)
         lists: list[NameList] = []
         for each in self.lists:
             lists.append(each.trim(max(0, left)))
             left -= len(lists[-1].names)
         return replace(self, names=names.names, left=names.left, lists=tuple(lists))
 
-    def shorten(self, most: int) -> Group:
-        names = tuple(each.shorten(most) for each in self.names)
-        return replace(self, names=names, lists=tuple(each.shorten(most) for each in self.lists))
+    def shorten(self, limit: int) -> Group:
+        names = tuple(each.shorten(limit) for each in self.names)
+        return replace(self, names=names, lists=tuple(each.shorten(limit) for each in self.lists))
 
     def with_texts(self, texts: Iterator[str]) -> Group:
         """Return it with the next of these texts as the starts of its pages."""

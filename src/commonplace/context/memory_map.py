@@ -121,11 +121,11 @@ class MapItem(PlainItem):
 
         longest = max((len(each.name) for group in self.groups for each in group.collect()), default=0)
         characters = _bisect(longest, partial(fits, self._most_names), _NAME_CHARACTERS)
-        most = _bisect(self._most_names, partial(fits, characters=characters))
-        return self._shorten(characters)._render_names(most) if most else None
+        count = _bisect(self._most_names, partial(fits, characters=characters))
+        return self._shorten(characters)._render_names(count) if count else None
 
-    def _shorten(self, most: int) -> MapItem:
-        return replace(self, groups=tuple(group.shorten(most) for group in self.groups))
+    def _shorten(self, limit: int) -> MapItem:
+        return replace(self, groups=tuple(group.shorten(limit) for group in self.groups))
 
     def _fit_plain(self) -> Part:
         """Return the map where there is no budget: every name, and as much of each page as stays on a line."""
@@ -145,10 +145,10 @@ class MapItem(PlainItem):
             parts.append(f"### {group.label}\n" + "\n".join(lines))
         return self._make_part("\n\n".join([*parts, *self._describe_times(is_brief=False)]), self.groups, sources)
 
-    def _render_names(self, most: int) -> Part:
+    def _render_names(self, limit: int) -> Part:
         """Return the map in one line for each kind, by names alone: so many, those of the first kinds first."""
         groups: list[Group] = []
-        left = most
+        left = limit
         for group in self.groups:
             trimmed = group.trim(left)
             left -= len(trimmed.collect())
@@ -177,10 +177,10 @@ class MapItem(PlainItem):
         return [f"There are {len(self.days)} days, from {first} to {self.days[0][0]}{more}."]
 
 
-def _bisect(most: int, fits: Callable[[int], bool], least: int = 0) -> int:
-    """Return the largest number up to `most` that fits; `least` where none does."""
+def _bisect(limit: int, fits: Callable[[int], bool], least: int = 0) -> int:
+    """Return the largest number up to `limit` that fits; `least` where none does."""
     low = least
-    high = most + 1
+    high = limit + 1
     while high - low > max(1, low // 100):
         middle = (low + high) // 2
         if fits(middle):
@@ -210,8 +210,10 @@ def _render_group(group: Group, words: int, first: int, more: int) -> tuple[list
 def memory_map(home: Home, request: ContextRequest) -> Section | None:
     """Return the map of what this agent may see; of other channels, in a conversation, only the names."""
     room = _PLAIN_TOKENS if request.limit is None else request.limit
-    most = _PLAIN_CHARACTERS if request.limit is None else max(MAX_LINE_CHARACTERS, room * CHARACTERS_PER_TOKEN)
-    reader = _MapReader(home, room, most, only_approved=request.only_approved)
+    max_characters = (
+        _PLAIN_CHARACTERS if request.limit is None else max(MAX_LINE_CHARACTERS, room * CHARACTERS_PER_TOKEN)
+    )
+    reader = _MapReader(home, room, max_characters, only_approved=request.only_approved)
     groups = [
         reader.read_topics(),
         reader.read_records(request.channel),
@@ -413,10 +415,10 @@ class _MapReader:
 
     def _add_texts(self, names: list[Named]) -> list[Named]:
         """Return names with the starts of their pages, as many as there could be room for."""
-        some = names[: self._most_texts]
-        texts = read_texts(self._home.storage.pages, (each.path for each in some))
-        starts = (texts.get(each.path, "")[: self._most_characters] for each in some)
-        with_texts = [Named(each.name, each.path, start) for each, start in zip(some, starts, strict=True)]
+        first = names[: self._most_texts]
+        texts = read_texts(self._home.storage.pages, (each.path for each in first))
+        starts = (texts.get(each.path, "")[: self._most_characters] for each in first)
+        with_texts = [Named(each.name, each.path, start) for each, start in zip(first, starts, strict=True)]
         return [*with_texts, *names[self._most_texts :]]
 
 

@@ -67,15 +67,15 @@ def _split_entry(entry: Entry) -> Iterator[Entry]:
         )
 
 
-def _choose(home: Home, viewer: Viewer, days: Sequence[DayItem], most: float) -> set[tuple[str, Entry]]:
+def _choose(home: Home, viewer: Viewer, days: Sequence[DayItem], budget: float) -> set[tuple[str, Entry]]:
     """Return the open tasks that take at most so many tokens, the newest first. Those that are done are none."""
     tasks = [*_find_tasks(days)]
     texts = [ShownText(path, entry.first_line, entry.text) for path, entry in tasks]
     done = find_replaced(home, viewer, texts, catches_up=False)
     chosen: set[tuple[str, Entry]] = set()
     for number, (path, entry) in enumerate(tasks):
-        most -= 0 if number in done else estimate_tokens(entry.text)
-        if most < 0:
+        budget -= 0 if number in done else estimate_tokens(entry.text)
+        if budget < 0:
             break
         if number not in done:
             chosen.add((path, entry))

@@ -87,7 +87,7 @@ class Doubt(NamedTuple):
 def list_doubts(home: Home) -> list[Doubt]:
     """Return the facts of the newest pages that may be outdated, without postponed ones."""
     texts = [*_read_texts(home)]
-    hidden = _read_later(home)
+    hidden = _read_postponed(home)
     doubts = [*_find_replaced(home, texts), *_find_over(home, texts), *_find_stale(home, texts)]
     return [doubt for doubt in dict.fromkeys(doubts) if doubt.id not in hidden]
 
@@ -102,7 +102,7 @@ def answer_doubt(home: Home, name: str, answer: str) -> Doubt:
     if answer not in doubt.answers:
         raise InvalidArgument(f"{name} can be answered with {' or '.join(doubt.answers)}")
     if answer == "later":
-        _keep_later(home, doubt)
+        _postpone(home, doubt)
     elif doubt.kind == "stale":
         pin_page(home, doubt.older.citation, doubt.target)
     elif doubt.newer:
@@ -150,8 +150,8 @@ def _find_replaced(home: Home, texts: Sequence[ShownText]) -> Iterator[Doubt]:
 
     def find(index: Index) -> Iterator[Replacement]:
         for start in range(0, len(texts), _PAGES_AT_ONCE):
-            some = texts[start : start + _PAGES_AT_ONCE]
-            for each in find_replaced_lines(index, viewer, some, home.authors.find_of_hits, today).values():
+            batch = texts[start : start + _PAGES_AT_ONCE]
+            for each in find_replaced_lines(index, viewer, batch, home.authors.find_of_hits, today).values():
                 yield from each
 
     def answer(view: IndexView) -> list[Replacement]:
@@ -215,26 +215,26 @@ def _find_stale(home: Home, texts: Sequence[ShownText]) -> Iterator[Doubt]:
 # Postponed doubts.
 
 
-def _later_path(home: Home) -> str:
+def _postponed_path(home: Home) -> str:
     """Return where the agent's own list is; empty for a database."""
     folder = home.storage.cache_folder
     return os.path.join(folder, name_agent_file("review", home.agent, ".json")) if folder else ""
 
 
-def _read_later(home: Home) -> dict[str, str]:
+def _read_postponed(home: Home) -> dict[str, str]:
     """Return the postponed doubts, each with the moment it is asked again."""
-    path = _later_path(home)
+    path = _postponed_path(home)
     now = format_timestamp(home.clock())
     later = parse_object(read_own_state(path)) or {}
     return {name: str(until) for name, until in later.items() if str(until) > now}
 
 
-def _keep_later(home: Home, doubt: Doubt) -> None:
-    path = _later_path(home)
+def _postpone(home: Home, doubt: Doubt) -> None:
+    path = _postponed_path(home)
     if not path:
         return  # a database has no such file: it is asked again
     until = format_timestamp(home.clock().astimezone(UTC) + timedelta(days=LATER_DAYS))
-    write_file(path, json.dumps(_read_later(home) | {doubt.id: until}).encode())
+    write_file(path, json.dumps(_read_postponed(home) | {doubt.id: until}).encode())
 
 
 class Answered(NamedTuple):

@@ -165,7 +165,7 @@ def measure(
         return _evaluate_memory(home, sample_evenly(parse_questions(items), limit), settings, progress)
     with tempfile.TemporaryDirectory(prefix="commonplace-eval-") as folder:
         by_item = [write_conversation(item, number, folder) for number, item in enumerate(items)]
-        questions = [question for some in by_item for question in some]
+        questions = [question for of_item in by_item for question in of_item]
         omitted = sum(len(item["qa"]) for item in items) - len(questions)
         return _evaluate_conversations(folder, sample_evenly(questions, limit), omitted, settings, progress)
 
@@ -318,7 +318,7 @@ def _compare_groups(questions: list[Question], pairs: list[FigurePair]) -> dict[
     for question, pair in zip(questions, pairs, strict=True):
         if question.group:
             groups.setdefault(question.group, []).append(pair)
-    return {name: (len(some), _compare_pairs(some)) for name, some in groups.items()}
+    return {name: (len(of_group), _compare_pairs(of_group)) for name, of_group in groups.items()}
 
 
 def hit_figures(evidence: Sequence[Lines], hits: Iterable[Hit]) -> Figures:

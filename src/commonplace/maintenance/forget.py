@@ -124,10 +124,10 @@ def _report(finder: _Finder) -> ForgetReport:
 
 
 class _Split(NamedTuple):
-    """A version of a page, split into what stays and what is removed."""
+    """A version of a page, split into what is removed and the rest."""
 
-    stays: bytes
-    goes: bytes
+    rest: bytes
+    removed: bytes
 
 
 class _Finder:
@@ -175,9 +175,9 @@ class _Finder:
         return sorted(self.home.storage.pages.changes({}, roots).changed)
 
     def cut_page(self, path: str, data: bytes) -> bytes | None:
-        """Return what stays of a version of a page; None if nothing does."""
+        """Return the rest of a version of a page; None if nothing is left."""
         split = self._split(path, data)
-        return split.stays if split else None
+        return split.rest if split else None
 
     def _split(self, path: str, data: bytes) -> _Split | None:
         """Split a version of a page; None if all of it is removed."""
@@ -211,10 +211,10 @@ class _Finder:
         data = self.home.storage.read_bytes(path)
         if data is None:
             return
-        stays = self.cut_page(path, data)
-        if stays is None:
+        rest = self.cut_page(path, data)
+        if rest is None:
             self.home.writer.remove(path)
-        elif stays != data:
+        elif rest != data:
 
             def remove_selected(text: str) -> str:
                 return (self.cut_page(path, text.encode()) or b"").decode()
@@ -222,15 +222,15 @@ class _Finder:
             self.home.writer.edit(path, remove_selected)
 
     def choose_versions(self, path: str, versions: Versions) -> Versions:
-        """Return what stays of the history of a page."""
+        """Return the rest of the history of a page."""
         if self._is_removed_entirely(path):
             return []
         versions_left: Versions = []
         for change, data in versions:
-            stays = None if data is None else self.cut_page(path, data)
-            if (data is not None and stays is None) or (versions_left and stays == versions_left[-1][1]):
+            rest = None if data is None else self.cut_page(path, data)
+            if (data is not None and rest is None) or (versions_left and rest == versions_left[-1][1]):
                 continue
-            versions_left.append((self._clear_mentions(change)._replace(version=version_of(stays)), stays))
+            versions_left.append((self._clear_mentions(change)._replace(version=version_of(rest)), rest))
         return versions_left if any(data is not None for _, data in versions_left) else []
 
     def count_versions(self, path: str, versions: Versions) -> int:
@@ -259,9 +259,9 @@ class _Finder:
 
     def list_removed_lines(self, path: str, data: bytes) -> Iterator[str]:
         """Yield the distinctive lines that are removed from a page and do not occur in the rest of it."""
-        stays, goes = self._split(path, data) or (b"", data)
-        remaining = stays.decode("utf-8", "replace")
-        return (line for line in _distinctive_lines(goes) if not _has_line(remaining, line))
+        rest, removed = self._split(path, data) or (b"", data)
+        remaining = rest.decode("utf-8", "replace")
+        return (line for line in _distinctive_lines(removed) if not _has_line(remaining, line))
 
     def find_mentions(self, lines: set[str], gone: Iterable[str]) -> Iterator[Trace]:
         """Yield other pages this agent may see that have some of the same lines."""
@@ -309,10 +309,10 @@ class _Finder:
         return place is None and (path.startswith(own) or not path.startswith(f"{layout.agents}/"))
 
     def describe(self, path: str, data: bytes) -> str:
-        stays = self.cut_page(path, data)
-        if stays is None:
+        rest = self.cut_page(path, data)
+        if rest is None:
             return "the whole page"
-        total = data.count(b"\n") - stays.count(b"\n")
+        total = data.count(b"\n") - rest.count(b"\n")
         numbers = sorted(self._lines.find(as_text(data).split("\n"))) if self._lines else []
         count = len(numbers) or total
         where = f": {', '.join(f'L{number + 1}' for number in numbers)}" if numbers else ""
@@ -385,9 +385,9 @@ class _Finder:
 def _split_text(text: str, spans: Spans) -> _Split:
     starts = [start for start, _ in spans]
     ends = [end for _, end in spans]
-    stays = (text[end:start] for end, start in zip([0, *ends], [*starts, len(text)], strict=True))
-    goes = (text[start:end] for start, end in spans)
-    return _Split(*("".join(part).encode("utf-8", "surrogateescape") for part in (stays, goes)))
+    rest = (text[end:start] for end, start in zip([0, *ends], [*starts, len(text)], strict=True))
+    removed = (text[start:end] for start, end in spans)
+    return _Split(*("".join(part).encode("utf-8", "surrogateescape") for part in (rest, removed)))
 
 
 def _is_session(place: Place, name: str) -> bool:

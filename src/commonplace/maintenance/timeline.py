@@ -111,22 +111,22 @@ def read_as_of(history: HistoryStore, path: str, moment: str) -> bytes | None:
     raise NotFound(f"history does not know what {path} was at {moment}: `commonplace log {path}` shows what there is")
 
 
-def include_same_calls(home: Home, some: Sequence[Change]) -> list[Change]:
+def include_same_calls(home: Home, changes: Sequence[Change]) -> list[Change]:
     """Return changes with everything the same calls changed on other pages: a note and its line in the activity log."""
-    calls = {change.call for change in some if change.call}
-    names = {change.id for change in some}
+    calls = {change.call for change in changes if change.call}
+    names = {change.id for change in changes}
     return [change for change in home.storage.history.changes() if change.call in calls or change.id in names]
 
 
-def undo(home: Home, some: Sequence[Change]) -> list[UndoResult]:
+def undo(home: Home, changes: Sequence[Change]) -> list[UndoResult]:
     """Undo changes, page by page. A change that cannot be undone does not stop the others.
 
     An undo is a change like any other, and can be undone.
     """
     by_page: dict[str, list[Change]] = {}
-    for change in some:
+    for change in changes:
         by_page.setdefault(change.path, []).append(change)
-    names = list_some([change.id for change in some], 3)
+    names = list_some([change.id for change in changes], 3)
     with home.writer.call("undo", why=f"undoes {names}"):
         return [_undo_page(home, path, changes) for path, changes in by_page.items()]
 
@@ -287,8 +287,8 @@ def parse_moment(home: Home, text: str, *, last: bool = False) -> str:
     return format_timestamp(datetime.combine(day, time.max if last else time.min, home.zone))
 
 
-def _only_visible(home: Home, some: Sequence[Change], *, everyone: bool) -> list[Change]:
-    return [change for change in some if everyone or may_see(home, change.path)]
+def _only_visible(home: Home, changes: Sequence[Change], *, everyone: bool) -> list[Change]:
+    return [change for change in changes if everyone or may_see(home, change.path)]
 
 
 def _list_changes_of(home: Home, what: str, *, everyone: bool) -> list[Change]:

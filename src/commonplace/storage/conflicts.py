@@ -190,7 +190,7 @@ def _history_failure_as_warning() -> Iterator[None]:
 
 _PREFIX = "given"  # names of reading logs begin with this
 _MAX_LOG_BYTES = 1_000_000
-_MAX_KEPT_CHARACTERS = 1_000_000  # all readings of an agent in memory; a longer one is kept alone
+_MAX_READINGS_CHARACTERS = 1_000_000  # all readings of an agent in memory; a longer one is kept alone
 
 
 class Reading(NamedTuple):
@@ -222,7 +222,7 @@ def list_paths(paths: Sequence[str]) -> Reading:
     return Reading("", dict(enumerate(sorted(paths), start=1)))
 
 
-class _KeptReading(NamedTuple):
+class _CompactReading(NamedTuple):
     """A compact reading: consecutive lines are joined, each part with its first line number."""
 
     version: str
@@ -236,7 +236,7 @@ class Readings:
     """The readings of one agent, by conversation and page. Safe to use from several threads."""
 
     def __init__(self) -> None:
-        self._readings: OrderedDict[tuple[str, str], _KeptReading] = OrderedDict()
+        self._readings: OrderedDict[tuple[str, str], _CompactReading] = OrderedDict()
         self._characters = 0
         self._lock = Lock()
         self._log: ReadingLog | None = None
@@ -252,9 +252,9 @@ class Readings:
         reading = reading.add(self.find_latest(conversation, path))
         with self._lock:
             self._drop((conversation, path))
-            self._readings[conversation, path] = compact = _KeptReading(reading.version, _format_runs(reading.lines))
+            self._readings[conversation, path] = compact = _CompactReading(reading.version, _format_runs(reading.lines))
             self._characters += compact.count_characters()
-            while self._characters > _MAX_KEPT_CHARACTERS and len(self._readings) > 1:
+            while self._characters > _MAX_READINGS_CHARACTERS and len(self._readings) > 1:
                 self._drop(next(iter(self._readings)))
         if self._log:
             self._log.add(path, reading)
@@ -263,7 +263,7 @@ class Readings:
         """Return whether the last reading is the same, as is usual: pages are read more often than they change."""
         with self._lock:
             compact = self._readings.get((conversation, path))
-            if compact is None or compact != _KeptReading(reading.version, _format_runs(reading.lines)):
+            if compact is None or compact != _CompactReading(reading.version, _format_runs(reading.lines)):
                 return False
             self._readings.move_to_end((conversation, path))
         return True
@@ -285,7 +285,7 @@ class Readings:
             self._characters -= dropped.count_characters()
 
 
-class _Noted(NamedTuple):
+class _LogLine(NamedTuple):
     """A line of the log."""
 
     reading: Reading
@@ -307,7 +307,7 @@ class ReadingLog:
         name = f"{_PREFIX}-{hashlib.blake2b(agent.encode(), digest_size=6).hexdigest()}"
         self._current = os.path.join(folder, f"{name}.jsonl")
         self._earlier = os.path.join(folder, f"{name}.1.jsonl")
-        self._noted: dict[tuple[str, str], _Noted] | None = None  # keyed by conversation ("": any) and page
+        self._lines: dict[tuple[str, str], _LogLine] | None = None  # keyed by conversation ("": any) and page
 
     def add(self, path: str, reading: Reading) -> None:
         """Append a reading; if it cannot be written, it is dropped. A folder that is a link is not followed."""
@@ -321,24 +321,24 @@ class ReadingLog:
 
     def find(self, path: str) -> Reading | None:
         """Return the last reading of a page in this conversation."""
-        noted = self._load().get((self._conversation, path))
-        return noted.reading if noted else None
+        line = self._load().get((self._conversation, path))
+        return line.reading if line else None
 
     def find_latest(self, path: str) -> Reading | None:
         """Return the last reading of a page in any conversation of this agent."""
-        noted = self._load().get(("", path))
-        return noted.reading if noted else None
+        line = self._load().get(("", path))
+        return line.reading if line else None
 
-    def _load(self) -> dict[tuple[str, str], _Noted]:
+    def _load(self) -> dict[tuple[str, str], _LogLine]:
         """Return what the log has, read once: a command makes one call."""
-        if self._noted is None:
-            self._noted = {}
+        if self._lines is None:
+            self._lines = {}
             for fields, is_current in self._iterate_lines():
                 with suppress(ValueError, KeyError, TypeError, AttributeError):
                     reading = Reading(str(fields["version"]), _parse_runs(fields["lines"]))
                     for conversation in (str(fields["conversation"]), ""):
-                        self._noted[conversation, str(fields["path"])] = _Noted(reading, is_current)
-        return self._noted
+                        self._lines[conversation, str(fields["path"])] = _LogLine(reading, is_current)
+        return self._lines
 
     def _iterate_lines(self) -> Iterator[tuple[Any, bool]]:
         for name in (self._earlier, self._current):

@@ -435,11 +435,11 @@ def keep_since(moment: str) -> ChooseVersions:
     waits for approval."""
 
     def choose(_path: str, versions: Versions) -> Versions:
-        kept = {change.id for change, _ in versions if change.at >= moment}
+        ids = {change.id for change, _ in versions if change.at >= moment}
         if versions and versions[-1][1] is not None:
             changes = [change for change, _ in versions]
-            kept |= {each.id for each in (changes[-1], *find_approval(changes)) if each}
-        return [each for each in versions if each[0].id in kept]
+            ids |= {each.id for each in (changes[-1], *find_approval(changes)) if each}
+        return [each for each in versions if each[0].id in ids]
 
     return choose
 

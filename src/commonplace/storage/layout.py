@@ -71,7 +71,7 @@ class Layout:
     """Folders and pages of a home, below `base`. In a diary, `{agent}` is replaced by the agent's folder."""
 
     base: str = ""
-    loose: str = "memory"
+    loose: str = "memory"  # the folder of shared pages, in which people may put any
     diary: Diary = _PRIVATE
     main_diary: Diary | None = None  # where the main agent's differs
     main_is_shared: bool = False  # whether all agents read the main agent's diary

@@ -53,7 +53,7 @@ def check(editor: ModuleType, read: Any, text: str, path: tuple[str, str]) -> No
         kept = (line for line in text.splitlines() if not line.startswith(f"{path[0]}: {{"))
         assert all(line in lines for line in kept)  # in this order
     try:
-        without = editor.take(response, path)
+        without = editor.remove(response, path)
     except CannotEdit as error:
         assert "by hand" in str(error)  # noqa: PT017
         return

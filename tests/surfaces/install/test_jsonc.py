@@ -145,7 +145,7 @@ def test_what_was_put_in_can_be_taken_out_again(text: str, path: tuple[str, ...]
         holder = holder.get(key) if isinstance(holder, dict) else None
     if not isinstance(holder, dict) or path[-1] in holder:
         return
-    result = jsonc.take(jsonc.put(text, path, value), path)
+    result = jsonc.remove(jsonc.put(text, path, value), path)
     assert plain(result) == document
     assert comments(result) == comments(text)
     if holder:  # to the byte, where there was something before it
@@ -165,7 +165,7 @@ def test_a_value_that_is_replaced_leaves_every_byte_around_it(text: str, value: 
 def test_taking_any_member_out_leaves_the_others(text: str) -> None:
     document = plain(text)
     for key in document:
-        result = jsonc.take(text, (key,))
+        result = jsonc.remove(text, (key,))
         assert plain(result) == {name: value for name, value in document.items() if name != key}
 
 
@@ -178,7 +178,7 @@ def test_an_element_is_added_to_a_list_and_taken_out(text: str, key: str, elemen
         return
     result = jsonc.add(text, (key,), element)
     assert plain(result)[key] == [*document.get(key, []), element]
-    again = jsonc.take(result, (key, len(document.get(key, []))))
+    again = jsonc.remove(result, (key, len(document.get(key, []))))
     assert plain(again) == {**document, key: document.get(key, [])}
 
 

@@ -27,10 +27,10 @@ def test_toml_has_the_entry_and_all_else_as_before(text: str) -> None:
 @pytest.mark.parametrize("text", ['a = 1\n\n[mcp_servers.x]\ncommand = "y" # mine\n', "# only this\n", "[a]\n[b]\n"])
 def test_toml_comes_back_to_the_byte_when_the_entry_is_taken_out(text: str) -> None:
     path = ("mcp_servers", "commonplace")
-    assert toml_edit.take(toml_edit.put(text, path, ENTRY), path) == text
+    assert toml_edit.remove(toml_edit.put(text, path, ENTRY), path) == text
 
 
 def test_a_comment_above_the_next_table_stays_with_it() -> None:
     path = ("mcp_servers", "commonplace")
     text = toml_edit.put("a = 1\n", path, ENTRY) + "\n# about b\n[b]\nc = 1\n"
-    assert toml_edit.take(text, path) == "a = 1\n\n# about b\n[b]\nc = 1\n"
+    assert toml_edit.remove(text, path) == "a = 1\n\n# about b\n[b]\nc = 1\n"

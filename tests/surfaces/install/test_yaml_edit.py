@@ -32,4 +32,4 @@ def test_yaml_has_the_entry_and_all_else_as_before(text: str) -> None:
 )
 def test_yaml_comes_back_to_the_byte_when_the_entry_is_taken_out(text: str) -> None:
     path = ("extensions", "commonplace")
-    assert yaml_edit.take(yaml_edit.put(text, path, ENTRY), path) == text
+    assert yaml_edit.remove(yaml_edit.put(text, path, ENTRY), path) == text

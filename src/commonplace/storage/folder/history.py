@@ -192,8 +192,8 @@ class FolderHistory:
 
     def iterate_pages(self) -> Iterator[tuple[str, Versions]]:
         for slot in self._slots():
-            for path, some in _group_by_page(parse_lines(self._raw(slot))).items():
-                yield path, list(replay(some))
+            for path, lines in _group_by_page(parse_lines(self._raw(slot))).items():
+                yield path, list(replay(lines))
 
     def paths(self) -> list[str]:
         return sorted({line.change.path for slot in self._slots() for line in parse_lines(self._raw(slot))})
@@ -220,7 +220,7 @@ class FolderHistory:
         raw = self._raw(slot)
         before = list(parse_lines(raw))
         pages = _group_by_page(before).items()
-        after = [line for path, some in pages for line in rebuild_lines(choose(path, list(replay(some))))]
+        after = [line for path, lines in pages for line in rebuild_lines(choose(path, list(replay(lines))))]
         order = {line.change.id: number for number, line in enumerate(before)}
         after.sort(key=lambda line: order[line.change.id])
         data = b"".join(map(format_line, after))

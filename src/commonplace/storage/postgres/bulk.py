@@ -89,8 +89,8 @@ class PostgresBulk:
             with self._database.transaction(timeout_ms=_STATEMENT_TIMEOUT_MS, snapshot=True) as connection:
                 files = dict(_spool_pages(connection, tenant, spool, roots, other_paths))
                 if history:
-                    for path, some in read_history_files(connection, tenant):
-                        files[path] = spool.add(PRIVATE_FILE_MODE, _latest_time(some), map(format_line, some))
+                    for path, lines in read_history_files(connection, tenant):
+                        files[path] = spool.add(PRIVATE_FILE_MODE, _latest_time(lines), map(format_line, lines))
             untracked = bulk.find_untracked(bulk.names_in(base, other_paths), roots, base)
             yield bulk.Snapshot(dict(sorted(files.items())), spool, 0.0, untracked, ())
 
@@ -125,7 +125,7 @@ class PostgresBulk:
         """Return the versions of the history files that an export would have."""
         with self._database.transaction(timeout_ms=_STATEMENT_TIMEOUT_MS, snapshot=True) as connection:
             files = read_history_files(connection, self._database.tenant)
-            return {path: version_of(b"".join(map(format_line, some))) for path, some in files}
+            return {path: version_of(b"".join(map(format_line, lines))) for path, lines in files}
 
     def read(self, path: str) -> tuple[bytes | None, int]:
         query = f"SELECT data, {MICROSECONDS} FROM commonplace.pages WHERE {_PAGE} AND data IS NOT NULL"
@@ -209,13 +209,13 @@ class _Put:
             current_write().warnings.append(warning)
         return valid
 
-    def _drop_known(self, some: Sequence[Line]) -> list[Line]:
+    def _drop_known(self, lines: Sequence[Line]) -> list[Line]:
         """Drop lines that are here already. A line whose id belongs to another change gets a new one."""
         query = "SELECT id, path, version FROM commonplace.history WHERE tenant = %s AND id = ANY(%s)"
-        ids = [line.change.id for line in some]
+        ids = [line.change.id for line in lines]
         existing = {name: rest for name, *rest in self._connection.execute(query, (self._tenant, ids)).fetchall()}
         fresh: list[Line] = []
-        for line in some:
+        for line in lines:
             change = line.change
             if existing.get(change.id) != [change.path, change.version]:
                 name = new_change_id() if change.id in existing else change.id
@@ -256,10 +256,10 @@ class _Put:
         """Write pages and their history; return the paths of pages that were removed."""
         removed: set[str] = set()
         done = 0
-        for some in bulk.in_batches(pages, _PAGES_PER_BATCH):
+        for page_batch in bulk.in_batches(pages, _PAGES_PER_BATCH):
             new_lines: list[Line] = []
             rows: list[dict[str, Any]] = []
-            for page in some:
+            for page in page_batch:
                 data = None if page.file is None else self._batch.spool.read(page.file)
                 page_lines = self._lines_of(page, data, found[page.path], known.get(page.path, []))
                 new_lines += page_lines
@@ -271,7 +271,7 @@ class _Put:
                     rows.append(row | {"seq": self._next(), "modified": modified})
             self._add_lines(new_lines)
             self._execute_many(_PUT_PAGE, rows)
-            done += len(some)
+            done += len(page_batch)
             progress(done)
         return removed
 
@@ -290,15 +290,15 @@ class _Put:
         change = Change(new_change_id(), self._now, page.path, page.version, before, *current_write().author)
         return [make_line(change, None, data, -1)]
 
-    def _with_free_ids(self, some: list[Line]) -> list[Line]:
+    def _with_free_ids(self, lines: list[Line]) -> list[Line]:
         query = "SELECT id FROM commonplace.history WHERE tenant = %s AND id = ANY(%s)"
-        ids = [line.change.id for line in some]
+        ids = [line.change.id for line in lines]
         existing = (
             {name for (name,) in self._connection.execute(query, (self._tenant, ids)).fetchall()} if ids else set()
         )
         return [
             line._replace(change=line.change._replace(id=new_change_id())) if line.change.id in existing else line
-            for line in some
+            for line in lines
         ]
 
     def _keep_transcript(self, path: str) -> str:
@@ -310,8 +310,8 @@ class _Put:
         self._history.record_unrecorded(self._connection, path, row[0])
         return version_of(row[0])
 
-    def _add_lines(self, some: Iterable[Line]) -> None:
-        self._execute_many(INSERT_LINE, [line_values(self._tenant, line) | {"seq": self._next()} for line in some])
+    def _add_lines(self, lines: Iterable[Line]) -> None:
+        self._execute_many(INSERT_LINE, [line_values(self._tenant, line) | {"seq": self._next()} for line in lines])
 
     def _log_imports(self, accepted: Sequence[bulk.IncomingPage]) -> None:
         written = {page.import_key: page.version for page in accepted if page.import_key}
@@ -398,7 +398,7 @@ def _in_slot(slot: str, line: Line) -> Line:
     return line._replace(change=line.change._replace(id=id_in_slot(slot, line.change.id)))
 
 
-def _latest_time(some: list[Line]) -> int:
+def _latest_time(lines: list[Line]) -> int:
     """Return the time of the latest change in nanoseconds, so that the same history always gives the same file."""
-    moments = [moment for line in some if (moment := parse_timestamp(line.change.at))]
+    moments = [moment for line in lines if (moment := parse_timestamp(line.change.at))]
     return to_nanoseconds(max(moments)) if moments else 0

@@ -346,12 +346,12 @@ def print_rows(reply: Any, headers: list[str], rows: list[list[str]], if_none: s
     print_reply(reply, print_all if rows else if_none)
 
 
-def print_some(items: Sequence[Item], most: int, print_one: Callable[[Item], None]) -> None:
+def print_some(items: Sequence[Item], limit: int, print_one: Callable[[Item], None]) -> None:
     """Print the first of some items, and how many more there are."""
-    for item in items[:most]:
+    for item in items[:limit]:
         print_one(item)
-    if len(items) > most:
-        print_text(f"  … and {len(items) - most} more: --json lists all")
+    if len(items) > limit:
+        print_text(f"  … and {len(items) - limit} more: --json lists all")
 
 
 def print_text(text: str, **style: Any) -> None:

@@ -100,7 +100,7 @@ def _start_session(event: dict[str, Any], client: str, budget: int) -> None:
         warn(f"there is no memory at {home.root} yet: run `commonplace init`, or remember something")
         return
     home.write_default_directive()
-    conversation = _open_given(home, event)
+    conversation = _open_conversation(home, event)
     if event.get("source") in ("clear", "compact"):
         now = format_timestamp(home.clock())
         conversation.restart(conversation.compacted_at or now if event["source"] == "compact" else "")
@@ -119,7 +119,7 @@ def _recall_for_prompt(event: dict[str, Any], client: str, budget: int) -> None:
     home = _open_home(event, may_warn=False)
     if not isinstance(prompt, str) or not prompt.strip() or not home_exists(home.root):
         return
-    conversation = _open_given(home, event)
+    conversation = _open_conversation(home, event)
     session = _session_name(event)
     request = {"agent": home.agent, "session": session, "prompt": prompt, "budget": budget}
     may_ask = session and not conversation.needs_context
@@ -148,7 +148,7 @@ def _prepare_compaction(event: dict[str, Any], client: str) -> None:
     """Store the transcript before the client replaces it by a summary, which drops what was given."""
     home = _open_home(event)
     if home_exists(home.root):
-        conversation = _open_given(home, event)
+        conversation = _open_conversation(home, event)
         conversation.restart(format_timestamp(home.clock()))
         conversation.save()
     _store_session(home, event, client)
@@ -175,7 +175,7 @@ def _give_context(home: Home, conversation: Conversation, budget: int, event: di
     return context.text
 
 
-def _open_given(home: Home, event: dict[str, Any]) -> Conversation:
+def _open_conversation(home: Home, event: dict[str, Any]) -> Conversation:
     session = _session_name(event)
     keep_readings(home, session)
     return home.open_conversation(session)

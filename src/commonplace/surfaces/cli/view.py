@@ -107,8 +107,10 @@ def search_command(
         memory = open_memory()
         home = memory.home
         reply = call_tool(memory, "memory_search", arguments | options, "retrieval")
-    beginning = partial(_say_beginning, home, filters["as_of"])
-    print_reply(reply, partial(_print_hits, home, reply, beginning, shows_all=shows_all or min_score is not None))
+    describe_beginning = partial(_describe_beginning, home, filters["as_of"])
+    print_reply(
+        reply, partial(_print_hits, home, reply, describe_beginning, shows_all=shows_all or min_score is not None)
+    )
 
 
 def _search(
@@ -127,7 +129,7 @@ def _search(
     return result
 
 
-def _say_beginning(home: Home, as_of: str | None) -> str:
+def _describe_beginning(home: Home, as_of: str | None) -> str:
     """Point out that memory begins only after the day as of which it was searched."""
     changes = home.storage.history.changes() if as_of else []
     first = next((change.at[:10] for change in changes if home.visibility.may_know(change.path)), "")
@@ -136,12 +138,12 @@ def _say_beginning(home: Home, as_of: str | None) -> str:
     return f" This memory begins on {first}." if is_later else ""
 
 
-def _print_hits(home: Home, reply: dict[str, Any], say_beginning: Callable[[], str], *, shows_all: bool) -> None:
+def _print_hits(home: Home, reply: dict[str, Any], describe_beginning: Callable[[], str], *, shows_all: bool) -> None:
     """Print the hits that are likely, or the nearest if nothing fits well, and count the others."""
     hits = reply["results"]
     is_found = reply["verdict"] == "found"
     if not hits:
-        print_text(f"Nothing found.{say_beginning()}{_session_hint(home)}")
+        print_text(f"Nothing found.{describe_beginning()}{_session_hint(home)}")
     elif not is_found:
         print_text("Nothing fits well; nearest:\n")
     likely = [hit for hit in hits if hit["score"] >= _LEAST_LIKELY_SCORE] if is_found else hits[:_NEAREST_HITS]

@@ -61,7 +61,7 @@ def add(text: str, path: Path, element: Any) -> str:
     return _insert(text, node, len(path), "", element)
 
 
-def take(text: str, path: Path) -> str:
+def remove(text: str, path: Path) -> str:
     """Return the text without the member or element at a path."""
     holder = _find(read(text), path[:-1])
     member = None if holder is None else _member(holder, path[-1])

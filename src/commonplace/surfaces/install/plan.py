@@ -246,7 +246,7 @@ def _add_hook(text: str, edit: AddHook) -> str:
         return jsonc.add(text, edit.path, edit.element)
     first, *others = ours
     for position in reversed(others):
-        text = jsonc.take(text, (*edit.path, *position))
+        text = jsonc.remove(text, (*edit.path, *position))
     hook = edit.element["hooks"][0] if len(first) > 1 else edit.element
     for key, value in hook.items():
         text = jsonc.put(text, (*edit.path, *first, key), value)
@@ -256,22 +256,22 @@ def _add_hook(text: str, edit: AddHook) -> str:
 def _remove(form: str, text: str, edit: Edit, known: Any) -> str:
     """Remove one entry of ours, and the empty containers that were made for it; `known` is the original document."""
     if form != "json":
-        edited: str = _editor(form).take(text, edit.path)
+        edited: str = _editor(form).remove(text, edit.path)
         return edited
     if isinstance(edit, SetKeys):
         while edit.path and value_at(jsonc.parse(text), edit.path) is not None:  # a key may be there twice
-            text = jsonc.take(text, edit.path)
+            text = jsonc.remove(text, edit.path)
         return _remove_empty(text, edit.path[:-1], known)
     for position in reversed(_find_ours(value_at(jsonc.parse(text), edit.path), edit.pattern)):
         is_alone = len(value_at(jsonc.parse(text), edit.path)[position[0]].get("hooks", [0])) == 1
-        text = jsonc.take(text, (*edit.path, *(position[:1] if is_alone else position)))
+        text = jsonc.remove(text, (*edit.path, *(position[:1] if is_alone else position)))
     return _remove_empty(text, edit.path, known)
 
 
 def _remove_empty(text: str, path: KeyPath, known: Any) -> str:
     """Remove containers that are empty now and were not there before."""
     while path and value_at(jsonc.parse(text), path) in ({}, []) and value_at(known, path) is None:
-        text = jsonc.take(text, path)
+        text = jsonc.remove(text, path)
         path = path[:-1]
     return text
 

@@ -53,7 +53,7 @@ def put(text: str, path: KeyPath, value: dict[str, Any]) -> str:
     return _check(edited, expected, path, ours)
 
 
-def take(text: str, path: KeyPath) -> str:
+def remove(text: str, path: KeyPath) -> str:
     """Return the text without a table and its subtables."""
     document = parse(text)
     if value_at(document, path) is None:

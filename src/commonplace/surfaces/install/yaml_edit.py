@@ -37,7 +37,7 @@ def put(text: str, path: KeyPath, value: Any) -> str:
     return text if current == whole else _edit(text, path, value, with_value(document, path, whole))
 
 
-def take(text: str, path: KeyPath) -> str:
+def remove(text: str, path: KeyPath) -> str:
     """Return the text without the value at a path of keys."""
     document = parse(text)
     return text if value_at(document, path) is None else _edit(text, path, None, with_value(document, path, None))
