@@ -6,6 +6,7 @@ import json
 import ssl
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -215,6 +216,12 @@ def test_a_token_for_figures_shows_them_and_opens_nothing_else(tmp_path: Path) -
             assert caller.client.get("/metrics", headers={b"Authorization": wrong}).status_code == 401
 
 
+def _figures(caller: Any, home: Path) -> str:
+    header = {"Authorization": f"Bearer {_token(home, 'admin')}"}
+    text: str = caller.client.get("/metrics", headers=header).text
+    return text
+
+
 def test_a_token_that_asks_too_often_waits(tmp_path: Path) -> None:
     Memory(tmp_path, "main").call("remember", {"content": "The sea is blue."})
     one = _token(tmp_path, "read")
@@ -224,6 +231,7 @@ def test_a_token_that_asks_too_often_waits(tmp_path: Path) -> None:
         assert statuses == [200, 200, 200, 429]
         refused = caller.as_(one).send("GET", "status")
         assert int(refused.headers["retry-after"]) >= 1
+        assert 'operation="GET /v1/status",outcome="refused"} 2' in _figures(caller, tmp_path)
         assert caller.as_(other).send("GET", "status").status_code == 200
 
 
@@ -269,6 +277,7 @@ def test_a_token_that_used_up_its_writes_reads_on_and_waits_to_write(tmp_path: P
         assert refused.json()["code"] == "QUOTA_EXCEEDED"
         assert "2 writes a day" in refused.json()["detail"]
         assert 40_000 < int(refused.headers["retry-after"]) <= 43_200
+        assert 'operation="remember",outcome="refused"} 1' in _figures(caller, tmp_path)
         assert caller.as_(one).send("GET", "search?q=note").status_code == 200
         assert caller.as_(one).send("POST", "tools/memory_search", json={"query": "note"}).status_code == 200
         assert caller.as_(other).send("POST", "tools/remember", json=notes[2]).status_code == 200

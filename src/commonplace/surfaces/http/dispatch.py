@@ -188,7 +188,7 @@ def _as_problem(error: Problem | CommonplaceError) -> Problem:
 
 
 def _outcome_of(problem: Problem) -> Outcome:
-    return "refused" if problem.status in (400, 403) else "error"
+    return "refused" if problem.status in (400, 403, 429) else "error"
 
 
 def _operation_name(endpoint: Endpoint, request: Request) -> str:
