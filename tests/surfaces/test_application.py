@@ -18,17 +18,23 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+import httpx
 import pytest
+from starlette.testclient import TestClient
 
 from commonplace import Memory
 from commonplace.formats.timestamps import format_timestamp
 from commonplace.server import prompt_socket
+from commonplace.server.auth import ServerOptions
 from commonplace.server.prompt_socket import ask_running
+from commonplace.server.service import MAX_WORK_THREADS, MemoryService
 from commonplace.storage.base import open_tokens
 from commonplace.storage.folder.tokens import LOG_FILE
 from commonplace.storage.tokens import create_token
+from commonplace.surfaces import application
+from commonplace.surfaces.http.auth import AccessRules, SignInKeys
 
-from ..waiting import LONG_SECONDS
+from ..waiting import LONG_SECONDS, wait_until
 from .cli.forked import RunningCommand
 from .mcp.test_process import run
 
@@ -266,6 +272,35 @@ def test_half_a_request_is_not_waited_for(tmp_path: Path) -> None:
         slow.sendall(b"GET /v1/status HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
         assert one.ask("/v1/status").status == 200
         assert slow.recv(1000) == b""
+
+
+def test_a_page_and_a_probe_do_not_wait_while_searches_wait_for_the_index(tmp_path: Path) -> None:
+    with Memory(tmp_path) as memory:
+        memory.call("update_world", {"topic": "sea", "content": "The sea is blue."})
+        memory.search("sea")
+        service = MemoryService(ServerOptions(str(tmp_path)))
+        indexes = service.memories.open(service.options.identify({}, {})).home
+        with TestClient(
+            application._build(service, AccessRules(), SignInKeys()), base_url="http://localhost"
+        ) as client:
+            assert client.portal
+            searches: list[Any] = []
+
+            def ask_meanwhile(_: object) -> list[int]:
+                for number in range(3 * MAX_WORK_THREADS):
+                    searches.append(client.portal.start_task_soon(search, number))  # type: ignore[union-attr]
+                wait_until(
+                    lambda: service._work_threads.borrowed_tokens == MAX_WORK_THREADS, "all threads wait for the index"
+                )
+                return [client.get(path).status_code for path in ("/v1/pages/memory/world/sea.md", "/readyz")]
+
+            async def search(number: int) -> int:
+                transport = httpx.ASGITransport(client.app)
+                async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as caller:
+                    return (await caller.get(f"/v1/search?q=sea+{number}")).status_code
+
+            assert indexes.index.query(ask_meanwhile) == [200, 200]
+            assert {search.result() for search in searches} == {200}
 
 
 def test_a_request_that_the_end_cuts_short_leaves_one_line_in_the_log(tmp_path: Path) -> None:

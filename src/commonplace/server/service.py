@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from weakref import WeakValueDictionary
 
 import anyio
@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from ..storage.authors import Authors
     from .workers import SharedMetrics
 
-
+Result = TypeVar("Result")
+MAX_WORK_THREADS = 32  # of the forty that anyio has, so that some are left for what never waits for an index
 MAX_OPEN_MEMORIES = 64  # one that was closed is opened again when it is needed
 MAX_KEPT_READINGS = 256  # pairs of memory and agent whose readings are remembered, open or closed
 
@@ -187,6 +188,7 @@ class MemoryService:
         )
         self.sign_ins = SignInLimiter(buckets.sign_ins, options.elapsed)
         self._request_log = RequestLog(sys.stderr, options.clock) if options.logs_requests else None
+        self._work_threads = anyio.CapacityLimiter(MAX_WORK_THREADS)
 
     def render_metrics(self) -> str:
         """Return the figures of this server, of all its workers, in Prometheus' text format."""
@@ -201,6 +203,10 @@ class MemoryService:
     def check_ready(self) -> None:
         """Raise CommonplaceError or OSError unless the memory, or the database, can be reached."""
         self._stores.get(self.options.home).list_tokens()
+
+    async def run_work(self, work: Callable[[], Result], *, abandon: bool = False) -> Result:
+        """Run in a thread what may wait long, as for an index. Pages, probes and tokens never wait for such work."""
+        return await anyio.to_thread.run_sync(work, abandon_on_cancel=abandon, limiter=self._work_threads)
 
     async def open_memory(self, caller: Caller, grant: Grant) -> Memory:
         """Return the memory a caller is for; Refused if its grant is for another."""

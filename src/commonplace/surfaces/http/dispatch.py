@@ -114,8 +114,9 @@ class Dispatcher:
         assert run
         # A read is abandoned when its client goes away; a write is always finished.
         limit = None if endpoint.is_write or endpoint.has_no_timeout else READ_TIMEOUT_SECONDS
+        run_it = self.service.run_work if endpoint.waits_for_index(api_request) else run_in_thread
         with anyio.move_on_after(limit) as timeout:
-            return await run_in_thread(lambda: call.run(run, api_request), abandon=not endpoint.is_write)
+            return await run_it(lambda: call.run(run, api_request), abandon=not endpoint.is_write)
         assert timeout.cancelled_caught
         raise Problem(503, f"this took longer than {READ_TIMEOUT_SECONDS:g} seconds: ask for less, or try again")
 

@@ -213,6 +213,11 @@ class ResponseSpec(NamedTuple):
         return (self.media, *self.other_media)
 
 
+def _may_wait(_: ApiRequest) -> bool:
+    """Return True: nearly every endpoint may have to wait for the index."""
+    return True
+
+
 @dataclass(frozen=True)
 class Endpoint:
     """`run` is called in a thread and may block. `needs`: the least role that may call it.
@@ -236,6 +241,7 @@ class Endpoint:
     is_public: bool = False  # needs no token and opens no memory
     opens_no_memory: bool = False  # authenticates by itself
     has_no_timeout: bool = False  # for requests that may turn out to write
+    waits_for_index: Callable[[ApiRequest], bool] = _may_wait
 
     @property
     def name(self) -> str:

@@ -544,6 +544,7 @@ ENDPOINTS = [
         get_page,
         "A page, now or as of a time.",
         tag="pages",
+        waits_for_index=_wants_json,
         parameters=[
             _PATH,
             Parameter("at", MOMENT, "As it was at a time."),

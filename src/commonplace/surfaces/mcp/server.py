@@ -202,7 +202,7 @@ class McpServer:
         options = self.service.options
         require_tool(options, memory, _grant_of(context), params.name)
         progress = _progress_reporter(context)
-        return await call_tool(options, memory, caller, params, context.protocol_version, progress)
+        return await call_tool(self.service, memory, caller, params, context.protocol_version, progress)
 
     async def _list_resources(
         self, context: Context, params: types.PaginatedRequestParams | None
@@ -431,13 +431,14 @@ def require_tool(options: ServerOptions, memory: Memory, grant: Grant, name: str
 
 
 async def call_tool(
-    options: ServerOptions,
+    server: MemoryService,
     memory: Memory,
     caller: Caller,
     params: types.CallToolRequestParams,
     protocol: str,
     progress: Progress,
 ) -> types.CallToolResult:
+    options = server.options
     toolsets = tuple(options.toolsets)
     call = partial(memory.attempt, params.name, params.arguments or {}, toolsets, session=caller.session)
 
@@ -446,9 +447,7 @@ async def call_tool(
             return call()
 
     # A read is abandoned when its client goes away; a write is always finished.
-    outcome = await anyio.to_thread.run_sync(
-        run, abandon_on_cancel=catalog.only_reads(params.name, toolsets, memory.home)
-    )
+    outcome = await server.run_work(run, abandon=catalog.only_reads(params.name, toolsets, memory.home))
     if not is_structured(options, protocol):
         text = framing.to_json(outcome.reply)
         return types.CallToolResult(content=_text_content(text), is_error=outcome.error is not None)
