@@ -144,6 +144,10 @@ m.call("update_world", {"topic": "deploys", "content": "We deploy on Thursdays, 
 hit = m.search("when do we deploy?", limit=3, scope="world")[0]
 print(hit.citation, hit.score, hit.author, hit.text)
 assert hit.citation == "memory/world/deploys.md#L1-L1"
+
+hits = m.search("what did we decide on 3 March 2020?")
+assert hits.verdict == "nothing"
+assert hits.warnings[0].startswith("nothing is dated on 3 March 2020")
 """,
     "supersede": """
 m.call("update_world", {"topic": "old", "content": "The office is in Bern."})

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .home import Home, utc_now
-from .model import Clock, Hit
+from .model import Clock, Hits
 from .storage.layout import MAIN
 from .storage.names import require_agent
 from .tools import catalog
@@ -98,7 +98,7 @@ class Memory:
         min_score: float | None = None,
         mode: str | None = None,
         **filters: Any,
-    ) -> list[Hit]:
+    ) -> Hits:
         """Find the passages that answer a query, best first. The settings have the defaults.
 
         `mode`: `keyword` searches by words alone and loads no model, `hybrid` by words and by embeddings.
@@ -106,10 +106,12 @@ class Memory:
         or text like `2026-03` or `last week`), `source` (`memory`, `session`, `extra`), `path` (a folder or a pattern),
         `author` (an agent, or `outside`, `import`, `person`, `token`). `as_of` (a day, like `until`) searches
         memory as it was at the end of that day.
+
+        The list has the `verdict` on its best hit (`found`, `weak`, `nothing`), and `warnings`: nothing is of the days
+        that the query names, the index is behind, the embedder did not answer.
         """
-        return list(
-            self.home.search(query, limit, min_score, filters=self.home.parse_filters(**filters), mode=mode).hits
-        )
+        result = self.home.search(query, limit, min_score, filters=self.home.parse_filters(**filters), mode=mode)
+        return Hits(result.hits, result.verdict, result.warnings)
 
     def supersede(self, old: str, new: str, *, reject: bool = False) -> None:
         """Say that the statement at the citation `new` replaces that at `old`, such as `memory/world/people.md#L3`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
@@ -13,6 +13,7 @@ Json = Any  # any JSON value: null, boolean, number, string, list, object
 
 ScopeKind = Literal["shared", "world", "global", "channel", "skill", "agent", "extra"]
 Source = Literal["memory", "session", "extra"]
+Verdict = Literal["found", "weak", "nothing"]  # whether the best hit is likely to be right
 
 WEAK_SCORE = 0.2  # of a hit; below it, nothing fits: such hits are only the nearest there are
 
@@ -256,6 +257,18 @@ class Hit(NamedTuple):
     @property
     def citation(self) -> str:
         return str(Citation(self.path, self.start, self.end, self.as_of))
+
+
+class Hits(list[Hit]):
+    """The hits of a search, best first. `verdict`: `found`, `weak` or `nothing`, by the score of the best.
+
+    `warnings`: that nothing is of the days asked about, that the index is behind, that the embedder did not answer.
+    """
+
+    def __init__(self, hits: Iterable[Hit] = (), verdict: Verdict = "nothing", warnings: tuple[str, ...] = ()) -> None:
+        super().__init__(hits)
+        self.verdict = verdict
+        self.warnings = warnings
 
 
 _CITATION = re.compile(

@@ -120,6 +120,16 @@ def test_where_no_entry_is_of_the_days_asked_about_no_other_is_likely(home: Path
     assert result.warnings == (notice,)
 
 
+def test_the_library_says_that_nothing_is_of_the_days_asked_about(home: Path) -> None:
+    with remember_at(home, [(on_day(2), "We decided to buy the boat.")]) as memory:
+        yesterday = memory.search("what did we decide yesterday?")
+        assert yesterday == list(yesterday)
+        assert yesterday.verdict != "found"
+        assert yesterday.warnings == ("nothing is dated yesterday (13 March 2026): the hits are from other days",)
+        known = memory.search("which boat do we buy?")
+        assert (known.verdict, known.warnings) == ("found", ())
+
+
 @pytest.mark.parametrize(
     ("question", "days"),
     [

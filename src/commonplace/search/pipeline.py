@@ -19,7 +19,7 @@ from ..formats.passages import show_passage
 from ..formats.transcripts import ASSISTANT_STARTS
 from ..index.base import SearchIndex
 from ..index.embedding_service import EmbeddingService
-from ..model import EVERYTHING, WEAK_SCORE, Filters, Hit, Query, Successor, Viewer
+from ..model import EVERYTHING, WEAK_SCORE, Filters, Hit, Query, Successor, Verdict, Viewer
 from ..schema import COUNT, NUMBER, WORDS, check, json_type
 from ..tracing import trace_calls
 from .bm25 import QueryTerms, asks_only_for_tasks, cut_excerpt
@@ -75,7 +75,6 @@ if TYPE_CHECKING:
     from .pins import Repository
 
 Mode = Literal["hybrid", "keyword"]
-Verdict = Literal["found", "weak", "nothing"]
 _FOUND_SCORE = 0.5  # from which the best hit is more likely right than wrong
 MAX_RESULTS = 100  # of one search, however many are asked for
 _MAX_QUERY_CHARACTERS = 10_000  # of a page that is pasted as a query
