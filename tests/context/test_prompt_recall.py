@@ -259,6 +259,38 @@ def test_what_the_user_said_comes_once_and_with_the_answer(home: Path, clock: Fr
     assert "#L4-L4: user: Nothing about" in str(memory.recall_for("who sorts the parcels on Monday?"))
 
 
+def test_what_was_said_is_not_recalled_beside_the_note_that_has_it(home: Path, clock: FrozenClock) -> None:
+    turns = [
+        {"role": "user", "content": "Lucia says the deadline for the parcels is the 20th of November"},
+        {"role": "assistant", "content": "Noted: the parcels must be done by 20 November."},
+        {"role": "user", "content": "The harbour permit costs 90 francs, says Lucia."},
+    ]
+    page = home / "agents/main/sessions/s-1.jsonl"
+    page.parent.mkdir(parents=True)
+    page.write_text("".join(json.dumps(turn | {"timestamp": clock.now.isoformat()}) + "\n" for turn in turns))
+    (home / "commonplace.yaml").write_text("memorySearch:\n  indexSessions: true\n")
+    memory = Memory(home, clock=clock)
+    assert "s-1.jsonl#L2-L2" in str(memory.recall_for("when is the deadline for the parcels?", session="before"))
+    memory.call("remember", {"content": "Deadline from Lucia: parcels done by 20 November."})
+    ((_, author, _, text),) = lines_of(str(memory.recall_for("when is the deadline for the parcels?")))
+    assert (author, text) == ("main (remember)", "Deadline from Lucia: parcels done by 20 November.")
+    assert "harbour permit" in str(memory.recall_for("what does the harbour permit cost?"))
+
+
+def test_an_older_line_comes_with_the_newer_one_whatever_else_is_on_their_pages(home: Path, clock: FrozenClock) -> None:
+    folder = home / "agents/main/memory/daily"
+    folder.mkdir(parents=True)
+    days = {
+        "2026-03-06": "Oslo trip: 18-22 December, flights booked (SAS, LH code XK4P2Q), hotel still open. Budget 900 € for the "
+        "hotel.\nQuittung gefunden, liegt im Ordner.",
+        "2026-03-13": "Hotel in Oslo booked: Hotel Bondeheimen, 4 nights, 780 €, free cancellation until 10 December.\n"
+        "Elternabend notes sent to Tom (he was away).\nPassfotos gemacht, Termin Bürgeramt 20.11. 10:15.",
+    }
+    for day, text in days.items():
+        (folder / f"{day}.md").write_text(f"# {day}\n{text}\n")
+    assert "Bondeheimen" in str(Memory(home, clock=clock).recall_for("how much is the hotel?"))
+
+
 @pytest.mark.parametrize("prompt", ["what happened today", "any news today?"])
 def test_of_a_day_the_newest_are_given_and_how_many_more_there_are(home: Path, clock: FrozenClock, prompt: str) -> None:
     entries = [f"Parcel {number} went to the harbour of {name}." for number, name in enumerate("ABCDEFGHIJKLMNOP")]

@@ -49,7 +49,7 @@ class Named:
         head, body = frontmatter.split(self.text)
         first = head.count("\n") + 1
         lines = enumerate(body.split("\n")[:_MAX_START_LINES], start=first)
-        return [(number, _MARKS.sub("", line).strip()) for number, line in lines if _is_words(line)]
+        return [(number, _strip_marks(line)) for number, line in lines if _is_words(line)]
 
     def show(self, limit: int) -> tuple[str, tuple[Source, ...]]:
         """Return an entry of a list with at most so many characters of the page, and the lines that are in it."""
@@ -102,6 +102,12 @@ class Named:
 
 def _is_within(text: str, limit: int) -> bool:
     return len(text) <= limit
+
+
+def _strip_marks(line: str) -> str:
+    """Return a line without the mark of its list item, or without the marks at both ends of a row."""
+    text = _MARKS.sub("", line).strip()
+    return text.rstrip("| \t") if line.lstrip().startswith("|") else text
 
 
 def _is_words(line: str) -> bool:

@@ -14,6 +14,7 @@ from ..model import Hit
 _CLOSE_SCORE = 0.25  # of two hits: so far apart, both may be what was meant
 _MIN_SHARED_WORDS = 2
 _MIN_SHARED_SHARE = 1 / 3  # of the words of the shorter one
+_MOST_SHARE = 1 / 2  # of them, where a note has what was said
 
 
 class Topics:
@@ -22,9 +23,9 @@ class Topics:
     def __init__(self, query: str, hits: Sequence[Hit], dates: Sequence[str]) -> None:
         self.hits = hits
         self._moments = [sort_key(at) for at in dates]
-        self._words = [_find_words(hit) for hit in hits]
         forms = (word.forms for word in tokenize_query(query) if not word.is_function_word)
         self._asked = frozenset(form for word in forms for form in word)
+        self._words = [_find_words(hit, self._asked) for hit in hits]
 
     def rank_newer_first(self) -> list[int]:
         """Return the numbers of the hits in their order, but those that are close to an older one on the same before
@@ -56,8 +57,24 @@ class Topics:
         return has_asked and len(shared) >= max(_MIN_SHARED_WORDS, shorter * _MIN_SHARED_SHARE)
 
 
-def _find_words(hit: Hit) -> frozenset[str]:
-    """Return the words of a hit that say what it is about: no headings, and no numbers, which are what changes."""
-    text = "\n".join(line for line in hit.text.split("\n") if not line.startswith("#"))
-    words = (word for word in tokenize_query(text) if not word.is_function_word)
+def is_written_down(said: Hit, note: Hit) -> bool:
+    """Return whether a note has what was said on the same day: most words of the shorter one of both."""
+    if said.source != "session" or note.source == "session" or not said.at or said.at[:10] != note.at[:10]:
+        return False
+    words = _find_words(said)
+    noted = _find_words(note)
+    shared = len(words & noted)
+    return shared >= _MIN_SHARED_WORDS and shared >= _MOST_SHARE * min(len(words), len(noted))
+
+
+def _find_words(hit: Hit, asked: frozenset[str] = frozenset()) -> frozenset[str]:
+    """Return the words of a hit that say what it is about: no headings, and no numbers, which are what changes; of the
+    lines that have a word of the query, where there are any."""
+    lines = [_split_line(line) for line in hit.text.split("\n") if not line.startswith("#")]
+    relevant = [words for words in lines if not words.isdisjoint(asked)] or lines
+    return frozenset(word for words in relevant for word in words)
+
+
+def _split_line(line: str) -> frozenset[str]:
+    words = (word for word in tokenize_query(line) if not word.is_function_word)
     return frozenset(form for word in words for form in word.forms if not form.isdigit())

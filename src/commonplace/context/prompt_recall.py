@@ -25,7 +25,7 @@ from ..search.words import is_question
 from ..storage.names import file_name
 from ..storage.records import read_text
 from . import OVER_BUDGET, TOKENS_ARE, Context
-from .newer import Topics
+from .newer import Topics, is_written_down
 from .replaced import describe_version, leave_out_replaced_lines, leave_out_superseded, wants_replaced
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def recall_for(
         )
     if not wants_all:
         hits = leave_out_replaced_lines(home, viewer, hits)
-    hits = _add_answers(home, hits)
+    hits = _leave_out_written_down(_add_answers(home, hits))
     words = [form for word in tokenize_query(query) if not word.is_function_word for form in word.forms]
     days = "" if result.dates.has_content else " ".join(result.dates.phrases)
     recall = _choose(hits, words, budget, conversation, days)
@@ -271,6 +271,11 @@ def _find_answer(home: Home, hit: Hit) -> Hit | None:
     line = hit.end + turns[0].line
     answer = f"{hit.text}\n{turns[0].text}"
     return hit._replace(start=line, end=line, text=answer, question=hit.text, at=turns[0].at or hit.at)
+
+
+def _leave_out_written_down(hits: list[Hit]) -> list[Hit]:
+    """Return hits without what was said and a note of the same day has: the note is what the agent made of it."""
+    return [hit for hit in hits if not any(is_written_down(hit, note) for note in hits)]
 
 
 def _date_hits(home: Home, hits: list[Hit]) -> list[Hit]:
