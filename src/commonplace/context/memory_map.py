@@ -6,7 +6,7 @@ listings; no more pages are opened than the budget could show words of.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import islice
@@ -17,6 +17,7 @@ from ..formats.structure import FOOTER_START
 from ..formats.timestamps import sort_key
 from ..framing import quote_name
 from ..framing import weigh_tokens as weigh
+from ..framing.limits import find_most
 from ..home import Home
 from ..model import Block, Record
 from ..search.shown_lines import ShownText
@@ -108,9 +109,9 @@ class MapItem(PlainItem):
         longest = max((len(name.text) for group in self.groups for name in group.names), default=0)
         words = 0
         if self._whole_cost <= room + _ROUNDING_TOKENS:
-            words = _bisect(longest, lambda count: weigh(self._render(count).text) <= available, FEW_WORDS_CHARACTERS)
+            words = find_most(longest, lambda count: weigh(self._render(count).text) <= available, FEW_WORDS_CHARACTERS)
         more = max(2 * words, 2 * MAX_LINE_CHARACTERS) if words >= FEW_WORDS_CHARACTERS else FEW_WORDS_CHARACTERS
-        fits = _bisect(self._most_names, lambda count: weigh(self._render(words, count, more).text) <= available)
+        fits = find_most(self._most_names, lambda count: weigh(self._render(words, count, more).text) <= available)
         return self._render(words, fits, more) if words or fits else self._render_names(self._most_names)
 
     def _fit_names(self, available: float) -> Part | None:
@@ -120,8 +121,8 @@ class MapItem(PlainItem):
             return weigh(self._shorten(characters)._render_names(count).text) <= available
 
         longest = max((len(each.name) for group in self.groups for each in group.collect()), default=0)
-        characters = _bisect(longest, partial(fits, self._most_names), _NAME_CHARACTERS)
-        count = _bisect(self._most_names, partial(fits, characters=characters))
+        characters = find_most(longest, partial(fits, self._most_names), _NAME_CHARACTERS)
+        count = find_most(self._most_names, partial(fits, characters=characters))
         return self._shorten(characters)._render_names(count) if count else None
 
     def _shorten(self, limit: int) -> MapItem:
@@ -133,7 +134,7 @@ class MapItem(PlainItem):
         def fits(count: int) -> bool:
             return weigh(self._render(count).text) <= _PLAIN_TOKENS
 
-        return self._render(_bisect(MAX_LINE_CHARACTERS, fits, FEW_WORDS_CHARACTERS))
+        return self._render(find_most(MAX_LINE_CHARACTERS, fits, FEW_WORDS_CHARACTERS))
 
     def _render(self, words: int, first: int = 0, more: int = 0) -> Part:
         """Return the map with so many characters of each page, `more` of the `first` of each kind."""
@@ -175,19 +176,6 @@ class MapItem(PlainItem):
             return [f"- Days: {len(self.days)} since {first}{f'; sessions: {count}' if count else ''}"]
         more = f", and {count} session{'' if count == 1 else 's'}" if count else ""
         return [f"There are {len(self.days)} days, from {first} to {self.days[0][0]}{more}."]
-
-
-def _bisect(limit: int, fits: Callable[[int], bool], least: int = 0) -> int:
-    """Return the largest number up to `limit` that fits; `least` where none does."""
-    low = least
-    high = limit + 1
-    while high - low > max(1, low // 100):
-        middle = (low + high) // 2
-        if fits(middle):
-            low = middle
-        else:
-            high = middle
-    return low
 
 
 def _render_group(group: Group, words: int, first: int, more: int) -> tuple[list[str], list[Source]]:

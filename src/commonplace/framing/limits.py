@@ -79,20 +79,30 @@ def weigh_tokens(text: str) -> float:
     return total + len(other_rest) * _OTHER_WEIGHT
 
 
+def find_most(limit: int, fits: Callable[[int], bool], least: int = 0, *, is_exact: bool = False) -> int:
+    """Return by bisection the largest number up to `limit` that fits, or one within a hundredth of it; `least` if none
+    does."""
+    low = least
+    high = limit + 1
+    while high - low > (1 if is_exact else max(1, low // 100)):
+        middle = (low + high) // 2
+        if fits(middle):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
 def cut_start(text: str, fits: Fits) -> str:
     """Return a start of a text that `fits`, nearly the longest: to the end of a line, a sentence or a word.
 
-    It is found by bisection, has no space at its end, and is empty where not even a few characters fit.
+    It has no space at its end, and is empty where not even a few characters fit.
     """
-    most = 0
-    fails = len(text) + 1
-    while fails - most > max(1, most // 100):
-        middle = (most + fails) // 2
-        if fits(text[:middle]):
-            most = middle
-        else:
-            fails = middle
-    start = text[: _find_boundary(text, most)].rstrip()
+
+    def start_fits(count: int) -> bool:
+        return fits(text[:count])
+
+    start = text[: _find_boundary(text, find_most(len(text), start_fits))].rstrip()
     while start and not fits(start):  # a cut elsewhere may be described in more words
         start = text[: _find_boundary(text, len(start) - 1)].rstrip()
     return start
@@ -144,24 +154,16 @@ def cut_rules(text: str, fits: Fits) -> tuple[str, int]:
     order = [(number, at) for number, block in enumerate(blocks) for at in range(len(block.sentences))]
     ranked = [place for place in order if _comes_first(blocks, place)]
     ranked += [place for place in order if not _comes_first(blocks, place)]
-    count = _count_fitting(blocks, ranked, fits)
+
+    def first_fit(count: int) -> bool:
+        return fits(_join_blocks(blocks, {*ranked[:count]}))
+
+    count = find_most(len(ranked), first_fit, is_exact=True)
     places = {*ranked[:count]}
     for place in ranked[count:]:  # shorter sentences after one that does not fit
         if len(places) - count < _MAX_EXTRA_SENTENCES and fits(_join_blocks(blocks, {*places, place})):
             places.add(place)
     return _join_blocks(blocks, places), len(order) - len(places)
-
-
-def _count_fitting(blocks: list[_Block], ranked: list[tuple[int, int]], fits: Fits) -> int:
-    most = 0
-    fails = len(ranked) + 1
-    while fails - most > 1:
-        middle = (most + fails) // 2
-        if fits(_join_blocks(blocks, {*ranked[:middle]})):
-            most = middle
-        else:
-            fails = middle
-    return most
 
 
 @cache

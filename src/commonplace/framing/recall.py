@@ -31,6 +31,7 @@ from ..formats.structure import (
 )
 from ..patterns import lazy_pattern
 from .frames import escape_hidden, quote_line, quote_title, show_hidden, unescape_hidden
+from .limits import find_most
 
 WORLD_TITLE = "World Knowledge"
 CURATED_TITLE = "Your Memory"
@@ -165,16 +166,10 @@ def _fit_start(page: RecallPage, room: int, read_call: ReadCall) -> _Part | None
     lines = page.text.split("\n")
     # Rendering makes no line shorter: no more lines are rendered than there may be room for.
     sizes = accumulate(len(line) + 1 for line in lines)
-    fails = min(len(lines), 1 + sum(1 for _ in takewhile(lambda size: size - 1 <= room, sizes)))
-    fits = 0
-    while fails - fits > 1:
-        middle = (fits + fails) // 2
-        if len(_cut_page(page, lines, middle, read_call)) <= room:
-            fits = middle
-        else:
-            fails = middle
-    if fits:
-        return _Part(page, _cut_page(page, lines, fits, read_call), (range(fits),))
+    limit = min(len(lines) - 1, sum(1 for _ in takewhile(lambda size: size - 1 <= room, sizes)))
+    count = find_most(limit, lambda count: len(_cut_page(page, lines, count, read_call)) <= room, is_exact=True)
+    if count:
+        return _Part(page, _cut_page(page, lines, count, read_call), (range(count),))
     return _cut_line(page, lines[0], room, read_call)
 
 

@@ -12,6 +12,7 @@ import json
 import os
 import re
 import zlib
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -531,12 +532,9 @@ def _common_prefix(one: bytes, other: bytes, limit: int) -> int:
     at = 0
     while at < limit and one[at : at + _COMPARED_BYTES] == other[at : at + _COMPARED_BYTES]:
         at += _COMPARED_BYTES
-    low = min(at, limit)
-    high = min(at + _COMPARED_BYTES, limit)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    start = min(at, limit)
+
+    def differs(end: int) -> bool:
+        return one[start:end] != other[start:end]
+
+    return start + bisect_left(range(start + 1, min(at + _COMPARED_BYTES, limit) + 1), True, key=differs)
