@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 _MIN_NAME_LIKENESS = 0.6  # between an unknown name and a suggestion, from 0 to 1
 _MAX_NAME_CHARACTERS = 60  # longer names are cut before they are compared
+_MAX_VALUE_CHARACTERS = 100  # of a value in a sentence
 
 
 class CommonplaceError(Exception):
@@ -142,10 +143,10 @@ def _simplify(name: str) -> str:
     return name[:_MAX_NAME_CHARACTERS].casefold().replace("_", "").replace("-", "")
 
 
-def shorten(value: object, length: int = 100) -> str:
+def shorten(value: object) -> str:
     """Return a value as an error repeats it: quoted, and cut if it is long."""
     text = repr(value)
-    return text if len(text) <= length else f"{text[:length]}…"
+    return text if len(text) <= _MAX_VALUE_CHARACTERS else f"{text[:_MAX_VALUE_CHARACTERS]}…"
 
 
 class InvalidKey(InvalidArgument):

@@ -244,9 +244,9 @@ def has_chinese(text: str) -> bool:
     return _script_shares(text)[0] >= 0.25
 
 
-def require_packages(packages: Sequence[str] = _REQUIRED_PACKAGES) -> None:
+def require_packages() -> None:
     """Raise ImportError for a package that is not installed, before anything is opened. Nothing is imported."""
-    for package in packages:
+    for package in _REQUIRED_PACKAGES:
         if importlib.util.find_spec(package) is None:
             raise ImportError(f"No module named {package!r}", name=package)
 

@@ -9,7 +9,6 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
 from itertools import groupby
 from operator import itemgetter
 from string import ascii_letters, digits
@@ -38,10 +37,11 @@ _SENTENCES = lazy_pattern(r"(?<=[.!?…])\s+(?=[^a-z\s])|(?<=[.!?…][\"')\]*])\
 _FENCE = lazy_pattern(r" {0,3}(?:`{3,}|~{3,})")
 _BLOCK_START = lazy_pattern(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+|#{1,6}[ \t]")
 _HEADING = lazy_pattern(r"#{1,6}[ \t]")
-_PROHIBITION = (
+_PROHIBITION = lazy_pattern(
     r"\b(?:never|not|don['’]?t|mustn['’]?t|cannot|can['’]t|no|without|avoid|stop|forbidden|prohibited|"
     r"nie|niemals|nicht|kein\w*|jamais|pas|nunca|jamás|não|mai|non|nooit|niet|geen|никогда|нельзя|не)\b"
-    r"|不要|不得|绝不|禁止|切勿|決して|しないで|절대|금지|لا|कभी"
+    r"|不要|不得|绝不|禁止|切勿|決して|しないで|절대|금지|لا|कभी",
+    re.IGNORECASE,
 )
 
 Fits = Callable[[str], bool]
@@ -166,15 +166,9 @@ def cut_rules(text: str, fits: Fits) -> tuple[str, int]:
     return _join_blocks(blocks, places), len(order) - len(places)
 
 
-@cache
-def _prohibition() -> re.Pattern[str]:
-    """Compile the pattern when the first rules are cut: most prompts need none."""
-    return re.compile(_PROHIBITION, re.IGNORECASE)
-
-
 def _comes_first(blocks: list[_Block], place: tuple[int, int]) -> bool:
     block = blocks[place[0]]
-    return block.is_heading or _prohibition().search(block.sentences[place[1]]) is not None
+    return block.is_heading or _PROHIBITION.search(block.sentences[place[1]]) is not None
 
 
 def _join_blocks(blocks: list[_Block], places: set[tuple[int, int]]) -> str:
@@ -291,12 +285,12 @@ def _names(rows: list[Row], field: str) -> list[str]:
     return [str(row.get(field) or row.get("name") or "?") for row in rows]
 
 
-def fit_page(text: str, name_call: Callable[[int], str], limit: int = MAX_REPLY_CHARACTERS) -> str:
+def fit_page(text: str, name_call: Callable[[int], str]) -> str:
     """Return a page within the limit of a reply, cut between two lines; `name_call` names what reads on from a line."""
-    if len(text) <= limit:
+    if len(text) <= MAX_REPLY_CHARACTERS:
         return text
     lines = text.split("\n")
-    room = limit - len(_describe_cut(limit, len(text), name_call(len(lines))))
+    room = MAX_REPLY_CHARACTERS - len(_describe_cut(MAX_REPLY_CHARACTERS, len(text), name_call(len(lines))))
     count = 0
     while count < len(lines) and len(lines[count]) < room:
         room -= len(lines[count]) + 1

@@ -13,7 +13,7 @@ import shutil
 import signal
 import socket
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
 from html import escape
 from pathlib import Path
@@ -34,6 +34,7 @@ from ...storage.names import file_name
 from ...storage.tokens import ROLES, Role, Token, create_token, hash_secret
 from ...tools.catalog import EVERYDAY
 from ...trust import open_trusted_tokens
+from ...user_config import state_folder
 from ..http import LOOPBACK
 from .common import (
     absolute_home,
@@ -448,9 +449,9 @@ def _as_json(token: Token) -> dict[str, Any]:
     return fields | {"state": token.state(utc_now())}
 
 
-def first_token_file(home: str, environment: Mapping[str, str] = os.environ) -> str:
+def first_token_file(home: str) -> str:
     """Create a token if the memory has none, and return the private file it is in; empty if others made the tokens."""
-    file = _first_token_path(home, environment)
+    file = _first_token_path(home)
     access = open_trusted_tokens(home, is_found=is_found_home())
     try:
         if tokens := access.list_tokens():
@@ -470,10 +471,9 @@ def first_token_file(home: str, environment: Mapping[str, str] = os.environ) -> 
     return file
 
 
-def _first_token_path(home: str, environment: Mapping[str, str]) -> str:
-    state = environment.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
+def _first_token_path(home: str) -> str:
     name = file_name(os.path.basename(os.path.dirname(home) if home.endswith(".commonplace") else home) or "memory")
-    return os.path.join(state, "commonplace", f"{stem(name)[:40]}-{hash_secret(home)[:8]}.token")
+    return os.path.join(state_folder(), f"{stem(name)[:40]}-{hash_secret(home)[:8]}.token")
 
 
 def _write_private(path: str, secret: str) -> None:
