@@ -8,54 +8,27 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from contextlib import suppress
 from multiprocessing.connection import Connection
-from typing import IO, Any, Self
+from typing import Any
 
-from .surfaces.cli.forked import processes, start_process
+from .surfaces.cli.forked import ForkedProcess, open_pipe, processes, start_process
 from .waiting import LONG_SECONDS
 
 
-class Program:
-    """Python code that runs with arguments in a process of its own. It is used as `subprocess.Popen` is."""
+class Program(ForkedProcess):
+    """Python code that runs with arguments in a process of its own."""
 
     def __init__(self, code: str, *arguments: str) -> None:
-        self.arguments = [*arguments]
         pipes = [processes.Pipe(duplex=False) for _ in range(3)]
         theirs = [pipe[bool(number)] for number, pipe in enumerate(pipes)]
         ours = [pipe[not number] for number, pipe in enumerate(pipes)]
-        self._process = start_process(_run, code, self.arguments, os.getcwd(), dict(os.environ), theirs)
+        process = start_process(_run, code, [*arguments], os.getcwd(), dict(os.environ), theirs)
         for connection in theirs:
             connection.close()
         self.stdin, self.stdout, self.stderr = (
-            _open(connection, "r" if number else "w") for number, connection in enumerate(ours)
+            open_pipe(connection, "r" if number else "w") for number, connection in enumerate(ours)
         )
-
-    @property
-    def pid(self) -> int:
-        assert self._process.pid
-        return self._process.pid
-
-    @property
-    def returncode(self) -> int | None:
-        return self._process.exitcode
-
-    def poll(self) -> int | None:
-        return self._process.exitcode
-
-    def send_signal(self, number: int) -> None:
-        if self.poll() is None:
-            with suppress(ProcessLookupError):  # it has just ended
-                os.kill(self.pid, number)
-
-    def kill(self) -> None:
-        self._process.kill()
-
-    def wait(self, timeout: float = LONG_SECONDS) -> int:
-        self._process.join(timeout)
-        if self._process.exitcode is None:
-            raise subprocess.TimeoutExpired(self.arguments, timeout)
-        return self._process.exitcode
+        super().__init__(arguments, process, self.stdin, self.stdout, self.stderr)
 
     def communicate(self, text: str = "", timeout: float = LONG_SECONDS) -> tuple[str, str]:
         """Write to the program, and return what it printed, and what it printed as errors, until its end."""
@@ -66,26 +39,12 @@ class Program:
             self.wait(timeout)
         return output
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for stream in (self.stdin, self.stdout, self.stderr):
-            stream.close()
-        self.wait()
-
 
 def run_program(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a program to its end."""
     program = Program(code, *arguments)
     outputs = program.communicate()
     return subprocess.CompletedProcess(program.arguments, program.wait(), *outputs)
-
-
-def _open(connection: Connection, mode: str) -> IO[str]:
-    stream: IO[str] = open(os.dup(connection.fileno()), mode, encoding="utf-8")  # noqa: SIM115
-    connection.close()
-    return stream
 
 
 def _run(code: str, arguments: list[str], folder: str, environment: dict[str, str], streams: list[Connection]) -> None:

@@ -8,12 +8,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import chdir
+from contextlib import chdir, suppress
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
-from typing import Any, Self
+from typing import IO, Any, Self
 
 from commonplace.surfaces.cli import COMMANDS
 
@@ -82,29 +82,33 @@ def run_with_streams(
     return process.exitcode
 
 
-class RunningCommand:
-    """A command that goes on, such as a server. It is used as `subprocess.Popen` is; only its errors can be read."""
+class ForkedProcess:
+    """A process that was forked off. It is used as `subprocess.Popen` is, and closes its streams in the end."""
 
-    def __init__(self, arguments: Sequence[str], environment: Mapping[str, str]) -> None:
+    def __init__(self, arguments: Sequence[str], process: ForkServerProcess, *streams: IO[str]) -> None:
         self.arguments = [*arguments]
-        receiver, sender = processes.Pipe(duplex=False)
-        files = [os.devnull, os.devnull]
-        self._process = start_process(_main, tuple(arguments), os.getcwd(), dict(environment), files, sender)
-        sender.close()
-        self.stderr = open(os.dup(receiver.fileno()), encoding="utf-8")  # noqa: SIM115
-        receiver.close()
+        self._process = process
+        self._streams = streams
 
     @property
     def pid(self) -> int:
         assert self._process.pid
         return self._process.pid
 
+    @property
+    def returncode(self) -> int | None:
+        return self._process.exitcode
+
     def poll(self) -> int | None:
         return self._process.exitcode
 
     def send_signal(self, number: int) -> None:
         if self.poll() is None:
-            os.kill(self.pid, number)
+            with suppress(ProcessLookupError):  # it has just ended
+                os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self._process.kill()
 
     def wait(self, timeout: float = LONG_SECONDS) -> int:
         self._process.join(timeout)
@@ -116,8 +120,28 @@ class RunningCommand:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.stderr.close()
+        for stream in self._streams:
+            stream.close()
         self.wait()
+
+
+def open_pipe(connection: Connection, mode: str = "r") -> IO[str]:
+    """Return a stream on our end of a pipe."""
+    stream: IO[str] = open(os.dup(connection.fileno()), mode, encoding="utf-8")  # noqa: SIM115
+    connection.close()
+    return stream
+
+
+class RunningCommand(ForkedProcess):
+    """A command that goes on, such as a server; only its errors can be read."""
+
+    def __init__(self, arguments: Sequence[str], environment: Mapping[str, str]) -> None:
+        receiver, sender = processes.Pipe(duplex=False)
+        files = [os.devnull, os.devnull]
+        process = start_process(_main, tuple(arguments), os.getcwd(), dict(environment), files, sender)
+        sender.close()
+        self.stderr = open_pipe(receiver)
+        super().__init__(arguments, process, self.stderr)
 
 
 def _main(
