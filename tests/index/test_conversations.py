@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from commonplace.index import recalls
 from commonplace.index.recalls import Conversation, open_conversation
 
 LINE = "Ann prefers green tea, never coffee."
@@ -90,6 +91,30 @@ def test_a_conversation_that_is_over_is_removed(tmp_path: Path) -> None:
     open_conversation(str(tmp_path), "home", "main", "new").save()
     assert not old.exists()
     assert len([*tmp_path.iterdir()]) == 2
+
+
+def test_many_conversations_of_one_agent_remove_none_of_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recalls, "_MAX_CONVERSATIONS", 3)
+
+    def give(agent: str, session: str, seconds: int) -> None:
+        before = {*tmp_path.iterdir()}
+        conversation = open_conversation(str(tmp_path), "home", agent, session)
+        conversation.add(LINE)
+        conversation.save()
+        at = time.time() - 3600 + seconds
+        for file in {*tmp_path.iterdir()} - before:
+            os.utime(file, (at, at))
+
+    def is_known(agent: str, session: str) -> bool:
+        return open_conversation(str(tmp_path), "home", agent, session).has(LINE)
+
+    give("ann", "first", 0)
+    for number in range(5):
+        give("bob", str(number), number)
+    assert is_known("ann", "first")
+    assert [is_known("bob", str(number)) for number in range(5)] == [False, False, True, True, True]
 
 
 def test_a_long_conversation_keeps_what_came_last() -> None:

@@ -29,7 +29,9 @@ from .keeping import DAY, NOBODYS, NOTE, SESSION, THEIRS, WORLD, OwnMemory
 Replies = dict[str, str]  # what was answered, by what was asked
 PAGES = (DAY, NOTE, SESSION, WORLD, "memory/loose.md", *THEIRS, *NOBODYS)
 THEIR_WORD = "stole"  # only bob has it
-QUERIES = ("the blue kettle", "seeds", "plant7 water", "garden plan", THEIR_WORD, "plan", "rake")
+QUERIES = (
+    "the blue kettle", "seeds", "plant7 water", "garden plan", THEIR_WORD, "plan", "rake", "when is the launch?", "blue tiles",
+)  # fmt: skip
 LATER = "2999-01-01"
 
 

@@ -27,6 +27,9 @@ THEIRS = (
     "agents/bob/sessions/talk.jsonl",
     "agents/bob/directives/own.md",
 )
+EARLIER_DAY = "agents/ann/memory/daily/2026-03-10.md"
+OLD_FACT = "The launch is on 12 November."
+NEW_FACT = "The launch is on 26 November."
 NOBODYS = ("agents/carl/memory/working/plan.md", "memory/world/nothing.md", "agents/ann/memory/nothing.md")
 _OLD = 1_700_000_000  # when leftovers of killed writers were written, in seconds since the epoch
 
@@ -43,7 +46,9 @@ def keep_own(home: str, clock: FrozenClock) -> OwnMemory:
     with Memory(home, "ann", clock=clock) as memory:
         pages = memory.home.storage.pages
         pages.write("commonplace.yaml", SETTINGS)
+        pages.write(EARLIER_DAY, f"# 2026-03-10\n\n## 09:00\n\n{OLD_FACT}\n\n## 09:05\n\nTODO: order the blue tiles.\n")
         memory.call("remember", {"content": "The beds were watered; see [[plan]] and [[garden]]."})
+        memory.call("remember", {"content": NEW_FACT})
         memory.call("reflect", {"content": "Ann owns the garden and the blue kettle.\n"})
         memory.call("memory_write", {"key": "kettle", "content": "the kettle is blue", "tags": ["kitchen"]})
         memory.call("write_memory", {"key": "plan", "content": "buy seeds in March"})
@@ -76,6 +81,7 @@ def keep_others(home: str, clock: FrozenClock, time: int) -> None:
     """What bob has: of every kind, under the names and with the words that ann uses, and some of it broken."""
     with Memory(home, "bob", clock=clock) as memory:
         pages = memory.home.storage.pages
+        _keep_facts(memory, time)
         memory.call("remember", {"content": f"Bob stole the blue kettle and the seeds, {time}."})
         memory.call("recall", {})
         memory.call("reflect", {"content": f"Bob owns a garden, too, and a kettle, {time}.\n"})
@@ -96,6 +102,20 @@ def keep_others(home: str, clock: FrozenClock, time: int) -> None:
     _keep_adapters(home, clock, time)
     if os.path.isdir(home):
         _break_files(Path(home), time)
+
+
+def _keep_facts(memory: Memory, time: int) -> None:
+    """The same facts, other versions of them, a task that is done, and what a person said of them."""
+    for day, text in (
+        (11, OLD_FACT),
+        (12, NEW_FACT),
+        (13, f"The launch is on 2{time} December."),
+        (13, "The blue tiles are ordered."),
+    ):
+        memory.home.storage.pages.append(f"agents/bob/memory/daily/2026-03-{day}.md", f"## 09:0{time}\n\n{text}\n\n")
+    if time == 1:
+        folder = "agents/bob/memory/daily"
+        memory.supersede(f"{folder}/2026-03-11.md#L3", f"{folder}/2026-03-12.md#L3", reject=True)
 
 
 def _keep_adapters(home: str, clock: FrozenClock, time: int) -> None:

@@ -102,6 +102,8 @@ def check_substance(alone: Answers, beside: Answers) -> None:
     """Most replies are no refusals, and none holds a word that only the other agent wrote."""
     assert [len(replies) > 50 for replies in alone] == [True] * 4
     assert sum("blue kettle" in reply for replies in alone for reply in replies.values()) > 100
+    assert sum("no longer" in reply and "26 November" in reply for reply in alone.first.values()) > 5
+    assert "12 November" in alone.commands["commonplace --agent ann review"]
     for replies in beside:
         assert not [request for request, reply in replies.items() if "stole the" in reply or "hide the kettle" in reply]
 

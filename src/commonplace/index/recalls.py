@@ -20,6 +20,7 @@ from array import array
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from operator import itemgetter
 from threading import RLock
 from typing import NamedTuple
 
@@ -27,13 +28,13 @@ from ..formats.json_text import parse_object
 from ..patterns import lazy_pattern
 from ..storage.files import CREATE_FLAGS, append_to_log, make_folders, read_own_state
 
-_PREFIX = "conversation-"
+_KIND = "conversation"  # names of the files of conversations begin with this
 _RUN_WORDS = 3
 _MAX_HASHES = 20_000  # per conversation; the oldest are dropped
 _MAX_PENDING_TEXTS = 16
 _MAX_TEXT_CHARACTERS = 400_000
 _UNUSED_SECONDS = 7 * 86400  # an idle conversation counts as over after this
-_MAX_CONVERSATIONS = 500
+_MAX_CONVERSATIONS = 500  # of one agent
 # Scripts that put no spaces between words: each character counts as one.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _WORD = lazy_pattern(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])[^\W_])+")
@@ -96,7 +97,7 @@ class Conversation:
         }
         with suppress(OSError):
             _write(self._file, json.dumps(state).encode())
-            _remove_unused(os.path.dirname(self._file))
+            _remove_unused(*os.path.split(self._file))
 
     def _load(self) -> None:
         if not self._file:
@@ -122,7 +123,7 @@ def open_conversation(folder: str, home: str, agent: str, name: str) -> Conversa
     if not name or not folder or os.path.islink(folder):
         return Conversation()
     key = hashlib.blake2b("\0".join((home, agent, name)).encode(errors="surrogatepass"), digest_size=12).hexdigest()
-    return Conversation(os.path.join(folder, f"{_PREFIX}{key}.json"))
+    return Conversation(os.path.join(folder, name_agent_file(_KIND, agent, f"-{key}.json")))
 
 
 def _find_words(line: str) -> list[str]:
@@ -146,18 +147,21 @@ def _write(file: str, data: bytes) -> None:
     os.replace(temporary, file)
 
 
-def _remove_unused(folder: str) -> None:
-    """Remove conversations that are over, and the oldest if there are too many."""
-    ages = sorted((time.time() - entry.stat().st_mtime, entry.path) for entry in _entries(folder))
-    for number, (age, path) in enumerate(ages):
-        if age > _UNUSED_SECONDS or number >= _MAX_CONVERSATIONS:
+def _remove_unused(folder: str, name: str) -> None:
+    """Remove conversations that are over and, where the agent of a file has too many, its oldest ones."""
+    own = name[: len(name_agent_file(_KIND, "", ""))]
+    ages = sorted(((time.time() - entry.stat().st_mtime, entry) for entry in _entries(folder)), key=itemgetter(0))
+    count = 0
+    for age, entry in ages:
+        count += entry.name.startswith(own)
+        if age > _UNUSED_SECONDS or (entry.name.startswith(own) and count > _MAX_CONVERSATIONS):
             with suppress(OSError):
-                os.unlink(path)
+                os.unlink(entry.path)
 
 
 def _entries(folder: str) -> Iterable[os.DirEntry[str]]:
     with os.scandir(folder) as entries:
-        return [entry for entry in entries if entry.name.startswith(_PREFIX)]
+        return [entry for entry in entries if entry.name.startswith(f"{_KIND}-")]
 
 
 @contextmanager
