@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from commonplace import Memory
+from commonplace.git_branches import find_branches
 from commonplace.storage.history import coming_from
 from commonplace.testing import FrozenClock
 
+from .costs import costs_little_more
 from .waiting import LONG_SECONDS
 
 OLD = "a" * 40
@@ -204,3 +206,25 @@ def test_a_path_with_a_null_character_is_no_folder_of_git(memory: Memory, checko
     checkout.write("commondir", "..\0/elsewhere\n")
     with Memory(memory.home.root) as opened:
         assert PORT in opened.search("which port has the API?")[0].text
+
+
+def test_large_files_of_git_are_read_once_for_all_branches(memory: Memory, checkout: Checkout) -> None:
+    """A context of notes from 150 branches, in a repository of many more, once took five seconds."""
+    lines = [f"{number:040x} refs/heads/branch{number}\n" for number in range(40_000)]
+    checkout.write("packed-refs", "".join(lines))
+
+    def locate(names: list[str]) -> None:
+        branches = find_branches(memory.home.root)
+        assert branches
+        assert {branches.locate(name) for name in names} == {"elsewhere"}
+
+    names = [f"branch{number}" for number in range(0, 40_000, 1000)]
+    assert any(costs_little_more(locate, names, names[:1], 0.001, at_most=20) for _ in range(9))
+
+
+def test_a_branch_that_is_packed_later_is_found(memory: Memory, checkout: Checkout) -> None:
+    branches = find_branches(memory.home.root)
+    assert branches
+    assert branches.locate("later") == ""
+    checkout.write("packed-refs", f"# pack-refs with: peeled\n{NEW} refs/heads/later\n")
+    assert branches.locate("later") == "elsewhere"

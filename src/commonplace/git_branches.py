@@ -15,7 +15,9 @@ _DEFAULT_BRANCHES = ("main", "master", "trunk")  # what was learned there holds 
 _MAX_FILE_BYTES = 4_000_000  # of a file of git that is read
 _MAX_NAME_CHARACTERS = 250
 _BRANCH_START = "refs/heads/"
+_MAX_SHARED_FILES = 4
 Where = Literal["here", "elsewhere", ""]
+Stamp = tuple[int, int, int]
 
 
 class WorkingTree(NamedTuple):
@@ -31,6 +33,7 @@ class Branches:
     def __init__(self, tree: WorkingTree) -> None:
         """`tree`: the working tree that the memory lies in."""
         self._tree = tree
+        self._shared: dict[str, tuple[Stamp, str]] = {}  # large files of git, by name, as they were when last read
 
     def find_special(self) -> str:
         """Return the branch that is checked out; empty for a default branch, and if none is."""
@@ -46,7 +49,7 @@ class Branches:
         if branch == here:
             return "here"
         tip = self._find_tip(branch)
-        log = _read(f"{self._tree.common}/logs/{_BRANCH_START}{here}")
+        log = self._read_shared(f"logs/{_BRANCH_START}{here}")
         return "elsewhere" if tip and tip not in log and f"\tmerge {branch}: " not in log else ""
 
     def find_name(self) -> str:
@@ -65,9 +68,24 @@ class Branches:
     def _find_tip(self, branch: str) -> str:
         """Return the hash of the last commit of a branch; empty if there is no such branch."""
         tip = _read(f"{self._tree.common}/{_BRANCH_START}{branch}").strip()
-        packed = "" if tip else _read(os.path.join(self._tree.common, "packed-refs"))
-        line = packed.partition(f" {_BRANCH_START}{branch}\n")
-        return tip or (line[0].rpartition("\n")[2] if line[1] else "")
+        packed = "" if tip else self._read_shared("packed-refs")
+        at = packed.find(f" {_BRANCH_START}{branch}\n")
+        return tip or (packed[packed.rfind("\n", 0, at) + 1 : at] if at >= 0 else "")
+
+    def _read_shared(self, name: str) -> str:
+        """Return a file that is asked about every branch; it is read again only if it changed."""
+        path = os.path.join(self._tree.common, name)
+        try:
+            info = os.stat(path)
+        except OSError:
+            return ""
+        stamp = info.st_ino, info.st_size, info.st_mtime_ns
+        known = self._shared.get(name)
+        if known is None or known[0] != stamp:
+            if len(self._shared) >= _MAX_SHARED_FILES:
+                self._shared.clear()
+            known = self._shared[name] = stamp, _read(path)
+        return known[1]
 
 
 def find_branches(home: str) -> Branches | None:
