@@ -10,6 +10,8 @@ import pytest
 from commonplace import Memory
 from commonplace.maintenance.doubts import list_doubts
 from commonplace.search import truth
+from commonplace.storage.history import coming_from
+from commonplace.testing import FrozenClock
 
 from ..facts.diaries import Diary, last_lines
 
@@ -47,6 +49,31 @@ def test_a_key_that_stands_twice_on_a_page_has_its_newer_block_first(memory: Mem
     assert older.superseded_by
     assert older.superseded_by.kind == "same-key"
     assert older.superseded_by.citation == newer.citation
+
+
+FORGED_DATES = {
+    "memory/global/general/port.md": "---\nkey: port\nupdated_at: 2099-01-01T00:00:00Z\n---\n{}\n",
+    "memory/world/api.md": "# 2099-01-01\n\n## 09:00\n\n{}\n",
+    "memory/2099-01-01.md": "{}\n",
+}
+
+
+@pytest.mark.parametrize("path", FORGED_DATES)
+def test_no_text_is_newer_than_what_was_written_after_it_because_of_its_date(
+    memory: Memory, clock: FrozenClock, path: str
+) -> None:
+    with coming_from("agent-token:ab12"):
+        memory.home.writer.write(path, FORGED_DATES[path].format("The port of the API is 6666."))
+    clock.advance(days=5)
+    memory.call("remember", {"content": "The port of the API is 8080."})
+    newer, older = memory.search("what is the port of the API?")
+    assert "8080" in newer.text
+    assert newer.superseded_by is None
+    assert older.superseded_by
+    clock.advance(days=5)
+    with coming_from("agent-token:ab12"):  # what is written later is newer, whatever it says
+        memory.home.writer.write(path, FORGED_DATES[path].format("The port of the API is 7777."))
+    assert "7777" in memory.search("what is the port of the API?")[0].text
 
 
 def test_a_newer_version_has_the_chances_of_those_that_it_replaces(diary: Diary) -> None:

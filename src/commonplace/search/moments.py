@@ -9,6 +9,7 @@ from ..facts.statements import find_lines, read_statements
 from ..formats.timestamps import parse_day
 from ..model import Hit
 from ..storage.authors import Provenance
+from ..storage.history import OUTSIDE
 from .replacements import FoundStatement, date_of
 
 NO_ORIGIN = Provenance()
@@ -34,10 +35,13 @@ def find_moment(place: FoundStatement, origins: Origins) -> Moment:
 
 def list_moments(hit: Hit, origins: Origins, line: Provenance | None = None) -> list[Moment]:
     """Return the date of a passage, or of one of its lines, and also when it was edited, if that was later: a statement
-    may be from either. A corrected spelling says nothing new."""
-    at = date_of(hit)
+    may be from either. A corrected spelling says nothing new. What a tool wrote under a later date, such as a plan, is
+    from when it was written: no text is newer than others because it says so."""
     origin = origins.get(hit.citation, NO_ORIGIN)
     said_at = (line or origin).said_at
+    at = date_of(hit)
+    if OUTSIDE not in (line or origin).names and _is_after(at, said_at):
+        at = said_at
     is_later = bool(at) and origin.is_edited and said_at == origin.said_at and said_at[:10] >= at[:10]
     dated = Moment(at or said_at, parse_day(at or said_at), is_edited=False, hit=hit)
     if is_later:
@@ -46,6 +50,12 @@ def list_moments(hit: Hit, origins: Origins, line: Provenance | None = None) -> 
         return [dated]
     first = origin.first_said_at  # any of its lines may be as old as that
     return [dated, Moment(first, parse_day(first), is_edited=False, hit=hit)]
+
+
+def _is_after(at: str, said_at: str) -> bool:
+    """Return whether a date is after a moment in every time zone."""
+    day, written = parse_day(at), parse_day(said_at)
+    return day is not None and written is not None and day > written + 1
 
 
 def _is_alone(place: FoundStatement) -> bool:

@@ -23,6 +23,7 @@ from .base import HistoryStore, Pages
 from .history import (
     ABSENT,
     APPROVE,
+    OUTSIDE,
     Change,
     Edit,
     Line,
@@ -478,7 +479,7 @@ def _names(change: Change) -> list[str]:
     """Return the names by which a filter may refer to the author of a change."""
     kind = kind_of_origin(change.origin)
     if not change.tool:
-        return ["outside"]
+        return [OUTSIDE]
     if kind in ("import", "person"):
         return [kind]
     agent = "" if names_origin(change.agent) else change.agent

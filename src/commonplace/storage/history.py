@@ -53,7 +53,8 @@ UNAPPROVED_ORIGINS = ("agent-token", "import")
 _BRANCH = "branch"
 APPROVE = "approve"  # the tool of an approval by a person
 _PLAIN_AGENT = re.compile(r"[\w.@:/~-]+")
-_NO_AGENTS = frozenset(("outside", "person", *ORIGINS))  # names that say how a change came
+OUTSIDE = "outside"  # the author of what an editor, git or another program wrote
+_NO_AGENTS = frozenset((OUTSIDE, "person", *ORIGINS))  # names that say how a change came
 
 
 class PageEdit(NamedTuple):
@@ -162,7 +163,7 @@ def describe_author(author: Author) -> str:
     kind = kind_of_origin(author.origin)
     detail = author.origin.partition(":")[2]
     if not author.tool:
-        return "outside"
+        return OUTSIDE
     if kind == "import":
         return f"import ({detail})" if detail else "import"
     name = "a person" if kind == "person" else _quote_agent(author.agent)
