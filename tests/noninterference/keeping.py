@@ -28,6 +28,7 @@ THEIRS = (
     "agents/bob/directives/own.md",
 )
 EARLIER_DAY = "agents/ann/memory/daily/2026-03-10.md"
+LATER_DAY = "agents/ann/memory/daily/2026-03-11.md"
 OLD_FACT = "The launch is on 12 November."
 NEW_FACT = "The launch is on 26 November."
 NOBODYS = ("agents/carl/memory/working/plan.md", "memory/world/nothing.md", "agents/ann/memory/nothing.md")
@@ -48,7 +49,7 @@ def keep_own(home: str, clock: FrozenClock) -> OwnMemory:
         pages.write("commonplace.yaml", SETTINGS)
         pages.write(EARLIER_DAY, f"# 2026-03-10\n\n## 09:00\n\n{OLD_FACT}\n\n## 09:05\n\nTODO: order the blue tiles.\n")
         memory.call("remember", {"content": "The beds were watered; see [[plan]] and [[garden]]."})
-        memory.call("remember", {"content": NEW_FACT})
+        pages.write(LATER_DAY, f"# 2026-03-11\n\n## 09:00\n\n{NEW_FACT}\n")
         memory.call("reflect", {"content": "Ann owns the garden and the blue kettle.\n"})
         memory.call("memory_write", {"key": "kettle", "content": "the kettle is blue", "tags": ["kitchen"]})
         memory.call("write_memory", {"key": "plan", "content": "buy seeds in March"})
