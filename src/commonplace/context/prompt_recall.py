@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..formats.passages import embedding_text
 from ..formats.timestamps import parse_day
 from ..formats.transcripts import ASSISTANT_STARTS, USER_STARTS, parse_turns
-from ..framing import estimate_tokens, fence, quote_line
+from ..framing import escape_remarks, estimate_tokens, fence, quote_line
 from ..home import Home
 from ..index.recalls import Conversation, without_recalls
 from ..index.tokenizer import detect_language, fold_accents, tokenize_passage, tokenize_query
@@ -349,6 +349,7 @@ def _make_line(hit: Hit, words: list[str], conversation: Conversation, size: int
         text = f"{_cut(' '.join(hit.question.split()), (), _MAX_QUESTION_CHARACTERS)} / {text}"
     elif hit.key and hit.key not in answer:
         text = f"{hit.key}: {text}"
+    text = escape_remarks(text)
     for remark in filter(None, (describe_version(hit), describe_marks(hit))):
         text = f"{text} ({remark})"
     return RecallLine(hit, text, tuple(f"{hit.key} {part}" for part in parts) if hit.key else tuple(parts))

@@ -14,7 +14,8 @@ from typing import NamedTuple
 from ..caching import cache_within
 from ..formats.blocks import strip_annotations
 from ..formats.timestamps import parse_timestamp
-from ..framing import quote_line
+from ..framing import escape_remarks, quote_line
+from ..framing.recall import format_mark
 from ..home import Home
 from ..model import Viewer
 from ..patterns import lazy_pattern
@@ -99,16 +100,17 @@ def _with_texts(section: Section, texts: Iterator[str]) -> Section:
 
 
 def _write(text: str, remarks: Remarks) -> str:
-    """Return a text with its remarks, each before its line and after the mark of a list."""
+    """Return a text with its remarks, each before its line and after the mark of a list. No line imitates one."""
     if not remarks:
-        return strip_annotations(text)
+        return escape_remarks(strip_annotations(text))
     lines = strip_annotations(text).split("\n")
-    for number, of_line in remarks.items():
-        mark = _LIST_MARK.match(lines[number])
+    for number, line in enumerate(lines):
+        of_line = remarks.get(number, ())
+        mark = _LIST_MARK.match(line) if of_line else None
         start = mark.end() if mark else 0
         words = quote_line("; ".join(remark.words for remark in of_line))
-        rest = _leave_out(lines[number][start:], of_line)
-        lines[number] = f"{lines[number][:start]}[{words}]{rest}"
+        rest = escape_remarks(_leave_out(line[start:], of_line) if of_line else line)
+        lines[number] = f"{line[:start]}{format_mark(words).lstrip()}{rest}" if of_line else rest
     return "\n".join(lines)
 
 

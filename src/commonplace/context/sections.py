@@ -19,7 +19,7 @@ from ..facts.words import fold, strip_accents
 from ..formats import blocks, frontmatter
 from ..formats.records import find_value_line
 from ..formats.timestamps import parse_timestamp
-from ..framing import estimate_tokens, quote_line, quote_name
+from ..framing import escape_remarks, estimate_tokens, quote_line, quote_name
 from ..home import Home
 from ..instructions import Rule, read_rule, waits_for_approval
 from ..model import WEAK_SCORE, Hit, Record
@@ -295,7 +295,7 @@ def _hit_item(hit: Hit, at: str, heading: str, rank: int) -> TextItem:
     about = [hit.citation, key, under, at[:10], f"by {hit.author}" if hit.author else "", f"score {hit.score:.2f}"]
     about += [describe_version(hit), describe_marks(hit)]
     label = ", ".join(words for words in about if words)
-    return TextItem(hit.text, hit.path, hit.start, label, rank=(rank, ""))
+    return TextItem(escape_remarks(hit.text), hit.path, hit.start, label, rank=(rank, ""))
 
 
 def _keep_approved_hits(home: Home, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:

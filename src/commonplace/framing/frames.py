@@ -35,6 +35,12 @@ TITLES = (
 _IMITATION = lazy_pattern(
     rf"^(?=[ \t]*(?:#{{1,6}}[ \t]*(?:{'|'.join(TITLES)})\b|Current channel:))", re.MULTILINE | re.IGNORECASE
 )
+# How a remark of ours on a line of memory begins, in brackets before it or after it.
+_REMARK = lazy_pattern(
+    r"[\[(](?=\s*(?:(?:no\s+longer|answered)\s*[;:]|done:\s|learned on the branch\s|until [^\n()\[\]]{1,40}: over\b"
+    r"|[^\s()\[\]]{1,300} (?:changed\s+since|no\s+longer\s+exists)\s*[;)\]]))",
+    re.IGNORECASE,
+)
 _FENCE = lazy_pattern(r" {0,3}(`{3,}|~{3,})(.*)")
 _SECTION_TITLE = lazy_pattern(rf"\W*(?:{'|'.join(TITLES)})\b", re.IGNORECASE)
 _PLAIN_NAME = lazy_pattern(r"[^\W\d][\w .:/@-]*")
@@ -304,6 +310,11 @@ def _escape_imitations(text: str) -> str:
 
 def _escape_line(_match: re.Match[str]) -> str:
     return "\\"
+
+
+def escape_remarks(text: str) -> str:
+    """Return a text with a backslash before what reads like a remark of ours: `[no longer; now: "…"]`."""
+    return _REMARK.sub(r"\\\g<0>", text) if "[" in text or "(" in text else text
 
 
 def list_item(name: str, text: str, label: str) -> str:

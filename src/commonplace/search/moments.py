@@ -54,7 +54,8 @@ def list_moments(hit: Hit, origins: Origins, line: Provenance | None = None) -> 
 
 def _is_after(at: str, said_at: str) -> bool:
     """Return whether a date is after a moment in every time zone."""
-    day, written = parse_day(at), parse_day(said_at)
+    day = parse_day(at)
+    written = parse_day(said_at)
     return day is not None and written is not None and day > written + 1
 
 
