@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from ...formats.passages import words_to_index
 from ...formats.transcripts import USER_STARTS
@@ -22,12 +22,10 @@ from ...index.base import (
     Candidate,
     ChoosePassages,
     CorpusStats,
-    Coverage,
     Entry,
     PassageEmbedding,
     PendingBatch,
     Retriever,
-    TokenVectors,
     candidate_of,
     digest_of,
     passage_fact_keys,
@@ -61,9 +59,6 @@ from .index_tables import (
 from .query import CANDIDATE_COLUMNS, run_search
 from .vectors import SEARCH_SETTINGS, VectorSpaces, build_hnsw_index, large_spaces
 
-if TYPE_CHECKING:
-    from ...embedding.base import Vectors
-
 Answer = TypeVar("Answer")
 SCHEMA_VERSION = 16  # covers the tables, and how `facts/` reads the statements that are stored
 _BELOW = "(path = %(prefix)s OR (path >= %(first)s AND path < %(last)s))"
@@ -77,12 +72,11 @@ class IndexStatus(NamedTuple):
     warnings: tuple[tuple[str, str], ...]
 
 
-class PostgresIndex:
+class PostgresIndex(VectorSpaces):
     """Safe to share between threads; any number of processes may use the same one."""
 
     def __init__(self, database: Database, fingerprint: str) -> None:
-        self._tables = IndexTables(database, f"{SCHEMA_VERSION}-{fingerprint}")
-        self._spaces = VectorSpaces(self._tables)
+        super().__init__(IndexTables(database, f"{SCHEMA_VERSION}-{fingerprint}"))
 
     def write_transaction(self) -> AbstractContextManager[None]:
         return self._tables.write_transaction()
@@ -146,7 +140,7 @@ class PostgresIndex:
 
     def fetch(self, query: BatchQuery) -> Retriever:
         """Run a whole search in one round trip; see `query`."""
-        return run_search(self._tables, self._spaces, self, query)
+        return run_search(self._tables, self, query)
 
     def match_terms(
         self, weights: Mapping[str, float], viewer: Viewer, filters: Filters, limit: int
@@ -264,42 +258,16 @@ class PostgresIndex:
         limits = {"start": f"{start}%", "least": len(word) - 1, "most": len(word) + 1}
         return dict(self._tables.query(sql, values | limits))
 
-    def nearest(
-        self, space: str, query: Vectors, viewer: Viewer, filters: Filters, limit: int
-    ) -> list[tuple[int, float]]:
-        return self._spaces.nearest(space, query, viewer, filters, limit)
-
-    def cosines(self, space: str, query: Vectors, numbers: Sequence[int]) -> dict[int, float]:
-        return self._spaces.cosines(space, query, numbers)
-
-    def similarity_stats(self, space: str, viewer: Viewer) -> tuple[float, float] | None:
-        return self._spaces.similarity_stats(space, viewer)
-
-    def next_pending(self, space: str, limit: int, viewer: Viewer | None = None) -> PendingBatch | None:
-        return self._spaces.next_pending(space, limit, viewer)
-
-    def token_vectors(self, space: str, numbers: Sequence[int]) -> TokenVectors:
-        return self._spaces.token_vectors(space, numbers)
-
     def add_vectors(
         self, space: str, pending: PendingBatch, embedded: Mapping[tuple[int, bytes], PassageEmbedding]
     ) -> None:
-        self.write(lambda: self._spaces.add(space, pending, embedded))
-
-    def accepts_dimensions(self, space: str, dims: int) -> bool:
-        return self._spaces.accepts_dimensions(space, dims)
-
-    def coverage(self, space: str, viewer: Viewer | None = None) -> Coverage:
-        return self._spaces.coverage(space, viewer)
-
-    def spaces(self) -> list[str]:
-        return self._spaces.names()
+        self.write(lambda: self._add(space, pending, embedded))
 
     def drop_space(self, space: str) -> None:
-        self.write(lambda: self._spaces.drop(space))
+        self.write(lambda: self._drop(space))
 
     def promote_space(self, new: str, space: str) -> None:
-        self.write(lambda: self._spaces.promote_space(new, space))
+        self.write(lambda: self._promote(new, space))
 
     def build_ann_index(self, space: str) -> bool:
         """Build the HNSW index of a space where it has very many vectors; return whether there is one now."""
@@ -330,7 +298,7 @@ class PostgresIndex:
 
         def work() -> None:
             for name in self.spaces():
-                self._spaces.compact(name, self._spaces.read(name).id)
+                self._compact(name, self.read_space(name).id)
             nameless = (
                 f"UPDATE commonplace.index_owners SET scope = '', who = id::text WHERE {OWN_ROWS} AND passages = 0"
             )

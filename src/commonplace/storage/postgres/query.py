@@ -22,10 +22,11 @@ from .index_tables import (
     passage_sql,
     vector_literal,
 )
-from .vectors import Space, VectorSpaces, by_cosine, first_vector_limit, search_settings
+from .vectors import Space, by_cosine, first_vector_limit, search_settings
 
 if TYPE_CHECKING:
     from ...embedding.base import Vectors
+    from .index import PostgresIndex
 
 CANDIDATE_COLUMNS = """passages.id, path, first, last, text, lead, key, tags, at, day, days, kind, scope, who, source,
     passages.length, terms"""
@@ -109,9 +110,9 @@ class PrefetchedRetriever:
         return self._index.find_by_fact_keys(keys, viewer, limit, filters, choose)
 
 
-def run_search(tables: IndexTables, spaces: VectorSpaces, index: Retriever, search: BatchQuery) -> PrefetchedRetriever:
+def run_search(tables: IndexTables, index: PostgresIndex, search: BatchQuery) -> PrefetchedRetriever:
     while True:
-        expected = {name: spaces.read_cached(name) for name, _ in search.query_vectors}
+        expected = {name: index.read_cached_space(name) for name, _ in search.query_vectors}
         sql, values = _build_statement(search, expected)
         with tables.without_snapshot():
             rows = tables.query(sql, values, search_settings(*expected.values()))
@@ -119,7 +120,7 @@ def run_search(tables: IndexTables, spaces: VectorSpaces, index: Retriever, sear
         if retriever.matches_spaces(expected):
             return retriever
         for name in expected:
-            spaces.forget(name)
+            index.forget_space(name)
 
 
 def _build_statement(search: BatchQuery, spaces: Mapping[str, Space]) -> tuple[str, Values]:

@@ -66,14 +66,14 @@ class VectorSpaces:
         self._cache: dict[str, Space] = {}
         self._similarity: dict[str, tuple[tuple[int, int, int, Viewer], tuple[float, float] | None]] = {}
 
-    def read(self, name: str) -> Space:
+    def read_space(self, name: str) -> Space:
         sql = f"SELECT {_COLUMNS} FROM commonplace.index_spaces WHERE {OWN_ROWS} AND name = %(name)s"
         return self._remember(name, self._tables.query(sql, {"name": name}))
 
-    def read_cached(self, name: str) -> Space:
-        return self._cache.get(name) or self.read(name)
+    def read_cached_space(self, name: str) -> Space:
+        return self._cache.get(name) or self.read_space(name)
 
-    def forget(self, name: str) -> None:
+    def forget_space(self, name: str) -> None:
         self._cache.pop(name, None)
 
     def _remember(self, name: str, rows: Sequence[Row]) -> Space:
@@ -81,32 +81,32 @@ class VectorSpaces:
         self._cache[name] = space
         return space
 
-    def names(self) -> list[str]:
+    def spaces(self) -> list[str]:
         sql = f"SELECT name FROM commonplace.index_spaces WHERE {OWN_ROWS} ORDER BY id"
         return [row[0] for row in self._tables.query(sql)]
 
-    def accepts_dimensions(self, name: str, dims: int) -> bool:
+    def accepts_dimensions(self, space: str, dims: int) -> bool:
         """Return whether such vectors fit the cached space, which is current: the caller has just caught up."""
-        space = self.read_cached(name)
-        return not space.vectors or space.dims == dims
+        stored = self.read_cached_space(space)
+        return not stored.vectors or stored.dims == dims
 
-    def coverage(self, name: str, viewer: Viewer | None = None) -> Coverage:
+    def coverage(self, space: str, viewer: Viewer | None = None) -> Coverage:
         if viewer is not None:
-            return self._coverage_for(name, viewer)
+            return self._coverage_for(space, viewer)
         sql = f"""
             WITH space AS (SELECT {_COLUMNS} FROM commonplace.index_spaces WHERE {OWN_ROWS} AND name = %(name)s)
             SELECT (SELECT coalesce(sum(passages), 0)::bigint FROM commonplace.index_owners WHERE {OWN_ROWS}),
               (SELECT count(*) FROM commonplace.index_passages WHERE {OWN_ROWS} AND id > (SELECT seen FROM space)),
               space.*
             FROM (SELECT 1) AS one LEFT JOIN space ON true"""
-        total, behind, *row = self._tables.query(sql, {"name": name})[0]
-        space = self._remember(name, [] if row[0] is None else [tuple(row)])
-        return Coverage(total - behind if space.id else 0, total, space.vectors)
+        total, behind, *row = self._tables.query(sql, {"name": space})[0]
+        stored = self._remember(space, [] if row[0] is None else [tuple(row)])
+        return Coverage(total - behind if stored.id else 0, total, stored.vectors)
 
     def _coverage_for(self, name: str, viewer: Viewer) -> Coverage:
         """Return what the space has passed for a viewer, and what was embedded ahead for somebody who waited."""
         owners, values = owners_cte(viewer)
-        space = self.read(name)
+        space = self.read_space(name)
         sql = f"""WITH {owners} SELECT size.passages::bigint, (
             SELECT count(*) FROM commonplace.index_passages AS passages WHERE {OWN_ROWS} AND id > %(seen)s
             AND owner = ANY(ARRAY(SELECT id FROM owners WHERE visible)) AND NOT {_HAS_VECTOR}) FROM size"""
@@ -115,7 +115,7 @@ class VectorSpaces:
 
     def _pending_for(self, name: str, limit: int, viewer: Viewer) -> PendingBatch | None:
         owners, values = owners_cte(viewer)
-        space = self.read(name)
+        space = self.read_space(name)
         sql = f"""WITH {owners} SELECT owner, hash, lead, text FROM commonplace.index_passages AS passages
             WHERE {OWN_ROWS} AND id > %(seen)s AND owner = ANY(ARRAY(SELECT id FROM owners WHERE visible))
             AND NOT {_HAS_VECTOR} ORDER BY id LIMIT %(limit)s"""
@@ -123,10 +123,10 @@ class VectorSpaces:
         texts = {(owner, digest): embedding_text(lead, text) for owner, digest, lead, text in rows}
         return PendingBatch(space.seen, space.seen, texts, space.id) if rows else None
 
-    def next_pending(self, name: str, limit: int, viewer: Viewer | None = None) -> PendingBatch | None:
+    def next_pending(self, space: str, limit: int, viewer: Viewer | None = None) -> PendingBatch | None:
         """Return the passages after those the space has seen, in one statement with the space itself."""
         if viewer is not None:
-            return self._pending_for(name, limit, viewer)
+            return self._pending_for(space, limit, viewer)
         sql = f"""
             WITH space AS (SELECT {_COLUMNS} FROM commonplace.index_spaces WHERE {OWN_ROWS} AND name = %(name)s),
             start AS MATERIALIZED (SELECT coalesce(max(seen), 0) AS seen FROM space)
@@ -138,18 +138,18 @@ class VectorSpaces:
             LEFT JOIN LATERAL (
               SELECT 1 AS found FROM commonplace.index_vectors AS vectors WHERE {OWN_ROWS} AND vectors.space = space.id
               AND vectors.owner = passages.owner AND vectors.hash = passages.hash LIMIT 1) AS vectors ON true"""
-        rows = self._tables.query(sql, {"name": name, "limit": limit})
+        rows = self._tables.query(sql, {"name": space, "limit": limit})
         width = len(Space._fields)
-        space = self._remember(name, [] if rows[0][0] is None else [rows[0][:width]])
+        stored = self._remember(space, [] if rows[0][0] is None else [rows[0][:width]])
         passages = [row[width:] for row in rows if row[width] is not None]
         if not passages:
             return None
         texts = {
             (owner, digest): embedding_text(lead, text) for _, owner, digest, lead, text, is_new in passages if is_new
         }
-        return PendingBatch(space.seen, passages[-1][0], texts, space.id)
+        return PendingBatch(stored.seen, passages[-1][0], texts, stored.id)
 
-    def add(self, name: str, pending: PendingBatch, embedded: Mapping[tuple[int, bytes], PassageEmbedding]) -> None:
+    def _add(self, name: str, pending: PendingBatch, embedded: Mapping[tuple[int, bytes], PassageEmbedding]) -> None:
         """Store vectors, within `write_transaction`. Another process may have stored some of them, or be further on."""
         dims = len(next(iter(embedded.values())).vector) if embedded else 0
         space = self._ensure_space(name, dims)
@@ -158,7 +158,7 @@ class VectorSpaces:
         missing = self._missing_keys(space.id, list(embedded))
         new = [(key, embedding) for key, embedding in embedded.items() if key in missing]
         if new and dims != space.dims:  # another model is behind the name now
-            self.drop(name)
+            self._drop(name)
             return
         pack = _vector_packer(self._tables.counters.connection)
         self._tables.send_many(
@@ -175,42 +175,42 @@ class VectorSpaces:
     def _after_insert(self, name: str, space: Space, count: int, upto: int) -> None:
         self._update(name, "vectors = %(count)s, seen = greatest(seen, %(upto)s)", {"count": count, "upto": upto})
         if count > 2 * self._count_passages() + _MAX_ORPHANED_VECTORS:  # most belong to texts that are gone
-            count = self.compact(name, space.id)
+            count = self._compact(name, space.id)
         if count >= _ANALYZE_VECTORS and count >= 2 * space.sampled:
             self._update(name, "sampled = %(count)s", {"count": count})
             self._tables.counters.needs_analyze = True
 
     def nearest(
-        self, name: str, query: Vectors, viewer: Viewer, filters: Filters, limit: int
+        self, space: str, query: Vectors, viewer: Viewer, filters: Filters, limit: int
     ) -> list[tuple[int, float]]:
-        space = self.read(name)
-        if not space.vectors or len(query) != space.dims:
+        stored = self.read_space(space)
+        if not stored.vectors or len(query) != stored.dims:
             return []
         owners, values = owners_cte(viewer)
         condition, more = passage_sql(viewer, filters)
-        values |= more | {"query0": vector_literal(query), "space0": space.id, "limit": limit}
-        sql = f"""WITH {owners}, {dense_cte(0, space.dims, condition, filters)}
+        values |= more | {"query0": vector_literal(query), "space0": stored.id, "limit": limit}
+        sql = f"""WITH {owners}, {dense_cte(0, stored.dims, condition, filters)}
             SELECT id, cosine, (SELECT count(*) FROM near0) FROM (SELECT 1) AS one LEFT JOIN dense0 ON true"""
         near = first_vector_limit(limit)
         while True:
-            rows = self._tables.query(sql, values | {"near": near}, search_settings(space))
+            rows = self._tables.query(sql, values | {"near": near}, search_settings(stored))
             passages = [(number, float(cosine)) for number, cosine, _ in rows if number is not None]
             if len(passages) >= limit or rows[0][2] < near:
                 return sorted(passages, key=by_cosine)
             near *= 4  # many belonged to texts that are gone
 
-    def cosines(self, name: str, query: Vectors, numbers: Sequence[int]) -> dict[int, float]:
-        space = self.read(name)
-        if not space.vectors or len(query) != space.dims or not numbers:
+    def cosines(self, space: str, query: Vectors, numbers: Sequence[int]) -> dict[int, float]:
+        stored = self.read_space(space)
+        if not stored.vectors or len(query) != stored.dims or not numbers:
             return {}
         sql = f"""
             SELECT passages.id, -(vector <#> %(query)s::vector) FROM commonplace.index_passages AS passages
             JOIN commonplace.index_vectors AS vectors USING (tenant, territory, owner, hash)
             WHERE {OWN_ROWS} AND space = %(space)s AND passages.id = ANY(%(ids)s)"""
-        values = {"query": vector_literal(query), "space": space.id, "ids": list(numbers)}
+        values = {"query": vector_literal(query), "space": stored.id, "ids": list(numbers)}
         return dict(self._tables.query(sql, values))
 
-    def token_vectors(self, name: str, numbers: Sequence[int]) -> TokenVectors:
+    def token_vectors(self, space: str, numbers: Sequence[int]) -> TokenVectors:
         """Fetch the pairs of neighbouring turns, and the tokens of all passages in them, in one statement."""
         sql = f"""
             WITH pairs AS MATERIALIZED (
@@ -233,20 +233,20 @@ class VectorSpaces:
                 SELECT id FROM commonplace.index_spaces WHERE {OWN_ROWS} AND name = %(name)s) LIMIT 1) AS vectors
             WHERE vectors.tokens IS NOT NULL"""
         with self._tables.without_snapshot():
-            rows = self._tables.query(sql, {"name": name, "ids": list(numbers)}, SEARCH_SETTINGS)
+            rows = self._tables.query(sql, {"name": space, "ids": list(numbers)}, SEARCH_SETTINGS)
         pairs = [row[:3] for row in rows if row[3] is None]
         return TokenVectors({row[0]: bytes(row[3]) for row in rows if row[3] is not None}, find_neighbour_turns(pairs))
 
-    def similarity_stats(self, name: str, viewer: Viewer) -> tuple[float, float] | None:
+    def similarity_stats(self, space: str, viewer: Viewer) -> tuple[float, float] | None:
         """Return how similar unrelated vectors are, among those the viewer may see. The lowest hashes are as good as
         a random sample."""
-        space = self.read_cached(name)
-        if space.vectors < _SAMPLE_VECTORS:
+        stored = self.read_cached_space(space)
+        if stored.vectors < _SAMPLE_VECTORS:
             return None
-        key = (space.id, space.vectors, space.seen, viewer)
-        if self._similarity.get(name, (None,))[0] != key:
-            self._similarity[name] = (key, self._measure_similarity(space, viewer))
-        return self._similarity[name][1]
+        key = (stored.id, stored.vectors, stored.seen, viewer)
+        if self._similarity.get(space, (None,))[0] != key:
+            self._similarity[space] = (key, self._measure_similarity(stored, viewer))
+        return self._similarity[space][1]
 
     def _measure_similarity(self, space: Space, viewer: Viewer) -> tuple[float, float] | None:
         owners, values = owners_cte(viewer)
@@ -265,24 +265,24 @@ class VectorSpaces:
         count, mean, deviation = self._tables.query(sql, values | {"space": space.id})[0]
         return (mean, deviation) if count == _SAMPLE_VECTORS else None
 
-    def drop(self, name: str) -> None:
+    def _drop(self, name: str) -> None:
         """Remove a space and its vectors, within `write_transaction`."""
-        self.forget(name)
+        self.forget_space(name)
         sql = f"DELETE FROM commonplace.index_spaces WHERE {OWN_ROWS} AND name = %(name)s RETURNING id"
         ids = [row[0] for row in self._tables.execute(sql, {"name": name})]
         sql = f"DELETE FROM commonplace.index_vectors WHERE {OWN_ROWS} AND space = ANY(%(ids)s)"
         self._tables.execute(sql, {"ids": ids})
 
-    def promote_space(self, new: str, name: str) -> None:
+    def _promote(self, new: str, name: str) -> None:
         """Replace a space by a new one, which takes its name, within `write_transaction`."""
         sql = f"SELECT 1 FROM commonplace.index_spaces WHERE {OWN_ROWS} AND name = %(name)s"
         if not self._tables.execute(sql, {"name": new}):
             return
-        self.drop(name)
-        self.forget(new)
+        self._drop(name)
+        self.forget_space(new)
         self._update(new, "name = %(new)s", {"new": name})
 
-    def compact(self, name: str, space: int) -> int:
+    def _compact(self, name: str, space: int) -> int:
         """Remove vectors of texts that are gone, within `write_transaction`; return how many are left."""
         self._tables.execute(
             f"""DELETE FROM commonplace.index_vectors AS vectors WHERE {OWN_ROWS} AND space = %(space)s AND NOT EXISTS (
@@ -297,7 +297,7 @@ class VectorSpaces:
         return count
 
     def _ensure_space(self, name: str, dims: int) -> Space:
-        self.forget(name)
+        self.forget_space(name)
         sql = f"SELECT {_COLUMNS} FROM commonplace.index_spaces WHERE {OWN_ROWS} AND name = %(name)s"
         rows = self._tables.execute(sql, {"name": name})
         if not rows:
