@@ -11,12 +11,21 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from commonplace.caching import list_caches
+
 
 def count_calls(work: Callable[..., object], *arguments: Any) -> int:
     """Return how many functions a piece of work calls in this thread, in Python and in C: the same on every machine."""
     profile = cProfile.Profile()
     profile.runcall(work, *arguments)
     return sum(entry.callcount for entry in profile.getstats())
+
+
+def empty_caches() -> None:
+    """Empty the caches of this process: how full earlier tests left them decides what stays in them, and so what is
+    done again."""
+    for cache in list_caches():
+        cache.clear()
 
 
 def measure_seconds(work: Callable[[Any], object], text: Any) -> float:

@@ -46,7 +46,7 @@ from commonplace.storage.history import Line, format_line, version_of
 from commonplace.storage.merge import merge
 from commonplace.testing import FrozenClock
 
-from .costs import costs_little_more, count_calls, measure_seconds
+from .costs import costs_little_more, count_calls, empty_caches, measure_seconds
 
 SOURCE = Path(commonplace.__file__).parent
 Make = Callable[[int], str]
@@ -306,6 +306,7 @@ def test_a_day_is_read_once_for_all_its_entries_that_are_recalled(home: Path, cl
             memory.search("number")
             return count_calls(memory.call, "recall")
 
+    empty_caches()
     count_recall(1000)
     assert count_recall(8000) < 2 * count_recall(2000)
 
@@ -334,6 +335,7 @@ def test_what_a_memory_learned_is_listed_in_the_time_that_its_text_takes(tmp_pat
         memory.search("port")  # a long page is indexed by the first search after it was written
         return memory
 
+    empty_caches()
     with learn(300) as few, learn(1200) as many:
         assert count_calls(list_all, many) < 5 * count_calls(list_all, few)
         if not any(costs_little_more(list_all, many, few, 0.02, at_most=12) for _ in range(9)):
@@ -349,6 +351,7 @@ def test_a_page_of_many_headings_is_reviewed_in_the_time_that_its_text_takes(hom
         memory.search("port")
         return count_calls(list_doubts, memory.home)
 
+    empty_caches()
     with Memory(home) as memory:
         page = home / "memory" / "world" / "ports.md"
         page.parent.mkdir(parents=True)

@@ -20,7 +20,7 @@ from commonplace.formats.passages import (
 )
 from commonplace.model import Record, Skill
 
-from ..costs import count_calls
+from ..costs import count_calls, empty_caches
 from ..texts import texts
 
 
@@ -78,6 +78,7 @@ def test_a_page_that_is_split_piece_by_piece_has_the_same_passages(lines: list[s
 
 def test_an_entry_costs_the_same_on_a_long_page() -> None:
     page = "# 2026-03-14\n\n" + "".join(f"## 09:{n % 60:02}\n\nThe {n}. entry of the day.\n\n" for n in range(400))
+    empty_caches()
     split_page(page)
     longer = page + "## 10:00\n\nOne more.\n"
     assert count_calls(split_page, longer) < 8 * 400  # to put each passage on its lines

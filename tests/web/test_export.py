@@ -80,12 +80,13 @@ def test_an_export_that_is_refused_or_breaks_off_saves_nothing_and_says_so(look:
     refused = {"status": 503, "content_type": "application/problem+json", "body": json.dumps(output)}
     page.route("**/v1/export**", lambda route: route.fulfill(**refused))
     page.get_by_role("button", name="Save memory-").click()
-    expect(page.get_by_role("alert")).to_contain_text("2 exports are under way already")
+    problem = page.get_by_role("dialog").get_by_role("alert")
+    expect(problem).to_contain_text("2 exports are under way already")
     page.evaluate(
         """() => { window.fetch = async () => new Response(new ReadableStream({
           start(out) { out.enqueue(new Uint8Array(10)); },
           pull(out) { out.error(new TypeError("network error")); } })); }"""
     )
     page.get_by_role("button", name="Save memory-").click()
-    expect(page.get_by_role("alert")).to_contain_text("The export was interrupted")
+    expect(problem).to_contain_text("The export was interrupted")
     expect(page.get_by_role("button", name="Save memory-")).to_be_enabled()
