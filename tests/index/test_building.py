@@ -320,3 +320,14 @@ def test_the_index_is_there_for_its_owner_alone(memory: Memory, home: Path) -> N
     put_many(home, "page", 501)
     memory.search("parcel")
     assert {os.stat(file).st_mode & 0o077 for file in (home / ".index").iterdir()} == {0}
+
+
+def test_words_that_were_indexed_piece_by_piece_are_merged(memory: Memory, home: Path) -> None:
+    for name in ("first", "second", "third"):
+        put_many(home, name, 40)
+        memory.search("parcel")
+    (file,) = home.glob(".index/*.sqlite")
+    with closing(sqlite3.connect(file)) as index:
+        parts = index.execute("SELECT count(DISTINCT segid) FROM words_idx").fetchone()
+    assert parts == (1,)
+    assert find_paths(memory, "parcel second0007")[0] == "memory/second0007.md"

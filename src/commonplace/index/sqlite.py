@@ -60,6 +60,8 @@ from .visibility import (
 
 SCHEMA_VERSION = 23  # covers the tables, and how `facts/` reads the statements that are stored
 _CACHE_KILOBYTES = 16_000  # page cache per connection: passages are scattered over the file
+_MIN_MERGED_PASSAGES = 100  # new ones, after which the index of words is merged into one part
+_MERGED_SHARE = 0.25  # of all passages, that are new by then
 _LOCK_TIMEOUT_SECONDS = 2.0  # wait for another writer; then the answer is marked stale
 _TABLES = """
 CREATE TABLE IF NOT EXISTS pages(
@@ -108,6 +110,7 @@ class SqliteIndex(VectorSpaces):
         self._closing = weakref.finalize(self, self._db.close)  # an index that is dropped closes its file, too
         self._place = None if self.in_memory else _identity(path)
         self._frequency_changes: Counter[tuple[str, int]] = Counter()  # by word and owner, not yet written
+        self._new_passages = 0  # since the index of words was merged
         self._passages = PassageCache()
         self._opening = object()  # distinguishes states of this object from those of others
         self._warnings: tuple[object, list[tuple[str, str]]] = (None, [])  # with the index state they were read in
@@ -164,6 +167,13 @@ class SqliteIndex(VectorSpaces):
             row = (entry.path, entry.stamp, entry.version, entry.warning)
             self._db.execute("INSERT OR REPLACE INTO pages VALUES(?, ?, ?, ?)", row)
         self._write_counts()
+        self._merge_words()
+
+    def _merge_words(self) -> None:
+        """Merge the parts of the index of words once many passages are new: to look up a word, each part is read."""
+        if self._new_passages >= max(_MIN_MERGED_PASSAGES, _MERGED_SHARE * self._count_passages()):
+            self._db.execute("INSERT INTO words(words) VALUES('optimize')")
+            self._new_passages = 0
 
     def match_terms(
         self, weights: Mapping[str, float], viewer: Viewer, filters: Filters, limit: int
@@ -416,6 +426,7 @@ class SqliteIndex(VectorSpaces):
             self._db.execute("INSERT INTO records VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)", record_row(entry.record))
 
     def _add(self, entry: Entry, owner: int, passages: Sequence[tuple[bytes, Passage]]) -> None:
+        self._new_passages += len(passages)
         for digest, passage in passages:
             words = tokenize_passage(words_to_index(passage), passage.around)
             length = weighted_length(words.body_length, words.around_length)
