@@ -93,6 +93,7 @@ class Tokenizer:
         """Return the ids of the tokens of runs."""
         ids: list[int] = []
         get_id = self._ids.get
+        first_syllables = self._first_syllables
         before = ""
         for cjk, thai, word in runs:
             if cjk:
@@ -108,7 +109,7 @@ class Tokenizer:
                     ids += self._english_pieces(folded)
                 else:
                     ids += self._pieces(word)
-                if before in self._first_syllables:  # Vietnamese writes its syllables apart
+                if before in first_syllables:  # Vietnamese writes its syllables apart
                     pair = get_id(f"{before} {word}")
                     ids += () if pair is None else (pair,)
                 before = word
@@ -229,7 +230,8 @@ class Tokenizer:
 def find_runs(text: str) -> Iterator[Run]:
     """Yield the runs of a text. Words in European letters, which most texts have many of, need no pattern."""
     for piece in _NOT_ASCII_MARKS.findall(normalize(text)):
-        if (piece.isalpha() and max(piece) < _AFTER_EUROPE) or (piece.isascii() and piece.isdigit()):
+        is_ascii = piece.isascii()
+        if (piece.isalpha() and (is_ascii or max(piece) < _AFTER_EUROPE)) or (is_ascii and piece.isdigit()):
             yield "", "", piece
         else:
             yield from _RUNS.findall(piece)
@@ -369,8 +371,10 @@ class StaticModel:
         weighted by how rare the query's tokens are. A query with CJK characters returns an empty list: single
         characters are too ambiguous to compare.
         """
+        if has_cjk(query):
+            return []
         query_vectors, lengths = self._directions(np.array(sorted({*self.ids(query).tolist()}), np.int64))
-        if not len(query_vectors) or has_cjk(query):
+        if not len(query_vectors):
             return []
         ids_by_text = [self._cached_ids(text) for text in texts]  # good passages are compared with many a query
         non_empty = [row for row, ids in enumerate(ids_by_text) if len(ids)]
