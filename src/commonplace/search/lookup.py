@@ -116,27 +116,22 @@ class VersionLookup:
         passage are the same in one lookup."""
         versions = self._versions.get(number)
         if versions is None:
-            found = stored.find_places(self._keys.keys() & keys)
-            likely = (each for each in found if self._may_be_linked(stored, each[0]))
-            versions = [each for each in likely if self._is_version_of_any(stored, *each)]
+            versions = [each for each in stored.find_places(keys) if self._is_version(stored, *each)]
             self._versions[number] = versions
         return versions
 
-    def _may_be_linked(self, stored: StoredStatements, place: int) -> bool:
-        """Return whether a statement may be a version of any that was asked for, whatever keys they share: this takes
-        less time than to look at each of these."""
-        if self._older.may_be_linked(*stored.take_glance(place)):
-            return True
-        return bool(self._names) and not self._names.isdisjoint(stored.list_stems(place))
-
-    def _is_version_of_any(self, stored: StoredStatements, place: int, shared: Sequence[int]) -> bool:
+    def _is_version(self, stored: StoredStatements, place: int, shared: Sequence[int]) -> bool:
+        """Return whether a statement may be a version of one that was asked for. Most are no version of any, whatever
+        keys they share: that takes less time to tell than to look at each."""
         glance = stored.take_glance(place)
-        stems = stored.list_stems(place)
-        return any(
-            may_be_linked(sought.glance, glance) or not sought.names.isdisjoint(stems)
-            for key in shared
-            for sought in self._list_sought(key)
-        )
+        may_be_linked_to_any = self._older.may_be_linked(*glance)
+        if not may_be_linked_to_any and not self._names:
+            return False
+        sought = [each for key in shared for each in self._list_sought(key)]
+        if may_be_linked_to_any and any(may_be_linked(each.glance, glance) for each in sought):
+            return True
+        stems = stored.list_stems(place) if self._names else ()
+        return any(not each.names.isdisjoint(stems) for each in sought)
 
     def _list_sought(self, key: int) -> list[_Sought]:
         sought = self._sought.get(key)
