@@ -354,9 +354,11 @@ class Authors:
         return page
 
     def _blame(self, path: str) -> _Page:
-        page = self._pages.read(path)
         lines = list_lines(self._history, path, _SEARCH_BOUNDS.versions)
-        if not lines or lines[-1].change.version != page.version:  # it changed since, and that is not recorded yet
+        if not lines:  # as of most sessions, whose pages are long
+            return _Page()
+        page = self._pages.read(path)
+        if lines[-1].change.version != page.version:  # it changed since, and that is not recorded yet
             return _Page()
         known = _blame_last(lines, page.text)
         if UNKNOWN not in known.origins:
