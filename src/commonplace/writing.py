@@ -176,9 +176,7 @@ class Writer:
             try:
                 self.edit(path, change)
             except NotText as error:
-                current_write().warnings.append(
-                    f"{error}, or try `commonplace doctor --fix`; until then, the page beside it is used"
-                )
+                current_write().warnings.append(f"{error}; until then, the page beside it is used")
             else:
                 break
         return path

@@ -164,3 +164,12 @@ def test_notes_belong_to_their_agent(memory: Memory, home: Path, clock: FrozenCl
     assert code(other.call("memory_read", {"key": "k"})) == "MEMORY_KEY_NOT_FOUND"
     assert write(other, "k", "theirs")["success"]
     assert memory.call("memory_read", {"key": "k"})["data"]["content"] == "mine"
+
+
+def test_a_day_that_cannot_be_read_is_named_once_with_the_command_that_repairs_it(memory: Memory, home: Path) -> None:
+    page = home / DAY
+    page.parent.mkdir(parents=True)
+    page.write_bytes(b"# 2026-03-14\n\ncaf\xe9\n")
+    problem = f"{DAY} is not UTF-8 text (byte 17): save it as UTF-8, or try `commonplace doctor --fix`"
+    assert write(memory, "editor", "vim")["warning"] == f"{problem}; until then, the page beside it is used"
+    assert memory.call("memory_read", {"key": "editor"})["warning"] == problem

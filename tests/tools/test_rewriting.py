@@ -227,7 +227,7 @@ def test_what_a_context_cut_of_the_curated_page_stays_when_it_is_rewritten(addre
 
 
 def test_readings_in_memory_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conflicts, "_MAX_KEPT_CHARACTERS", 100)
+    monkeypatch.setattr(conflicts, "_MAX_READINGS_CHARACTERS", 100)
     readings = conflicts.Readings()
     for number in range(50):
         readings.note(f"conversation {number}", TEA, conflicts.read_lines("x" * 30))

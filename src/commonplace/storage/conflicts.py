@@ -38,7 +38,7 @@ def decode_text(data: bytes, path: str) -> str:
         return data.decode()
     except UnicodeDecodeError as error:
         problem = f"is not UTF-8 text (byte {error.start})"
-        raise NotText(problem, path=path, advice="save it as UTF-8") from error
+        raise NotText(problem, path=path, advice="save it as UTF-8, or try `commonplace doctor --fix`") from error
 
 
 class ConflictDetector:

@@ -244,6 +244,8 @@ def toolset(
 
 
 def with_warning(reply: Reply, *sentences: str) -> Reply:
-    """Return the reply with these warnings added to those it has, on one line whatever names are in them."""
-    warnings = [quote_line(sentence) for sentence in (reply.get("warning", ""), *sentences) if sentence]
-    return {**reply, "warning": "; ".join(dict.fromkeys(warnings))} if warnings else reply
+    """Return the reply with these warnings added to those it has, on one line whatever names are in them; without those
+    that another one begins with."""
+    given = dict.fromkeys(quote_line(sentence) for sentence in (reply.get("warning", ""), *sentences) if sentence)
+    warnings = [each for each in given if not any(other != each and other.startswith(each) for other in given)]
+    return {**reply, "warning": "; ".join(warnings)} if warnings else reply

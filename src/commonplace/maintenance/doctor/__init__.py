@@ -157,10 +157,11 @@ def _find_in_pages(survey: Survey) -> Iterator[Finding]:
 
 def _describe_unreadable(home: Home, path: str, error: CommonplaceError) -> Finding:
     """Rules are left to a person: nobody else may put their words into a prompt."""
-    advice = error.advice or "replace it with a text file"
-    is_text = isinstance(error, NotText) and error.advice and not home.layout.is_instruction(path)
+    is_text = isinstance(error, NotText) and bool(error.advice)
+    advice = "save it as UTF-8" if is_text else error.advice or "replace it with a text file"
     fix_data: tuple[str, ...] | None = None
-    if is_text and page_checks.read_as_windows_1252(home.storage.read_bytes(path) or b""):
+    may_fix = is_text and not home.layout.is_instruction(path)
+    if may_fix and page_checks.read_as_windows_1252(home.storage.read_bytes(path) or b""):
         advice += ", or let --fix do it, which reads such bytes as Windows-1252"
         fix_data = ()
     return _unreadable(path, error.problem, advice, fix_data)
