@@ -157,6 +157,14 @@ def test_a_value_that_is_set_back_names_the_one_between(memory: Memory) -> None:
     assert [notice["text"] for notice in reply["supersedes"]] == ["The port is 9090."]
 
 
+def test_of_a_fact_with_many_versions_the_newest_is_named(memory: Memory) -> None:
+    for number in range(60):
+        memory.call("remember", {"content": f"The gateway listens on port {7000 + number}."})
+        memory.call("remember", {"content": f"The gateway of site {number} was cleaned."})
+    reply = memory.call("remember", {"content": "The gateway listens on port 8443."})
+    assert reply["supersedes"][0]["text"] == "The gateway listens on port 7059."
+
+
 def test_a_line_that_is_only_removed_is_not_replaced_by_one_about_something_else(tmp_path: Path) -> None:
     hosts = "The staging host is stg1.example.com.\nThe prod host is prod1.example.com.\n"
     Memory(tmp_path / "home", agent="one").call("update_world", {"topic": "infra", "content": hosts})

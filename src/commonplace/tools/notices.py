@@ -37,7 +37,7 @@ from ..formats.passages import PlacedTitles, choose_titles, list_titles
 from ..formats.records import find_value_line, parse_record
 from ..framing import quote_line
 from ..home import Home
-from ..index.base import Candidate, Index
+from ..index.base import MAX_PASSAGES_PER_FACT_KEY, Candidate, Index
 from ..index.statements import StoredStatements, read_facts, read_stored, unpack_statements
 from ..model import EVERYTHING, Block, Citation, Hit, Record, Viewer
 from ..search.bm25 import weigh_terms
@@ -53,7 +53,7 @@ _MAX_TEXT_CHARACTERS = 200  # quoted of a replaced text
 _MAX_COMPARED_CHARACTERS = 64_000  # larger pages are not compared line by line
 _MAX_ADDED_CHARACTERS = 8_000  # statements of a larger edit are not compared with the rest of memory
 _MAX_STATEMENTS = 12
-_MAX_CANDIDATES = 30
+_MAX_CANDIDATES = MAX_PASSAGES_PER_FACT_KEY  # all versions of a fact that a key leads to, and hardly anything else
 _MAX_WORD_CANDIDATES = 10
 _MAX_COMPARISONS = 100  # of a new statement with older ones
 _MAX_LOOKUP_WORDS = 6
