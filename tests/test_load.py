@@ -311,6 +311,20 @@ def test_a_day_is_read_once_for_all_its_entries_that_are_recalled(home: Path, cl
     assert count_recall(8000) < 2 * count_recall(2000)
 
 
+@pytest.mark.parametrize("piece", ["abcdefgh", "abcdefgh "])
+def test_a_long_line_that_changes_is_attributed_in_the_time_that_its_text_takes(memory: Memory, piece: str) -> None:
+    """Each search asks who wrote its hits: a letter in a word of 40 KB once took it minutes."""
+
+    def count_search(length: int) -> int:
+        text = "port " + piece * (length // len(piece))
+        memory.call("update_world", {"topic": "ports", "content": text})
+        memory.call("update_world", {"topic": "ports", "content": text.replace("cde", "cbe")})
+        return count_calls(memory.search, "port")
+
+    count_search(100)
+    assert count_search(8_000) < 6 * count_search(2_000)
+
+
 def test_what_is_not_rendered_is_shown_as_plain_text_under_a_line_that_says_so() -> None:
     text = "# Begin\n\n" + "*a* [b](c)\n" * 20_000 + "<b>end</b>\n"
     html = render_html(text)

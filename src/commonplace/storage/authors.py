@@ -43,6 +43,8 @@ _ANSWERING = frozenset(("", _PERSON, "token"))
 _PAGE_CACHE_BYTES = 8_000_000  # shared by all memories open in this process
 _FEW_BLANKS = 100
 _MIN_SPELLED_LETTERS = 4  # shorter words are not compared for spelling
+_MAX_SPELLED_LETTERS = 60  # nor are longer ones: that takes time that grows with the square of their length
+_MAX_CORRECTED_WORDS = 50  # of a line; a line with more of them says something else
 _MIN_SPELLING_LIKENESS = 0.8
 _JOIN = "; "
 _LINES = re.compile(r"lines (\d{1,9}) to (\d{1,9}) of ([0-9a-f]+)")
@@ -203,8 +205,10 @@ def is_correction(old: str, new: str) -> bool:
     others = new.split()
     if not words or len(others) < len(words):
         return False
-    pairs = list(zip(words, others, strict=False))
-    return all(one == two or _is_spelling(one, two) for one, two in pairs) and pairs != [(old, new)]
+    changed = [(one, two) for one, two in zip(words, others, strict=False) if one != two]
+    if len(changed) > _MAX_CORRECTED_WORDS or changed == [(old, new)]:
+        return False
+    return all(_is_spelling(one, two) for one, two in changed)
 
 
 def _is_spelling(one: str, two: str) -> bool:
@@ -212,7 +216,9 @@ def _is_spelling(one: str, two: str) -> bool:
     bare, other = (word.strip(",.;:!?()*_\"'").casefold() for word in (one, two))
     if bare == other:
         return True
-    if not bare.isalpha() or not other.isalpha() or min(len(bare), len(other)) < _MIN_SPELLED_LETTERS:
+    if not bare.isalpha() or not other.isalpha():
+        return False
+    if min(len(bare), len(other)) < _MIN_SPELLED_LETTERS or max(len(bare), len(other)) > _MAX_SPELLED_LETTERS:
         return False
     from difflib import SequenceMatcher  # loaded only where two words differ
 
