@@ -204,6 +204,16 @@ def test_a_change_is_shown_by_what_it_says(memory: Memory, clock: FrozenClock) -
     assert record == (["a\nb\nc\nd\ne"], [], 0)
 
 
+def test_what_was_there_before_a_page_grew_too_long_to_compare_is_not_called_removed(memory: Memory) -> None:
+    memory.call("update_world", {"topic": "team", "content": "Ada leads."})
+    memory.call("recall", {})
+    memory.call("update_world", {"topic": "team", "content": "Ada leads.\n\n" + "Noor builds. " * 20_000})
+    memory.call("recall", {})
+    memory.call("update_world", {"topic": "team", "content": "Ada leads."})
+    changed = compare_sentences(memory.home, timeline.list_changes(memory.home, "memory/world/team.md"))
+    assert sorted(changed) == [([], [], 0), ([], [], 0), (["Ada leads."], [], 0)]
+
+
 def test_of_a_change_with_many_sentences_the_first_are_shown(memory: Memory) -> None:
     memory.call("update_world", {"topic": "team", "content": "\n\n".join(f"Fact {number}." for number in range(9))})
     changed = compare_sentences(memory.home, timeline.list_changes(memory.home, "memory/world/team.md"))

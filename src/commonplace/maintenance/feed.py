@@ -239,10 +239,10 @@ def _make_conflict(path: str) -> Conflict:
 
 
 def compare_sentences(home: Home, changes: Sequence[Change]) -> list[SentenceChange]:
-    """Return what each change added and removed, as sentences."""
-    versions: dict[tuple[str, str], list[str]] = {}
+    """Return what each change added and removed, as sentences; nothing where one of its versions is not known."""
+    versions: dict[tuple[str, str], list[str] | None] = {}
 
-    def read(path: str, version: str) -> list[str]:
+    def read(path: str, version: str) -> list[str] | None:
         if (path, version) not in versions:
             versions[path, version] = _read_sentences(home, path, version)
         return versions[path, version]
@@ -250,19 +250,21 @@ def compare_sentences(home: Home, changes: Sequence[Change]) -> list[SentenceCha
     return [_compare(read(each.path, each.before), read(each.path, each.version)) for each in changes]
 
 
-def _read_sentences(home: Home, path: str, version: str) -> list[str]:
-    """Return the sentences of a version of a page, in order; none if it is long, or history has dropped it."""
+def _read_sentences(home: Home, path: str, version: str) -> list[str] | None:
+    """Return the sentences of a version of a page, in order; None if it is long, or history has dropped it."""
     try:
         text = as_text(home.storage.history.read_version(path, version)) if version != ABSENT else ""
     except CommonplaceError:
-        return []
+        return None
     if len(text) > _MAX_COMPARED_CHARACTERS:
-        return []
+        return None
     text = timeline.readable_text(home, path, text)
     return [each.text for each in find_sentences(text, is_record=_is_record(home, path))]
 
 
-def _compare(before: list[str], after: list[str]) -> SentenceChange:
+def _compare(before: list[str] | None, after: list[str] | None) -> SentenceChange:
+    if before is None or after is None:
+        return SentenceChange([], [], 0)
     added = _subtract(after, before)
     removed = _subtract(before, after)
     sentences = [each[:_MAX_CHANGED_SENTENCES] for each in (added, removed)]
