@@ -12,8 +12,9 @@ from typing import Any, NamedTuple, Protocol
 
 from . import settings
 from .errors import InvalidArgument, SettingsError
-from .formats.frontmatter import YamlProblem, as_values, compose
-from .formats.json5 import JsonProblem, parse_json5
+from .formats import ParseProblem
+from .formats.frontmatter import as_values, compose
+from .formats.json5 import parse_json5
 from .settings import FILE, PROVIDERS, SearchSettings, Settings
 
 DURAGENT_FILE = "duragent.yaml"
@@ -158,7 +159,7 @@ def _parse(path: str, text: str) -> dict[str, Any]:
         else:
             node = compose(text)
             values = None if node is None else as_values(node)
-    except (YamlProblem, JsonProblem) as error:
+    except ParseProblem as error:
         language = "JSON5" if path.endswith(".json") else "YAML"
         problem = f"not valid {language}: {error.problem}"
         raise SettingsError(problem, path=path, line=error.line, advice="fix it there") from error

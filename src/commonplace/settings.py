@@ -13,7 +13,8 @@ from functools import reduce
 from typing import Any, NamedTuple
 
 from .errors import InvalidArgument, SettingsError, range_words
-from .formats.frontmatter import Node, YamlProblem, compose, scalar_value
+from .formats import ParseProblem
+from .formats.frontmatter import Node, compose, scalar_value
 from .schema import BOOLEAN, TEXT, WORDS, Schema, array, check, integer, one_of
 
 FILE = "commonplace.yaml"
@@ -406,7 +407,7 @@ def _compose(path: str, read: ReadText) -> Node:
         return None
     try:
         return compose(text)
-    except YamlProblem as error:
+    except ParseProblem as error:
         raise SettingsError(f"not valid YAML: {error.problem}", path=path, line=error.line) from error
 
 

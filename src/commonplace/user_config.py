@@ -11,7 +11,8 @@ from collections.abc import Container, Iterator
 from typing import Any, NamedTuple
 
 from .errors import InvalidArgument, SettingsError
-from .formats.frontmatter import Node, YamlProblem, as_text, compose
+from .formats import ParseProblem
+from .formats.frontmatter import Node, as_text, compose
 from .settings import PROVIDERS, SearchSettings, read_file, web_address
 
 FILE = "config.yaml"
@@ -78,7 +79,7 @@ def _parse(path: str, text: str) -> dict[str, Any]:
     try:
         node = compose(text)
         values = {} if node is None else as_text(node)
-    except YamlProblem as error:
+    except ParseProblem as error:
         raise SettingsError(f"not valid YAML: {error.problem}", path=path, line=error.line) from error
     _require_keys(path, FILE, values, _KEYS)
     _require_keys(path, "providers", values.get("providers", {}), tuple(PROVIDERS))

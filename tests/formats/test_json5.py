@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.formats.json5 import JsonProblem, parse_json5
+from commonplace.formats import ParseProblem
+from commonplace.formats.json5 import parse_json5
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -60,12 +61,12 @@ def test_whatever_json_writes_is_read_the_same(value: object) -> None:
     ],
 )
 def test_what_is_wrong_has_its_line(text: str, line: int, problem: str) -> None:
-    with pytest.raises(JsonProblem, match=problem) as raised:
+    with pytest.raises(ParseProblem, match=problem) as raised:
         parse_json5(text)
     assert raised.value.line == line
 
 
 @given(st.text(alphabet="{}[]:,'\"\\/*a1 \n", max_size=40))
 def test_any_text_is_read_or_refused(text: str) -> None:
-    with suppress(JsonProblem):
+    with suppress(ParseProblem):
         parse_json5(text)

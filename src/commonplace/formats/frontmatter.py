@@ -15,6 +15,7 @@ from typing import Any
 
 from ..errors import BrokenFrontMatter, NotAMapping
 from ..patterns import lazy_pattern
+from . import ParseProblem
 
 Fields = dict[str, Any]  # text, lists of text, or mappings of text
 
@@ -53,7 +54,7 @@ def edit(head: str, changes: Mapping[str, Any]) -> str:
     start, end = _bounds(head)
     try:
         edited = head[:start] + _edit_yaml(head[start:end], changes) + head[end:]
-    except YamlProblem as error:
+    except ParseProblem as error:
         raise BrokenFrontMatter(_TOO_COMPLEX) from error
     if not _parses_to(edited, _merge_fields(parse(head), changes)):  # anchors and the like
         raise BrokenFrontMatter(_TOO_COMPLEX)
@@ -154,7 +155,7 @@ def _parse_yaml(inner: str) -> Fields:
     try:
         node = compose(inner)
         fields = {} if node is None else as_text(node)
-    except YamlProblem as error:
+    except ParseProblem as error:
         raise _describe(error) from error
     if isinstance(fields, dict):
         return fields
@@ -163,7 +164,7 @@ def _parse_yaml(inner: str) -> Fields:
     raise NotAMapping("the front matter is not a mapping of names to values (line 2)", line=2)
 
 
-def _describe(error: YamlProblem) -> BrokenFrontMatter:
+def _describe(error: ParseProblem) -> BrokenFrontMatter:
     line = error.line + 1 if error.line else 0
     where = f"line {line}: " if line else ""
     return BrokenFrontMatter(f"the front matter is not YAML ({where}{error.problem})", line=line)
@@ -173,7 +174,7 @@ def _compose(inner: str) -> Node:
     """Return the root node, which is a mapping, or None if the YAML is empty."""
     try:
         node = compose(inner)
-    except YamlProblem as error:
+    except ParseProblem as error:
         raise _describe(error) from error
     if node is None or node.id == "mapping":
         return node
@@ -183,7 +184,7 @@ def _compose(inner: str) -> Node:
 def set_field(inner: str, path: Sequence[str], value: Any) -> str:
     """Return YAML with the field at a path changed, added or (None) removed; the rest keeps its bytes.
 
-    A mapping as value changes only the fields it names. BrokenFrontMatter or YamlProblem if that cannot be done.
+    A mapping as value changes only the fields it names. BrokenFrontMatter or ParseProblem if that cannot be done.
     """
     field = _find_field(inner, path)
     if isinstance(value, dict) and field and field[1].id == "mapping":
@@ -341,15 +342,6 @@ MAX_VALUES = 20_000  # aliases followed
 _INDENT = lazy_pattern(r"^[ \t]*(?:[-?][ \t]+)*", re.MULTILINE)
 
 
-class YamlProblem(Exception):
-    """What is wrong, and the line (from 1) where it was noticed; 0 when it is not known."""
-
-    def __init__(self, problem: str, line: int = 0) -> None:
-        super().__init__(problem)
-        self.problem = problem
-        self.line = line
-
-
 def compose(text: str) -> Node:
     """Return the root node of a text; None when it says nothing."""
     _refuse_deep(text)
@@ -360,19 +352,19 @@ def compose(text: str) -> Node:
     except yaml.YAMLError as error:
         raise _explain(error, text) from error
     except (ValueError, RecursionError) as error:
-        raise YamlProblem(str(error)) from error
+        raise ParseProblem(str(error)) from error
 
 
-def _explain(error: Any, text: str) -> YamlProblem:
+def _explain(error: Any, text: str) -> ParseProblem:
     """Return the library's error as ours: the parser's has a mark, the reader's a reason and a position."""
     mark = getattr(error, "problem_mark", None)
     if mark:
         last_line = text.rstrip().count("\n")  # an unclosed bracket is noticed behind it
-        return YamlProblem(error.problem or "not understood", min(mark.line, last_line) + 1)
+        return ParseProblem(error.problem or "not understood", min(mark.line, last_line) + 1)
     position = getattr(error, "position", None)
     if position is not None:
-        return YamlProblem(error.reason, text.count("\n", 0, position) + 1)
-    return YamlProblem(str(error))
+        return ParseProblem(error.reason, text.count("\n", 0, position) + 1)
+    return ParseProblem(str(error))
 
 
 def as_text(node: Node) -> Any:
@@ -407,7 +399,7 @@ def _text(node: Node) -> Any:
 def _convert(node: Node, read_scalar: Callable[[Node], Any], depth: int, left: list[int]) -> Any:
     left[0] -= 1
     if depth == 0 or left[0] < 0:
-        raise YamlProblem("nested too deeply", node.start_mark.line + 1)
+        raise ParseProblem("nested too deeply", node.start_mark.line + 1)
     if node.id == "scalar":
         return read_scalar(node)
     if node.id == "sequence":
@@ -426,4 +418,4 @@ def _refuse_deep(text: str) -> None:
         deepest = max(deepest, depth)
     indented = max((len(match[0]) for match in _INDENT.finditer(text)), default=0)
     if deepest > MAX_DEPTH or indented > 4 * MAX_DEPTH:
-        raise YamlProblem("nested too deeply")
+        raise ParseProblem("nested too deeply")

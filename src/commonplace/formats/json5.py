@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..patterns import lazy_pattern
+from . import ParseProblem
 from .json_text import is_unicode
 
 _MAX_DEPTH = 200
@@ -24,15 +25,6 @@ _ESCAPE = lazy_pattern(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(\r\n|.))", re
 _PLAIN_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "0": "\0"}
 _LINE_BREAKS = ("\r\n", "\n", "\r", "\u2028", "\u2029")
 _WORDS = {"true": True, "false": False, "null": None}
-
-
-class JsonProblem(Exception):
-    """What is wrong, and the line (from 1) where it was noticed."""
-
-    def __init__(self, problem: str, line: int) -> None:
-        super().__init__(problem)
-        self.problem = problem
-        self.line = line
 
 
 class JsonNode(NamedTuple):
@@ -70,14 +62,14 @@ def parse_json5(text: str) -> Any:
 
 
 def read_nodes(text: str, dialect: Dialect) -> JsonNode:
-    """Return the value of a text as a node; one of None if it is blank. JsonProblem if it cannot be parsed."""
+    """Return the value of a text as a node; one of None if it is blank. ParseProblem if it cannot be parsed."""
     start = skip_space(text, 0, dialect)
     if start == len(text):
         return JsonNode(start, start, None)
     try:
         node = _read_value(text, start, dialect, 0)
     except RecursionError as error:
-        raise JsonProblem("it is nested too deeply", 1) from error
+        raise ParseProblem("it is nested too deeply", 1) from error
     rest = skip_space(text, node.end, dialect)
     if rest != len(text):
         raise _problem(text, rest, "there is more text after the end")
@@ -97,8 +89,8 @@ def line_of(text: str, position: int) -> int:
     return text.count("\n", 0, position) + 1
 
 
-def _problem(text: str, position: int, problem: str) -> JsonProblem:
-    return JsonProblem(problem, line_of(text, position))
+def _problem(text: str, position: int, problem: str) -> ParseProblem:
+    return ParseProblem(problem, line_of(text, position))
 
 
 def _read_value(text: str, start: int, dialect: Dialect, depth: int) -> JsonNode:

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from .. import foreign
 from ..errors import Conflict, InvalidArgument, StorageError
-from ..formats import frontmatter
-from ..formats.frontmatter import YamlProblem, as_text, compose
+from ..formats import ParseProblem, frontmatter
+from ..formats.frontmatter import as_text, compose
 from ..settings import FILE, load
 from ..storage.layout import folders_above
 from ..storage.names import encode_name, topic_file, topic_name
@@ -350,7 +350,7 @@ def _read_snapshot(source: Source, path: str) -> dict[str, Any]:
     try:
         node = compose((source.read_file(path) or b"").decode("utf-8-sig"))
         value = None if node is None else as_text(node)
-    except (YamlProblem, UnicodeDecodeError) as error:
+    except (ParseProblem, UnicodeDecodeError) as error:
         source.skipped.append(Skipped(path, f"is not YAML that is understood ({error})"))
         return {}
     return value if isinstance(value, dict) else {}

@@ -7,7 +7,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from commonplace.surfaces.install.files import CannotEdit, Unreadable
+from commonplace.formats import ParseProblem
+from commonplace.surfaces.install.files import CannotEdit
 
 ENTRY = {"command": '/opt/it\'s "here"/commonplace', "args": ["mcp", "--home", "C:\\home\\ann"]}
 
@@ -40,7 +41,7 @@ def check(editor: ModuleType, read: Any, text: str, path: tuple[str, str]) -> No
     try:
         before = editor.parse(text)
         response = editor.put(text, path, ENTRY)
-    except (Unreadable, CannotEdit) as error:
+    except (ParseProblem, CannotEdit) as error:
         assert str(error)  # noqa: PT017
         return
     entry = at(before, path)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from commonplace.formats import ParseProblem
 from commonplace.surfaces.install import jsonc
-from commonplace.surfaces.install.files import Unreadable
 
 
 def strip_comments(text: str) -> str:
@@ -108,7 +108,7 @@ def test_a_value_that_is_put_in_is_there_and_all_else_is_as_it_was(
 ) -> None:
     document = plain(text)
     if not leads_through_objects(document, path):
-        with pytest.raises(Unreadable):
+        with pytest.raises(ParseProblem):
             jsonc.put(text, path, value)
         return
     response = jsonc.put(text, path, value)
@@ -173,7 +173,7 @@ def test_taking_any_member_out_leaves_the_others(text: str) -> None:
 def test_an_element_is_added_to_a_list_and_taken_out(text: str, key: str, element: Any) -> None:
     document = plain(text)
     if not isinstance(document.get(key, []), list):
-        with pytest.raises(Unreadable):
+        with pytest.raises(ParseProblem):
             jsonc.add(text, (key,), element)
         return
     result = jsonc.add(text, (key,), element)
@@ -182,10 +182,10 @@ def test_an_element_is_added_to_a_list_and_taken_out(text: str, key: str, elemen
     assert plain(again) == {**document, key: document.get(key, [])}
 
 
-def refusal(text: str) -> Unreadable | None:
+def refusal(text: str) -> ParseProblem | None:
     try:
         jsonc.parse(text)
-    except Unreadable as error:
+    except ParseProblem as error:
         return error
     return None
 
@@ -217,7 +217,7 @@ def test_text_that_makes_no_sense_is_refused_with_a_line(text: str) -> None:
     ],
 )
 def test_what_is_wrong_is_reported(text: str, line: int, problem: str) -> None:
-    with pytest.raises(Unreadable) as refused:
+    with pytest.raises(ParseProblem) as refused:
         jsonc.parse(text)
     assert (refused.value.line, refused.value.problem) == (line, problem)
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from ... import settings
 from ...errors import InvalidArgument, StorageError
+from ...formats import ParseProblem
 from ...formats.json_text import parse_object, replace_surrogates
 from ...formats.timestamps import format_timestamp, parse_timestamp
 from ...formats.transcripts import CLIENT_STARTS, ROLES, SESSION_ID, is_internal, parse_event
@@ -25,7 +26,7 @@ from ...storage.files import read_bytes
 from ...storage.names import file_name
 from . import yaml_edit
 from .clients import KeyPath
-from .files import CannotEdit, Unreadable, value_at
+from .files import CannotEdit, value_at
 
 _OPENING_TURNS = 3  # enough to recognise a conversation
 MAX_TRANSCRIPT_BYTES = 200_000_000
@@ -175,7 +176,7 @@ def index_sessions(home: Home, *, only_if_new: bool = False) -> str:
             return _BY_HAND
         with home.writer.call("install", defer_index=True):
             home.writer.edit(settings.FILE, _turn_on)
-    except (CannotEdit, Unreadable):
+    except (CannotEdit, ParseProblem):
         return _BY_HAND
     return ""
 

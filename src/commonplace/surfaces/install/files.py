@@ -11,19 +11,11 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from ...errors import Conflict, NotText, Refused, SettingsError, StorageError
+from ...formats import ParseProblem
 from ...storage.files import ConcurrentWrite, read_bytes, remove_file, replace_file, write_all
 
 BACKUP = ".commonplace-backup"
 _MAX_FILE_BYTES = 50_000_000
-
-
-class Unreadable(Exception):
-    """The file cannot be parsed: the line, and what is wrong there."""
-
-    def __init__(self, line: int, problem: str) -> None:
-        super().__init__(problem)
-        self.line = line
-        self.problem = problem
 
 
 class CannotEdit(Refused):
@@ -52,7 +44,7 @@ def has_values(parse: Callable[[str], Any], text: str, expected: dict[str, Any])
     """Return whether a text parses as these values; null and empty mappings make no difference."""
     try:
         return bool(_prune(parse(text)) == _prune(expected))
-    except Unreadable:
+    except ParseProblem:
         return False
 
 
@@ -89,9 +81,9 @@ def transform(path: str, before: bytes | None, change: Callable[[str], str | Non
         ) from error
     except CannotEdit as error:
         raise CannotEdit(f"{path}: {error}; it was not changed") from error
-    except Unreadable as error:
+    except ParseProblem as error:
         advice = f"correct that line and try again, or {by_hand}"
-        raise SettingsError(f"{path}:{error.line}: {error.problem}: {advice}; it was not changed") from error
+        raise SettingsError(f"{path}:{error.line or 1}: {error.problem}: {advice}; it was not changed") from error
     return None if text is None else text.encode()
 
 

@@ -9,8 +9,8 @@ import json
 import re
 from typing import Any
 
-from ...formats.json5 import JSONC, JsonMember, JsonNode, JsonProblem, line_of, read_nodes, skip_space
-from .files import Unreadable
+from ...formats import ParseProblem
+from ...formats.json5 import JSONC, JsonMember, JsonNode, line_of, read_nodes, skip_space
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _LINE_END = re.compile(r"[ \t]*\r?\n")
@@ -19,15 +19,12 @@ Path = tuple[str | int, ...]
 
 
 def parse(text: str) -> Any:
-    """Return the value of the text, `{}` if it is blank; Unreadable with the line of a syntax error."""
+    """Return the value of the text, `{}` if it is blank; ParseProblem with the line of a syntax error."""
     return read(text).value
 
 
 def read(text: str) -> JsonNode:
-    try:
-        node = read_nodes(text, JSONC)
-    except JsonProblem as error:
-        raise Unreadable(error.line, error.problem) from error
+    node = read_nodes(text, JSONC)
     return node if node.end > node.start else node._replace(value={})
 
 
@@ -106,7 +103,7 @@ def _require(text: str, node: JsonNode, kind: type, path: Path) -> None:
     if not isinstance(node.value, kind):
         what = "a list" if kind is list else "an object"
         name = ".".join(map(str, path)) or "the file"
-        raise Unreadable(line_of(text, node.start), f"{name} must be {what} there")
+        raise ParseProblem(f"{name} must be {what} there", line_of(text, node.start))
 
 
 def _find(node: JsonNode, path: Path) -> JsonNode | None:

@@ -16,6 +16,7 @@ from functools import partial
 from itertools import takewhile
 from typing import Any, NamedTuple
 
+from ...formats import ParseProblem
 from . import files, jsonc
 from .clients import (
     NAME,
@@ -30,7 +31,7 @@ from .clients import (
     config_file,
     hooks_file,
 )
-from .files import CannotEdit, Unreadable, value_at
+from .files import CannotEdit, value_at
 
 Position = tuple[str | int, ...]  # where a hook is in a list: its index, and perhaps its place in a group
 EditsByFile = dict[str, tuple[str, list[Edit]]]  # path to the format of the file and its edits
@@ -181,7 +182,7 @@ def revert_edits(form: str, text: str, edits: Sequence[Edit], backups: Sequence[
 
 def _has_only_ours(form: str, text: str, edits: Sequence[Edit]) -> bool:
     """Return whether a file has only what we wrote, without anything that people added to our entry."""
-    with suppress(CannotEdit, Unreadable):
+    with suppress(CannotEdit, ParseProblem):
         ours = {edit.path: {*_field_names(edit)} for edit in edits}
         present = _present_edits(form, text, edits)
         return revert_edits(form, text, edits) is None and all({*_field_names(e)} <= ours[e.path] for e in present)

@@ -10,15 +10,16 @@ import json
 import re
 from typing import Any
 
+from ...formats import ParseProblem
 from .clients import KeyPath
-from .files import CannotEdit, Unreadable, has_values, value_at, with_value
+from .files import CannotEdit, has_values, value_at, with_value
 
 _HEADER = re.compile(r"[ \t]*\[\[?[^\[\]]")
 _LINE = re.compile(r"\(at line (\d+),")
 
 
 def parse(text: str) -> dict[str, Any]:
-    """Return the value of the text; Unreadable with the line of a syntax error."""
+    """Return the value of the text; ParseProblem with the line of a syntax error."""
     import tomllib
 
     try:
@@ -26,9 +27,9 @@ def parse(text: str) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         match = _LINE.search(str(error))
         line = int(match[1]) if match else text.count("\n") + 1
-        raise Unreadable(line, str(error).partition(" (at")[0]) from error
+        raise ParseProblem(str(error).partition(" (at")[0], line) from error
     except RecursionError as error:
-        raise Unreadable(1, "it is nested too deeply") from error
+        raise ParseProblem("it is nested too deeply", 1) from error
 
 
 def put(text: str, path: KeyPath, value: dict[str, Any]) -> str:

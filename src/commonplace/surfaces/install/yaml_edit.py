@@ -5,27 +5,26 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import BrokenFrontMatter
-from ...formats.frontmatter import YamlProblem, compose, set_field
+from ...formats import ParseProblem
+from ...formats.frontmatter import compose, set_field
 from .clients import KeyPath
-from .files import CannotEdit, Unreadable, has_values, value_at, with_value
+from .files import CannotEdit, has_values, value_at, with_value
 
 
 def parse(text: str) -> dict[str, Any]:
-    """Return the value of the text; Unreadable with the line of a syntax error."""
+    """Return the value of the text; ParseProblem with the line of a syntax error."""
     import yaml
 
     try:
         compose(text)  # reports the line, and refuses what safe_load should not see
         document = yaml.safe_load(text)
-    except YamlProblem as error:
-        raise Unreadable(error.line or 1, str(error.problem)) from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
-        raise Unreadable(mark.line + 1 if mark else 1, str(getattr(error, "problem", error))) from error
+        raise ParseProblem(str(getattr(error, "problem", error)), mark.line + 1 if mark else 1) from error
     if document is None:
         return {}
     if not isinstance(document, dict):
-        raise Unreadable(1, "the file must be a mapping of names to values")
+        raise ParseProblem("the file must be a mapping of names to values", 1)
     return document
 
 
@@ -47,7 +46,7 @@ def _edit(text: str, path: KeyPath, value: Any, expected: dict[str, Any]) -> str
     """Return the text with a field set; CannotEdit if its value then is not the expected one."""
     try:
         edited = set_field(text, path, value)
-    except (BrokenFrontMatter, YamlProblem):
+    except (BrokenFrontMatter, ParseProblem):
         edited = ""
     if not has_values(parse, edited, expected):
         raise CannotEdit(f"{'.'.join(path)} is written in a way that cannot be edited: change it by hand")
