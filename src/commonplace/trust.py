@@ -63,9 +63,13 @@ def read_record(folder: str) -> HomeRecord:
     return _parse(_read_all().get(os.path.realpath(folder), {}))
 
 
+def default_memory() -> str:
+    """Return the user's `~/.commonplace`."""
+    return os.path.join(os.path.expanduser("~"), MEMORY_FOLDER)
+
+
 def is_default_memory(folder: str) -> bool:
-    """Return whether a folder is the user's `~/.commonplace`."""
-    return os.path.realpath(folder) == os.path.realpath(os.path.join(os.path.expanduser("~"), MEMORY_FOLDER))
+    return os.path.realpath(folder) == os.path.realpath(default_memory())
 
 
 def has_record(folder: str) -> bool:

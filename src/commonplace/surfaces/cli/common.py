@@ -20,7 +20,7 @@ from ...storage.base import backend_of, display_name
 from ...storage.layout import MAIN
 from ...storage.names import require_agent
 from ...toolsets import EVERYDAY, EVERYDAY_NAME, TOOLSETS
-from ...trust import MEMORY_FOLDER, has_record, is_default_memory, record_made
+from ...trust import MEMORY_FOLDER, default_memory, has_record, is_default_memory, record_made
 
 if TYPE_CHECKING:
     from ...memory import Memory
@@ -73,7 +73,7 @@ def find_home(start: str) -> str:
             return _require_inside(folder)
         parent = os.path.dirname(folder)
         if parent == folder:
-            return os.path.join(os.path.expanduser("~"), MEMORY_FOLDER)
+            return default_memory()
         folder = parent
 
 
@@ -148,7 +148,7 @@ def is_found_home() -> bool:
 
 def is_found(home: str) -> bool:
     """Return whether a home that was not named is not the one in the user's home directory."""
-    return os.path.abspath(home) != os.path.join(os.path.expanduser("~"), MEMORY_FOLDER)
+    return os.path.abspath(home) != default_memory()
 
 
 def record_as_made(folder: str) -> None:
