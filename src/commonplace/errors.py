@@ -132,11 +132,17 @@ def range_words(low: float | None, high: float | None) -> str:
 
 def suggest(name: str, known: Iterable[str]) -> str:
     """Return the start of an advice that suggests the most similar known name: `did you mean limit? `; or ""."""
+    similar = find_similar(name, known)
+    return f"did you mean {similar}? " if similar else ""
+
+
+def find_similar(name: str, known: Iterable[str]) -> str:
+    """Return the known name that is most similar to a name, which may be mistyped; empty if none is."""
     from difflib import get_close_matches
 
     plain = {_simplify(each): each for each in known}
     best = get_close_matches(_simplify(name), plain, 1, _MIN_NAME_LIKENESS)
-    return f"did you mean {plain[best[0]]}? " if best else ""
+    return plain[best[0]] if best else ""
 
 
 def _simplify(name: str) -> str:

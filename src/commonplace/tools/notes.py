@@ -13,6 +13,7 @@ from ..errors import (
     KeyExists,
     KeyNotFound,
     NullCharacter,
+    find_similar,
 )
 from ..formats import blocks
 from ..formats.timestamps import format_timestamp, sort_key
@@ -167,11 +168,8 @@ def _find_canonical(home: Home, key: str) -> tuple[StoredBlock, list[str]]:
 
 def _suggest_key(home: Home, key: str) -> str:
     """Return the end of a sentence that names the most similar key in use; empty if none is similar."""
-    from difflib import get_close_matches
-
-    keys = {note.block.key.casefold(): note.block.key for note in _read_all_blocks(home)[0]}
-    close = get_close_matches(key.casefold(), keys, n=1)
-    return f" (did you mean {keys[close[0]]!r}?)" if close else ""
+    similar = find_similar(key, (note.block.key for note in _read_all_blocks(home)[0]))
+    return f" (did you mean {similar!r}?)" if similar else ""
 
 
 def _find_blocks(home: Home, key: str) -> tuple[list[StoredBlock], list[str]]:

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from ... import __version__
-from ...errors import CommonplaceError, StorageError
+from ...errors import CommonplaceError, StorageError, find_similar
 
 # The commands by group, in the order of the help page: name, then module and one line of help.
 COMMAND_GROUPS = {
@@ -97,10 +97,8 @@ class LazyGroup(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            import difflib
-
-            close = difflib.get_close_matches(args[0], COMMANDS, n=1)
-            hint = f" Did you mean {close[0]}?" if close else " Run commonplace --help for the list."
+            similar = find_similar(args[0], COMMANDS)
+            hint = f" Did you mean {similar}?" if similar else " Run commonplace --help for the list."
             raise click.UsageError(f"There is no command {args[0]!r}.{hint}", ctx)
         return super().resolve_command(ctx, args)
 

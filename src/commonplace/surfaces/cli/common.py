@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 import click
 
 from ... import foreign
-from ...errors import CommonplaceError, InvalidArgument, NotFound, Refused, SettingsError, StorageError
+from ...errors import (
+    CommonplaceError,
+    InvalidArgument,
+    NotFound,
+    Refused,
+    SettingsError,
+    StorageError,
+    find_similar,
+)
 from ...home import Home
 from ...schema import array, check, one_of
 from ...storage.base import backend_of, display_name
@@ -248,11 +256,9 @@ def note_new_agent(home: Home) -> None:
     """Point out a named agent that nobody has used before: the name may be mistyped."""
     if home.agent == MAIN or not home.is_new_agent():
         return
-    from difflib import get_close_matches
-
     others = [name for name in home.list_agents() if name != home.agent]
-    close = get_close_matches(home.agent, [*dict.fromkeys([MAIN, *others])], n=1)
-    hint = f"did you mean {close[0]}?" if close else f"agents so far: {', '.join(others) or 'none'}"
+    similar = find_similar(home.agent, [MAIN, *others])
+    hint = f"did you mean {similar}?" if similar else f"agents so far: {', '.join(others) or 'none'}"
     note(f"{home.agent} is a new agent; {hint}")
 
 

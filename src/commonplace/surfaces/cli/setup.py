@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from ... import foreign
-from ...errors import CommonplaceError, InvalidArgument, SettingsError
+from ...errors import CommonplaceError, InvalidArgument, SettingsError, find_similar
 from ...home import Home
 from ...storage.base import backend_of, display_name
 from ...storage.layout import MAIN
@@ -224,12 +224,10 @@ def _list_clients() -> None:
 
 
 def _find_client(name: str) -> Client:
-    import difflib
-
     if name in CLIENTS:
         return CLIENTS[name]
-    close = difflib.get_close_matches(name, CLIENTS, n=1)
-    hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(CLIENTS)}."
+    similar = find_similar(name, CLIENTS)
+    hint = f"did you mean {similar}?" if similar else f"known are {', '.join(CLIENTS)}."
     raise InvalidArgument(
         f"{name!r} is not a known client: {hint} In any other client that speaks MCP, add the server `commonplace mcp`"
     )
