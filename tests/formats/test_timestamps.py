@@ -6,6 +6,8 @@ import pytest
 
 from commonplace.formats.timestamps import format_timestamp, parse_day, parse_timestamp, sort_key
 
+from ..costs import count_calls
+
 MOMENT = datetime(2026, 3, 14, 9, 26, 53, 589793, UTC)
 
 
@@ -39,6 +41,12 @@ def test_an_unreadable_timestamp_sorts_before_all_others() -> None:
 )
 def test_the_day_is_read_in_the_forms_other_programs_write(text: str) -> None:
     assert parse_day(text) == date(2026, 3, 14).toordinal()
+
+
+def test_a_day_that_was_read_before_takes_one_look() -> None:
+    timestamp = "2031-02-03T04:05:06.070809"
+    first = count_calls(parse_day, timestamp)
+    assert count_calls(parse_day, timestamp) < first / 4
 
 
 @pytest.mark.parametrize("text", ["", "14:26", "2026-02-30", "no day"])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 
+from ..caching import cache_within
 from ..patterns import lazy_pattern
 
 _MONTH_NAMES = """
@@ -47,8 +48,10 @@ def sort_key(text: str) -> float:
     return moment.timestamp() if moment else float("-inf")
 
 
+@cache_within(500_000)
 def parse_day(text: str) -> int | None:
-    """Return the day in a text as its ordinal, or None: RFC 3339, seconds since 1970, `8 May 2023`, `May 8, 2023`."""
+    """Return the day in a text as its ordinal, or None: RFC 3339, seconds since 1970, `8 May 2023`, `May 8, 2023`;
+    cached, as a query reads the days of its hits several times."""
     if not _YEAR.search(text):
         return None
     if match := _YEAR_FIRST.search(text):
