@@ -461,10 +461,10 @@ def list_fact_keys(numbers: Sequence[int], by_key: PassagesByKey) -> dict[int, f
     """Return the keys that passages may have: of a key with many passages, only some are known."""
     frequent = frozenset(key for key, some in by_key.items() if len(some) >= MAX_PASSAGES_PER_FACT_KEY)
     keys: dict[int, list[int]] = {number: [] for number in numbers}
-    wanted_keys = frozenset(keys)
     for key, some in by_key.items():
-        for number in wanted_keys.intersection(some):
-            keys[number].append(key)
+        for number in some:
+            if number in keys:
+                keys[number].append(key)
     return {number: frequent.union(own) for number, own in keys.items()}
 
 

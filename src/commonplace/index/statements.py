@@ -63,7 +63,7 @@ class StoredStatements(NamedTuple):
 
     def take_glance(self, place: int) -> Glance:
         first = self.starts[-1] + _NUMBERS_OF_GLANCE * place
-        return Glance(*self.numbers[first : first + _NUMBERS_OF_GLANCE])
+        return Glance._make(self.numbers[first : first + _NUMBERS_OF_GLANCE])
 
 
 class StoredStatement(NamedTuple):
