@@ -311,6 +311,24 @@ def test_a_day_is_read_once_for_all_its_entries_that_are_recalled(home: Path, cl
     assert count_recall(8000) < 2 * count_recall(2000)
 
 
+@pytest.mark.parametrize("line", ["The port of server {0} is {1}.", "x: {1}", "{2}"])
+def test_a_page_that_is_rewritten_is_compared_in_the_time_that_its_text_takes(memory: Memory, line: str) -> None:
+    """Each replaced line was compared with each new one, and lines that are all alike with each other."""
+
+    def make_page(count: int, version: int) -> str:
+        numbers = random.Random(version)
+        lines = (line.format(number, number + version, numbers.choice("abc")) for number in range(count))
+        return "\n".join(lines)
+
+    def count_rewrite(count: int) -> int:
+        memory.call("update_world", {"topic": "ports", "content": make_page(count, 0)})
+        memory.call("update_world", {"topic": "other", "content": "x"})
+        return count_calls(memory.call, "update_world", {"topic": "ports", "content": make_page(count, 1)})
+
+    count_rewrite(10)
+    assert count_rewrite(1600) < 6 * count_rewrite(400)
+
+
 @pytest.mark.parametrize("piece", ["abcdefgh", "abcdefgh "])
 def test_a_long_line_that_changes_is_attributed_in_the_time_that_its_text_takes(memory: Memory, piece: str) -> None:
     """Each search asks who wrote its hits: a letter in a word of 40 KB once took it minutes."""

@@ -10,8 +10,7 @@ import posixpath
 import re
 import shlex
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from difflib import SequenceMatcher
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import NamedTuple
 
@@ -46,6 +45,7 @@ from ..search.occasions import holds_by
 from ..search.replacements import FoundStatement, is_same_place, subject_of
 from ..storage.history import PageEdit
 from ..storage.layout import FIXED_PAGES, Layout, Place
+from ..storage.merge import diff_lines
 from .define import Reply
 
 _MAX_NOTICES = 3  # per kind and reply
@@ -58,6 +58,7 @@ _MAX_WORD_CANDIDATES = 10
 _MAX_COMPARISONS = 100  # of a new statement with older ones
 _MAX_LOOKUP_WORDS = 6
 _MIN_SHARED_WORDS = 0.5  # of the words, if one line replaces another
+_MAX_SUCCESSORS = 20  # new lines about one subject that a replaced line is compared with
 _WORD = re.compile(r"\w+")
 _PREDICATE = re.compile(r"[:=→]|\b(?:is|are|was|were|has|have)\b", re.IGNORECASE)
 _ARTICLES = ("a", "an", "the", "our", "my")
@@ -394,11 +395,10 @@ def _compare_lines(edit: _PlacedEdit) -> Iterator[Notice]:
     """Yield the lines outside keyed notes that were replaced by others."""
     before = _lines_without_notes(edit.before, edit.old_notes)
     after = _lines_without_notes(edit.after, edit.new_notes)
-    matcher = SequenceMatcher(None, [line for _, line in before], [line for _, line in after], autojunk=False)
-    for operation, first, last, start, stop in matcher.get_opcodes():
+    for operation, first, last, start, stop in diff_lines([line for _, line in before], [line for _, line in after]):
         if operation != "replace":
             continue
-        new_lines = [line for _, line in after[start:stop]]
+        new_lines = _group_by_subject(line for _, line in after[start:stop])
         for number, line in before[first:last]:
             if _has_successor(line, new_lines):
                 yield Notice(f"{edit.path}#L{number}", line.strip(), "replaced-line", "the line this one replaced")
@@ -415,22 +415,30 @@ def _lines_without_notes(text: str, notes: Iterable[Block]) -> list[tuple[int, s
     return [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
 
 
-def _has_successor(line: str, candidates: Iterable[str]) -> bool:
+def _group_by_subject(lines: Iterable[str]) -> dict[tuple[str, ...], list[set[str]]]:
+    """Return the words of lines, by the subject of each: of many about the same, the first ones."""
+    groups: dict[tuple[str, ...], list[set[str]]] = {}
+    for line in lines:
+        group = groups.setdefault(_find_subject(line), [])
+        if len(group) < _MAX_SUCCESSORS:
+            group.append(_words(line))
+    return groups
+
+
+def _has_successor(line: str, candidates: Mapping[tuple[str, ...], Sequence[set[str]]]) -> bool:
     """Tell whether a line says something different about the same subject, in much the same words."""
     words = _words(line)
-    for candidate in candidates:
-        others = _words(candidate)
-        shared = len(words & others) / max(len(words | others), 1)
-        if words != others and shared >= _MIN_SHARED_WORDS and _find_subject(line) == _find_subject(candidate):
-            return True
-    return False
+    return any(
+        words != others and len(words & others) / max(len(words | others), 1) >= _MIN_SHARED_WORDS
+        for others in candidates.get(_find_subject(line), ())
+    )
 
 
-def _find_subject(line: str) -> list[str]:
+def _find_subject(line: str) -> tuple[str, ...]:
     """Return the subject of a line: the words before a colon or a verb, or else the first one."""
     head, separator, _ = _PREDICATE.sub("\n", line, count=1).partition("\n")
     words = [word for word in _WORD.findall(head.casefold()) if word not in _ARTICLES]
-    return words if separator else words[:1]
+    return tuple(words if separator else words[:1])
 
 
 def _words(line: str) -> set[str]:
