@@ -291,6 +291,18 @@ def test_an_older_line_comes_with_the_newer_one_whatever_else_is_on_their_pages(
     assert "Bondeheimen" in str(Memory(home, clock=clock).recall_for("how much is the hotel?"))
 
 
+def test_the_name_of_a_day_is_no_word_that_what_is_of_that_day_must_have(home: Path, clock: FrozenClock) -> None:
+    memory = Memory(home, clock=clock)
+    for days, text in (
+        (-3, "The slab is poured."),
+        (0, "Maya starts day shifts next month; the quiet hours end then."),
+    ):
+        clock.advance(days=days)
+        memory.call("remember", {"content": text})
+        clock.advance(days=2 - days)
+    assert "day shifts" in str(memory.recall_for("what did Maya tell us on Saturday?"))
+
+
 @pytest.mark.parametrize("prompt", ["what happened today", "any news today?"])
 def test_of_a_day_the_newest_are_given_and_how_many_more_there_are(home: Path, clock: FrozenClock, prompt: str) -> None:
     entries = [f"Parcel {number} went to the harbour of {name}." for number, name in enumerate("ABCDEFGHIJKLMNOP")]

@@ -148,12 +148,19 @@ def _choose_likely(query: str, hits: list[Hit], result: SearchResult) -> list[Hi
     if not result.dates.has_content:
         return [hit for hit in hits if hit.score >= LIKELY_SCORE]
     asks_by_day = bool(result.dates.spans) and not result.dates.has_subject  # `what did we decide yesterday?`
+    queries = (
+        {query, result.dates.rest} if result.dates.spans and result.has_dated else {query}
+    )  # what is of a day need not name it
     z_scores = {hit.citation: row.factors.dense for hit, row in zip(result.hits, result.ranked, strict=True)}
     likely = [
         hit
         for hit in hits
         if hit.score >= LIKELY_SCORE
-        and (asks_by_day or _has_its_words(query, hit) or _is_similar(hit.score, z_scores.get(hit.citation)))
+        and (
+            asks_by_day
+            or any(_has_its_words(each, hit) for each in queries)
+            or _is_similar(hit.score, z_scores.get(hit.citation))
+        )
     ]
     if _names_one_thing(query):  # all that is known of it is meant
         return likely
