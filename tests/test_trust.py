@@ -20,6 +20,7 @@ from commonplace.errors import InvalidArgument, Refused, SettingsError, StaleVer
 from commonplace.home import Home
 from commonplace.instructions import approve, list_proposals, reject
 from commonplace.maintenance import trust_review
+from commonplace.maintenance.doctor import examine
 from commonplace.maintenance.feed import keep_sentence
 from commonplace.maintenance.trust_review import review_home, trust_home
 from commonplace.storage.base import Retention
@@ -400,6 +401,7 @@ def test_an_index_that_came_with_a_found_memory_is_not_used(repo: Path) -> None:
         with Memory(folder, is_found=True) as found:
             assert found.search("build")[0].text == "The build uses ninja."
     assert len([*(folder / ".index").glob("words-*.sqlite")]) == 2, "every process builds an index of its own"
+    assert [each for each in examine(str(folder), is_found=True).findings if each.check == "index"] == []
 
 
 def test_the_index_of_a_found_memory_needs_no_secret_that_can_be_stored(

@@ -86,20 +86,22 @@ def examine(
     fix: bool = False,
     is_for_agent: bool = False,
     may_check_pins: bool = True,
+    is_found: bool = False,
     clock: Clock = utc_now,
     now: Callable[[], float] = time.time,
 ) -> Report:
     """Examine a whole memory, all agents; with `fix`, fix what needs no guessing.
 
     `now` is the system's time, which file times are compared with; `agent` is the author of fixes. With `is_for_agent`,
-    only what this agent may know is examined; without `may_check_pins`, pinned files are not looked at.
+    only what this agent may know is examined; without `may_check_pins`, pinned files are not looked at. `is_found`: the
+    user did not name the memory.
     """
     backend = backend_of(address)
     setup_problems = backend.diagnose(address)
     if setup_problems:
         return Report(tuple(Finding(*problem, check="tables") for problem in setup_problems), {})
     try:
-        home = _open_home(backend.absolute_address(address), agent, clock)
+        home = _open_home(backend.absolute_address(address), agent, clock, is_found=is_found)
     except SettingsError as error:
         finding = file_checks.settings_problem(backend.absolute_address(address), error)
         return Report((finding._replace(check="settings"),), {})
@@ -112,12 +114,12 @@ def examine(
         home.close()
 
 
-def _open_home(address: str, agent: str, clock: Clock) -> Home:
+def _open_home(address: str, agent: str, clock: Clock, *, is_found: bool) -> Home:
     """Open the home, without an agent if only the agent's own settings are broken: a check reports those."""
     try:
-        return Home(address, agent, clock)
+        return Home(address, agent, clock, is_found=is_found)
     except SettingsError:
-        return Home(address, "", clock)
+        return Home(address, "", clock, is_found=is_found)
 
 
 def _display_order(finding: Finding) -> tuple[int, str, int]:

@@ -31,6 +31,7 @@ from .common import (
     get_options,
     global_options,
     home_path,
+    is_found_home,
     open_home,
     open_memory,
     print_reply,
@@ -52,7 +53,7 @@ def doctor_command(fix: bool) -> None:
     without --fix. The exit status is 1 if a problem remains."""
     home = home_path()
     backend_of(home).check_address(home)  # only this: outdated tables of a database are a finding
-    report = examine(home, agent_name(), fix=fix)
+    report = examine(home, agent_name(), fix=fix, is_found=is_found_home())
     doubts = _summarize_doubts()
     reply = {"findings": [_finding_as_json(finding) for finding in report.findings], "checked": report.checked}
     print_reply({**reply, "review": doubts}, partial(_print_findings, report, doubts, fix=fix))

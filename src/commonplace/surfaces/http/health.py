@@ -76,6 +76,7 @@ def get_findings(request: ApiRequest) -> dict[str, Any]:
             home.agent,
             is_for_agent=request.grant.agents is not None,
             may_check_pins=home.may_check_pins,
+            is_found=home.is_found,
             clock=home.clock,
         )
     except Refused as error:
