@@ -1,8 +1,10 @@
 """Learns the weights by which `facts/evidence.py` tells a change from what only looks like one.
 
-Run: python training/evidence.py [--write] [FILE...]; needs numpy. FILE: the pairs of notes to learn
-from, by default those of `bench/data` that are not named `unseen`. Prints, for each file left out of the learning in
-turn, what the rules find with and without the weights; with `--write`, stores the weights learned from all files.
+Run: python training/evidence.py [--write] [--by file|language|kind] [FILE...]; needs numpy. FILE: the pairs of notes to
+learn from, by default those of `bench/data` that are not named `unseen`. Prints, for each file (or language, or kind)
+left out of the learning in turn, what is linked by the rules alone and what with the weights: changes, pairs that only
+look alike, and notes that one of another pair replaces, if all are in one memory. With `--write`, stores the weights
+learned from all.
 """
 
 from __future__ import annotations
@@ -11,9 +13,9 @@ import argparse
 import json
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import islice
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,46 +29,44 @@ from commonplace.facts.versions import judge
 ROOT = Path(__file__).parent.parent
 DATA = ROOT / "bench/data"
 SEED = 18
-MAX_PAGES = 8  # statements of the docs with one key
-MIXED_PER_ITEM = 3  # pairs of the notes of two items, which are no changes
-MIXED_WEIGHT = 0.3
-MAX_PARTNERS = 60
+DOCS = -1  # the place of what is from no pair of notes
 FRESH = ("pairs-field", "pairs-stranger")  # files with no pair in view of which a rule was written
 FRESH_WEIGHT = 3.0
-BLOCKS = 6  # of a fresh file, of which each is left out in turn
 MIN_SPREAD = 0.1  # of a trait, so that a rare one gets no great weight
 STRENGTH = 0.05  # the smaller, the nearer to 0 are the weights
-MARGIN = 1.75  # how much has to speak for a change, as the logarithm of the odds
+MAX_PAGES = 8  # statements of the docs with one key
 DOCS_PAIRS = 6000  # of sentences of different pages of the docs, which are no changes
 DOCS_WEIGHT = 0.1
-MAX_SHARE = 0.6  # of the topics of two notes that are about different things
-NEWTON_STEPS = 12
+MAX_SHARE = 0.5  # of the topics of two pairs of notes that are about different things
+NEWTON_STEPS = 10
 Item = dict[str, Any]
 Floats = npt.NDArray[np.float64]
 
 
 class Pair(NamedTuple):
-    """Two statements, of which the newer changes the older or not."""
+    """Two statements, of which the newer changes the older or not. `item`: the place of the pair of notes that the
+    older is from; `is_mixed`: the newer is from another."""
 
-    file: str
-    item: str
+    item: int
     older: Statement
     newer: Statement
     is_change: bool
-    weight: float = 1.0
+    is_mixed: bool = False
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("files", nargs="*", type=Path)
+    options.add_argument("--by", choices=("file", "language", "kind"), default="file")
     options.add_argument("--write", action="store_true")
     given = options.parse_args()
     files = given.files or [path for path in sorted(DATA.glob("*.jsonl")) if is_for_learning(path)]
-    pairs = [*mix_docs(), *(pair for path in files for pair in read_pairs(path))]
-    for path in files:
-        report(path, pairs)
+    items = [{"file": path.stem, **item} for path in files for item in read_items(path)]
+    pairs = [*pair_notes(items), *mix_notes(items), *mix_docs()]
+    for group in dict.fromkeys(item[given.by] for item in items):
+        report(group, [item[given.by] == group for item in items], items, pairs)
     if given.write:
-        write(learn(pairs), files)
+        write(learn(items, pairs), files)
 
 
 def is_for_learning(path: Path) -> bool:
@@ -77,48 +77,29 @@ def read_items(path: Path) -> list[Item]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def read_pairs(path: Path) -> Iterator[Pair]:
-    """Yield the pairs of a file on which the weights decide, and pairs of the notes of two of its items."""
-    items = read_items(path)
-    by_language: dict[str, list[Item]] = defaultdict(list)
-    for item in items:
-        by_language[item["language"]].append(item)
-        pairs = pair_statements(item["older"], item["newer"])
-        if item["is_change"]:  # one of them is changed, probably that with most in common
-            pairs = sorted(pairs, key=lambda pair: -evidence.read_evidence(*pair)["share of the older"])[:1]
-        for pair in pairs:
-            yield Pair(path.stem, item["id"], *pair, item["is_change"], FRESH_WEIGHT if path.stem in FRESH else 1.0)
-    dice = random.Random(SEED)
-    for alike in by_language.values():
-        for item in alike:
-            partners = dice.sample(alike, min(len(alike), MAX_PARTNERS))
-            for pair in islice(mix(item, partners), MIXED_PER_ITEM):
-                yield Pair(path.stem, item["id"], *pair, False, MIXED_WEIGHT)
+def pair_notes(items: Sequence[Item]) -> Iterator[Pair]:
+    """Yield the statements of both notes of an item that are compared."""
+    for at, item in enumerate(items):
+        for older in split_statements(item["older"]):
+            for newer in split_statements(item["newer"]):
+                if not set(lookup_keys(older)).isdisjoint(stored_keys(newer)):
+                    yield Pair(at, older, newer, item["is_change"])
 
 
-def pair_statements(older: str, newer: str) -> list[tuple[Statement, Statement]]:
-    """Return the statements of two notes that are compared and that no rule tells apart."""
-    return [pair for pair in keyed_pairs(older, newer) if judge_weighed(*pair)]
-
-
-def judge_weighed(older: Statement, newer: Statement) -> bool:
-    """Return whether the traits of two statements are weighed, and no rule tells them apart."""
-    with weighing({"always": 1.0}):
-        return judge(older, newer) is not None and evidence.may_weigh(older, newer)
-
-
-def keyed_pairs(older: str, newer: str) -> Iterable[tuple[Statement, Statement]]:
-    for one in split_statements(older):
-        for other in split_statements(newer):
-            if not set(lookup_keys(one)).isdisjoint(stored_keys(other)):
-                yield one, other
-
-
-def mix(item: Item, partners: Sequence[Item]) -> Iterator[tuple[Statement, Statement]]:
-    """Yield statements of the older note of an item and of newer notes of others, which are about different things."""
-    for other in partners:
-        if not are_alike(item["older"], other["older"]):
-            yield from pair_statements(item["older"], other["newer"])
+def mix_notes(items: Sequence[Item]) -> Iterator[Pair]:
+    """Yield the statements of older notes and of the newer notes of other items that would be compared if all were in
+    one memory. They are about different things, but for those that share many words."""
+    by_key: dict[tuple[str, int], list[tuple[int, Statement]]] = defaultdict(list)
+    for at, item in enumerate(items):
+        for newer in split_statements(item["newer"]):
+            for key in set(stored_keys(newer)):
+                by_key[item["language"], key].append((at, newer))
+    for at, item in enumerate(items):
+        for older in split_statements(item["older"]):
+            others = {each: None for key in lookup_keys(older) for each in by_key[item["language"], key]}
+            for other, newer in others:
+                if other != at and not are_alike(item, items[other]):
+                    yield Pair(at, older, newer, is_change=False, is_mixed=True)
 
 
 def mix_docs() -> Iterator[Pair]:
@@ -130,37 +111,58 @@ def mix_docs() -> Iterator[Pair]:
         for key in stored_keys(each):
             by_key[key].append((page, each))
     mixed = [
-        (older, newer)
+        Pair(DOCS, older, newer, is_change=False, is_mixed=True)
         for page, older in statements
         for other, newer in {each: None for key in lookup_keys(older) for each in by_key[key][:MAX_PAGES]}
         if other != page
     ]
     random.Random(SEED).shuffle(mixed)
-    for older, newer in mixed[:DOCS_PAIRS]:
-        if judge_weighed(older, newer):
-            yield Pair("docs", "", older, newer, False, DOCS_WEIGHT)
+    return iter(mixed[:DOCS_PAIRS])
 
 
-def are_alike(one: str, other: str) -> bool:
-    first, second = ({stem for each in split_statements(text) for stem in each.stems} for text in (one, other))
+def are_alike(one: Item, other: Item) -> bool:
+    first, second = (list_stems(item["older"], item["newer"]) for item in (one, other))
     return len(first & second) >= MAX_SHARE * min(len(first), len(second))
 
 
-def learn(pairs: Sequence[Pair]) -> dict[str, float]:
-    """Return the weight of each trait."""
-    rows = [evidence.read_evidence(pair.older, pair.newer) for pair in pairs]
+@cache
+def list_stems(*texts: str) -> frozenset[str]:
+    return frozenset(stem for text in texts for each in split_statements(text) for stem in each.stems)
+
+
+def learn(items: Sequence[Item], pairs: Sequence[Pair]) -> dict[str, float]:
+    """Return the weight of each trait, learned from the pairs that no rule tells apart."""
+    pairs = [pair for pair in pairs if is_undecided(pair)]
+    rows = [read_row(pair.older, pair.newer) for pair in pairs]
     names = list(rows[0])
     values = np.array([[row[name] for name in names] for row in rows], float)
     means = values.mean(axis=0)
     spreads = np.maximum(values.std(axis=0), MIN_SPREAD)
     labels = np.array([pair.is_change for pair in pairs], float)
-    *scaled, constant = fit((values - means) / spreads, labels, np.array([pair.weight for pair in pairs]))
+    importance = np.array([weigh(items, pair) for pair in pairs])
+    *scaled, constant = fit((values - means) / spreads, labels, importance)
     weights = np.array(scaled) / spreads
-    always = float(constant - weights @ means) - MARGIN
-    return {
-        "always": always,
-        **dict(zip(names, map(float, weights), strict=True)),
-    }
+    always = float(constant - weights @ means)
+    return {"always": always, **dict(zip(names, map(float, weights), strict=True))}
+
+
+def weigh(items: Sequence[Item], pair: Pair) -> float:
+    """Return how much a pair counts."""
+    if pair.item == DOCS:
+        return DOCS_WEIGHT
+    return FRESH_WEIGHT if not pair.is_mixed and items[pair.item]["file"] in FRESH else 1.0
+
+
+@cache
+def read_row(older: Statement, newer: Statement) -> dict[str, float]:
+    return evidence.read_evidence(older, newer)
+
+
+@cache
+def is_undecided(pair: Pair) -> bool:
+    """Return whether nothing tells two statements apart, however much else speaks for a change."""
+    with weighing({"always": 100.0}):
+        return judge(pair.older, pair.newer) is not None
 
 
 def fit(values: Floats, labels: Floats, importance: Floats) -> Floats:
@@ -187,29 +189,24 @@ def weighing(weights: Mapping[str, float]) -> Iterator[None]:
         evidence.load_weights = usual
 
 
-def report(path: Path, pairs: Sequence[Pair]) -> None:
-    """Print what is found in a file with weights learned without it, and without any. Of a fresh file, blocks of
-    consecutive items are left out in turn."""
-    items = read_items(path)
-    count = BLOCKS if path.stem in FRESH else 1
-    linked: dict[str, tuple[bool, bool]] = {}
-    for block in range(count):
-        some = items[block * len(items) // count : (block + 1) * len(items) // count]
-        names = {item["id"] for item in some}
-        weights = learn([pair for pair in pairs if pair.file != path.stem or pair.item not in names])
-        for item in some:
-            linked[item["id"]] = (is_linked(item, {"always": -1.0}), is_linked(item, weights))
-    shares = []
-    for is_change in (True, False):
-        rows = [linked[item["id"]] for item in items if item["is_change"] is is_change]
-        shares.append([f"{sum(row[at] for row in rows) / len(rows):.3f}" for at in (0, 1)])
-    found, wrong = (" -> ".join(each) for each in shares)
-    print(f"{path.stem:16} found {found}   falsely linked {wrong}", flush=True)
+def report(group: str, is_left_out: Sequence[bool], items: Sequence[Item], pairs: Sequence[Pair]) -> None:
+    """Print what is linked of some items with weights learned from the others, and without any."""
+    weights = learn(items, [pair for pair in pairs if pair.item == DOCS or not is_left_out[pair.item]])
+    rows = []
+    for some in ({"always": 0.0}, weights):
+        with weighing(some):
+            linked = {pair for pair in pairs if pair.item != DOCS and is_left_out[pair.item] and is_linked(pair)}
+        found = {pair.item for pair in linked if pair.is_change}
+        wrong = {pair.item for pair in linked if not pair.is_change and not pair.is_mixed}
+        rows.append((len(found), len(wrong), len({pair.item for pair in linked if pair.is_mixed})))
+    changes = sum(item["is_change"] for item, is_out in zip(items, is_left_out, strict=True) if is_out)
+    found, wrong, mixed = (" -> ".join(map(str, each)) for each in zip(*rows, strict=True))
+    alike = sum(is_left_out) - changes
+    print(f"{group:16} found {found} of {changes}, falsely linked {wrong} of {alike}, with others {mixed}", flush=True)
 
 
-def is_linked(item: Item, weights: Mapping[str, float]) -> bool:
-    with weighing(weights):
-        return any(judge(*pair) for pair in keyed_pairs(item["older"], item["newer"]))
+def is_linked(pair: Pair) -> bool:
+    return judge(pair.older, pair.newer) is not None
 
 
 def write(weights: dict[str, float], files: Sequence[Path]) -> None:

@@ -58,9 +58,6 @@ _TODAY = phrase_pattern("changes", "TODAY")
 _MAX_TOPICS_OF_PLAN = 4  # of what a single word takes back
 _CHANGES = frozenset(("change", "weak change", "retraction", "resolution"))
 _INDEFINITE = word_set("changes", "INDEFINITE")
-_NOUN_MARKS = word_set("changes", "NOUN_MARKS")
-_UNSPACED_OBJECT = lazy_pattern("[^、，。]{1,8}を|^[^不，。]{1,6}不[^再，。]{1,6}了|^[^，。]{1,6}(?:戒|放弃|取消)")
-
 _RENAMED = lazy_pattern(r"\brenamed (?:the |our )?(?:\w+ )??(?P<old>[\w.-]+) (?:to|into) (?P<new>[\w.-]+)")
 _OLD = r"(?P<old>\S+(?: \S+){0,2}?)"
 _ARTICLE = (
@@ -438,28 +435,12 @@ def _find_taken_back(older: Statement, text: str) -> frozenset[str]:
         return frozenset()
     if about != topics and any(claim.is_closed and about <= claim.heads[0] for claim in read_first_claim(older.text)):
         return frozenset()  # the same person, but something else of theirs
-    if about == {*older.stems[:1]} and any(_is_noun(each, text) for each in topics - about):
-        return frozenset()
     things = [each for each in about if not is_number(each)]
     if len(things) >= 2 and about == topics:
         return about
     is_short = len(read_topics(older.text)) <= _MAX_TOPICS_OF_PLAN
     is_clear = _is_own(older, about) or _have_same_head(older.text, text)
     return about if things and is_short and is_clear else frozenset()
-
-
-def _is_noun(topic: str, text: str) -> bool:
-    """Return whether a word of a note is a noun: it has a capital letter within the note, follows an article, or is its
-    first word."""
-    if is_unspaced(topic[0]):
-        return _UNSPACED_OBJECT.search(text) is not None
-    words = text.split()
-    at = next((at for at, word in enumerate(words) if stem(fold(word).strip(".,;!؟")) == topic), -1)
-    if at < 1:
-        return at == 0
-    before = fold(words[at - 1])
-    is_object = before in _NOUN_MARKS or has_cue(before, "retraction")
-    return is_object or words[at][0].isupper() or words[at].startswith("ال")
 
 
 def _have_same_head(older: str, newer: str) -> bool:

@@ -1,13 +1,14 @@
 """What speaks for and against one statement being the newer version of another, weighed together.
 
-The rules of `versions.py` know certain forms. People put a change in many others, of which no single trait is proof,
-but several are. Each trait has a weight, learned from pairs of notes by `training/evidence.py` (`evidence.txt`). Notes
-that share no word are never compared, and what the rules tell apart stays apart.
+The rules of `versions.py` know certain forms. What a rule links must not look too unlikely: a name and a word of change
+are in many notes. And people put a change in many other forms, of which no single trait is proof, but several are. Each
+trait has a weight, learned from pairs of notes by `training/evidence.py` (`evidence.txt`). What the rules tell apart
+stays apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from functools import cache
 from math import fsum
 from pathlib import Path
@@ -15,23 +16,34 @@ from typing import NamedTuple
 
 from ..caching import cache_within
 from ..patterns import lazy_pattern
-from .changes import count_alike
-from .claims import read_claims, split_clauses
+from .changes import replaces_other
+from .claims import read_claims, read_first_claim, read_topics, split_clauses
 from .cues import CHANGE_CUES, has_cue
 from .distinctions import IRREGULAR_PAST, have_other_subjects
 from .links import Link, LinkKind
 from .relations import YOU
 from .statements import Statement
 from .value_words import EVENT_WORDS, GENERIC
-from .words import content_stems, fold, is_amount, is_number, list_capitalised, phrase_pattern, split_words, stem
+from .words import (
+    content_stems,
+    fold,
+    is_amount,
+    is_month_or_day,
+    is_number,
+    list_capitalised,
+    phrase_pattern,
+    split_words,
+    stem,
+)
 
 WEIGHTS = Path(__file__).with_name("evidence.txt")
+_MIN_FOR_RULES = -2.25  # the evidence that a link needs which a rule found
 _NAME_WEIGHT = 2.0
-_MAX_COUNTED = 4
-_MAX_MISSING = 2
-_MIN_SHARE_OF_OLDER = 0.3  # that a single word has
+_MIN_SHARED = 2  # topics of which two notes need so many to be weighed without a rule
 _MAX_OLDER_WORDS = 11  # longer sentences share words by chance
 _MAX_NEWER_WORDS = 18
+_LONG_WORD = 7  # characters
+_MAX_COUNTED = 5
 _PHRASES = {
     "plans": phrase_pattern("evidence", "PLANS"),
     "once": phrase_pattern("evidence", "ONCE"),
@@ -39,6 +51,7 @@ _PHRASES = {
     "relatives": phrase_pattern("evidence", "RELATIVES"),
 }
 _YEAR = lazy_pattern(r"\b(?:19|20)\d\d\b")
+_IDENTIFIER = lazy_pattern(r"[^\W\d].*[\d._/@-]")
 _REASON = lazy_pattern(
     r"\b(?:because|since|after|due to|weil|wegen|seit|nach|porque|por|tras|car|après|depuis|perché|dopo|omdat|want|na"
     r"|потому что|после)\b|因为|ので|ため"
@@ -56,40 +69,39 @@ class _Traits(NamedTuple):
     """What a statement says and how, as far as it is compared. Stems are of words that tell what it is about."""
 
     topics: tuple[str, ...]
-    places: dict[str, int]  # of the first of each among its topics
     names: frozenset[str]  # those of its topics that begin with a capital letter
     subject: frozenset[str]  # those of its topics that are before its verb, or before its number
+    head: frozenset[str]  # what its first claim is about
+    is_closed: bool  # that is its subject
     amounts: frozenset[str]
+    kinds: frozenset[str]  # of values: numbers, times, days, names in programs
     phrases: frozenset[str]  # the lists of which it has a phrase
-    clauses: tuple[tuple[frozenset[str], bool], ...]  # the stems of each, and whether it says that something changed
+    clauses: int
 
 
 def find_by_evidence(older: Statement, newer: Statement) -> Link | None:
     """Return a link where most of what two statements say speaks for a change."""
     sign = _find_sign(older, newer)
-    if not sign or not may_weigh(older, newer) or _weigh(read_evidence(older, newer)) <= 0:
+    if not sign or not may_weigh(older, newer):
+        return None
+    if weigh(older, newer) <= (_MIN_FOR_RULES if sign == "number" else 0.0):  # both are about just the same
         return None
     kind, reason = _SIGNS[sign]
     return Link(kind, reason, " ".join(sorted(_list_shared(older, newer))))
 
 
+def is_likely(older: Statement, newer: Statement) -> bool:
+    """Return whether a link that a rule found is not too unlikely by all else that is known of the two."""
+    return weigh(older, newer) > _MIN_FOR_RULES
+
+
 def may_weigh(older: Statement, newer: Statement) -> bool:
-    """Return whether two statements name the same thing, and the newer does not say all of the older again. A single
-    word is too little, unless the newer gives another number of the same kind."""
-    shared = _list_shared(older, newer)
-    if not shared or not YOU.isdisjoint(older.words) or set(older.stems) <= set(newer.stems):
+    """Return whether two statements name the same thing, and the newer does not say all of the older again."""
+    if not YOU.isdisjoint(older.words) or not EVENT_WORDS.isdisjoint(older.words):
         return False
     if len(older.text.split()) > _MAX_OLDER_WORDS or len(newer.text.split()) > _MAX_NEWER_WORDS:
         return False
-    if len(shared) > 1:
-        return True
-    old = _read_traits(older)
-    new = _read_traits(newer)
-    if "retraction" in newer.cues or _share(old.topics, shared, old.names) < _MIN_SHARE_OF_OLDER:
-        return False
-    if have_other_subjects(older, newer):
-        return False
-    return bool(old.amounts - new.amounts) and bool(new.amounts - old.amounts) and count_alike(older, newer)
+    return not set(older.stems) <= set(newer.stems) and len(_list_shared(older, newer)) >= _MIN_SHARED
 
 
 def _find_sign(older: Statement, newer: Statement) -> str:
@@ -103,9 +115,24 @@ def _find_sign(older: Statement, newer: Statement) -> str:
         return "change"
     if "resolution" in cues:
         return "settled"
-    old = _read_traits(older).amounts
-    new = _read_traits(newer).amounts
-    return "number" if old - new and new - old else ""
+    old = _read_traits(older)
+    is_other = _gives_another_value(old, _read_traits(newer)) and not _begins_with_number(older)
+    return "number" if is_other and _has_same_subject(old, newer) else ""
+
+
+def _gives_another_value(old: _Traits, new: _Traits) -> bool:
+    """Return whether the newer of two statements gives other numbers, days or times, of the same kinds."""
+    return (
+        bool(old.kinds)
+        and old.kinds <= new.kinds
+        and bool(old.amounts - new.amounts)
+        and bool(new.amounts - old.amounts)
+    )
+
+
+def _has_same_subject(old: _Traits, newer: Statement) -> bool:
+    """Return whether a claim of the newer statement is about just what the older one is about."""
+    return old.is_closed and any(old.head == claim.heads[0] for claim in read_claims(newer.text))
 
 
 def _list_shared(older: Statement, newer: Statement) -> set[str]:
@@ -113,9 +140,13 @@ def _list_shared(older: Statement, newer: Statement) -> set[str]:
     return set(_read_traits(older).topics).intersection(_read_traits(newer).topics)
 
 
-def _weigh(evidence: Mapping[str, float]) -> float:
+def weigh(older: Statement, newer: Statement) -> float:
     """Return how much of what is known of a pair speaks for a change: above 0, more than against it."""
-    weights = load_weights()
+    return add_up(load_weights(), read_evidence(older, newer))
+
+
+def add_up(weights: Mapping[str, float], evidence: Mapping[str, float]) -> float:
+    """Return the sum of the weights of what is known of a pair."""
     return weights["always"] + fsum(weights[name] * value for name, value in evidence.items() if value)
 
 
@@ -128,81 +159,110 @@ def load_weights() -> dict[str, float]:
 
 def read_evidence(older: Statement, newer: Statement) -> dict[str, float]:
     """Return the traits of a pair by name."""
+    changes = _says_change(newer)
     return {
-        **_compare_topics(older, newer),
-        **_compare_values(older, newer),
-        **_read_signs(older, newer),
+        **_compare_topics(older, newer, changes=changes),
+        **_compare_subjects(older, newer, changes=changes),
+        **_compare_values(older, newer, changes=changes),
+        **_read_signs(older, newer, changes=changes),
         **_read_doubts(older, newer),
     }
 
 
-def _compare_topics(older: Statement, newer: Statement) -> dict[str, float]:
-    """Return how much of what the older says is in the newer, and where."""
+def _says_change(newer: Statement) -> bool:
+    return not CHANGE_CUES.isdisjoint(newer.cues) or "hint" in _read_traits(newer).phrases
+
+
+def _compare_topics(older: Statement, newer: Statement, *, changes: bool) -> dict[str, float]:
+    """Return how much of what the older says is in the newer."""
     old = _read_traits(older)
     new = _read_traits(newer)
     shared = _list_shared(older, newer)
-    changes = not CHANGE_CUES.isdisjoint(newer.cues)
-    is_open = "open" in older.cues
+    topics = (read_topics(older.text), read_topics(newer.text))
     share = _share(old.topics, shared, old.names)
+    missing = old.names.difference(newer.stems)
+    added = new.names.difference(older.stems)
     return {
-        "one shared topic": len(shared) == 1,
-        "one shared topic and change": changes and len(shared) == 1,
+        "nothing shared": not shared,
+        "two shared topics": len(shared) == 2,
+        "more shared topics": len(shared) > 2,
+        "a shared name": not shared.isdisjoint(old.names),
+        "a shared identifier": any(map(_IDENTIFIER.match, shared)),
+        "a shared long word": any(len(each) >= _LONG_WORD for each in shared),
         "share of the older": share,
         "share of the older and change": changes * share,
-        "share of the older and open": is_open * share,
-        "share of the subject and change": changes * _share(old.subject, shared),
-        "share of the newer": _share(new.topics, shared),
-        "the same first topic": old.topics[0] == new.topics[0],
-        "begins with a shared topic": new.topics[0] in shared,
-        "names that are missing": min(len(old.names - new.places.keys()), _MAX_MISSING),
-        "another word before it": any(_differ_before(old, new, each) for each in shared),
-        "in the first clause": bool(new.clauses) and not shared.isdisjoint(new.clauses[0][0]),
-        "in a clause of change": any(says and not shared.isdisjoint(stems) for stems, says in new.clauses),
-        "another subject": have_other_subjects(older, newer),
+        "share of the older and open": ("open" in older.cues) * share,
+        "share of all": len(topics[0] & topics[1]) / max(1, len(topics[0] | topics[1])),
+        "other topics": min(len(topics[1] - topics[0]), _MAX_COUNTED),
+        "a name is gone": bool(missing) and not added,
+        "a name is new": bool(added) and not missing,
+        "another name": bool(added) and bool(missing),
     }
 
 
-def _share(topics: Iterable[str], shared: set[str], names: frozenset[str] = frozenset()) -> float:
+def _share(topics: Iterable[str], shared: Set[str], names: frozenset[str] = frozenset()) -> float:
     """Return the share of some topics that both statements have; names count twice."""
     weights = {each: _NAME_WEIGHT if each in names else 1.0 for each in topics}
-    return sum(weights[each] for each in shared.intersection(weights)) / sum(weights.values()) if weights else 0.5
+    return sum(weights[each] for each in weights.keys() & shared) / sum(weights.values()) if weights else 0.5
 
 
-def _differ_before(old: _Traits, new: _Traits, shared: str) -> bool:
-    """Return whether each statement has, before a shared topic, one that the other lacks: `the spring race`, `the
-    autumn race`."""
-    places = (old.places[shared], new.places[shared])
-    return all(places) and not (old.topics[places[0] - 1] in new.places or new.topics[places[1] - 1] in old.places)
-
-
-def _compare_values(older: Statement, newer: Statement) -> dict[str, float]:
-    """Return which of the two give numbers, and a label."""
-    old = _read_traits(older).amounts
-    new = _read_traits(newer).amounts
-    is_other = bool(old - new) and bool(new - old)
+def _compare_subjects(older: Statement, newer: Statement, *, changes: bool) -> dict[str, float]:
+    """Return whether both are about the same thing, and about the same of it."""
+    old = _read_traits(older)
+    new = _read_traits(newer)
+    shared = _list_shared(older, newer)
+    is_other = have_other_subjects(older, newer)
+    is_bare = bool(shared) and shared <= old.subject
+    has_kind = not old.kinds.isdisjoint(new.kinds)
+    is_same = _has_same_subject(old, newer)
     return {
-        "no number": not old and not new,
+        "another subject": is_other,
+        "another subject and change": is_other and changes,
+        "share of the subject and change": changes * _share(old.subject, shared),
+        "share of the newer subject": _share(new.head, new.head.intersection(older.stems)),
+        "the same subject": is_same,
+        "the same subject and change": is_same and changes,
+        "the same subject and another value": is_same and _gives_another_value(old, new),
+        "a name of the subject is gone": not (old.head & old.names).issubset(newer.stems),
+        "the older has a subject": old.is_closed,
+        "only the subject": is_bare,
+        "only the subject, no kind of value": is_bare and not has_kind,
+        "only the subject, no kind of value and change": is_bare and not has_kind and changes,
+    }
+
+
+def _compare_values(older: Statement, newer: Statement, *, changes: bool) -> dict[str, float]:
+    """Return which of the two give numbers, days and times, and a label."""
+    old = _read_traits(older)
+    new = _read_traits(newer)
+    is_other = bool(old.amounts - new.amounts) and bool(new.amounts - old.amounts)
+    is_of_one_kind = _gives_another_value(old, new)
+    return {
+        "no number": not old.amounts and not new.amounts,
+        "another number": is_other,
         "another number first": is_other and _begins_with_number(older) and _begins_with_number(newer),
-        "the number is gone": bool(old) and not new,
-        "the first number": bool(new) and not old,
+        "another value of one kind": is_of_one_kind,
+        "another value of one kind and change": is_of_one_kind and changes,
+        "the number is gone": bool(old.amounts) and not new.amounts,
+        "another kind of value": bool(new.kinds - old.kinds),
         "older has a label": bool(older.label),
         "both have a label": bool(older.label and newer.label),
     }
 
 
-def _read_signs(older: Statement, newer: Statement) -> dict[str, float]:
+def _read_signs(older: Statement, newer: Statement, *, changes: bool) -> dict[str, float]:
     """Return what the words of change, doubt and trouble in both say."""
     old = _read_traits(older).phrases
-    new = _read_traits(newer).phrases
-    cues = newer.cues
+    new = _read_traits(newer)
     return {
-        "change": "change" in cues,
-        "weak change": "weak change" in cues,
-        "hint": "hint" in new,
-        "open": "open" in older.cues,
-        "trouble is settled": "trouble" in old and "resolution" in cues,
-        "a reason": "reason" in new - old,
-        "clauses of the newer": min(len(_read_traits(newer).clauses), _MAX_COUNTED),
+        "change": changes,
+        "weak change": "weak change" in newer.cues,
+        "trouble is settled": "trouble" in old and "resolution" in newer.cues,
+        "a reason": "reason" in new.phrases - old,
+        "clauses": new.clauses > 1,
+        "clauses and change": new.clauses > 1 and changes,
+        "words of the older": min(len(older.words), 20) / 10,
+        "words of the newer": min(len(newer.words), 25) / 10,
     }
 
 
@@ -216,8 +276,10 @@ def _read_doubts(older: Statement, newer: Statement) -> dict[str, float]:
         "as before": "same" in added,
         "a relative": "relatives" in added,
         "older names a year": "year" in old,
+        "older is settled": "resolution" in older.cues,
         "happened once": not EVENT_WORDS.isdisjoint(older.words),
         "older begins with a past form": older.words[0].endswith("ed") or older.words[0] in IRREGULAR_PAST,
+        "replaces something else": replaces_other(older, newer),
     }
 
 
@@ -232,15 +294,27 @@ def _read_traits(statement: Statement) -> _Traits:
     """Return the traits of a statement; cached, as it is compared with many."""
     topics = tuple(filter(_is_topic, dict.fromkeys(statement.stems)))
     capitalised = {stem(word) for word in list_capitalised(statement.text)}
+    claim = next(iter(read_first_claim(statement.text)), None)
     return _Traits(
         topics,
-        {each: place for place, each in enumerate(topics)},
         frozenset(capitalised.intersection(topics)),
         frozenset(filter(_is_topic, _read_subject(statement))),
+        claim.heads[0] if claim else frozenset(),
+        claim is not None and claim.is_closed,
         frozenset(filter(is_amount, statement.words)),
+        frozenset(filter(None, map(_name_kind, statement.words))),
         frozenset(_list_phrases(statement)),
-        tuple(_read_clause(clause) for clause in split_clauses(statement.text)),
+        len(split_clauses(statement.text)),
     )
+
+
+def _name_kind(word: str) -> str:
+    """Return what kind of value a word is; empty if it is just a word."""
+    if is_month_or_day(word):
+        return "day"
+    if is_amount(word):
+        return "time" if ":" in word else "number"
+    return "identifier" if _IDENTIFIER.match(word) else ""
 
 
 def _list_phrases(statement: Statement) -> list[str]:
@@ -253,11 +327,6 @@ def _list_phrases(statement: Statement) -> list[str]:
         "year": _YEAR.search(folded),
     }
     return [*phrases, *(name for name, is_there in more.items() if is_there)]
-
-
-def _read_clause(clause: str) -> tuple[frozenset[str], bool]:
-    folded = fold(clause)
-    return frozenset(content_stems(split_words(folded))), has_cue(folded, "change")
 
 
 def _is_topic(each: str) -> bool:

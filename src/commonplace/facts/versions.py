@@ -18,7 +18,7 @@ from .collecting_labels import collect_things
 from .completions import begins_with_mark, completes, drops, is_task, leaves_open, tells_done
 from .cues import CHANGE_CUES, Cue, find_cue, has_cue
 from .distinctions import are_told_apart, have_other_subjects
-from .evidence import find_by_evidence
+from .evidence import find_by_evidence, is_likely
 from .frames import Frame, align, judge_frame, normalize_words
 from .glances import MAX_NEWER_WORDS, MAX_OLDER_WORDS, count_words
 from .links import Link, LinkKind, hash_words
@@ -49,7 +49,6 @@ _MAX_SUBJECT_TOPICS = 3
 _MAX_DECISION_STEMS = 6
 _MIN_SHARE_OF_DETAILS = 0.3  # that two lines with one name have in common
 _MAX_SHORT_STEMS = 2  # of a value
-_MIN_STORY_STEMS = 4  # of a text after a label that is more than a value
 _NAME_WEIGHT = 2.0
 _GENERIC_WEIGHT = 0.3
 _VAGUE_STARTS = VAGUE_STARTS | word_set("versions", "VAGUE_STARTS")
@@ -143,12 +142,19 @@ def _find_link(older: Statement, newer: Statement, *, is_same_place: bool) -> Li
     link = judge_frame(frame, older, newer)
     if link or _is_prose(older, newer):
         return link
-    link = _judge_states(older, newer)
-    if not link and "change" in cues:
-        link = _judge_move(older, newer)
+    if link := _judge_states(older, newer):
+        return link
+    link = _find_by_rule(older, newer)
+    if link:
+        return link if is_likely(older, newer) else None
+    return find_by_evidence(older, newer)
+
+
+def _find_by_rule(older: Statement, newer: Statement) -> Link | None:
+    """Return a link by the first of the rules that need no frame, however unlikely it is."""
+    link = _judge_move(older, newer) if "change" in newer.cues else None
     link = link or find_given_up(older, newer) or find_change(older, newer) or _judge_change(older, newer)
-    link = link or (None if have_other_subjects(older, newer) else find_new_value(older, newer))
-    return link or find_by_evidence(older, newer)
+    return link or (None if have_other_subjects(older, newer) else find_new_value(older, newer))
 
 
 def _is_prose(older: Statement, newer: Statement) -> bool:
@@ -231,7 +237,7 @@ def _judge_label(older: Statement, newer: Statement, *, is_same_place: bool) -> 
     if collect_things(older, newer):
         return None
     says_more = set(older.stems) <= set(newer.stems) and "change" not in newer.cues and not _denies(older, newer)
-    if says_more or (not is_same_place and _tell_two_stories(older, newer)) or _give_other_details(older, newer):
+    if says_more or _give_other_details(older, newer):
         return None
     return Link("frame", f"has the same label: {newer.label}", newer.label)
 
@@ -243,12 +249,6 @@ def _list_letters(label: str) -> list[str]:
 def _is_free(statement: Statement) -> bool:
     """Return whether a label tells nothing of what follows: its last word says what it is, as in `Meeting room`."""
     return content_stems(statement.label.split())[-1] in FREE_LABELS
-
-
-def _tell_two_stories(older: Statement, newer: Statement) -> bool:
-    """Return whether two lines with one label say much and have nothing in common: `Evening: …` on two days."""
-    told = [set(each.stems) - _label_stems(each) for each in (older, newer)]
-    return min(map(len, told)) >= _MIN_STORY_STEMS and told[0].isdisjoint(told[1])
 
 
 def _give_other_details(older: Statement, newer: Statement) -> bool:
