@@ -11,10 +11,13 @@ import os
 from contextlib import suppress
 from typing import Literal, NamedTuple
 
+from .patterns import lazy_pattern
+
 _DEFAULT_BRANCHES = ("main", "master", "trunk")  # what was learned there holds on all branches
 _MAX_FILE_BYTES = 4_000_000  # of a file of git that is read
 _MAX_NAME_CHARACTERS = 250
 _BRANCH_START = "refs/heads/"
+_PACKED_REF = lazy_pattern(rf"(?m)^([0-9a-f]+) {_BRANCH_START}(.+)$")
 _MAX_SHARED_FILES = 4
 Where = Literal["here", "elsewhere", ""]
 Stamp = tuple[int, int, int]
@@ -34,6 +37,7 @@ class Branches:
         """`tree`: the working tree that the memory lies in."""
         self._tree = tree
         self._shared: dict[str, tuple[Stamp, str]] = {}  # large files of git, by name, as they were when last read
+        self._packed: tuple[str, dict[str, str]] = "", {}  # `packed-refs`, and the tips of its branches
 
     def find_special(self) -> str:
         """Return the branch that is checked out; empty for a default branch, and if none is."""
@@ -68,9 +72,14 @@ class Branches:
     def _find_tip(self, branch: str) -> str:
         """Return the hash of the last commit of a branch; empty if there is no such branch."""
         tip = _read(f"{self._tree.common}/{_BRANCH_START}{branch}").strip()
-        packed = "" if tip else self._read_shared("packed-refs")
-        at = packed.find(f" {_BRANCH_START}{branch}\n")
-        return tip or (packed[packed.rfind("\n", 0, at) + 1 : at] if at >= 0 else "")
+        return tip or self._list_packed_tips().get(branch, "")
+
+    def _list_packed_tips(self) -> dict[str, str]:
+        """Return the tips of the branches that have no file of their own."""
+        text = self._read_shared("packed-refs")
+        if self._packed[0] is not text:
+            self._packed = text, {name: tip for tip, name in _PACKED_REF.findall(text)}
+        return self._packed[1]
 
     def _read_shared(self, name: str) -> str:
         """Return a file that is asked about every branch; it is read again only if it changed."""
