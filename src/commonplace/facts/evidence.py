@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
 from functools import cache
+from itertools import pairwise
 from math import fsum
 from pathlib import Path
 from typing import NamedTuple
@@ -23,7 +24,7 @@ from .distinctions import IRREGULAR_PAST, have_other_subjects
 from .links import Link, LinkKind
 from .relations import YOU
 from .statements import Statement
-from .value_words import EVENT_WORDS, GENERIC
+from .value_words import EVENT_WORDS, GENERIC, PREPOSITIONS
 from .words import (
     content_stems,
     fold,
@@ -117,7 +118,7 @@ def _find_sign(older: Statement, newer: Statement) -> str:
         return "settled"
     old = _read_traits(older)
     is_other = _gives_another_value(old, _read_traits(newer)) and not _begins_with_number(older)
-    return "number" if is_other and _has_same_subject(old, newer) else ""
+    return "number" if is_other and _has_same_subject(old, newer) and _measure_the_same(older, newer) else ""
 
 
 def _gives_another_value(old: _Traits, new: _Traits) -> bool:
@@ -128,6 +129,21 @@ def _gives_another_value(old: _Traits, new: _Traits) -> bool:
         and bool(old.amounts - new.amounts)
         and bool(new.amounts - old.amounts)
     )
+
+
+def _measure_the_same(older: Statement, newer: Statement) -> bool:
+    """Return whether the numbers of both count the same, in the same place: not `900 tests` and `5 minutes`, nor the
+    flights `to Rome` and `from Rome`."""
+    old, new = (_read_units(each) for each in (older, newer))
+    if old and new and old.isdisjoint(new):
+        return False
+    places = {name: preposition for preposition, name in pairwise(older.words) if preposition in PREPOSITIONS}
+    return all(places.get(name, word) == word for word, name in pairwise(newer.words) if word in PREPOSITIONS)
+
+
+def _read_units(statement: Statement) -> set[str]:
+    """Return the stems of the words that follow a number."""
+    return {stem(word) for number, word in pairwise(statement.words) if is_amount(number) and content_stems([word])}
 
 
 def _has_same_subject(old: _Traits, newer: Statement) -> bool:
