@@ -28,6 +28,8 @@ _TEMPLATE = r"\$[{(]|\{\{|^\{.*\}$|^<.*>$|%[(s]|^\$\w+$|^%\w+%$"
 _ADDRESS = r"://|^arn:|^[.~]*/|^[A-Za-z]:\\|^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$"
 _WORDS = r"(?:[A-Z]{2,}(?![a-z])|[A-Z][a-z]++|[a-z]{2,}+)*+"  # as in identifiers: parseXMLFile
 _WORD = rf"[A-Za-z]?{_WORDS}\d{{0,5}}{_WORDS}|[A-Za-z]\d{{0,5}}|\d+[A-Za-z]{{0,3}}"
+_NO_PASSWORD = r"base|latin|version|release|section|chapter|ticket|[a-z]*(?:pass|pwd|user|secret|token|key|test|demo)"
+_WORD_AND_NUMBER = rf"(?!(?i:{_NO_PASSWORD}))[A-Za-z]{{4,20}}\d{{2,6}}[!?*#]?"
 _CARD = r"(?:4\d|5[1-5]|2[2-7]|6[045]|35|62)\d{14}|3[47]\d{13}"  # Visa, Mastercard, Discover, JCB, UnionPay, Amex
 UUID = r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
 
@@ -60,9 +62,12 @@ def looks_random_not_uuid(value: str) -> bool:
 
 
 def looks_like_password(value: str) -> bool:
-    """Return whether a value has several kinds of characters, and not only words, as people choose passwords."""
+    """Return whether a value has several kinds of characters, and not only words, as people choose passwords; or is a
+    word with a number, as they choose them most (`sommer2024`)."""
     if len(value) < 8 or _is_placeholder(value) or _contains(_ADDRESS, value):
         return False
+    if _matches(_WORD_AND_NUMBER, value):
+        return True
     kinds = sum(_contains(kind, value) for kind in ("[a-z]", "[A-Z]", "[0-9]", "[^A-Za-z0-9]"))
     if (kinds == 4 and _contains("[!@#$%^&*]", value)) or (kinds == 3 and _contains(r"[^\W_][!#$%^&][^\W_]", value)):
         return True
