@@ -82,8 +82,11 @@ def test_what_is_wrong_with_pages_is_found_and_mended_as_in_a_folder(home: Datab
     ]
     assert report.checked["agents"] == 2
     mended = [each for each in examine(str(home), clock=clock, fix=True).findings if each.fixed]
-    assert [(each.check, each.path) for each in mended] == [("duplicate-notes", f"{doctors.DAYS}/2026-03-12.md")]
-    assert "commonplace undo" in mended[0].advice
+    assert [(each.check, each.path) for each in mended] == [
+        ("unreadable", "memory/latin.md"),
+        ("duplicate-notes", f"{doctors.DAYS}/2026-03-12.md"),
+    ]
+    assert "commonplace undo" in mended[1].advice
 
 
 def test_a_missing_index_is_reported_and_made(home: DatabasePath, clock: FrozenClock) -> None:
