@@ -117,7 +117,7 @@ class _PlacedEdit:
         return self.place.scope.kind == "channel"
 
     @cached_property
-    def appended(self) -> str | None:
+    def new_end(self) -> str | None:
         """Return what was added at the end of the page; None if that is not all that was changed."""
         return self.after[len(self.before) :] if self.after.startswith(self.before) else None
 
@@ -156,8 +156,8 @@ def _new_statements(edit: _PlacedEdit) -> list[_Written]:
     """Return the statements that an edit adds to a page of text; none if the edit is very large."""
     if edit.place.kind not in ("page", "record", "activity"):
         return []
-    if edit.before and edit.appended is not None:
-        added = edit.appended
+    if edit.before and edit.new_end is not None:
+        added = edit.new_end
     else:
         known = set(edit.before.split("\n"))
         added = "\n".join("" if line in known else line for line in frontmatter.split(edit.after)[1].split("\n"))
@@ -185,8 +185,8 @@ def _new_keys(edit: _PlacedEdit) -> list[_KeyedValue]:
         return [_KeyedValue(edit.path, record.key, record.text, edit.is_in_channel)]
     if edit.place.kind != "page":
         return []
-    if edit.appended and _begins_with_heading(edit.before, edit.appended):  # no note above goes on in it
-        notes = blocks.parse(edit.appended)
+    if edit.new_end and _begins_with_heading(edit.before, edit.new_end):  # no note above goes on in it
+        notes = blocks.parse(edit.new_end)
     else:
         known = {note.content for note in edit.old_notes} if edit.new_notes else ()
         notes = [note for note in edit.new_notes if note.content not in known]
@@ -363,7 +363,7 @@ def _is_of_another_channel(hit: Hit, own: _Written | _KeyedValue) -> bool:
 def _find_replaced(edit: _PlacedEdit) -> Iterator[Notice]:
     """Yield what an edit replaces on its own page."""
     is_overwritten = edit.place.scope.kind == "agent" and edit.place.name in FIXED_PAGES.values()  # handoff, scratchpad
-    if edit.appended is not None or is_overwritten or max(len(edit.before), len(edit.after)) > _MAX_COMPARED_CHARACTERS:
+    if edit.new_end is not None or is_overwritten or max(len(edit.before), len(edit.after)) > _MAX_COMPARED_CHARACTERS:
         return
     if edit.place.kind == "record":
         yield from _compare_records(edit)
