@@ -28,6 +28,7 @@ LEFT_OUT = {
     "test_a_file_that_vanishes_between_two_looks_is_reported_as_gone": NEEDS_FILES,
     "test_adding_writes_no_more_than_the_item_and_no_history": NEEDS_FILES,
     "test_a_link_or_something_else_in_its_place_is_refused": NEEDS_FILES,
+    "test_a_tool_that_is_dropped_leaves_no_file_open": NEEDS_FILES,
 }
 globals().update(collect_tests(MODULES, {"home", "memory", "tool", "tmp_path_factory"}, LEFT_OUT))
 
