@@ -171,7 +171,9 @@ class SqliteIndex(VectorSpaces):
 
     def _merge_words(self) -> None:
         """Merge the parts of the index of words once many passages are new: to look up a word, each part is read."""
-        if self._new_passages >= max(_MIN_MERGED_PASSAGES, _MERGED_SHARE * self._count_passages()):
+        if self._new_passages < _MIN_MERGED_PASSAGES:  # as after most writes, which need no count
+            return
+        if self._new_passages >= _MERGED_SHARE * self._count_passages():
             self._db.execute("INSERT INTO words(words) VALUES('optimize')")
             self._new_passages = 0
 
