@@ -21,7 +21,6 @@ import uvicorn
 from anyio import create_task_group
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.routing import Mount
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -31,7 +30,7 @@ from ..server.workers import run_workers
 from ..tracing import start_tracing
 from . import web
 from .http import MCP_PATH, health
-from .http.api import ENDPOINTS, build_api
+from .http.api import ENDPOINTS
 from .http.auth import (
     MAX_ADDRESS_BYTES,
     AccessRules,
@@ -69,7 +68,6 @@ def _build(service: MemoryService, rules: AccessRules, keys: SignInKeys, *, answ
     authenticator = RequestAuthenticator(rules, service.authenticator, keys, service.sign_ins)
     dispatcher = Dispatcher(service, authenticator.authenticate, keys.exchange)
     front = EndpointTable(dispatcher, ENDPOINTS, app)
-    app.router.routes.append(Mount("/v1", build_api(dispatcher)))
     app.router.routes.extend(health.routes(service))
     app.router.routes.extend(web.routes())
     app.add_exception_handler(HTTPException, dispatcher.answer_unknown)

@@ -6,14 +6,11 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
-from starlette.applications import Starlette
-
 from ... import __version__
 from ...schema import INTEGER, TEXT, Schema, object_of, types_of
 from ...tools import catalog
 from ...tools.define import ToolParameter
 from . import auth, browse, health, history, homes, pages, related, review, search
-from .dispatch import Dispatcher, build_router
 from .endpoints import JSON, MEDIA_TYPE, STATUSES, ApiRequest, Endpoint, Parameter, ResponseSpec
 
 _PROBLEM = object_of(
@@ -167,8 +164,3 @@ ENDPOINTS = [
     *homes.ENDPOINTS,
     *review.ENDPOINTS,
 ]
-
-
-def build_api(dispatcher: Dispatcher) -> Starlette:
-    """Return the application to mount at `/v1`."""
-    return build_router(dispatcher, ENDPOINTS)

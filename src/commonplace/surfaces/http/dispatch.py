@@ -13,12 +13,10 @@ from typing import Any, TypeVar
 
 import anyio
 import anyio.to_thread
-from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ...errors import CommonplaceError, InvalidArgument
@@ -297,75 +295,57 @@ def make_response(answer: Any) -> Response:
     return Response(body, reply.status, dict(reply.headers), reply.media)
 
 
-def build_router(dispatcher: Dispatcher, endpoints: Sequence[Endpoint]) -> Starlette:
-    """Return an application of all endpoints; an unknown path or method is answered with problem details too."""
-    by_path: dict[str, dict[str, Endpoint]] = {}
-    for endpoint in endpoints:
-        by_path.setdefault(endpoint.path.removeprefix("/v1"), {})[endpoint.method] = endpoint
-    routes = [
-        Route(_route_pattern(path), _route_handler(dispatcher, methods), methods=[*methods])
-        for path, methods in by_path.items()
-    ]
-    handlers: Any = {HTTPException: dispatcher.answer_unknown, Exception: _handle_server_error}
-    return Starlette(routes=routes, exception_handlers=handlers)
-
-
 class EndpointTable:
-    """Looks up endpoints in a table; everything else goes to the application behind it.
+    """Routes requests under `/v1` to their endpoints; everything else goes to the application behind it.
 
-    Starlette's router would try one pattern after another, twice, below two layers of error handling.
+    A table, since Starlette's router would try one pattern after another, below two layers of error handling.
     """
 
     def __init__(self, dispatcher: Dispatcher, endpoints: Sequence[Endpoint], app: ASGIApp) -> None:
         self._dispatcher = dispatcher
         self._app = app
-        self._table: dict[tuple[str, str, bool], tuple[Endpoint, str]] = {}
+        self._table: dict[tuple[str, bool], tuple[str, dict[str, Endpoint]]] = {}  # by noun, and whether a name follows
         for endpoint in endpoints:
-            noun, slash, parameter = endpoint.path.removeprefix("/v1/").partition("/")
-            self._table[endpoint.method, noun, bool(slash)] = (endpoint, parameter.strip("{}"))
+            noun, _, parameter = endpoint.path.removeprefix("/v1/").partition("/")
+            _, methods = self._table.setdefault((noun, bool(parameter)), (parameter.strip("{}"), {}))
+            methods[endpoint.method] = endpoint
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        endpoint = self._find(scope)
-        if endpoint is None:
+        path = scope.get("path", "").removeprefix(scope.get("root_path", ""))
+        if scope["type"] != "http" or not path.startswith("/v1/"):
             await self._app(scope, receive, send)
             return
+        methods, scope["path_params"] = self._find(path.removeprefix("/v1/"))
         request = Request(scope, receive)
         try:
-            response = await self._dispatcher.answer(endpoint, request)
+            response = await self._answer(methods, request)
         except Exception as error:
             await (await _handle_server_error(request, error))(scope, receive, send)
             raise  # the server logs it
         await response(scope, receive, send)
 
-    def _find(self, scope: Scope) -> Endpoint | None:
-        """Return the endpoint that a request is for, with the name in its path in the scope."""
-        path: str = scope.get("path", "")
-        if scope["type"] != "http" or not path.startswith("/v1/") or scope.get("root_path"):
-            return None
-        noun, slash, rest = path.removeprefix("/v1/").partition("/")
-        endpoint, parameter = self._table.get((scope["method"], noun, bool(slash)), (None, ""))
-        if endpoint is None or (parameter != "path" and "/" in rest) or (slash and not rest):
-            return None
-        scope["path_params"] = {parameter: rest} if slash else {}
-        return endpoint
+    def _find(self, path: str) -> tuple[dict[str, Endpoint], dict[str, str]]:
+        """Return the endpoints at a path, by method, and the parameter in it; only the path of a page has slashes."""
+        noun, _, name = path.partition("/")
+        parameter, methods = self._table.get((noun, bool(name)), ("", {}))
+        if parameter != "path" and "/" in name:
+            return {}, {}
+        return methods, {parameter: name} if name else {}
 
-
-def _route_pattern(path: str) -> str:
-    """Return the pattern of a route; the path of a page has slashes in it."""
-    return path.replace("{path}", "{path:path}")
-
-
-def _route_handler(dispatcher: Dispatcher, methods: dict[str, Endpoint]) -> Callable[[Request], Any]:
-    async def handle(request: Request) -> Response:
-        method = "GET" if request.method == "HEAD" else request.method
-        endpoint = methods[method]
+    async def _answer(self, methods: dict[str, Endpoint], request: Request) -> Response:
+        endpoint = methods.get("GET" if request.method == "HEAD" else request.method)
+        if not methods:
+            return await self._dispatcher.answer_unknown(request, HTTPException(404))
+        if not endpoint:
+            allowed = [*methods, "HEAD"] if "GET" in methods else [*methods]
+            return await self._dispatcher.answer_unknown(
+                request, HTTPException(405, headers={"Allow": ", ".join(allowed)})
+            )
         if request.method == "HEAD" and endpoint.is_stream:  # nobody would read the stream
             return problem_response(
                 405, "ask with GET: this is a stream", headers={"Allow": ", ".join(sorted(methods))}
             )
-        return await dispatcher.answer(endpoint, request)
-
-    return handle
+        return await self._dispatcher.answer(endpoint, request)
 
 
 async def handle_http_error(request: Request, error: Any) -> Response:
