@@ -530,17 +530,11 @@ def replace_once(text: str, old: str, new: str, path: str) -> str:
     if not count:
         raise NotFound(f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}.")
     if count > 1:
-        lines = ", ".join(str(text.count("\n", 0, at) + 1) for at in _find_all(text, old))
+        starts = (match.start() for match in re.finditer(f"(?={re.escape(old)})", text))
+        lines = ", ".join(str(text.count("\n", 0, at) + 1) for at in starts)
         sentence = f"Multiple occurrences of old_str `{old}` in lines: {lines}. Please ensure it is unique"
         raise InvalidArgument(f"No replacement was performed. {sentence}")
     return text.replace(old, new)
-
-
-def _find_all(text: str, part: str) -> Iterator[int]:
-    at = text.find(part)
-    while at >= 0:
-        yield at
-        at = text.find(part, at + 1)
 
 
 def insert_after(text: str, line: Any, new: str) -> str:

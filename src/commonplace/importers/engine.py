@@ -33,8 +33,8 @@ from ..storage.history import version_of
 from ..storage.layout import FIXED_NAMES, FIXED_PAGES, Layout
 from ..storage.names import MAX_NAME_BYTES, file_name
 from ..storage.records import Channels, Globals, RecordFolder
-from ..storage.skills import PAGE, Skills
 from ..storage.skills import PAGE as SKILL_PAGE
+from ..storage.skills import Skills
 from ..wording import list_some
 from ..writing import screen_secrets
 from .values import CLAUDE_CODE, Item, PageItem, RecordItem, SessionItem, SkillItem, Skipped
@@ -166,7 +166,7 @@ def _make_skill(home: Home, item: SkillItem) -> list[File]:
 
     texts = _render_with_times(home, render, skill.created_at, skill.updated_at)
     modified = to_nanoseconds(parse_timestamp(skill.updated_at) or home.clock())
-    skill_page_first = sorted(texts.items(), key=lambda page: not page[0].endswith(PAGE))
+    skill_page_first = sorted(texts.items(), key=lambda page: not page[0].endswith(SKILL_PAGE))
     return [File(item.id, "skill", path, text.encode(), modified, warning=warning) for path, text in skill_page_first]
 
 

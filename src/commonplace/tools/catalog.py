@@ -99,7 +99,7 @@ def call(
         with home.writer.call(name, session=session, why=redact(why)) as context:
             if not definition.reads_only:
                 values = home.writer.screen(values)
-            reply = _invoke(home, definition, values)
+            reply = with_warning(definition.invoke(home, values), *_describe_unknown(definition, values))
         reply = _with_conflicts(with_warning(reply, *context.warnings), context.conflicts)
         return Outcome({**reply, **_describe_changes(home, context.edits)})
     except CommonplaceError as error:
@@ -136,10 +136,6 @@ def only_reads(tool: str, toolset: str | Sequence[str] | None = None, home: Home
     except UnknownTool:
         return True
     return name not in owner.tools or owner.tools[name].reads_only
-
-
-def _invoke(home: Home, tool: Tool, arguments: Mapping[str, Any]) -> Reply:
-    return with_warning(tool.invoke(home, arguments), *_describe_unknown(tool, arguments))
 
 
 def _describe_unknown(tool: Tool, arguments: Mapping[str, Any]) -> list[str]:

@@ -234,6 +234,11 @@ class Toolset:
     unavailable: Callable[[Home], NotAvailable | None] = field(default=always_available)
 
 
+def refuse(error: CommonplaceError, _tool: str, _arguments: Mapping[str, Any]) -> Reply:
+    """Return a refusal as most toolsets answer it: with the sentence alone."""
+    return {"success": False, "error": str(error)}
+
+
 def toolset(
     name: str,
     tools: list[Tool],

@@ -6,11 +6,11 @@ then is merged, so that nothing is lost silently.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from functools import partial
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 from ..context.replaced import describe_replacements, find_replaced
 from ..errors import CommonplaceError, InvalidArgument, NotAvailable, StorageError
@@ -28,7 +28,7 @@ from ..storage.history import current_write, version_of
 from ..storage.merge import MergedText, find_lost_lines, merge_rewrites
 from ..storage.names import require_new_key, topic_name
 from ..storage.records import read_text
-from .define import Answer, Maybe, Reply, Tool, toolset, with_warning
+from .define import Answer, Maybe, Reply, Tool, refuse, toolset, with_warning
 
 NO_MEMORIES = "No memories found"
 _MAX_INDEXED_CHARACTERS = 1_000_000  # of pages indexed while a recall waits
@@ -299,10 +299,6 @@ def _check_has_memory(home: Home) -> NotAvailable | None:
     return NotAvailable(f"the agent {home.agent} has no memory: add a memory section under spec in {file}")
 
 
-def _refuse(error: CommonplaceError, _tool: str, _arguments: Mapping[str, Any]) -> Reply:
-    return {"success": False, "error": str(error)}
-
-
 TOOLSET = toolset(
     "journal",
     [
@@ -311,6 +307,6 @@ TOOLSET = toolset(
         Tool(reflect, destructive=True, idempotent=True),
         Tool(update_world, destructive=True, idempotent=True),
     ],
-    _refuse,
+    refuse,
     _check_has_memory,
 )

@@ -23,7 +23,7 @@ from ..schema import one_of
 from ..search.words import QueryWords
 from ..storage.names import require_new_key
 from ..storage.records import INJECTED
-from .define import Answer, Maybe, Reply, Tool, ToolParameter, bind, toolset, with_warning
+from .define import Answer, Maybe, Reply, Tool, ToolParameter, bind, refuse, toolset, with_warning
 
 Key = Annotated[str, "The exact name of the memory."]
 Value = Annotated[Json, "What to store: text, a number, true or false, a list or an object."]
@@ -68,7 +68,7 @@ def listGlobal(home: Home, category: Annotated[str | None, "Only this category."
 def searchGlobal(home: Home, query: Words) -> RecordsReply:
     """find by words"""
     records, warnings = _read_records(home, home.layout.globals)
-    return _records_reply(rank_records(records, parse_words(query)), warnings, "getGlobal", query)
+    return _records_reply(_rank(records, parse_words(query), _record_fields), warnings, "getGlobal", query)
 
 
 def setChannel(
@@ -193,12 +193,13 @@ def search(
     """find by words in global memories, skills and all channels"""
     words = parse_words(query)
     shared, warnings = _read_records(home, home.layout.globals)
-    rows = [{**_record_row(record), "scope": "global"} for record in rank_records(shared, words)]
+    rows = [{**_record_row(record), "scope": "global"} for record in _rank(shared, words, _record_fields)]
     skills = [_as_in_force(home, skill) for skill in home.skills.all()]
-    rows += [{**_skill_row(skill), "scope": "skill"} for skill in rank_skills(skills, words)]
+    rows += [{**_skill_row(skill), "scope": "skill"} for skill in _rank(skills, words, _skill_fields)]
     channels, more = _read_records(home, home.layout.channels)
     for name in sorted({record.scope.name for record in channels}):
-        matches = rank_records((record for record in channels if record.scope.name == name), words)
+        of_channel = (record for record in channels if record.scope.name == name)
+        matches = _rank(of_channel, words, _record_fields)
         rows += [{**_record_row(record), "scope": f"channel_memories_{name}"} for record in matches]
     results, cut = fit_rows(rows, "value", "getGlobal, getChannel and getSkill read one whole", whole=query)
     skill_warnings = (each.warning for each in skills)
@@ -336,14 +337,11 @@ def _delete_reply(is_deleted: bool) -> Reply:  # noqa: FBT001
 
 
 def _record_row(record: Record) -> dict[str, Any]:
-    return {
-        "key": record.key,
-        "value": record.value,
-        "category": record.category,
-        "tags": list(record.tags),
-        "created_at": record.created_at,
-        "updated_at": record.updated_at,
-    }
+    return {name: getattr(record, name) for name in _RECORD.fields} | {"tags": [*record.tags]}
+
+
+def _skill_row(skill: Skill) -> dict[str, Any]:
+    return {name: getattr(skill, name) for name in _SKILL.fields}
 
 
 def _as_in_force(home: Home, skill: Skill) -> Skill:
@@ -356,18 +354,6 @@ def _as_in_force(home: Home, skill: Skill) -> Skill:
     if instructions == skill.instructions:
         return skill
     return skill._replace(instructions=instructions, warning=warn_of_waiting(skill.path))
-
-
-def _skill_row(skill: Skill) -> dict[str, Any]:
-    return {
-        "name": skill.name,
-        "description": skill.description,
-        "instructions": skill.instructions,
-        "owner": skill.owner,
-        "training_progress": skill.training_progress,
-        "created_at": skill.created_at,
-        "updated_at": skill.updated_at,
-    }
 
 
 def _read_records(home: Home, folder: str) -> tuple[list[Record], tuple[str, ...]]:
@@ -442,16 +428,6 @@ def parse_words(query: str) -> QueryWords:
     return QueryWords(plain)
 
 
-def rank_records(records: Iterable[Record], words: QueryWords) -> list[Record]:
-    """Return the records that contain any of the words, best first."""
-    return _rank(records, words, _record_fields)
-
-
-def rank_skills(skills: Iterable[Skill], words: QueryWords) -> list[Skill]:
-    """Return the skills that contain any of the words, best first."""
-    return _rank(skills, words, _skill_fields)
-
-
 def _record_fields(record: Record) -> tuple[str, ...]:
     return record.key, _searchable_text(record.value), record.category, " ".join(record.tags)
 
@@ -489,8 +465,4 @@ def _strings_in(value: Json) -> Iterator[str]:
         yield from (text for item in value for text in _strings_in(item))
 
 
-def _refuse(error: CommonplaceError, _tool: str, _arguments: Mapping[str, Any]) -> Reply:
-    return {"success": False, "error": str(error)}
-
-
-TOOLSET = toolset("registry", [OperationTool(memory_tool, "MemoryTool", destructive=True)], _refuse)
+TOOLSET = toolset("registry", [OperationTool(memory_tool, "MemoryTool", destructive=True)], refuse)

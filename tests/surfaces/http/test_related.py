@@ -118,7 +118,7 @@ def test_a_name_that_many_pages_mention_is_a_hub(memory: Memory) -> None:
         text = f"We asked Grace about Blue Heron {number} times."
         memory.call("update_world", {"topic": f"t{number}", "content": text})
     graph = build_link_graph(memory.home)
-    hubs = {node.id: (node.kind, node.size) for node in graph.nodes if node.is_hub}
+    hubs = {node.id: (node.kind, node.size) for node in graph.nodes if node.hub}
     assert hubs == {"name:Grace": ("name", 4), "memory/world/blue-heron.md": ("page", 5)}
     names = {(edge.a, edge.b) for edge in graph.edges if edge.why == "name"}
     assert ("name:Grace", "memory/world/t0.md") in names
@@ -129,6 +129,6 @@ def test_hubs_have_room_where_there_are_more_pages_than_nodes(memory: Memory) ->
     for number in range(45):
         memory.call("update_world", {"topic": f"t{number}", "content": "We asked Grace."})
     graph = build_link_graph(memory.home, 40)
-    assert [node.label for node in graph.nodes if node.is_hub] == ["Grace"]
+    assert [node.label for node in graph.nodes if node.hub] == ["Grace"]
     assert len(graph.nodes) <= 40
     assert graph.left_out == 7

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -400,19 +400,10 @@ def find_broken_agent_settings(survey: Survey) -> Iterator[Finding]:
     """Check the settings files of all agents: the home was opened for only one of them."""
     home = survey.home
     for agent in survey.agents:
-        file = home.layout.agent_file(agent)
-        text = home.storage.read_settings_text(file)
         try:
-            settings_of.read_agent_memory(file, _constant_reader(text))
+            settings_of.read_agent_memory(home.layout.agent_file(agent), home.storage.read_settings_text)
         except SettingsError as error:
             yield settings_problem(home.root, error)
-
-
-def _constant_reader(text: str | None) -> Callable[[str], str | None]:
-    def read(_path: str) -> str | None:
-        return text
-
-    return read
 
 
 def settings_problem(root: str, error: SettingsError) -> Finding:

@@ -158,23 +158,13 @@ def _print_progress(what: str, done: int, total: int) -> None:
 
 
 def _evaluation_as_json(report: EvaluationReport) -> dict[str, Any]:
-    return {
-        "questions": report.questions,
-        "provider": report.provider,
-        "model": report.model,
-        "fallback": report.fallback,
-        "baseline": "words alone",
-        "figures": _figures_as_json(report.figures),
-        "groups": {
-            name: {"questions": count, "figures": _figures_as_json(figures)}
-            for name, (count, figures) in report.groups.items()
-        },
-        "worse": report.worse,
-        "worse_in": report.worse_in,
-        "verdict": report.verdict,
-        "missing": list(report.missing),
-        "warnings": list(report.warnings),
+    groups = {
+        name: {"questions": count, "figures": _figures_as_json(figures)}
+        for name, (count, figures) in report.groups.items()
     }
+    derived = {"worse": report.worse, "worse_in": report.worse_in, "verdict": report.verdict}
+    rows = {"baseline": "words alone", "figures": _figures_as_json(report.figures), "groups": groups}
+    return {**report._asdict(), **rows, **derived}
 
 
 def _figures_as_json(figures: Comparisons) -> dict[str, Any]:

@@ -181,12 +181,8 @@ def _update_index(home: Home) -> None:
 
     if home.search_settings.enabled:
         with ProgressBar() as bar, report_progress_to(bar.update):
-            home.index.query(_ask_nothing)
+            home.index.query(lambda _: None)  # only catches up
     home.close()
-
-
-def _ask_nothing(_: object) -> None:
-    """Answer a query that only has to catch up."""
 
 
 def _plan_installation(edits: plan.EditsByFile, *, only_print: bool) -> list[plan.FileChange]:

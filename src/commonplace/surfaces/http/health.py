@@ -44,21 +44,12 @@ class Day(NamedTuple):
     changes: int
 
 
-class Sizes(NamedTuple):
-    """The size of what this agent may see, and of history and index as a whole; None where that is not known."""
-
-    pages: int
-    bytes: int
-    history_bytes: int | None
-    index_bytes: int | None
-
-
 def get_health(request: ApiRequest) -> dict[str, Any]:
     home = request.home
     growth = measure_growth(home)
     figures = {
         "index": limit_counts(request, home.index_status()),
-        "sizes": _limit_sizes(request, measure_sizes(home, growth))._asdict(),
+        "sizes": _measure_sizes(request, growth),
         "growth": [day._asdict() for day in growth],
         "recalled": count_recalls(home),
     }
@@ -118,15 +109,18 @@ def measure_growth(home: Home) -> list[Day]:
     return [days[day] for day in sorted(days)][-MAX_DAYS:]
 
 
-def measure_sizes(home: Home, growth: list[Day]) -> Sizes:
+def _measure_sizes(request: ApiRequest, growth: list[Day]) -> dict[str, int | None]:
+    """Return the size of what this agent may see, and of history and index as a whole. These also hold other agents'
+    pages: they are None for a caller who may act only for some agents."""
+    home = request.home
     last = growth[-1] if growth else Day("", 0, 0, 0)
-    return Sizes(last.pages, last.bytes, home.storage.history.size(), _measure_index(home))
-
-
-def _limit_sizes(request: ApiRequest, sizes: Sizes) -> Sizes:
-    """Return sizes without history and index, which also hold other agents' pages, if the caller may act only for some
-    agents."""
-    return sizes if request.grant.agents is None else sizes._replace(history_bytes=None, index_bytes=None)
+    is_for_all = request.grant.agents is None
+    return {
+        "pages": last.pages,
+        "bytes": last.bytes,
+        "history_bytes": home.storage.history.size() if is_for_all else None,
+        "index_bytes": _measure_index(home) if is_for_all else None,
+    }
 
 
 def _measure_index(home: Home) -> int | None:

@@ -89,19 +89,8 @@ def _find_change(request: ApiRequest, name: str) -> Change:
 
 
 def _describe_change(change: Change) -> dict[str, Any]:
-    return {
-        "id": change.id,
-        "at": change.at,
-        "path": change.path,
-        "by": change.by,
-        "tool": change.tool,
-        "agent": change.agent,
-        "session": change.session,
-        "reason": change.why,
-        "call": change.call,
-        "kind": _change_kind(change),
-        "version": change.version,
-    }
+    names = ("id", "at", "path", "by", "tool", "agent", "session", "call", "version")
+    return {name: getattr(change, name) for name in names} | {"reason": change.why, "kind": _change_kind(change)}
 
 
 def _change_kind(change: Change) -> str:

@@ -202,22 +202,6 @@ _MARKUP = re.compile(r"<[^>]*>")
 _ETAG = re.compile(r'(W/)?"([^"]*)"')
 
 
-class SavedPage(NamedTuple):
-    version: str
-    warning: str = ""
-    conflict: str = ""
-
-
-class MergedPage(NamedTuple):
-    """`text`: both changes merged, with markers around conflicts. `current`: the version of `theirs`."""
-
-    text: str
-    conflicts: int
-    current: str
-    theirs: str
-    parts: list[dict[str, Any]]
-
-
 def list_pages(request: ApiRequest) -> dict[str, Any]:
     parameters = request.parameters
     rows, cursor = _list_rows(
@@ -354,24 +338,21 @@ def put_page(request: ApiRequest) -> Reply:
             else _make_stale_problem(path, current)
         ) from error
     is_new = expected == ABSENT
-    body: dict[str, Any] = {"path": path, "version": saved.version, "created": is_new}
-    if saved.warning:
-        body["warning"] = saved.warning
-    if saved.conflict:
-        body["conflict"] = saved.conflict
-    return Reply(body, 201 if is_new else 200, {"ETag": f'"{saved.version}"'})
+    body = {"path": path, "created": is_new, **saved}
+    return Reply(body, 201 if is_new else 200, {"ETag": f'"{saved["version"]}"'})
 
 
-def save_page(home: Home, path: str, text: str, version: str, session: str = "") -> SavedPage:
-    """Write a page whole; StaleVersion if it is not at this version. Secrets are reported, removed or refused as the
-    settings say."""
+def save_page(home: Home, path: str, text: str, version: str, session: str = "") -> dict[str, str]:
+    """Write a page whole, and return its new version; StaleVersion if it is not at this version. Secrets are reported,
+    removed or refused as the settings say."""
     require_writable(home, path)
     if len(text) > MAX_PAGE_CHARACTERS:
         raise Refused(f"a page has at most {MAX_PAGE_CHARACTERS:,} characters: split it in two")
     with home.writer.call("edit", session=session) as outcome:
         screened = home.writer.screen({"text": text})
         new_version = home.writer.write(path, screened["text"], if_version=version)
-    return SavedPage(new_version, "; ".join(outcome.warnings), "; ".join(outcome.conflicts))
+    notes = {"warning": "; ".join(outcome.warnings), "conflict": "; ".join(outcome.conflicts)}
+    return {"version": new_version} | {name: text for name, text in notes.items() if text}
 
 
 def delete_page(request: ApiRequest) -> Reply:
@@ -443,12 +424,10 @@ def _make_precondition_problem(path: str, current: str, detail: str) -> Problem:
 
 
 def merge_page(request: ApiRequest) -> dict[str, Any]:
-    body = request.body
-    return merge_texts(request.home, body["path"], body["base"], body["text"])._asdict()
-
-
-def merge_texts(home: Home, path: str, base_version: str, text: str) -> MergedPage:
     """Merge a text with the page as it is now, where both were made from one version of it."""
+    home = request.home
+    path = request.body["path"]
+    base_version = request.body["base"]
     require_writable(home, path)  # read-only pages cannot be merged into
     base = as_text(home.storage.history.read_version(path, base_version)) if base_version != ABSENT else ""
     home.storage.pages.record_outside_edits([path])  # the text returned here is the base of the next merge
@@ -456,14 +435,14 @@ def merge_texts(home: Home, path: str, base_version: str, text: str) -> MergedPa
         page = read_page(home, path)
     except PageNotFound:
         page = Page(path, "", ABSENT)
-    merged = merge_parts(base, page.text, text)
-    return MergedPage(
-        text="".join(_mark_conflict(part) for part in merged),
-        conflicts=sum(part.kind == "conflict" for part in merged),
-        current=page.version,
-        theirs=page.text,
-        parts=[_describe_part(part) for part in merged],
-    )
+    merged = merge_parts(base, page.text, request.body["text"])
+    return {
+        "text": "".join(_mark_conflict(part) for part in merged),
+        "conflicts": sum(part.kind == "conflict" for part in merged),
+        "current": page.version,  # that of `theirs`
+        "theirs": page.text,
+        "parts": [_describe_part(part) for part in merged],
+    }
 
 
 def _describe_part(part: Part) -> dict[str, Any]:

@@ -199,7 +199,7 @@ class GraphNode(NamedTuple):
     kind: str
     scope: str
     size: int
-    is_hub: bool = False
+    hub: bool = False
 
 
 class GraphEdge(NamedTuple):
@@ -222,15 +222,10 @@ class LinkGraph(NamedTuple):
 def get_map(request: ApiRequest) -> dict[str, Any]:
     graph = build_link_graph(request.home, request.parameters.get("limit", MAX_NODES))
     return {
-        "nodes": [_describe_node(node) for node in graph.nodes],
+        "nodes": [node._asdict() for node in graph.nodes],
         "edges": [edge._asdict() for edge in graph.edges],
         "left_out": graph.left_out,
     }
-
-
-def _describe_node(node: GraphNode) -> dict[str, Any]:
-    fields = node._asdict()
-    return {**fields, "hub": fields.pop("is_hub")}
 
 
 def build_link_graph(home: Home, max_nodes: int = MAX_NODES) -> LinkGraph:
@@ -290,7 +285,7 @@ def _name_edges(hubs: list[_Hub]) -> Iterator[GraphEdge]:
 def _hub_nodes(hubs: list[_Hub], known: set[str]) -> Iterator[GraphNode]:
     for hub in hubs:
         if hub.id not in known:
-            yield GraphNode(hub.id, hub.name.text, hub.name.kind, "", len(hub.name.keys), is_hub=True)
+            yield GraphNode(hub.id, hub.name.text, hub.name.kind, "", len(hub.name.keys), hub=True)
 
 
 def _read_pages(known: set[str], texts: Mapping[str, str]) -> tuple[list[GraphEdge], PathsByTag]:
@@ -372,7 +367,7 @@ def _page_nodes(home: Home, paths: list[str], degrees: Counter[str], hubs: list[
         if place := home.index.scope.place(path):
             size = mentions.get(path, degrees[path])
             title = page_title(home, path, place)
-            yield GraphNode(path, title, place.kind, str(place.scope), size, is_hub=path in mentions)
+            yield GraphNode(path, title, place.kind, str(place.scope), size, hub=path in mentions)
 
 
 def _tag_nodes(tags: list[str], degrees: Counter[str]) -> Iterator[GraphNode]:
