@@ -252,7 +252,10 @@ class MemoryFiles:
             file = self.parse_path("path", path)
             kind = self._require_kind(file)
             if kind == "folder":
-                return self._view_folder(file)
+                entry = self._tree.entry(file.resolved)
+                size = entry.size if entry else DEFAULT_FOLDER_BYTES
+                list_folder = self._tree.folder_lister(file.resolved)
+                return render_listing(file.requested, size, _list_levels(list_folder, file.resolved, _LISTING_LEVELS))
             if kind != "file":
                 raise NotText(f"Unsupported file type for {file.requested}")
             with _sdk_errors_for_edits(file):
@@ -263,12 +266,6 @@ class MemoryFiles:
                 raise InvalidArgument(f"File {file.requested} exceeds maximum line limit of {_MAX_LINES:,} lines.")
             first, last = parse_view_range(view_range, len(lines))
             return f"Here's the content of {file.requested} with line numbers:\n{number_lines(lines, first, last)}"
-
-    def _view_folder(self, file: FilePath) -> str:
-        entry = self._tree.entry(file.resolved)
-        size = entry.size if entry else DEFAULT_FOLDER_BYTES
-        list_folder = self._tree.folder_lister(file.resolved)
-        return render_listing(file.requested, size, _list_levels(list_folder, file.resolved, _LISTING_LEVELS))
 
     def create(self, path: object, file_text: object) -> str:
         with self._write_call("create"):

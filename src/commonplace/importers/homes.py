@@ -397,16 +397,12 @@ def open_in_place(source: Source, layout: str, *, dry_run: bool) -> tuple[str, b
         return located.folder, False
     if not dry_run:
         is_workspace = layout == "duragent" and not foreign.is_home(folder)
-        _write_new_file(path, f"layout: {layout}\n" + ("workspace: .\n" if is_workspace else ""))
+        try:
+            with open(path, "x", encoding="utf-8") as file:
+                file.write(f"layout: {layout}\n" + ("workspace: .\n" if is_workspace else ""))
+        except OSError as error:
+            raise StorageError(f"{path}: {error.strerror}") from error
     return folder, True
-
-
-def _write_new_file(path: str, text: str) -> None:
-    try:
-        with open(path, "x", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise StorageError(f"{path}: {error.strerror}") from error
 
 
 _MAX_PAGES_PEEKED = 50  # enough to recognise a format by its front matter

@@ -37,7 +37,7 @@ from ...home import Home, layout_of
 from ...index.base import Progress, ignore_progress
 from ...settings import FILE, INTERNAL_FOLDERS, SearchSettings, Settings
 from ...storage.authors import KEEP, SUPERSEDE
-from ...storage.base import ABSENT, Root, Sentences
+from ...storage.base import ABSENT, Sentences
 from ...storage.bulk import IncomingPage, PageBatch, Snapshot, Spool, SpooledFile, any_covers, is_history_file
 from ...storage.conflicts import decode_text
 from ...storage.files import PRIVATE_FILE_MODE
@@ -338,23 +338,17 @@ def _check_scope(home: Home, files: Files, spool: Spool, warnings: Sentences) ->
     if archived_settings is None or archived_settings == home.storage.read_bytes(settings.FILE):
         roots = backup_scope(home.layout, home.settings)
     else:
-        roots = _scope_of_settings(archived_settings, warnings)
+        loaded = load_archived(archived_settings)
+        for search in {*loaded.searches}:
+            if settings.PROVIDERS[search.provider].is_remote or search.base_url:
+                where = search.base_url or search.provider
+                warnings.append(
+                    f"the archive's {settings.FILE} has passages sent to {where}: look at it before you search"
+                )
+        roots = backup_scope(layout_of(loaded), loaded)
     for path in files:
         if not any_covers((*roots, HISTORY_ROOT), path):
             raise Refused(f"{path!a} is not a place for memory under these settings: nothing was imported")
-
-
-def _scope_of_settings(archived_settings: bytes, warnings: Sentences) -> list[Root]:
-    loaded = load_archived(archived_settings)
-    _warn_of_providers(loaded, warnings)
-    return backup_scope(layout_of(loaded), loaded)
-
-
-def _warn_of_providers(loaded: Settings, warnings: Sentences) -> None:
-    for search in {*loaded.searches}:
-        if settings.PROVIDERS[search.provider].is_remote or search.base_url:
-            where = search.base_url or search.provider
-            warnings.append(f"the archive's {settings.FILE} has passages sent to {where}: look at it before you search")
 
 
 def carry_out(home: Home, plan: RestorePlan, files: Files, spool: Spool, *, overwrite: bool) -> Sentences:

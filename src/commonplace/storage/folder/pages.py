@@ -173,19 +173,16 @@ class FolderPages(TextPages):
                     self._remove_file(path, old)
                     break
             self._conflicts.record_change(path, old, None)
-            self._remove_empty_folder(path)
+            folder = os.path.dirname(path)
+            with suppress(OSError, OutsideHome):  # a folder that is not empty stays
+                if folder:
+                    self._top.remove_folder(folder)
         self._conflicts.forget(path)
         self._on_write(path, 0)
 
     def _remove_file(self, path: str, as_read: bytes) -> None:
         with self._top.open_parent(path) as (name, dir_fd):
             remove_file(name, as_read, dir_fd=dir_fd)
-
-    def _remove_empty_folder(self, path: str) -> None:
-        folder = os.path.dirname(path)
-        with suppress(OSError, OutsideHome):  # a folder that is not empty stays
-            if folder:
-                self._top.remove_folder(folder)
 
     def record_outside_edits(self, paths: Iterable[str]) -> None:
         """Record outside edits; a page that is locked or unreadable is left for the next time."""
@@ -489,18 +486,18 @@ class FolderTranscript:
         return is_current
 
     def pop(self) -> Any:
-        with storage_errors(self.path), lock(self._locks, "page", self.path), suppress(FileNotFoundError):
-            return self._pop()
+        with (
+            storage_errors(self.path),
+            lock(self._locks, "page", self.path),
+            suppress(FileNotFoundError),
+            self._top.open_parent(self.path) as place,
+            self._open(place, os.O_RDWR) as handle,
+        ):
+            if item := next(iterate_backwards(_make_reader(handle)), None):
+                os.ftruncate(handle, item.start)
+                os.fsync(handle)
+                return item.value
         return None
-
-    def _pop(self) -> Any:
-        with self._top.open_parent(self.path) as place, self._open(place, os.O_RDWR) as handle:
-            item = next(iterate_backwards(_make_reader(handle)), None)
-            if item is None:
-                return None
-            os.ftruncate(handle, item.start)
-            os.fsync(handle)
-            return item.value
 
     @contextmanager
     def _open(self, place: OpenEntry, flags: int) -> Iterator[int]:

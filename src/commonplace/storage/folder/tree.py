@@ -278,7 +278,7 @@ class FolderTree:
 
     def move(self, old: str, new: str) -> None:
         with storage_errors(old):
-            if not self._is_folder(old):
+            if self._kind(old) != "folder":
                 self._move_file(old, new)
                 self._top.make_folder(os.path.dirname(old))
                 return
@@ -312,9 +312,6 @@ class FolderTree:
         if "\\" in path or not is_unicode(path):
             return False
         return self._kind(path) in ("file", None)
-
-    def _is_folder(self, path: str) -> bool:
-        return self._kind(path) == "folder"
 
     def _kind(self, path: str) -> Kind | None:
         entry = self.entry(path)

@@ -322,11 +322,6 @@ def print_warnings(reply: Mapping[str, Any]) -> None:
         warn(sentence)
     if lost := reply.get("conflict"):
         warn(f"conflict:\n{lost}" if "\n" in lost else f"conflict: {lost}")
-    _print_notices(reply)
-
-
-def _print_notices(reply: Mapping[str, Any]) -> None:
-    """Print which earlier statements a write replaces, and which it contradicts."""
     for notice in reply.get("supersedes", ()):
         note(f'replaces "{notice["text"]}" ({notice["citation"]})')
     for notice in reply.get("contradicts", ()):

@@ -236,17 +236,13 @@ def _print_review(home: Home, review: Review) -> None:
             print_text(quote_line(f"provider {search.provider} {search.model}".rstrip()), bold=True)
     for path, data in review.rules.items():
         print_text(quote_line(path), bold=True)
-        _print_start(data.decode("utf-8", "replace"))
+        lines = data.decode("utf-8", "replace").strip("\n").split("\n")
+        for line in lines[:_SHOWN_LINES]:
+            print_text(f"  {line}")
+        if len(lines) > _SHOWN_LINES:
+            print_text(f"  … and {len(lines) - _SHOWN_LINES} more lines")
     for token in review.tokens:
         print_text(quote_line(f"token {token.id}: {token.role}, {token.note or 'no note'}"), bold=True)
-
-
-def _print_start(text: str) -> None:
-    lines = text.strip("\n").split("\n")
-    for line in lines[:_SHOWN_LINES]:
-        print_text(f"  {line}")
-    if len(lines) > _SHOWN_LINES:
-        print_text(f"  … and {len(lines) - _SHOWN_LINES} more lines")
 
 
 def _migrate(path: str, *, is_found: bool, yes: bool) -> None:
