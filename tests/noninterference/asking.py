@@ -169,7 +169,6 @@ OTHER_METHODS = {
 }
 # What a server answers beside /v1, and why it is not compared.
 OTHER_ROUTES = {
-    "/v1": "every endpoint",
     "/mcp": "every method",
     **dict.fromkeys(("/healthz", "/readyz"), "says nothing of memory"),
     "/metrics": "for whoever may be every agent: tests/surfaces/http/test_health.py",
