@@ -152,16 +152,12 @@ def _parse_plain_scalar(text: str) -> str | None:
 
 
 def _parse_yaml(inner: str) -> Fields:
+    node = _compose(inner)
     try:
-        node = compose(inner)
-        fields = {} if node is None else as_text(node)
+        fields: Fields = {} if node is None else as_text(node)
     except ParseProblem as error:
         raise _describe(error) from error
-    if isinstance(fields, dict):
-        return fields
-    if fields == "":
-        return {}
-    raise NotAMapping("the front matter is not a mapping of names to values (line 2)", line=2)
+    return fields
 
 
 def _describe(error: ParseProblem) -> BrokenFrontMatter:

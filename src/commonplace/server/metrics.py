@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import time
 from bisect import bisect_left
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 from threading import Lock
 from typing import Any, NamedTuple, TextIO
 
@@ -31,52 +31,41 @@ class Request(NamedTuple):
     remote: str = ""
 
 
-class _Durations:
-    """A histogram: how many requests fall into each bucket, and their total duration."""
-
-    def __init__(self, buckets: Sequence[int] = (), total_seconds: float = 0.0) -> None:
-        self.buckets = [*buckets] or [0] * (len(BUCKET_SECONDS) + 1)
-        self.total_seconds = total_seconds
-
-    def add(self, seconds: float) -> None:
-        self.buckets[bisect_left(BUCKET_SECONDS, seconds)] += 1
-        self.total_seconds += seconds
-
-    def add_all(self, other: _Durations) -> None:
-        self.buckets = [one + two for one, two in zip(self.buckets, other.buckets, strict=True)]
-        self.total_seconds += other.total_seconds
-
-
 class Counts:
     """Requests by operation and outcome, and how long they took, since a server began to serve."""
 
     def __init__(self, started_at: float) -> None:
         self.started_at = started_at
         self._requests: Counter[tuple[str, str]] = Counter()  # by operation and outcome
-        self._durations: dict[str, _Durations] = {}
+        self._durations: Counter[tuple[str, int]] = Counter()  # by operation, and the bucket that they fall into
+        self._seconds: defaultdict[str, float] = defaultdict(float)  # total duration by operation
 
     def add(self, request: Request) -> None:
         self._requests[request.operation, request.outcome] += 1
-        self._durations.setdefault(request.operation, _Durations()).add(request.seconds)
+        self._durations[request.operation, bisect_left(BUCKET_SECONDS, request.seconds)] += 1
+        self._seconds[request.operation] += request.seconds
 
     def add_all(self, other: Counts) -> None:
         self.started_at = min(self.started_at, other.started_at)
         self._requests.update(other._requests)
-        for operation, durations in other._durations.items():
-            self._durations.setdefault(operation, _Durations()).add_all(durations)
+        self._durations.update(other._durations)
+        for operation, seconds in other._seconds.items():
+            self._seconds[operation] += seconds
 
     def to_json(self) -> dict[str, Any]:
         return {
             "started_at": self.started_at,
             "requests": [[*names, count] for names, count in self._requests.items()],
-            "durations": [[name, each.buckets, each.total_seconds] for name, each in self._durations.items()],
+            "durations": [[*bucket, count] for bucket, count in self._durations.items()],
+            "seconds": {**self._seconds},
         }
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Counts:
         counts = cls(data["started_at"])
         counts._requests.update({(operation, outcome): count for operation, outcome, count in data["requests"]})
-        counts._durations.update({name: _Durations(buckets, total) for name, buckets, total in data["durations"]})
+        counts._durations.update({(operation, bucket): count for operation, bucket, count in data["durations"]})
+        counts._seconds.update(data["seconds"])
         return counts
 
     def render(self) -> str:
@@ -93,8 +82,17 @@ class Counts:
             yield f'commonplace_requests_total{{operation="{_escape(operation)}",outcome="{outcome}"}} {count}'
         yield "# HELP commonplace_request_seconds How long requests took."
         yield "# TYPE commonplace_request_seconds histogram"
-        for operation, durations in sorted(self._durations.items()):
-            yield from _histogram_lines(_escape(operation), durations)
+        for operation in sorted(self._seconds):
+            yield from self._histogram_lines(operation)
+
+    def _histogram_lines(self, operation: str) -> Iterator[str]:
+        label = f'operation="{_escape(operation)}"'
+        count = 0
+        for bucket, limit in enumerate((*BUCKET_SECONDS, "+Inf")):
+            count += self._durations[operation, bucket]
+            yield f'commonplace_request_seconds_bucket{{{label},le="{limit}"}} {count}'
+        yield f"commonplace_request_seconds_sum{{{label}}} {self._seconds[operation]:.6f}"
+        yield f"commonplace_request_seconds_count{{{label}}} {count}"
 
 
 class Metrics:
@@ -118,16 +116,6 @@ class Metrics:
     def render(self) -> str:
         """Return everything in Prometheus' text format."""
         return self.read().render()
-
-
-def _histogram_lines(operation: str, durations: _Durations) -> Iterator[str]:
-    name = "commonplace_request_seconds"
-    count = 0
-    for limit, in_bucket in zip((*BUCKET_SECONDS, "+Inf"), durations.buckets, strict=True):
-        count += in_bucket
-        yield f'{name}_bucket{{operation="{operation}",le="{limit}"}} {count}'
-    yield f'{name}_sum{{operation="{operation}"}} {durations.total_seconds:.6f}'
-    yield f'{name}_count{{operation="{operation}"}} {count}'
 
 
 def _escape(value: str) -> str:

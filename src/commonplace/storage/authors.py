@@ -34,7 +34,7 @@ from .history import (
     names_origin,
     read_edits,
 )
-from .merge import matching_blocks
+from .merge import count_equal, matching_blocks
 
 SUPERSEDE = "supersede"  # the tool of an answer about what replaces what
 KEEP = "keep"  # the tool of an approval of some lines by a person
@@ -177,8 +177,8 @@ def _count_lines(text: bytearray, start: int = 0) -> int:
 
 def _carry_over(lines: list[str], new_lines: list[str], origins: list[LineOrigin], own: LineOrigin) -> list[LineOrigin]:
     """Return the origins of the new lines: unchanged ones keep theirs."""
-    head = _count_equal(lines, new_lines)
-    tail = _count_equal(lines[head:][::-1], new_lines[head:][::-1])
+    head = count_equal(lines, new_lines)
+    tail = count_equal(lines[head:][::-1], new_lines[head:][::-1])
     old_end = len(lines) - tail
     new_end = len(new_lines) - tail
     middle = [own] * (new_end - head)
@@ -223,12 +223,6 @@ def _is_spelling(one: str, two: str) -> bool:
     from difflib import SequenceMatcher  # loaded only where two words differ
 
     return SequenceMatcher(None, bare, other, autojunk=False).ratio() >= _MIN_SPELLING_LIKENESS
-
-
-def _count_equal(lines: list[str], new_lines: list[str]) -> int:
-    """Return how many lines are the same at the start of both."""
-    pairs = zip(lines, new_lines, strict=False)
-    return next((at for at, (one, two) in enumerate(pairs) if one != two), min(len(lines), len(new_lines)))
 
 
 class Provenance(NamedTuple):

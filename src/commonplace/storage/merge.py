@@ -32,29 +32,9 @@ _PAIR_WEIGHT = 0.1  # for any pair: a line unlike all others still replaces the 
 
 
 def merge(base: str, theirs: str, ours: str) -> str | None:
-    """Return both changes of a text in one; None where they overlap or touch."""
-    if theirs == ours:
-        return ours
-    start = base.splitlines(keepends=True)
-    changes: list[tuple[int, int, list[str]]] = []
-    for side in (theirs.splitlines(keepends=True), ours.splitlines(keepends=True)):
-        opcodes = diff_lines(start, side)
-        changes += [(one, two, side[three:four]) for what, one, two, three, four in opcodes if what != "equal"]
-    changes.sort(key=lambda change: change[:2])
-    merged: list[str] = []
-    end = -1  # where the last change ended; the next must leave a line between
-    for one, two, lines in changes:
-        if one <= end:
-            return None
-        merged += start[max(end, 0) : one] + lines
-        end = two
-    return _join_lines(merged + start[max(end, 0) :])
-
-
-def _join_lines(lines: list[str]) -> str:
-    """Join lines; one that was the last of its side and no longer is gets a line break."""
-    ended = [line if line.endswith(("\n", "\r")) else f"{line}\n" for line in lines[:-1]]
-    return "".join(ended + lines[-1:])
+    """Return both changes of a text in one; None where they overlap or touch, and differ."""
+    parts = merge_parts(base, theirs, ours)
+    return None if any(part.kind == "conflict" for part in parts) else "".join(part.text for part in parts)
 
 
 def loses_changes(base: str, theirs: str, ours: str) -> bool:
@@ -174,9 +154,8 @@ def _find_blocks(old: Sequence[str], new: Sequence[str]) -> Iterator[Block]:
     if _is_small(old, new):
         yield from _compare_exactly(old, new, 0, 0)
         return
-    head = next((n for n, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
-    ends = zip(reversed(old[head:]), reversed(new[head:]), strict=False)
-    tail = next((n for n, (a, b) in enumerate(ends) if a != b), min(len(old), len(new)) - head)
+    head = count_equal(old, new)
+    tail = count_equal(old[head:][::-1], new[head:][::-1])
     yield 0, 0, head
     i = j = head
     for one, two in [*_find_anchors(old, new, head, tail), (len(old) - tail, len(new) - tail)]:
@@ -187,6 +166,12 @@ def _find_blocks(old: Sequence[str], new: Sequence[str]) -> Iterator[Block]:
         i = one + 1
         j = two + 1
     yield len(old) - tail, len(new) - tail, tail
+
+
+def count_equal(old: Sequence[str], new: Sequence[str]) -> int:
+    """Return how many lines are the same at the start of both."""
+    pairs = zip(old, new, strict=False)
+    return next((at for at, (one, two) in enumerate(pairs) if one != two), min(len(old), len(new)))
 
 
 def _is_small(old: Sequence[str], new: Sequence[str]) -> bool:
