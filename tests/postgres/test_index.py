@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.facts.statements import fact_keys
-from commonplace.index.base import Entry, Index
+from commonplace.index.base import MAX_PASSAGES_PER_FACT_KEY, Entry, Index
 from commonplace.index.embedding_service import EmbeddingService, embed_batch
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.model import EVERYTHING, Filters, Passage, PastPages, Query, Scope, Viewer
@@ -30,6 +30,7 @@ pytestmark = pytest.mark.slow
 ME, ANN = Viewer("main"), Viewer("ann", extra=("docs/*.md",))
 SHARED, MINE, ANNS = Scope("shared", ""), Scope("agent", "main"), Scope("agent", "ann")
 SAMPLE = Path(__file__).parent.parent / "search" / "sample.json"
+ROWS_READ = "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = %s"
 CHINESE = [
     "我喜欢喝绿茶，不喜欢咖啡。",
     "明天下午三点在北京开会。",
@@ -109,6 +110,33 @@ def test_both_indexes_say_by_which_keys_of_facts_a_passage_was_found(index: Post
     ]
     assert result[0] == result[1]
     assert result[0] == {text: frozenset(fact_keys(text)) for text in texts[:2]}
+
+
+def test_both_indexes_store_the_same_statements_and_forget_them(index: PostgresIndex, other: SqliteIndex) -> None:
+    answered = "The port is 8080.\n\n<!-- commonplace: confirmed 1 -->"
+    texts = ("The port is 9090 now. Anna lives in Porto.", 'The tea (☕) is "green".', answered)
+    for each in (index, other):
+        write(each, [entry("a.md", *texts), entry("b.md", r"Nothing \ of 'either'.")])
+    assert index.load_statements(range(1, 9)) == other.load_statements(range(1, 9)) != {}
+    for each in (index, other):
+        write(each, [entry("b.md", "Something else.")], ["a.md"])
+    keys = [key for text in (*texts, "Nothing of either.") for key in fact_keys(text)]
+    assert index.find_by_fact_keys(keys, ME, 10) == []
+    counted = index._tables.query(
+        "SELECT id FROM commonplace.index_statements UNION SELECT id FROM commonplace.index_facts"
+    )
+    assert counted == [(5,)]
+
+
+def test_of_the_passages_with_a_key_only_the_newest_are_read(database: Database, index: PostgresIndex) -> None:
+    write(index, [entry(f"{number}.md", f"The port is {number}.") for number in range(300)])
+    keys = fact_keys("The port is 8080.")
+    with database.transaction() as connection:
+        candidates = index.find_by_fact_keys(keys, ME, 10)
+        row = connection.execute(ROWS_READ, ("index_facts",)).fetchone()
+    assert [candidate.hit.path for candidate in candidates] == [f"{number}.md" for number in range(299, 289, -1)]
+    assert row
+    assert row[0] <= len(keys) * MAX_PASSAGES_PER_FACT_KEY
 
 
 def test_both_indexes_know_the_same_words_like_a_misspelled_one(index: PostgresIndex, other: SqliteIndex) -> None:

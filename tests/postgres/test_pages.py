@@ -23,6 +23,7 @@ from ..waiting import LONG_SECONDS
 from .wire import Wire
 
 pytestmark = pytest.mark.slow
+ROWS_READ = "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = %s"
 
 
 def rows(database: Database) -> int:
@@ -169,6 +170,22 @@ def test_folders_are_found_whatever_sorts_between_their_pages(pages: PostgresPag
     assert pages.list_folders("memory") == sorted(names)
     assert pages.list_folders("memory/a") == ["deep"]
     assert pages.list_folders("memory/a/deep") == pages.list_folders("nowhere") == pages.list_folders("../x") == []
+
+
+def test_a_name_in_every_folder_is_looked_for_without_reading_the_other_pages(
+    database: Database, pages: PostgresPages
+) -> None:
+    """As for a record, whose key may be in any category."""
+    insert = """INSERT INTO commonplace.pages (tenant, path, data, version, size, seq, written_at)
+        SELECT %(tenant)s, format('memory/%%s/%%s.md', folder, number), 'tea', 'v', 3, number, now()
+        FROM unnest('{a,b,c}'::text[]) AS folder CROSS JOIN generate_series(1, 400) AS number"""
+    with database.transaction() as connection:
+        connection.execute(insert, {"tenant": database.tenant})
+    with database.transaction() as connection:
+        assert pages.list_folders_with("memory", ["7.md"]) == ["a", "b", "c"]
+        row = connection.execute(ROWS_READ, ("pages",)).fetchone()
+    assert row
+    assert row[0] <= 2 * 3  # a page to find the next folder, and the page there
 
 
 def test_roots_are_pages_endings_and_patterns(pages: PostgresPages) -> None:

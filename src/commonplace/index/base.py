@@ -18,7 +18,7 @@ from ..facts.statements import fact_keys, hash_key
 from ..formats.passages import NEIGHBOUR_TURNS, embedding_text
 from ..formats.timestamps import parse_day
 from ..model import EVERYTHING, Filters, Hit, Passage, Record, Scope, Source, Viewer
-from .statements import PassageFacts, StoredStatements, read_facts, unpack_statements
+from .statements import PassageFacts, StoredStatements, list_keys, read_facts, unpack_statements
 from .terms import check_terms
 
 if TYPE_CHECKING:
@@ -436,6 +436,11 @@ def read_passage_facts(kind: str, key: str, text: str) -> PassageFacts:
     """Return the keys of the facts of a passage, and its statements as they are stored."""
     keys, stored = read_facts(text, is_turn=kind == "session")
     return PassageFacts(add_own_key(kind, key, keys), stored)
+
+
+def stored_fact_keys(kind: str, key: str, text: str, stored: StoredStatements | None) -> list[int]:
+    """Return the keys under which a passage is stored, given what is stored of its statements."""
+    return add_own_key(kind, key, list_keys(stored)) if stored else passage_fact_keys(kind, key, text)
 
 
 def add_own_key(kind: str, key: str, keys: list[int]) -> list[int]:

@@ -1,4 +1,4 @@
-"""A cache of the passages of a SQLite index and of their statements, lengths and vector rows, for later queries.
+"""A cache of the passages of an index and of their statements, lengths and vector rows, for later queries.
 
 No two passages have the same number, and a passage keeps everything but its line numbers. So after any write to the
 index, only these are read again. A transaction that is rolled back frees its numbers: `clear` forgets them.
@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence, Set
 from typing import Any
 
 from ..caching import ByteCache
-from .base import Candidate
+from .base import Candidate, stored_statements_of
 from .statements import StoredStatements
 
 Lines = tuple[int, int, int]  # the number of a passage, its first and its last line
@@ -109,6 +109,14 @@ class PassageCache:
                 _statements.add_new((owner, number), found.get(number))
             stored |= found
         return stored
+
+    def add_statements(self, rows: Iterable[tuple[int, object, object]]) -> None:
+        """Keep the statements of passages, given as they are stored, or as None where none are."""
+        for number, *stored in rows:
+            key = self._owner, number
+            if _statements.get(key, ...) is ...:
+                found = None if stored[0] is None else stored_statements_of((number, *stored))[1]
+                _statements.add_new(key, found)
 
     def load_lengths(
         self, numbers: Set[int], read_lengths: Callable[[Sequence[int]], list[tuple[int, int]]]

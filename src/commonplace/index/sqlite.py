@@ -29,22 +29,21 @@ from .base import (
     ChoosePassages,
     CorpusStats,
     Entry,
-    add_own_key,
     candidate_of,
     choose_by_rarity,
     digest_of,
     list_fact_keys,
-    passage_fact_keys,
     passage_row,
     read_passage_facts,
     record_of,
     record_row,
     sort_newest_first,
+    stored_fact_keys,
     stored_statements_of,
     weighted_length,
 )
 from .passage_cache import PassageCache
-from .statements import StoredStatements, list_keys
+from .statements import StoredStatements
 from .terms import AROUND, BODY, list_lexemes, make_lexeme, pack_terms, words_of
 from .tokenizer import tokenize_passage
 from .vector_spaces import TABLES, VectorSpaces
@@ -398,8 +397,7 @@ class SqliteIndex(VectorSpaces):
             self._remove_facts(number, *about)
 
     def _remove_facts(self, number: int, kind: str, key: str, text: str) -> None:
-        stored = self.load_statements([number]).get(number)
-        keys = add_own_key(kind, key, list_keys(stored)) if stored else passage_fact_keys(kind, key, text)
+        keys = stored_fact_keys(kind, key, text, self.load_statements([number]).get(number))
         self._db.execute("DELETE FROM statements WHERE id = ?", (number,))
         self._db.executemany("DELETE FROM facts WHERE key = ? AND passage = ?", [(each, number) for each in keys])
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, TypeVar
 
@@ -28,21 +28,23 @@ from ...index.base import (
     Retriever,
     candidate_of,
     digest_of,
-    passage_fact_keys,
     passage_row,
+    read_passage_facts,
     record_of,
     record_row,
     sort_newest_first,
+    stored_fact_keys,
+    stored_statements_of,
     weighted_length,
 )
-from ...index.statements import StoredStatements
+from ...index.passage_cache import PassageCache
+from ...index.statements import PassageFacts, StoredStatements
 from ...index.terms import pack_terms
 from ...index.tokenizer import tokenize_passage
 from ...model import EVERYTHING, Filters, Passage, Record, Scope, Viewer
 from ..names import path_range
-from .connection import Database, make_storable
+from .connection import Database, Row, make_storable
 from .index_tables import (
-    FACT_FIELD,
     FREQUENCIES_CTE,
     GIVEN_WEIGHTS_CTE,
     LEXEME_FIELDS,
@@ -60,7 +62,8 @@ from .query import CANDIDATE_COLUMNS, run_search
 from .vectors import SEARCH_SETTINGS, VectorSpaces, build_hnsw_index, large_spaces
 
 Answer = TypeVar("Answer")
-SCHEMA_VERSION = 16  # covers the tables, and how `facts/` reads the statements that are stored
+SCHEMA_VERSION = 17  # covers the tables, and how `facts/` reads the statements that are stored
+_IDENTITY = "tenant, territory, id, owner"
 _BELOW = "(path = %(prefix)s OR (path >= %(first)s AND path < %(last)s))"
 
 
@@ -77,6 +80,7 @@ class PostgresIndex(VectorSpaces):
 
     def __init__(self, database: Database, fingerprint: str) -> None:
         super().__init__(IndexTables(database, f"{SCHEMA_VERSION}-{fingerprint}"))
+        self._passages = PassageCache()
 
     def write_transaction(self) -> AbstractContextManager[None]:
         return self._tables.write_transaction()
@@ -184,36 +188,49 @@ class PostgresIndex(VectorSpaces):
             return []
         owners, values = owners_cte(viewer)
         condition, more = passage_sql(viewer, filters)
-        mark = self._tables.own["mark"]
-        values |= more | {"lexemes": [_fact_lexeme(mark, key) for key in keys], "most": MAX_PASSAGES_PER_FACT_KEY}
-        sql = f"""WITH {owners}, matches AS MATERIALIZED (
-              SELECT place, id FROM commonplace.index_lookup(%(index_key)s, %(lexemes)s)),
-            ranked AS (
-              SELECT place, passages.id, row_number() OVER (PARTITION BY place ORDER BY passages.id DESC) AS rank
-              FROM matches JOIN commonplace.index_passages AS passages ON passages.id = matches.id
-              WHERE {OWN_ROWS} AND passages.id = ANY(ARRAY(SELECT DISTINCT id FROM matches)) AND {condition}),
-            shared AS MATERIALIZED (
-              SELECT id, place, count(*) OVER (PARTITION BY place) AS passages FROM ranked WHERE rank <= %(most)s),
+        sees_all = "false"
+        source = f"commonplace.index_facts AS facts JOIN commonplace.index_passages AS passages USING ({_IDENTITY})"
+        if filters == EVERYTHING:  # the owner decides, and is in the table of facts, too
+            sees_all = "(SELECT sees_all FROM size)"
+            source = "commonplace.index_facts AS passages"
+        values |= more | {"keys": list(keys), "most": MAX_PASSAGES_PER_FACT_KEY, "limit": limit}
+        sql = f"""WITH {owners}, shared AS MATERIALIZED (
+              SELECT place, id, count(*) OVER (PARTITION BY place) AS passages
+              FROM unnest(%(keys)s::bigint[]) WITH ORDINALITY AS asked(fact, place) CROSS JOIN LATERAL (
+                SELECT id FROM {source} WHERE {OWN_ROWS} AND fact = asked.fact AND ({sees_all} OR ({condition}))
+                ORDER BY id DESC LIMIT %(most)s) AS newest),
             rarest AS MATERIALIZED (
               SELECT id, array_agg(place) AS places FROM shared GROUP BY id
               ORDER BY sum(1 / passages::float8) DESC, min(place), id DESC LIMIT %(limit)s),
             frequent AS MATERIALIZED (
               SELECT array_agg(DISTINCT place) AS frequent FROM shared WHERE passages >= %(most)s)
-            SELECT places || frequent, {CANDIDATE_COLUMNS}
+            SELECT places || frequent, numbers, parsed, {CANDIDATE_COLUMNS}
             FROM commonplace.index_passages AS passages JOIN owners ON owners.id = passages.owner
             JOIN rarest ON rarest.id = passages.id CROSS JOIN frequent
+            LEFT JOIN commonplace.index_statements AS statements ON statements.tenant = %(tenant)s
+              AND statements.territory = %(index_key)s AND statements.id = passages.id
             WHERE passages.tenant = %(tenant)s AND passages.territory = %(index_key)s
             AND passages.id = ANY(ARRAY(SELECT id FROM rarest))"""
         with self._tables.without_snapshot():
-            rows = self._tables.query(sql, values | {"limit": limit}, SEARCH_SETTINGS)
-        return sort_newest_first(
-            candidate_of(tuple(row))._replace(fact_keys=frozenset(keys[place - 1] for place in places))
-            for places, *row in rows
-        )
+            rows = self._tables.query(sql, values, SEARCH_SETTINGS)
+        return sort_newest_first(self._choose_candidates(keys, rows, choose))
+
+    def _choose_candidates(
+        self, keys: Sequence[int], rows: Sequence[Row], choose: ChoosePassages | None
+    ) -> Iterator[Candidate]:
+        """Yield the passages of rows that `choose` returns: of places among the keys, statements, and a candidate."""
+        candidates = {row[3]: row[3:] for row in rows}
+        keys_of = {row[3]: frozenset(keys[place - 1] for place in row[0]) for row in rows}
+        self._passages.add_statements((row[3], row[1], row[2]) for row in rows)
+        for number in choose(keys_of) if choose else keys_of:
+            yield candidate_of(candidates[number])._replace(fact_keys=keys_of[number])
 
     def load_statements(self, numbers: Sequence[int]) -> dict[int, StoredStatements]:
-        """Return none: to read them in the texts, which are here, takes less time than one more round trip."""
-        return {}
+        return self._passages.load_statements(numbers, self._read_statements)
+
+    def _read_statements(self, numbers: Sequence[int]) -> dict[int, StoredStatements]:
+        sql = f"SELECT id, numbers, parsed FROM commonplace.index_statements WHERE {OWN_ROWS} AND id = ANY(%(ids)s)"
+        return dict(map(stored_statements_of, self._tables.query(sql, {"ids": list(numbers)})))
 
     def preceding_text(self, number: int) -> str:
         sql = f"""
@@ -357,6 +374,8 @@ _RECORD_COLUMNS = dict.fromkeys(
     ("path", "key", "value", "category", "tags", "created_at", "updated_at", "scope", "who"), "text"
 )
 _PAGE_COLUMNS = {"path": "text", "stamp": "bigint", "version": "text", "warning": "text"}
+_FACT_COLUMNS = {"fact": "bigint", "id": "bigint", "owner": "integer"}
+_STATEMENT_COLUMNS = {"id": "bigint", "numbers": "bytea", "parsed": "text"}
 _LEXEMES_PER_ROW = 2_000  # the server limits a tsvector to a megabyte
 _ADD_FREQUENCIES = """
     INSERT INTO commonplace.index_frequencies AS known (tenant, territory, word, owner, passages)
@@ -366,10 +385,6 @@ _ADD_FREQUENCIES = """
 _DROP_UNUSED_FREQUENCIES = f"""
     DELETE FROM commonplace.index_frequencies WHERE {OWN_ROWS} AND passages <= 0 AND (word, owner) IN (
       SELECT * FROM unnest(%(words)s::text[], %(owners)s::int[]))"""
-
-
-def _fact_lexeme(mark: str, key: int) -> str:
-    return f"'{mark}{FACT_FIELD}{key:x}'"
 
 
 class _IndexedPassage(NamedTuple):
@@ -391,6 +406,8 @@ class _PageUpdate:
         self._owner_changes: dict[int, list[int]] = {}  # passages, length and tokens by owner
         self._new_passages: list[dict[str, Any]] = []
         self._new_words: list[dict[str, Any]] = []
+        self._new_facts: list[dict[str, Any]] = []
+        self._new_statements: list[dict[str, Any]] = []
         self._moved_passages: list[dict[str, Any]] = []
 
     def write(self) -> None:
@@ -452,14 +469,20 @@ class _PageUpdate:
         # Each word once, to be counted when the passage goes; `around` is left from older programs.
         more = (counters.passages, tokens, pack_terms(body, around), " ".join(different), "")
         self._new_passages.append(dict(zip(_PASSAGE_COLUMNS, map(make_storable, (*row, *more)), strict=True)))
-        self._add_lexemes(counters.passages, body, around, passage_fact_keys(entry.kind, passage.key, passage.text))
+        self._add_lexemes(counters.passages, body, around)
+        self._add_facts(counters.passages, owner, read_passage_facts(entry.kind, passage.key, passage.text))
         self._count(owner, length, tokens, different, 1)
 
-    def _add_lexemes(self, number: int, body: Iterable[str], around: Iterable[str], fact_keys: Iterable[int]) -> None:
+    def _add_facts(self, number: int, owner: int, facts: PassageFacts) -> None:
+        self._new_facts += [{"fact": key, "id": number, "owner": owner} for key in facts.keys]
+        if facts.stored:
+            row = (number, *facts.stored)
+            self._new_statements.append(dict(zip(_STATEMENT_COLUMNS, map(make_storable, row), strict=True)))
+
+    def _add_lexemes(self, number: int, body: Iterable[str], around: Iterable[str]) -> None:
         mark = self._tables.own["mark"]
         fields = zip(LEXEME_FIELDS, (body, around), strict=True)
         lexemes = [f"'{mark}{field}{lookup_term(word)}'" for field, words in fields for word in sorted({*words})]
-        lexemes += [_fact_lexeme(mark, key) for key in fact_keys]
         for start in range(0, len(lexemes), _LEXEMES_PER_ROW):
             row_words = " ".join(lexemes[start : start + _LEXEMES_PER_ROW])
             self._new_words.append({"id": number, "part": start // _LEXEMES_PER_ROW, "words": row_words})
@@ -476,11 +499,28 @@ class _PageUpdate:
         if not numbers:
             return
         sql = f"""DELETE FROM commonplace.index_passages WHERE {OWN_ROWS} AND id = ANY(%(ids)s)
-            RETURNING owner, length, tokens, body"""
-        for owner, length, tokens, body in self._tables.execute(sql, {"ids": numbers}):
+            RETURNING owner, length, tokens, body, id, kind, key, text"""
+        rows = self._tables.execute(sql, {"ids": numbers})
+        for owner, length, tokens, body, *_ in rows:
             self._count(owner, length, tokens, body.split(), -1)
+        self._delete_facts([row[4:] for row in rows])
         sql = f"DELETE FROM commonplace.index_words WHERE {OWN_ROWS} AND id = ANY(%(ids)s)"
-        self._tables.execute(sql, {"ids": numbers})
+        self._tables.send(sql, {"ids": numbers})
+
+    def _delete_facts(self, passages: Sequence[Row]) -> None:
+        """Delete the facts of passages, given with number, kind, key and text. They are found by their keys."""
+        sql = f"""DELETE FROM commonplace.index_statements WHERE {OWN_ROWS} AND id = ANY(%(ids)s)
+            RETURNING id, numbers, parsed"""
+        rows = self._tables.execute(sql, {"ids": [number for number, *_ in passages]})
+        stored = dict(map(stored_statements_of, rows))
+        facts = [
+            (each, number)
+            for number, kind, key, text in passages
+            for each in stored_fact_keys(kind, key, text, stored.get(number))
+        ]
+        sql = f"""DELETE FROM commonplace.index_facts WHERE {OWN_ROWS} AND (fact, id) IN (
+            SELECT * FROM unnest(%(keys)s::bigint[], %(ids)s::bigint[]))"""
+        self._tables.send(sql, {"keys": [key for key, _ in facts], "ids": [number for _, number in facts]})
 
     def _write_passages(self) -> None:
         tables = self._tables
@@ -489,6 +529,8 @@ class _PageUpdate:
         tables.send_many(sql, self._moved_passages)
         _bulk_insert(tables, "passages", _PASSAGE_COLUMNS, self._new_passages)
         _bulk_insert(tables, "words", _WORD_COLUMNS, self._new_words)
+        _bulk_insert(tables, "facts", _FACT_COLUMNS, self._new_facts, "ON CONFLICT DO NOTHING")
+        _bulk_insert(tables, "statements", _STATEMENT_COLUMNS, self._new_statements)
 
     def _write_counts(self) -> None:
         """Update document frequencies by owner: the weight of a word must not depend on pages that are hidden."""

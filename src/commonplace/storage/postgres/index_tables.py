@@ -30,7 +30,7 @@ LOCK_TIMEOUT = "2s"  # how long to wait for another writer; then the answer is m
 NO_WAIT = "1ms"  # for callers who need not wait: whoever holds the lock does the same work
 _WRITE_TIMEOUT_MS = 300_000
 _ANALYZE_PASSAGES = 1_000  # from this many passages on, the planner's statistics matter
-TABLES = ("pages", "owners", "frequencies", "passages", "words", "records", "spaces", "vectors")
+TABLES = ("pages", "owners", "frequencies", "passages", "words", "facts", "statements", "records", "spaces", "vectors")
 _COUNTERS = ("passages", "owners", "spaces", "seq")
 Values = dict[str, Any]
 # The column `territory` holds the key of an index: the schema version and the fingerprint of what is indexed.
@@ -40,7 +40,6 @@ EXACT_SEARCH_LIMIT = 10_000  # vectors that a viewer may see, up to which each i
 # A viewer who sees little of a large memory is searched exactly, too: an index over all finds mostly hidden passages.
 _IS_SMALL = f"(passages <= {EXACT_SEARCH_LIMIT} OR (passages <= 50000 AND passages * 10 < all_passages))"
 LEXEME_FIELDS = "ba"  # a letter of each lexeme: the word is in the body of a passage, or around it
-FACT_FIELD = "f"  # the letter of a lexeme that is the key of a fact
 _MAX_TERM_CHARACTERS = 120  # longer words are looked up by their hash
 
 
@@ -365,6 +364,8 @@ class IndexTables:
                     " ON CONFLICT DO NOTHING",
                     self.own,
                 )
+                connection.execute(f"DELETE FROM commonplace.index_facts WHERE {OWN_ROWS}", self.own)
+                connection.execute(f"DELETE FROM commonplace.index_statements WHERE {OWN_ROWS}", self.own)
                 row = connection.execute(sql, self.own).fetchone()
         except LockNotAvailable as error:
             raise LockTimeout("another process writes to the index: it follows with the next search") from error

@@ -71,17 +71,19 @@ _IS_NOT_TEXT = r"regexp_replace(encode(data, 'escape'), %(valid)s, '', 'g') ~ '\
 _EXISTING = "tenant = %(tenant)s AND data IS NOT NULL"
 _EXISTING_BELOW = f"{_EXISTING} AND path >= %(start)s AND path < %(end)s"
 _WRITTEN_AT = "extract(epoch FROM written_at)::float8"
-# From one folder to the next by the index, so that the cost follows the folders and not the pages in them.
-_NEXT_FOLDER = f"""SELECT split_part(substr(path, %(below)s), '/', 1) FROM commonplace.pages
-  WHERE {_EXISTING} AND path >= %(start)s || coalesce(folders.name || '0', '') AND path < %(end)s
-  AND strpos(substr(path, %(below)s), '/') > 0 ORDER BY path LIMIT 1"""
-_FOLDERS_BELOW = f"""WITH RECURSIVE folders (name) AS (
-  SELECT ({_NEXT_FOLDER}) FROM (VALUES (NULL::text)) AS folders (name)
-  UNION ALL SELECT ({_NEXT_FOLDER}) FROM folders WHERE folders.name IS NOT NULL)
+# From one folder to the next by the index, so that the cost follows the folders and not the pages in them. Row-level
+# security lets the server use an index for a column, not for what is computed of one: hence `after` and `path`.
+_FOLDERS_BELOW = f"""WITH RECURSIVE folders (name, after) AS (
+  SELECT NULL::text COLLATE "C", %(start)s::text COLLATE "C"
+  UNION ALL SELECT next.name, %(start)s || next.name || '0' FROM folders CROSS JOIN LATERAL (
+    SELECT split_part(substr(path, %(below)s), '/', 1) AS name FROM commonplace.pages
+    WHERE {_EXISTING} AND path >= folders.after AND path < %(end)s AND strpos(substr(path, %(below)s), '/') > 0
+    ORDER BY path LIMIT 1) AS next)
 SELECT name FROM folders WHERE name IS NOT NULL"""
-_FOLDERS_WITH = f"""{_FOLDERS_BELOW} AND EXISTS (
-  SELECT FROM unnest(%(names)s::text[]) AS page (name) JOIN commonplace.pages
-  ON {_EXISTING} AND path = %(start)s || folders.name || '/' || page.name)"""
+_FOLDERS_WITH = f"""SELECT DISTINCT wanted.name FROM (
+  SELECT folder.name, %(start)s || folder.name || '/' || page.name AS path
+  FROM ({_FOLDERS_BELOW}) AS folder CROSS JOIN unnest(%(names)s::text[]) AS page (name)) AS wanted
+CROSS JOIN LATERAL (SELECT FROM commonplace.pages WHERE {_EXISTING} AND path = wanted.path LIMIT 1) AS existing"""
 # As among files, nothing is a page and a folder at once: otherwise a memory could not be copied into a folder.
 _CONFLICTING_PATHS = f"""SELECT path FROM commonplace.pages WHERE {_EXISTING} AND path = ANY(%(above)s)
 UNION ALL SELECT other.path FROM unnest(%(new)s::text[]) AS wanted (path) CROSS JOIN LATERAL (
