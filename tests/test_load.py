@@ -112,6 +112,7 @@ CASES: dict[str, Make] = {
     "backslashes and hidden": lambda length: "\\" * (length - 12) + "a\u200b \\u{200b}",
     "flags": repeat("\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"),
     "comments": repeat("<!-- x "),
+    "pins": repeat("<!-- pinned: a.py@0 -->\n"),
     "names": repeat("Anna "),
     "abbreviations": repeat("e.g. Dr. "),
     "spaces": repeat(" "),

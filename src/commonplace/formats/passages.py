@@ -378,9 +378,11 @@ def _split_lines(lines: list[str], first: int, last: int) -> list[Passage]:
     passages: list[Passage] = []
     pending: list[int] = []
     size = 0
+    is_blank = first <= len(lines) and _is_about_page(lines, first)
     for number in range(first, min(last, len(lines)) + 1):
-        length = len(lines[number - 1])
-        is_blank = not lines[number - 1].strip() or _is_about_page(lines, number)
+        line = lines[number - 1]
+        length = len(line)
+        is_blank = not line.strip() or (is_blank and is_annotation_line(line))  # one that is about the whole page
         is_full = size > TARGET_CHARS if is_blank else size + length > 2 * TARGET_CHARS
         if pending and is_full:
             passages.append(_join_lines(lines, pending))
