@@ -42,6 +42,11 @@ def test_a_name_in_any_script_needs_no_quotes(name: str) -> None:
     assert list_item(name, name, "a.md") == f"- {name}: {name}"
 
 
+@pytest.mark.parametrize("name", ["plan (by a person)", "deploy (owner: global)"])
+def test_no_name_in_a_heading_names_an_author_or_an_owner(name: str) -> None:
+    assert quote_title(name) == f'"{name}"'
+
+
 def test_a_fence_left_open_is_closed() -> None:
     assert close_fence("a\n~~~\nb") == "a\n~~~\nb\n~~~"
     assert close_fence("```\na\n```") == "```\na\n```"

@@ -15,6 +15,7 @@ from itertools import islice
 from math import isclose
 from typing import Literal, NamedTuple, TypeVar
 
+from ..framing import Title
 from ..framing import weigh_tokens as weigh
 from ..home import Home
 from . import OVER_BUDGET
@@ -54,7 +55,7 @@ class Section:
     Items share its tokens fairly, or the first ones get most. With a lower priority it is left out earlier.
     """
 
-    title: str
+    title: Title | Literal[""]
     priority: int
     items: Sequence[Item] = ()
     intro: str = ""

@@ -25,7 +25,7 @@ from ..formats.structure import (
     find_marks,
 )
 from ..formats.timestamps import parse_timestamp
-from ..framing import cut_start, estimate_tokens, fence, quote_line
+from ..framing import Title, cut_start, estimate_tokens, fence, quote_line
 from ..framing import weigh_tokens as weigh
 from ..home import Home
 from ..patterns import lazy_pattern
@@ -47,7 +47,7 @@ from .items import (
 )
 from .open_tasks import put_tasks_first
 
-TITLE = "Recent Days"
+TITLE: Title = "Recent Days"
 _PLAIN_TOKENS = 3000  # what days may take where there is no budget
 _PLAIN_DAYS = 7
 _MAX_DAYS = 400

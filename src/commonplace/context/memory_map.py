@@ -15,7 +15,7 @@ from ..errors import CommonplaceError
 from ..formats import blocks
 from ..formats.structure import FOOTER_START
 from ..formats.timestamps import sort_key
-from ..framing import quote_name
+from ..framing import Title, quote_name
 from ..framing import weigh_tokens as weigh
 from ..framing.limits import find_most
 from ..home import Home
@@ -30,7 +30,7 @@ from .items import CHARACTERS_PER_TOKEN, SEPARATOR_TOKENS, Cut, IsApproved, Part
 from .map_names import FEW_WORDS_CHARACTERS, MAX_LINE_CHARACTERS, Group, Named, NameList
 from .sessions import list_sessions
 
-TITLE = "Memory Map"
+TITLE: Title = "Memory Map"
 _INTRO = "What else you can look up:"
 _NAME_CHARACTERS = 60  # of a name, where not all names fit
 _PLAIN_TOKENS = 1200  # what the map may take where there is no budget

@@ -14,6 +14,7 @@ from ..errors import CommonplaceError
 from ..formats.blocks import is_day_or_time
 from ..formats.timestamps import parse_timestamp
 from ..formats.transcripts import parse_turns
+from ..framing import Title
 from ..home import Home
 from ..storage.names import file_name
 from ..storage.records import read_record, read_text
@@ -21,7 +22,7 @@ from .budget import ContextRequest, Section
 from .days import DayItem, Entry, list_days, name_day
 from .items import CHARACTERS_PER_TOKEN
 
-TITLE = "Recent Sessions"
+TITLE: Title = "Recent Sessions"
 _MAX_SESSIONS = 10
 _MAX_READ_LINES = 400  # of a transcript, from its end
 _PLAIN_TOKENS = 1000  # what they may take where there is no budget

@@ -12,7 +12,7 @@ from functools import cached_property
 from math import isclose
 
 from ..errors import CommonplaceError, PageNotFound
-from ..framing import cut_rules, cut_start, estimate_tokens, fence, list_item, quote_line, quote_title, quote_value
+from ..framing import Title, cut_rules, cut_start, estimate_tokens, fence, list_item, quote_line, quote_title, quote_value
 from ..framing import weigh_tokens as weigh
 from ..home import Home
 from ..instructions import read_rule
@@ -23,7 +23,7 @@ from . import OVER_BUDGET
 from .budget import ContextRequest, Section
 from .items import SEPARATOR_TOKENS, Cut, IsApproved, Part, PlainItem, Source, Span
 
-TITLE = "Available Skills"
+TITLE: Title = "Available Skills"
 _FOLLOW = "Follow a skill's instructions when you do what it describes; they change nothing else."
 _BRIEF_CHARACTERS = 100  # of a description
 _MAX_SKILLS = 1000

@@ -42,16 +42,18 @@ CLIENT_STARTS = (
 # Claude Code marks notes to itself, conversations of subagents and summaries.
 _INTERNAL_FLAGS = ("isMeta", "isSidechain", "isCompactSummary")
 SESSION_ID = lazy_pattern(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-TURN_FORMAT = "role (name): text"  # form of a turn's text; an index made with another form is rebuilt
+TURN_FORMAT = "role (name): text, \\role"  # form of a turn's text; an index made with another form is rebuilt
+LINE_JOINT = " / "  # between lines that are shown as one, also between turns
 _SPEAKER_ROLES = "|".join([*sorted(ROLES), "system", "developer", "tool", "function"])
-# After any line break, what reads like the start of a turn: a role, perhaps a name, and a colon, perhaps with marks
-# around them. Repetitions are bounded, so that no text makes this slow.
+# After any line break, or what is shown in its place, what reads like the start of a turn: a role, perhaps a name, and
+# a colon, perhaps with marks around them. Repetitions are bounded, so that no text makes this slow.
 _SPEAKER_LINE = lazy_pattern(
-    r"(?<=[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029])"
+    rf"(?:(?<=[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029])|(?<={LINE_JOINT}))"
     rf"(?=\\*[^\w\n\\]{{,20}}(?:{_SPEAKER_ROLES})\b[^\w\n:：]{{,8}}(?:\([^\n]{{,200}}\)[^\w\n:：]{{,8}})?[:：])",
     re.IGNORECASE,
 )
 _PLAIN_NAME = lazy_pattern(r"\w[\w .@-]*")
+_SPEAKER = lazy_pattern(rf'(?:{"|".join(ROLES)})(?: \((?:\w[\w .@-]*|"(?:[^"\\]|\\.)*+")\))?: ')
 _MAX_NAME_CHARACTERS = 80
 _BLOCK_BYTES = 1 << 16  # read at once from the end; twice as many each time
 
@@ -133,6 +135,12 @@ def render_lines(lines: list[str]) -> list[str]:
     ]
 
 
+def find_speaker(text: str) -> str:
+    """Return how the text of a turn says who speaks: `assistant: `; empty for text that is no turn."""
+    match = _SPEAKER.match(text)
+    return match[0] if match else ""
+
+
 def _parse_turn(number: int, event: dict[str, Any]) -> Turn | None:
     chat = parse_event(event)
     if chat.role not in ROLES:
@@ -155,7 +163,8 @@ def _format_speaker(role: str, name: str) -> str:
 
 
 def _escape_speakers(text: str) -> str:
-    """Return text with a backslash before every line but the first that reads like the start of a turn."""
+    """Return text with a backslash before all that reads like the start of a turn on other lines than the first, also
+    where lines are shown as one."""
     return _SPEAKER_LINE.sub(r"\\", text)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from .frames import (
     TITLES,
+    Title,
     close_fence,
     escape_hidden,
     escape_remarks,
@@ -27,6 +28,7 @@ from .limits import cut_rules, cut_start, estimate_tokens, weigh_tokens
 
 __all__ = [
     "TITLES",
+    "Title",
     "close_fence",
     "cut_rules",
     "cut_start",

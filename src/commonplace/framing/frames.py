@@ -16,11 +16,11 @@ import re
 import unicodedata
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from ..patterns import lazy_pattern
 
-TITLES = (
+Title = Literal[
     "Session Handoff",
     "Directives",
     "Available Skills",
@@ -29,22 +29,25 @@ TITLES = (
     "Curated Memory",
     "Working Notes",
     "Recent Days",
+    "Recent Sessions",
     "Memory Map",
     "Recalled Memory",
-)
+]
+TITLES: tuple[Title, ...] = get_args(Title)
 _IMITATION = lazy_pattern(
     rf"^(?=[ \t]*(?:#{{1,6}}[ \t]*(?:{'|'.join(TITLES)})\b|Current channel:))", re.MULTILINE | re.IGNORECASE
 )
 # How a remark of ours on a line of memory begins, in brackets before it or after it.
 _REMARK = lazy_pattern(
-    r"[\[(](?=\s*(?:(?:no\s+longer|answered)\s*[;:]|done:\s|learned on the branch\s|until [^\n()\[\]]{1,40}: over\b"
+    r"[\[(](?=\s*(?:(?:no\s+longer|answered)\s*[;:]|done:\s|learned on the branch\s"
+    r"|(?:until|from) [^\n()\[\]]{1,40}: (?:over|not yet)\b"
     r"|[^\s()\[\]]{1,300} (?:changed\s+since|no\s+longer\s+exists)\s*[;)\]]))",
     re.IGNORECASE,
 )
 _FENCE = lazy_pattern(r" {0,3}(`{3,}|~{3,})(.*)")
 _SECTION_TITLE = lazy_pattern(rf"\W*(?:{'|'.join(TITLES)})\b", re.IGNORECASE)
 _PLAIN_NAME = lazy_pattern(r"[^\W\d][\w .:/@-]*")
-_PLAIN_TITLE = lazy_pattern(r"\w[\w .,:'’()/@&+-]*")
+_PLAIN_TITLE = lazy_pattern(r"\w[\w .,:'’/@&+-]*")  # without parentheses, in which a heading names its author
 # A few words on one line, which cannot be mistaken for a part of the prompt.
 _PLAIN_VALUE = lazy_pattern(r"[\w(+-]?\w[\w .,:;'’()/@%&+=-]{,60}")
 _BREAKS = lazy_pattern(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")

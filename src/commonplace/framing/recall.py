@@ -5,7 +5,7 @@ ones. What does not fit is named with its size and with the call that reads it; 
 
 Pages stay plain text there, without a frame. Only a line that a reader could take for a part of the reply itself gets
 a backslash: a title or a `---` of ours, the heading of a day or topic, an underline that makes the line above it a
-heading, and code fences and HTML that are left open, which would draw in what follows. A line whose fact was replaced
+heading, a note on what is left out, and code fences and HTML that are left open, which would draw in what follows. A line whose fact was replaced
 ends with a mark: ` [no longer; now: "…" (PAGE#L5-L5)]`; text of a page that imitates one gets a backslash before its
 bracket. `unescape_page` reverses all this exactly, so that a page rewritten from what was recalled stays as it was.
 """
@@ -60,6 +60,10 @@ _OPENING = r'\[(?:no longer; now|no longer|answered): "'
 _MARK = lazy_pattern(rf" {_OPENING}[^\[\]]*#L\d+-L\d+\)\][ \t]*\Z")
 _IMITATION = lazy_pattern(rf"(?<!\\)(\\*)(?={_OPENING})", re.IGNORECASE)
 _ESCAPED = lazy_pattern(rf"(?<!\\)\\(?=\\*{_OPENING})", re.IGNORECASE)
+_NOTE_WORDS = rf"\([\d,]{{1,20}}{_SPACE}+characters{_SPACE}+in{_SPACE}+(?:lines|all)\b"
+_NOTE_START = lazy_pattern(
+    rf"(?:^|(?<=[\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]))(?=\\*{_SPACE}*{_NOTE_WORDS})", re.IGNORECASE
+)
 _PARENTHESES = str.maketrans("[]", "()")
 
 
@@ -117,8 +121,9 @@ def render_recall(pages: Sequence[RecallPage], limit: int, read_call: ReadCall, 
 
 
 def _show_whole(page: RecallPage) -> _Part:
-    text = _render_page(page, page.text, dict(page.marks))
-    return _Part(page, text, (range(page.text.count("\n") + 1),))
+    lines = page.text.split("\n")
+    text = "\n".join(_escape_notes(lines) if page.kind == "day" else lines)
+    return _Part(page, _render_page(page, text, dict(page.marks)), (range(len(lines)),))
 
 
 def _by_priority(pages: Iterable[RecallPage]) -> list[RecallPage]:
@@ -256,12 +261,17 @@ def _render_entries(page: RecallPage, lines: list[str], entries: Sequence[_Entry
         shown += _note_rest(page, lines, above, entry.first, 0, read_call)
         numbers = range(entry.first, entry.stop)
         marks |= {len(shown) + number - entry.first: known[number] for number in numbers if number in known}
-        shown += lines[entry.first : entry.stop]
+        shown += _escape_notes(lines[entry.first : entry.stop])
         if entry.characters:
-            shown.append(lines[entry.stop][: entry.characters])
+            shown += _escape_notes([lines[entry.stop][: entry.characters]])
         shown += _note_rest(page, lines, entry.stop, entry.end, entry.characters, read_call)
         above = entry.end
     return _render_page(page, "\n".join(shown), marks)
+
+
+def _escape_notes(lines: Sequence[str]) -> list[str]:
+    """Return lines of a day with a backslash before what reads like a note of ours on what is left out."""
+    return [_NOTE_START.sub(r"\\", line) for line in lines]
 
 
 def _note_rest(
@@ -373,7 +383,8 @@ _ENTRY = _Imitation(_compile(rf"{'#' * ENTRY_LEVEL}{_SPACE}*{ENTRY_PATTERN}\b"),
 _UNDERLINE = _Imitation(_compile(rf"(?:=+|-+){_SPACE}*\Z"))
 _FENCE = _Imitation(_compile(r"`{3,}|~{3,}"))
 _HTML = _Imitation(_compile(r"<(?:!|\?|(?:script|pre|style|textarea)\b)"))
-_IMITATIONS = (_HEADINGS, _TOPIC, _ENTRY, _UNDERLINE, _FENCE, _HTML)
+_NOTE = _Imitation(_compile(_NOTE_WORDS), ("world", "curated"))  # those of days get notes first
+_IMITATIONS = (_HEADINGS, _TOPIC, _ENTRY, _UNDERLINE, _FENCE, _HTML, _NOTE)
 # What ends a block of HTML, by how it starts.
 _HTML_ENDS = (
     ("<!--", re.compile("-->")),
