@@ -186,6 +186,7 @@ class Home:
             self.storage.history,
             knows_approval=self.trust.is_own,
             locate_branch=self._locate_branch,
+            zone=self.zone,
         )
 
     def share_authors(self, authors: Authors) -> None:

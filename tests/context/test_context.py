@@ -66,9 +66,18 @@ def fill(memory: Memory) -> Memory:
     return memory
 
 
-def test_sections_come_in_their_order(memory: Memory) -> None:
-    text = str(fill(memory).context(user="ann", channel="site", query="when does it rain?"))
-    assert sections(text) == [*TITLES]  # every title is guarded against being posed as
+def test_sections_come_in_their_order(memory: Memory, home: Path, clock: FrozenClock) -> None:
+    fill(memory)
+    session = home / "agents/main/sessions/s-1.jsonl"
+    session.parent.mkdir()
+    turn = {"role": "user", "content": "The ladder is back.", "timestamp": "2026-03-14T08:00:00Z"}
+    session.write_text(json.dumps(turn) + "\n")
+    (home / "commonplace.yaml").write_text("memorySearch:\n  indexSessions: true\n")
+    memory = Memory(home, clock=clock)
+    everything = str(memory.context(user="ann", query="when does it rain?"))
+    assert sections(everything) == [*TITLES]  # every title is guarded against being posed as
+    text = str(memory.context(user="ann", channel="site", query="when does it rain?"))
+    assert sections(text) == [title for title in TITLES if title != "Recent Sessions"]
     order = [
         "Today is 2026-03-14, Saturday. You are the agent main; your user is ann.",
         "go on with the roof",

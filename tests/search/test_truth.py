@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -74,6 +74,49 @@ def test_no_text_is_newer_than_what_was_written_after_it_because_of_its_date(
     with coming_from("agent-token:ab12"):  # what is written later is newer, whatever it says
         memory.home.writer.write(path, FORGED_DATES[path].format("The port of the API is 7777."))
     assert "7777" in memory.search("what is the port of the API?")[0].text
+
+
+TOMORROW = {
+    **{path: text.replace("2099-01-01", "{day}") for path, text in FORGED_DATES.items() if "2099" not in path},
+    "memory/{day}.md": "{}\n",
+    "agents/main/memory/daily/{day}.md": "# {day}\n\n## 23:00\n{}\n",
+}
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Pacific/Kiritimati", "America/Los_Angeles"])
+@pytest.mark.parametrize("path", TOMORROW)
+def test_nor_because_of_the_next_day_in_any_time_zone(home: Path, clock: FrozenClock, path: str, zone: str) -> None:
+    home.mkdir()
+    (home / "commonplace.yaml").write_text(f"timezone: {zone}\n")
+    memory = Memory(home, clock=clock)
+    day = (memory.home.today() + timedelta(days=1)).isoformat()
+    with coming_from("agent-token:ab12"):
+        text = TOMORROW[path].replace("{day}", day).format("The port of the API is 6666.")
+        memory.home.writer.write(path.replace("{day}", day), text)
+    clock.advance(minutes=2)
+    memory.call("remember", {"content": "The port of the API is 8080."})
+    newer, older = memory.search("what is the port of the API?")
+    assert "8080" in newer.text
+    assert newer.superseded_by is None
+    assert older.superseded_by
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "America/Los_Angeles"])
+def test_an_entry_is_newer_than_a_page_of_the_same_minute_before_it_and_older_than_one_after_it(
+    home: Path, clock: FrozenClock, zone: str
+) -> None:
+    home.mkdir()
+    (home / "commonplace.yaml").write_text(f"timezone: {zone}\n")
+    memory = Memory(home, clock=clock)
+    clock.advance(seconds=35)  # of a minute
+    writes = ("update_world", "api", 1), ("remember", "", 2), ("write_memory", "port", 3), ("remember", "", 4)
+    for tool, name, number in writes:
+        clock.advance(seconds=3)
+        given = {"topic": name} if tool == "update_world" else {"key": name} if name else {}
+        memory.call(tool, {**given, "content": f"The port of the API is {number}000."})
+        newest, *older = memory.search("what is the port of the API?")
+        assert f"{number}000" in newest.text
+        assert all(hit.superseded_by for hit in older if "port of the API" in hit.text)
 
 
 def test_a_newer_version_has_the_chances_of_those_that_it_replaces(diary: Diary) -> None:

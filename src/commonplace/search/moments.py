@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime, tzinfo
 from typing import NamedTuple
 
+from ..caching import cache_within
 from ..facts.statements import find_lines, read_statements
-from ..formats.timestamps import parse_day
+from ..formats.timestamps import parse_day, parse_timestamp
 from ..model import Hit
 from ..storage.authors import Provenance
 from ..storage.history import OUTSIDE
@@ -19,7 +21,7 @@ FindOrigins = Callable[[Sequence[Hit]], Sequence[Provenance]]  # when passages w
 
 
 class Moment(NamedTuple):
-    """When a statement was made, or last edited, and where it is."""
+    """When a statement was made, or last edited, and where it is. `at`: in UTC, or a day of the memory's time zone."""
 
     at: str
     day: int | None
@@ -39,24 +41,66 @@ def list_moments(hit: Hit, origins: Origins, line: Provenance | None = None) -> 
     from when it was written: no text is newer than others because it says so."""
     origin = origins.get(hit.citation, NO_ORIGIN)
     said_at = (line or origin).said_at
-    at = date_of(hit)
-    if OUTSIDE not in (line or origin).names and _is_after(at, said_at):
+    zone = origin.zone
+    at = _to_utc(date_of(hit), zone)
+    if OUTSIDE not in (line or origin).names and _is_at_or_after(at, said_at, zone):
         at = said_at
-    is_later = bool(at) and origin.is_edited and said_at == origin.said_at and said_at[:10] >= at[:10]
-    dated = Moment(at or said_at, parse_day(at or said_at), is_edited=False, hit=hit)
-    if is_later:
-        return [dated, Moment(said_at, parse_day(said_at), is_edited=True, hit=hit)]
+    dated = Moment(at or said_at, _find_day(at or said_at, zone), is_edited=False, hit=hit)
+    if at and origin.is_edited and said_at == origin.said_at and _is_not_before(said_at, dated, zone):
+        return [dated, Moment(said_at, _find_day(said_at, zone), is_edited=True, hit=hit)]
     if at or line or not origin.is_edited:
         return [dated]
     first = origin.first_said_at  # any of its lines may be as old as that
-    return [dated, Moment(first, parse_day(first), is_edited=False, hit=hit)]
+    return [dated, Moment(first, _find_day(first, zone), is_edited=False, hit=hit)]
 
 
-def _is_after(at: str, said_at: str) -> bool:
-    """Return whether a date is after a moment in every time zone."""
+def _to_utc(at: str, zone: tzinfo) -> str:
+    """Return a date as it is, and a time of a page, which is one of the memory's zone unless it names another, in UTC,
+    as precise as it was."""
+    return at if zone is UTC or not _has_time(at) else _convert_to_utc(at, zone)
+
+
+@cache_within(200_000)
+def _convert_to_utc(at: str, zone: tzinfo) -> str:
+    try:
+        moment = datetime.fromisoformat(at)
+    except ValueError:
+        return at
+    in_utc = (moment if moment.tzinfo else moment.replace(tzinfo=zone)).astimezone(UTC)
+    return in_utc.isoformat()[: len(at.removesuffix("Z"))]
+
+
+def _find_day(at: str, zone: tzinfo) -> int | None:
+    """Return the day of a date, or of a moment in UTC, in a time zone."""
+    return parse_day(at) if zone is UTC or not _has_time(at) else _find_local_day(at, zone)
+
+
+@cache_within(200_000)
+def _find_local_day(at: str, zone: tzinfo) -> int | None:
+    moment = parse_timestamp(at)
+    return moment.astimezone(zone).toordinal() if moment else parse_day(at)
+
+
+def _has_time(at: str) -> bool:
+    return at[10:11] == "T"
+
+
+def _is_at_or_after(at: str, said_at: str, zone: tzinfo) -> bool:
+    """Return whether a time is after a moment or, as far as it is known, the same; or a day after that of the moment."""
+    if not said_at:
+        return False
+    if _has_time(at):
+        return at.removesuffix("Z") >= said_at[: len(at.removesuffix("Z"))]
     day = parse_day(at)
-    written = parse_day(said_at)
-    return day is not None and written is not None and day > written + 1
+    written = _find_day(said_at, zone)
+    return day is not None and written is not None and day > written
+
+
+def _is_not_before(said_at: str, dated: Moment, zone: tzinfo) -> bool:
+    if _has_time(dated.at):
+        return said_at >= dated.at
+    written = _find_day(said_at, zone)
+    return dated.day is None or (written is not None and written >= dated.day)
 
 
 def _is_alone(place: FoundStatement) -> bool:
@@ -76,12 +120,11 @@ def is_newer(older: Moment, newer: Moment) -> bool:
         return False
     if older.day != newer.day:
         return older.day < newer.day
+    has_times = _has_time(older.at) and _has_time(newer.at)
     if older.is_edited != newer.is_edited:
-        are_moments = older.at.endswith("Z") and newer.at.endswith("Z")  # an entry says its time in the home's zone
-        return older.at < newer.at if are_moments else newer.is_edited
+        return older.at < newer.at if has_times else newer.is_edited
     if older.hit.path == newer.hit.path and not newer.is_edited:
         return bool(older.hit.at and newer.hit.at) and older.hit.start < newer.hit.start
-    has_times = older.at[10:11] == "T" and newer.at[10:11] == "T"
     return has_times and older.at < newer.at
 
 

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from datetime import UTC, tzinfo
 from typing import NamedTuple
 
 from ..caching import ByteCache
@@ -243,6 +244,7 @@ class Provenance(NamedTuple):
     first_said_at: str = ""  # when the first of it was written
     branch: str = ""  # the git branch on which the latest of it was written
     where: Where = ""  # that branch is: `here`, the one at hand, or `elsewhere`, so that it may not hold here
+    zone: tzinfo = UTC  # of times that a page says
 
 
 class _Page(NamedTuple):
@@ -274,14 +276,16 @@ class Authors:
         *,
         knows_approval: bool = True,
         locate_branch: Callable[[str], Where] | None = None,
+        zone: tzinfo = UTC,
     ) -> None:
         """`knows_approval`: whether what history says of people counts. It does not in a memory that was only found:
-        its history came with it. `locate_branch`: which branch one is."""
+        its history came with it. `locate_branch`: which branch one is. `zone`: that of the memory."""
         self._pages = pages
         self._history = history
         self._owner = object()  # distinguishes its pages from those of other memories
         self._knows_approval = knows_approval
         self._locate_branch = locate_branch
+        self._zone = zone
 
     def find(self, spans: Sequence[Span], moment: str = "") -> list[Provenance]:
         """Return the provenance of each span of the present pages, or of the pages as they were at a moment; an empty
@@ -328,6 +332,8 @@ class Authors:
 
     def _find_in(self, page: _Page, span: Span) -> Provenance:
         provenance = _find_in(page, span)
+        if self._zone is not UTC:
+            provenance = provenance._replace(zone=self._zone)
         return provenance if self._knows_approval else provenance._replace(is_approved=False)
 
     def _open(self, path: str, stamp: str) -> _Page:
