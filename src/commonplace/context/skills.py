@@ -12,7 +12,17 @@ from functools import cached_property
 from math import isclose
 
 from ..errors import CommonplaceError, PageNotFound
-from ..framing import Title, cut_rules, cut_start, estimate_tokens, fence, list_item, quote_line, quote_title, quote_value
+from ..framing import (
+    Title,
+    cut_rules,
+    cut_start,
+    estimate_tokens,
+    fence,
+    list_item,
+    quote_line,
+    quote_title,
+    quote_value,
+)
 from ..framing import weigh_tokens as weigh
 from ..home import Home
 from ..instructions import read_rule
