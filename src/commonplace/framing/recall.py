@@ -5,9 +5,10 @@ ones. What does not fit is named with its size and with the call that reads it; 
 
 Pages stay plain text there, without a frame. Only a line that a reader could take for a part of the reply itself gets
 a backslash: a title or a `---` of ours, the heading of a day or topic, an underline that makes the line above it a
-heading, a note on what is left out, and code fences and HTML that are left open, which would draw in what follows. A line whose fact was replaced
-ends with a mark: ` [no longer; now: "…" (PAGE#L5-L5)]`; text of a page that imitates one gets a backslash before its
-bracket. `unescape_page` reverses all this exactly, so that a page rewritten from what was recalled stays as it was.
+heading, a note on what is left out, and code fences and HTML that are left open, which would draw in what follows.
+A line whose fact was replaced ends with a mark: ` [no longer; now: "…" (PAGE#L5-L5)]`; text of a page that imitates one
+gets a backslash before its bracket. `unescape_page` reverses all this exactly, so that a page rewritten from what was
+recalled stays as it was.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ def _has_time(at: str) -> bool:
 
 
 def _is_at_or_after(at: str, said_at: str, zone: tzinfo) -> bool:
-    """Return whether a time is after a moment or, as far as it is known, the same; or a day after that of the moment."""
+    """Return whether a time is after a moment or, as far as it is known, the same; or a day is after the moment's."""
     if not said_at:
         return False
     if _has_time(at):
