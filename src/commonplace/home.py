@@ -396,7 +396,7 @@ class Home:
                 return reading
             listed = find(conversation, "")
             if listed and path not in listed.lines.values():
-                return Reading(ABSENT, {})
+                return Reading(ABSENT)
         return None
 
     def _conversation(self, session: str = "") -> str:

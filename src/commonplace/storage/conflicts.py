@@ -194,49 +194,53 @@ _MAX_READINGS_CHARACTERS = 1_000_000  # all readings of an agent in memory; a lo
 
 
 class Reading(NamedTuple):
-    """The lines of one version of a page, by their numbers from 1."""
+    """Lines of one version of a page: runs of consecutive lines, each with the number of its first, from 1."""
 
     version: str
-    lines: dict[int, str]
+    runs: tuple[tuple[int, str], ...] = ()
+
+    @property
+    def lines(self) -> dict[int, str]:
+        return {first + step: line for first, text in self.runs for step, line in enumerate(text.split("\n"))}
 
     @property
     def text(self) -> str:
-        return "\n".join(self.lines[number] for number in sorted(self.lines))
+        return "\n".join(text for _, text in self.runs)
 
     def add(self, earlier: Reading | None) -> Reading:
         """Return the reading with what was given of the same version before."""
         if earlier is None or earlier.version != self.version:
             return self
-        return Reading(self.version, earlier.lines | self.lines)
+        return Reading(self.version, _join_runs(earlier.lines | self.lines))
+
+
+def _join_runs(lines: dict[int, str]) -> tuple[tuple[int, str], ...]:
+    """Return lines as runs of consecutive ones."""
+    runs: list[tuple[int, str]] = []
+    for _, run in groupby(enumerate(sorted(lines)), key=lambda pair: pair[1] - pair[0]):
+        together = [number for _, number in run]
+        runs.append((together[0], "\n".join(lines[number] for number in together)))
+    return tuple(runs)
 
 
 def read_lines(text: str, version: str = "", first: int = 1, last: int | None = None) -> Reading:
     """Return the reading of a page, or of its lines from `first` to `last`."""
     lines = text.rstrip("\n").split("\n") if text.strip("\n") else []
     selected = lines[first - 1 : last]
-    return Reading(version or version_of(text.encode()), dict(enumerate(selected, start=first)))
+    runs = ((first, "\n".join(selected)),) if selected else ()
+    return Reading(version or version_of(text.encode()), runs)
 
 
 def list_paths(paths: Sequence[str]) -> Reading:
     """Return the reading of a list of pages, which shows that any other page was absent."""
-    return Reading("", dict(enumerate(sorted(paths), start=1)))
-
-
-class _CompactReading(NamedTuple):
-    """A compact reading: consecutive lines are joined, each part with its first line number."""
-
-    version: str
-    runs: list[tuple[int, str]]
-
-    def count_characters(self) -> int:
-        return sum(len(text) for _, text in self.runs)
+    return Reading("", ((1, "\n".join(sorted(paths))),) if paths else ())
 
 
 class Readings:
     """The readings of one agent, by conversation and page. Safe to use from several threads."""
 
     def __init__(self) -> None:
-        self._readings: OrderedDict[tuple[str, str], _CompactReading] = OrderedDict()
+        self._readings: OrderedDict[tuple[str, str], Reading] = OrderedDict()
         self._characters = 0
         self._lock = Lock()
         self._log: ReadingLog | None = None
@@ -252,8 +256,8 @@ class Readings:
         reading = reading.add(self.find_latest(conversation, path))
         with self._lock:
             self._drop((conversation, path))
-            self._readings[conversation, path] = compact = _CompactReading(reading.version, _format_runs(reading.lines))
-            self._characters += compact.count_characters()
+            self._readings[conversation, path] = reading
+            self._characters += len(reading.text)
             while self._characters > _MAX_READINGS_CHARACTERS and len(self._readings) > 1:
                 self._drop(next(iter(self._readings)))
         if self._log:
@@ -262,8 +266,7 @@ class Readings:
     def _is_known(self, conversation: str, path: str, reading: Reading) -> bool:
         """Return whether the last reading is the same, as is usual: pages are read more often than they change."""
         with self._lock:
-            compact = self._readings.get((conversation, path))
-            if compact is None or compact != _CompactReading(reading.version, _format_runs(reading.lines)):
+            if self._readings.get((conversation, path)) != reading:
                 return False
             self._readings.move_to_end((conversation, path))
         return True
@@ -271,10 +274,8 @@ class Readings:
     def find(self, conversation: str, path: str) -> Reading | None:
         """Return what a conversation was last given of a page; None if it was given nothing."""
         with self._lock:
-            compact = self._readings.get((conversation, path))
-        if compact:
-            return Reading(compact.version, _parse_runs(compact.runs))
-        return self._log.find(path) if self._log else None
+            reading = self._readings.get((conversation, path))
+        return reading or (self._log.find(path) if self._log else None)
 
     def find_latest(self, conversation: str, path: str) -> Reading | None:
         """Like `find`; if the conversation was given nothing, return the agent's last reading in the log."""
@@ -282,7 +283,7 @@ class Readings:
 
     def _drop(self, key: tuple[str, str]) -> None:
         if dropped := self._readings.pop(key, None):
-            self._characters -= dropped.count_characters()
+            self._characters -= len(dropped.text)
 
 
 class _LogLine(NamedTuple):
@@ -314,7 +315,7 @@ class ReadingLog:
         if os.path.islink(self._folder) or self._load().get((self._conversation, path)) == (reading, True):
             return
         fields = {"conversation": self._conversation, "path": path, "version": reading.version}
-        line = json.dumps(fields | {"lines": _format_runs(reading.lines)}, ensure_ascii=False, separators=(",", ":"))
+        line = json.dumps(fields | {"lines": reading.runs}, ensure_ascii=False, separators=(",", ":"))
         with suppress(OSError, UnicodeError):
             make_folders(self._folder)
             append_to_log(self._current, self._earlier, line, _MAX_LOG_BYTES)
@@ -335,7 +336,8 @@ class ReadingLog:
             self._lines = {}
             for fields, is_current in self._iterate_lines():
                 with suppress(ValueError, KeyError, TypeError, AttributeError):
-                    reading = Reading(str(fields["version"]), _parse_runs(fields["lines"]))
+                    runs = tuple((int(first), str(text)) for first, text in fields["lines"])
+                    reading = Reading(str(fields["version"]), runs)
                     for conversation in (str(fields["conversation"]), ""):
                         self._lines[conversation, str(fields["path"])] = _LogLine(reading, is_current)
         return self._lines
@@ -345,22 +347,6 @@ class ReadingLog:
             for line in read_own_state(name).split("\n"):
                 if (fields := parse_object(line)) is not None:
                     yield fields, name == self._current
-
-
-def _format_runs(lines: dict[int, str]) -> list[tuple[int, str]]:
-    """Return lines as texts, each with the number of its first line."""
-    runs: list[tuple[int, str]] = []
-    ordered = sorted(lines)
-    if ordered and ordered[-1] - ordered[0] == len(ordered) - 1:  # nearly always
-        return [(ordered[0], "\n".join(map(lines.__getitem__, ordered)))]
-    for _, run in groupby(enumerate(ordered), key=lambda pair: pair[1] - pair[0]):
-        together = [number for _, number in run]
-        runs.append((together[0], "\n".join(lines[number] for number in together)))
-    return runs
-
-
-def _parse_runs(runs: Any) -> dict[int, str]:
-    return {first + step: line for first, text in runs for step, line in enumerate(text.split("\n"))}
 
 
 def forget_readings(folder: str) -> None:

@@ -177,7 +177,7 @@ def _read_page(home: Home, path: str) -> Page:
     try:
         page = home.storage.pages.read(path)
     except PageNotFound:
-        home.note_given(path, Reading(ABSENT, {}))
+        home.note_given(path, Reading(ABSENT))
         raise
     home.storage.pages.mark_read(page)
     return page

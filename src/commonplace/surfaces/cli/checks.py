@@ -142,19 +142,13 @@ def eval_command(file: str, limit: int | None, provider: str | None) -> None:
     """
     home = open_home()
     try:
-        report = measure(home, file, limit, provider, _print_progress if sys.stderr.isatty() else None)
+        with ProgressBar() as bar:
+            report = measure(home, file, limit, provider, bar.update)
     finally:
         home.close()
-        _print_progress("", 0, 0)
     for warning in report.warnings:
         warn(warning)
     print_reply(_evaluation_as_json(report), partial(_print_evaluation, report))
-
-
-def _print_progress(what: str, done: int, total: int) -> None:
-    """Overwrite one line on a terminal; an empty `what` clears the line."""
-    if sys.stderr.isatty():
-        click.echo(f"\r\x1b[K{what} {done} of {total}" if what else "\r\x1b[K", nl=False, err=True)
 
 
 def _evaluation_as_json(report: EvaluationReport) -> dict[str, Any]:
