@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from commonplace import Memory
-from commonplace.maintenance.evaluate import discounted_gain, estimate_mean
+from commonplace.maintenance.evaluate import RESAMPLES, discounted_gain
 from commonplace.model import parse_citation
 
 LIMIT = 30
@@ -291,8 +291,10 @@ def mean(values: Sequence[float]) -> float:
 
 def interval(differences: Sequence[float]) -> tuple[float, float]:
     """Return the 95 % bootstrap interval of a mean."""
-    estimate = estimate_mean(differences)
-    return estimate.low, estimate.high
+    generator = random.Random(1)  # the same differences give the same interval
+    means = sorted(mean(generator.choices(differences, k=len(differences))) for _ in range(RESAMPLES))
+    outside = RESAMPLES // 40
+    return means[outside], means[-1 - outside]
 
 
 def calibration_error(outcomes: Sequence[Outcome]) -> float:

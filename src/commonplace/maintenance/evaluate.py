@@ -394,13 +394,6 @@ def compare(hybrid: Sequence[Figures], keyword: Sequence[Figures]) -> Comparison
     return {name: Comparison(*map(_estimate, three, means[name])) for name, three in columns.items()}
 
 
-def estimate_mean(values: Sequence[float]) -> Estimate:
-    """Return a mean with its interval, by resampling the values."""
-    generator = random.Random(_SEED)
-    size = len(values)
-    return _estimate(values, [sum(generator.choices(values, k=size)) / size for _ in range(RESAMPLES)])
-
-
 def _metric_columns(name: str, hybrid: Sequence[Figures], keyword: Sequence[Figures]) -> list[list[float]]:
     """Return a metric of every question: by hybrid search, by keyword search, and the difference."""
     by_hybrid = [figures[name] for figures in hybrid]
