@@ -28,7 +28,7 @@ from commonplace.storage.records import read_text
 from commonplace.storage.tokens import create_token
 from commonplace.surfaces.cli import cli
 from commonplace.testing import FrozenClock
-from commonplace.tools import catalog
+from commonplace.toolsets import EVERYDAY
 
 from .surfaces.http.api import Api
 from .surfaces.web import Web, web
@@ -530,7 +530,7 @@ def viewing(
             access = open_tokens(home)
             _, token = create_token(access, utc_now(), agents=[who.agent], role="admin")
             access.close()
-            serving = web(home, toolsets=catalog.EVERYDAY, defaults={"user": who.user, "channel": who.channel})
+            serving = web(home, toolsets=EVERYDAY, defaults={"user": who.user, "channel": who.channel})
             return servers.enter_context(serving).as_(token)
 
         yield View(home, who, clock, *known, start_server)

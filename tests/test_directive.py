@@ -14,8 +14,8 @@ from commonplace.framing import estimate_tokens
 from commonplace.home import Home
 from commonplace.settings import DIRECTIVE_BLOCKS
 from commonplace.testing import FrozenClock
-from commonplace.tools.catalog import EVERYDAY, TOOLSETS, load, offers
-from commonplace.toolsets import READERS, TOOLS, name_tools
+from commonplace.tools.catalog import load, offers
+from commonplace.toolsets import EVERYDAY, READERS, TOOLS, TOOLSETS, name_tools
 
 MAX_TOKENS = 180
 SELECTIONS = [selection for size in range(1, 6) for selection in combinations(TOOLSETS, size)]

@@ -16,7 +16,7 @@ from .errors import CommonplaceError, PageNotFound
 from .formats.timestamps import format_timestamp
 from .model import EVERYTHING, Clock, Filters, Record, Viewer
 from .settings import INTERNAL_FOLDERS, AgentMemory, SearchSettings, Settings
-from .storage.base import ABSENT, HISTORY_FOLDER, INDEX_FOLDER, LOCKS_FOLDER, Storage, open_storage
+from .storage.base import ABSENT, Storage, open_storage
 from .storage.conflicts import Reading, ReadingLog, Readings, forget_readings, list_paths
 from .storage.history import current_origin, current_write, kind_of_origin, make_branch_origin
 from .storage.layout import FIXED_NAMES, LAYOUTS, MAIN, Diary, Layout, folders_above
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from .search.pins import Repository
     from .search.pipeline import SearchResult
     from .storage.authors import Authors
-
-__all__ = ["HISTORY_FOLDER", "INDEX_FOLDER", "LOCKS_FOLDER", "Home", "utc_now"]
 
 _OWNER_ORIGINS = ("", "person", "token")  # a token for single agents, for example, is not among them
 _MAX_LISTED_PAGES = 2000  # a longer list is not recorded as complete

@@ -14,6 +14,7 @@ from .model import Clock, Hits
 from .storage.layout import MAIN
 from .storage.names import require_agent
 from .tools import catalog
+from .toolsets import EVERYDAY, TOOLSETS
 
 if TYPE_CHECKING:
     from .context import Context
@@ -60,7 +61,7 @@ class Memory:
             session,
             is_found=is_found,
             is_shared=is_shared,
-            toolsets=catalog.EVERYDAY if checked is None else checked,
+            toolsets=EVERYDAY if checked is None else checked,
         )
         self._closing = weakref.finalize(self, self.home.close_index)  # a handle that is dropped leaves no file open
         self._closing.atexit = False
@@ -89,7 +90,7 @@ class Memory:
 
     def _all_toolsets(self) -> Sequence[str] | None:
         """Return all toolsets, those that the handle was opened with first; None if it was opened without any."""
-        return None if self.toolsets is None else (*self.toolsets, *catalog.TOOLSETS)
+        return None if self.toolsets is None else (*self.toolsets, *TOOLSETS)
 
     def search(
         self,

@@ -22,7 +22,7 @@ from langgraph.prebuilt import ToolNode
 from commonplace import InvalidArgument, Memory
 from commonplace.adapters.langchain import MemoryRetriever, tools
 from commonplace.testing import FrozenClock
-from commonplace.tools.catalog import TOOLSETS
+from commonplace.toolsets import TOOLSETS
 
 FACTS = ["Ann drinks rooibos tea.", "Bob drinks green tea.", "Cem drinks black tea.", "The dog is called Bruno."]
 

@@ -24,7 +24,7 @@ from commonplace import InvalidArgument, Memory, StorageError
 from commonplace.adapters.openai_agents import CommonplaceSession, function_tools
 from commonplace.errors import HoldsSecret, NotText, OutsideHome
 from commonplace.surfaces.cli import cli
-from commonplace.tools.catalog import TOOLSETS
+from commonplace.toolsets import TOOLSETS
 
 from ..programs import Program
 

@@ -14,7 +14,7 @@ from pydantic_ai.models.test import TestModel
 
 from commonplace import Memory
 from commonplace.adapters.pydantic_ai import CommonplaceToolset, instructions
-from commonplace.tools.catalog import EVERYDAY, TOOLSETS
+from commonplace.toolsets import EVERYDAY, TOOLSETS
 
 
 def answers(messages: list[ModelMessage]) -> list[Any]:

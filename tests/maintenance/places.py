@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from commonplace.home import Home
-from commonplace.maintenance.backup import ExportResult, Format, ImportResult, export_to, import_from
+from commonplace.maintenance.backup import ExportResult, ImportResult, export_to, import_from
+from commonplace.maintenance.backup.archive import Format
 
 
 class File(NamedTuple):

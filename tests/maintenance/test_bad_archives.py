@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 from commonplace.errors import CommonplaceError, Refused, StorageError
 from commonplace.home import Home
-from commonplace.maintenance.backup import Limits, import_from
+from commonplace.maintenance.backup import import_from
+from commonplace.maintenance.backup.archive import Limits
 
 from .places import export_home, import_archive, put
 

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from commonplace import Memory
 from commonplace.errors import Conflict, OutsideHome, Refused, StorageError
 from commonplace.home import Home
-from commonplace.maintenance.backup import Format, export_file, import_from
+from commonplace.maintenance.backup import export_file, import_from
+from commonplace.maintenance.backup.archive import Format
 from commonplace.testing import FrozenClock
 
 from ..access_rights import call_unprivileged

@@ -21,7 +21,7 @@ from commonplace.storage.base import open_tokens
 from commonplace.storage.tokens import create_token
 from commonplace.surfaces.cli import cli
 from commonplace.testing import FrozenClock
-from commonplace.tools import catalog
+from commonplace.toolsets import TOOLSETS
 
 from ..surfaces.web import Web, web
 from .keeping import DAY, NOBODYS, NOTE, SESSION, THEIRS, WORLD, OwnMemory
@@ -292,7 +292,7 @@ def serving(home: str, clock: FrozenClock) -> Iterator[Web]:
     _, token = create_token(access, utc_now(), agents=["ann"], role="admin")
     access.close()
     defaults = {"user": "ulla", "channel": "dev"}
-    with web(home, toolsets=catalog.TOOLSETS, defaults=defaults, clock=clock) as server:
+    with web(home, toolsets=TOOLSETS, defaults=defaults, clock=clock) as server:
         yield server.as_(token)
 
 

@@ -19,6 +19,7 @@ from commonplace.storage.tokens import Token, create_token
 from commonplace.surfaces.http.auth import AccessRules
 from commonplace.testing import FrozenClock
 from commonplace.tools import catalog
+from commonplace.toolsets import TOOLSETS
 
 from ..surfaces.mcp.test_process import run
 from ..surfaces.web import Web, web
@@ -34,7 +35,7 @@ def access(home: Path) -> TokenStore:
 
 @pytest.fixture
 def server(home: Path, access: TokenStore) -> Iterator[Web]:
-    with web(home, toolsets=catalog.TOOLSETS) as client:
+    with web(home, toolsets=TOOLSETS) as client:
         yield client
 
 

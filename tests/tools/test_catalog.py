@@ -10,7 +10,8 @@ import pytest
 from commonplace import Memory
 from commonplace.errors import UnknownTool
 from commonplace.testing import FrozenClock
-from commonplace.tools.catalog import EVERYDAY, TOOLSETS, load, offers
+from commonplace.tools.catalog import load, offers
+from commonplace.toolsets import EVERYDAY, TOOLSETS
 
 EVERY = {
     "notes": ["memory_write", "memory_update", "memory_read", "memory_search"],

@@ -16,8 +16,9 @@ from jsonschema import Draft202012Validator
 from commonplace import InvalidArgument, Memory
 from commonplace.errors import InvalidChoice, MalformedArgument, OutOfRange, UnknownOperation, WrongType
 from commonplace.surfaces.cli import cli
-from commonplace.tools.catalog import TOOLSETS, Offer, offers
+from commonplace.tools.catalog import Offer, offers
 from commonplace.tools.schemas import describe
+from commonplace.toolsets import TOOLSETS
 
 from ..surfaces.http.api import api
 

@@ -16,8 +16,8 @@ from pydantic import TypeAdapter
 
 from commonplace import InvalidArgument, Memory
 from commonplace.surfaces.cli import cli
-from commonplace.tools.catalog import EVERYDAY, TOOLSETS
 from commonplace.tools.schemas import SHAPES, STRICT, describe
+from commonplace.toolsets import EVERYDAY, TOOLSETS
 
 OPENAI_KEYWORDS = {"type", "description", "properties", "required", "additionalProperties", "items", "enum", "anyOf"}
 ANTHROPIC_KEYWORDS = OPENAI_KEYWORDS

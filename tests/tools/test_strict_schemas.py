@@ -13,10 +13,11 @@ from jsonschema import Draft202012Validator
 
 from commonplace import Memory
 from commonplace.errors import OutOfRange, WrongType
-from commonplace.tools.catalog import TOOLSETS, offers
+from commonplace.tools.catalog import offers
 from commonplace.tools.define import bind, decode_json_text
 from commonplace.tools.registry import OPERATIONS
 from commonplace.tools.schemas import describe
+from commonplace.toolsets import TOOLSETS
 
 from ..examples import examples
 from ..texts import KEPT

@@ -12,6 +12,7 @@ from ..framing import to_json
 from ..memory import Memory
 from ..tools import catalog
 from ..tools.define import Tool
+from ..toolsets import EVERYDAY
 
 
 class Function(NamedTuple):
@@ -33,7 +34,7 @@ class Function(NamedTuple):
         return to_json(reply)
 
 
-def functions(memory: Memory, toolsets: str | Sequence[str] = catalog.EVERYDAY) -> list[Function]:
+def functions(memory: Memory, toolsets: str | Sequence[str] = EVERYDAY) -> list[Function]:
     """Return the tools of one or more toolsets that an agent of this memory may call."""
     names = tuple(dict.fromkeys([toolsets] if isinstance(toolsets, str) else toolsets))
     offers = catalog.offers(names, memory.home)

@@ -10,7 +10,7 @@ from ..errors import NotInstalled
 from ..framing import show_hidden, to_json
 from ..memory import Memory
 from ..model import Hit
-from ..tools.catalog import EVERYDAY
+from ..toolsets import EVERYDAY
 from . import Function, functions
 
 try:

@@ -16,8 +16,8 @@ from ..errors import InvalidArgument, NotInstalled, PageNotFound
 from ..formats.json_text import is_unicode
 from ..memory import Memory
 from ..storage.names import file_name
-from ..tools.catalog import EVERYDAY
 from ..tools.schemas import strict_schema
+from ..toolsets import EVERYDAY
 from ..writing import Writer
 from . import Function, functions
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from ..errors import NotInstalled
 from ..memory import Memory
-from ..tools.catalog import EVERYDAY
 from ..tools.schemas import strict_schema
+from ..toolsets import EVERYDAY
 from . import Function, functions
 
 try:

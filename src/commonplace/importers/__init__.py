@@ -14,8 +14,7 @@ from typing import NamedTuple
 from ..errors import InvalidArgument, StorageError
 from ..home import Home
 from ..index.base import Progress, ignore_progress
-from ..maintenance.backup import Limits
-from ..maintenance.backup.archive import HISTORY_ROOT, backup_scope
+from ..maintenance.backup.archive import HISTORY_ROOT, Limits, backup_scope
 from ..storage.bulk import any_covers
 from . import chat_exports, databases, homes, knowledge_graph, mem0
 from .engine import ImportReport, run_import

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
 from ..errors import InvalidArgument, NotFound, NotText, Refused, StorageError
-from ..maintenance.backup import Limits
+from ..maintenance.backup.archive import Limits
 from ..storage.bulk import path_problem
 from ..storage.files import NO_FOLLOW, READ_FLAGS, read_bytes
 from .values import Skipped

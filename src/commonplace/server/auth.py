@@ -27,7 +27,7 @@ from ..storage.base import TokenStore, backend_of
 from ..storage.layout import MAIN
 from ..storage.names import is_plain, require_agent
 from ..storage.tokens import Grant, parse_tenant, verify_token
-from ..tools.catalog import EVERYDAY
+from ..toolsets import EVERYDAY
 from ..trust import open_trusted_tokens
 
 Answers = Literal["auto", "structured", "text", "short"]

@@ -19,21 +19,8 @@ from ..home import Home
 from ..schema import WORDS, json_type
 from ..secrets import redact
 from ..storage.history import PageEdit
-from ..toolsets import EVERYDAY, EVERYDAY_NAME, TOOLS, TOOLSETS, ToolName, name_tools, spell_out
+from ..toolsets import EVERYDAY_NAME, TOOLS, TOOLSETS, ToolName, name_tools, spell_out
 from .define import Reply, Tool, Toolset, decode_json_text, with_warning
-
-__all__ = [
-    "EVERYDAY",
-    "TOOLSETS",
-    "Offer",
-    "Outcome",
-    "call",
-    "check_toolsets",
-    "load",
-    "offers",
-    "only_reads",
-    "run_actions",
-]
 
 _EXAMPLE = '{"content": "…"}'  # example of arguments
 _FENCED_JSON = re.compile(r"\s*```(?:json)?[ \t\r]*\n(.*?)\n?```\s*", re.DOTALL)

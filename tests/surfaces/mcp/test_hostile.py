@@ -18,7 +18,7 @@ from mcp import MCPError
 from commonplace import Memory
 from commonplace.storage.file_locks import lock
 from commonplace.surfaces.mcp import resources
-from commonplace.tools import catalog
+from commonplace.toolsets import TOOLSETS
 
 from ...waiting import LONG_SECONDS
 from .test_process import COMMAND, _port, ask, read_message, request, run, serving, start_session
@@ -30,7 +30,7 @@ WRONG = (None, "", 0, "x", [], {}, True, "\0", "é\u202e", 1.5, ["a|b"])
 @pytest.mark.asyncio
 async def test_an_answer_keeps_its_schema_and_a_refusal_is_a_sentence_alone(tmp_path: Path) -> None:
     """Clients in TypeScript check whatever is structured against the schema, in refusals too."""
-    async with serve(tmp_path, toolsets=catalog.TOOLSETS) as client:
+    async with serve(tmp_path, toolsets=TOOLSETS) as client:
         for tool in (await client.list_tools()).tools:
             names = tool.input_schema["properties"]
             cases: list[dict[str, Any]] = [{}, *(dict.fromkeys(names, value) for value in WRONG)]

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from commonplace import Memory
-from commonplace.tools.catalog import EVERYDAY, TOOLSETS
+from commonplace.toolsets import EVERYDAY, TOOLSETS
 
 from .test_process import serving
 

@@ -22,6 +22,7 @@ from commonplace.server.auth import ServerOptions
 from commonplace.server.service import MemoryService
 from commonplace.surfaces.mcp.server import McpServer
 from commonplace.tools import catalog
+from commonplace.toolsets import EVERYDAY, TOOLSETS
 
 from ...waiting import LONG_SECONDS
 
@@ -57,7 +58,7 @@ async def test_what_is_remembered_is_found(tmp_path: Path, era: str) -> None:
 async def test_the_default_tools_have_one_search(tmp_path: Path, era: str) -> None:
     async with serve(tmp_path, era) as client:
         listed = [tool.name for tool in (await client.list_tools()).tools]
-    assert listed == [offer.name for offer in catalog.offers(catalog.EVERYDAY)]
+    assert listed == [offer.name for offer in catalog.offers(EVERYDAY)]
     assert {*listed} == {
         "recall", "remember", "reflect", "update_world", "memory_search", "memory_get",
         "write_memory", "write_session_handoff", "scratch_note",
@@ -99,7 +100,7 @@ async def test_a_shared_name_goes_to_the_toolset_listed_first(tmp_path: Path) ->
 
 
 async def test_every_tool_says_what_it_does_to_memory(tmp_path: Path) -> None:
-    async with serve(tmp_path, toolsets=catalog.TOOLSETS) as client:
+    async with serve(tmp_path, toolsets=TOOLSETS) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
     hints = {name: tool.annotations for name, tool in tools.items()}
     assert all(each is not None and each.open_world_hint is False for each in hints.values())

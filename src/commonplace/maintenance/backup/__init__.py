@@ -44,12 +44,10 @@ from ...storage.files import PRIVATE_FILE_MODE
 from ...storage.history import APPROVE, Author, Change, Versions, format_line, kind_of_origin, parse_line, version_of
 from ...wording import list_some
 from .archive import (
-    FORMATS,
     HISTORY_ROOT,
     Format,
     Limits,
     backup_scope,
-    is_archive,
     open_atomic,
     read_archive,
     remove_leftovers,
@@ -107,17 +105,6 @@ def _comment_out(text: str) -> str:
     return "\n".join(lines)
 
 
-__all__ = [
-    "FORMATS",
-    "ExportResult",
-    "Format",
-    "ImportResult",
-    "Limits",
-    "export_file",
-    "export_to",
-    "import_from",
-    "is_archive",
-]
 _MAX_NAMES_SHOWN = 5
 ORIGIN = "import:archive"
 _COPY_ORIGIN = "import:copy"

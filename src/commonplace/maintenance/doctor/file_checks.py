@@ -17,12 +17,13 @@ from typing import Any, NamedTuple
 from ... import settings as settings_of
 from ...errors import CommonplaceError, PageNotFound, SettingsError
 from ...formats.json_text import is_unicode
-from ...home import HISTORY_FOLDER, INDEX_FOLDER, Home
+from ...home import Home
 from ...index.base import IndexInspection, ignore_progress
 from ...index.handle import index_file_stem
 from ...index.sync import IndexScope
 from ...model import Record
 from ...settings import INTERNAL_FOLDERS
+from ...storage.base import HISTORY_FOLDER, INDEX_FOLDER
 from ...storage.history import Change
 from ...storage.layout import MAIN, Place
 from ...storage.records import parse as parse_record

@@ -13,8 +13,9 @@ from ...errors import CommonplaceError, InvalidKey, KeyExists, KeyNotFound, NotF
 from ...formats.timestamps import sort_key
 from ...home import Home
 from ...storage.conflicts import read_lines
-from ...tools.catalog import TOOLSETS, call, offers, only_reads
+from ...tools.catalog import call, offers, only_reads
 from ...tools.working import clear_handoff, read_handoff
+from ...toolsets import TOOLSETS
 from .common import (
     TextCommand,
     call_tool,

@@ -32,7 +32,7 @@ from ...storage.base import TokenStore, backend_of, display_name
 from ...storage.layout import stem
 from ...storage.names import file_name
 from ...storage.tokens import ROLES, Role, Token, create_token, hash_secret
-from ...tools.catalog import EVERYDAY
+from ...toolsets import EVERYDAY
 from ...trust import open_trusted_tokens
 from ...user_config import state_folder
 from ..http import LOOPBACK

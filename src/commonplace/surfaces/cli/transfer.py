@@ -16,17 +16,8 @@ import click
 from ...errors import CommonplaceError, Conflict, InvalidArgument, NotFound, StorageError
 from ...home import Home
 from ...instructions import list_proposals
-from ...maintenance.backup import (
-    FORMATS,
-    ExportResult,
-    Format,
-    ImportResult,
-    Limits,
-    export_file,
-    export_to,
-    import_from,
-    is_archive,
-)
+from ...maintenance.backup import ExportResult, ImportResult, export_file, export_to, import_from
+from ...maintenance.backup.archive import FORMATS, Format, Limits, is_archive
 from ...settings import FILE
 from ...storage.names import require_agent
 from .common import (

@@ -20,7 +20,8 @@ from starlette.responses import Response, StreamingResponse
 
 from ...errors import CommonplaceError, Refused
 from ...home import Home
-from ...maintenance.backup import Format, export_to
+from ...maintenance.backup import export_to
+from ...maintenance.backup.archive import Format
 from ...schema import BOOLEAN, TEXT, array, object_of, one_of
 from ...server.auth import Caller, ServerOptions
 from ...storage.names import is_plain

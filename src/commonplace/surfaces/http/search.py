@@ -19,6 +19,7 @@ from ...server import service
 from ...tools import catalog
 from ...tools.define import Answer, Maybe
 from ...tools.retrieval import HIT, SEARCH_ANSWER, hit_row
+from ...toolsets import TOOLSETS
 from .endpoints import DAY, INTEGER_OR_NULL, ApiRequest, Endpoint, Parameter, Problem, Reply, ResponseSpec, status_of
 from .pages import page_title
 
@@ -74,7 +75,7 @@ _PARAMETERS = [
     Parameter("explain", BOOLEAN, "Include the factors of each score; default: true."),
 ]
 _FILTER_PARAMETERS = {"agent": "agent_filter", "tags": "tag"}  # where it is not called as the filter
-_TOOLSET = Parameter("toolset", one_of(*catalog.TOOLSETS), "Whose tool is meant, of a shared name.")
+_TOOLSET = Parameter("toolset", one_of(*TOOLSETS), "Whose tool is meant, of a shared name.")
 _TOOL = object_of({"name": TEXT, "description": TEXT, "inputSchema": ANY, "outputSchema": ANY, "annotations": ANY})
 
 
@@ -173,7 +174,7 @@ def list_tools(request: ApiRequest) -> dict[str, Any]:
 
 
 def _chosen_toolsets(request: ApiRequest) -> tuple[str, ...]:
-    return (request.parameters["toolset"],) if "toolset" in request.parameters else catalog.TOOLSETS
+    return (request.parameters["toolset"],) if "toolset" in request.parameters else TOOLSETS
 
 
 def call_tool(request: ApiRequest) -> Reply:
