@@ -474,7 +474,7 @@ def test_a_configuration_in_a_repository_makes_no_folder_of_the_user_a_memory(tm
     for name, command in product(("cloned", "linked"), commands):
         refused = run(tmp_path / name / "deep", *command)
         assert refused.returncode == Refused.exit_status
-        assert f"keeps its memory in {private}, outside of this folder" in refused.stderr
+        assert f"keeps its memory in {private}, outside this folder" in refused.stderr
         assert "oak" not in refused.stdout
     assert sorted(os.listdir(private)) == ["memory"]
     (found / "duragent.yaml").write_text("workspace: pages\n")
@@ -490,7 +490,7 @@ def test_init_makes_no_memory_where_a_link_in_a_repository_leads(tmp_path: Path)
         (work / ".commonplace").symlink_to(target)
         refused = run(work, "init")
         assert refused.returncode == Refused.exit_status
-        assert "outside of this folder" in refused.stderr
+        assert "outside this folder" in refused.stderr
         (work / ".commonplace").unlink()
     assert [*private.iterdir()] == []
     assert not (tmp_path / "missing").exists()
@@ -696,7 +696,7 @@ def test_the_version_that_was_read_belongs_to_one_page(home: Path) -> None:
     work = home.parent / "at" / "work"
     work.mkdir(parents=True)
     done = run(work, "--home", str(home), "proposals", "reject", "--all", "--if-version", "x")
-    assert "name that page alone" in done.stderr
+    assert "name only that page" in done.stderr
 
 
 def test_an_agent_that_edits_a_proposal_does_not_approve_it(home: Path) -> None:

@@ -425,7 +425,7 @@ def test_a_program_that_ends_while_a_model_computes_in_the_background_ends_well(
 
 def test_a_folder_that_cannot_be_used_says_why(own: Path) -> None:
     (own / "model.onnx").write_bytes(b"not a model")
-    with pytest.raises(Unavailable, match=r"model.onnx fails \(.*: try again, or take another model"):
+    with pytest.raises(Unavailable, match=r"model.onnx fails \(.*: try again, or use another model"):
         open_own(own).embed_query("tea")
     (own / "config_sentence_transformers.json").write_text("{")
     with pytest.raises(Unavailable, match=r"config_sentence_transformers\.json cannot be read"):

@@ -129,7 +129,7 @@ def test_nothing_is_left_beside_a_database_that_is_in_use(home: Path, tmp_path: 
 def test_a_damaged_database_is_reported(home: Path, tmp_path: Path) -> None:
     database = notes_database(tmp_path / "agent.db", [("a", "x" * 9000, "")])
     database.write_bytes(database.read_bytes()[:1000])
-    with pytest.raises(StorageError, match="get a whole copy"):
+    with pytest.raises(StorageError, match="get a complete copy"):
         run_import(home, database)
 
 

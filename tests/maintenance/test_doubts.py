@@ -127,7 +127,7 @@ def test_the_command_lists_and_answers_and_doctor_tells(memory: Memory) -> None:
     assert run("review", "--answer", f"{doubt['id']}=new") == "1 answered.\n"
     assert run("review") == "Nothing to decide: no fact is in doubt.\n"
     assert "to decide on" not in run("doctor")
-    assert "is no answer" in run("review", "--answer", "x=maybe")
+    assert "is not an answer" in run("review", "--answer", "x=maybe")
 
 
 def test_one_key_answers_in_a_terminal(memory: Memory) -> None:

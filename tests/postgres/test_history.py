@@ -51,7 +51,7 @@ def test_overwriting_an_unseen_change_is_reported(
     with write_as(Author("reflect")) as call:
         pages.write("memory/a.md", "mine\n")
     assert len(call.conflicts) == 1
-    assert "some of that is not in it any more" in call.conflicts[0]
+    assert "some of those changes are no longer in it" in call.conflicts[0]
 
 
 def test_history_stays_within_its_size_by_itself(database: Database, clock: FrozenClock) -> None:

@@ -74,7 +74,7 @@ def test_a_login_stays_bound_when_it_is_renamed(bound: str, url: str) -> None:
     admin(url, f'ALTER ROLE {name} RENAME TO "{renamed}"')
     try:
         under_new_name = bound.replace(f"{name}:", f"{quote(renamed)}:", 1)
-        with pytest.raises(StorageError, match="is for the tenant ours"):
+        with pytest.raises(StorageError, match="can reach only the tenant ours"):
             Memory(with_tenant(under_new_name, "them"))
         with psycopg.connect(under_new_name, autocommit=True) as connection:
             connection.execute("SELECT set_config('commonplace.tenant', 'them', false)")
@@ -86,7 +86,7 @@ def test_a_login_stays_bound_when_it_is_renamed(bound: str, url: str) -> None:
 
 
 def test_a_bound_login_that_names_another_tenant_learns_which_is_its_own(bound: str) -> None:
-    with pytest.raises(StorageError, match=r"is for the tenant ours: name that in the URL, as \?tenant=ours"):
+    with pytest.raises(StorageError, match=r"can reach only the tenant ours: name that in the URL, as \?tenant=ours"):
         Memory(with_tenant(bound, "them"))
 
 
@@ -170,16 +170,16 @@ def test_a_login_is_made_and_bound_from_the_command_line(url: str) -> None:
     name = f"bound_{secrets.token_hex(6)}"
     done = run("db", "grant", url, "--to", name, "--tenant", "ours")
     assert done.stdout == (
-        f"Made the login {name}: give it a password (psql: \\password {name}). {name} is for the tenant ours, whatever it "
+        f"Made the login {name}: give it a password (psql: \\password {name}). {name} can reach only the tenant ours, whatever it "
         "sends.\n"
     )
     assert run("db", "grant", with_tenant(url, "ours"), "--to", name).stdout.startswith(
-        f"{name} is for the tenant ours"
+        f"{name} can reach only the tenant ours"
     )
     own = url.replace("postgres:", f"{name}:", 1)
     assert run("--home", with_tenant(own, "ours"), "remember", "our own wombats").returncode == 0
     refused = run("--home", with_tenant(own, "them"), "remember", "x")
-    assert (refused.returncode, "is for the tenant ours" in refused.stderr) == (6, True)
+    assert (refused.returncode, "can reach only the tenant ours" in refused.stderr) == (6, True)
     assert "may not bind" in run("db", "grant", with_tenant(own, "ours"), "--to", "another").stderr
     assert "name a login" in run("db", "grant", url).stderr
     assert "name another login" in run("db", "grant", url, "--to", "postgres").stderr

@@ -19,7 +19,7 @@ from ..providers import offer_server
 from .test_hybrid import FACTS, set_to, write
 
 QUESTION = "where does the cat sleep all day"
-MISSING = "the hits were not read again: ms-marco-minilm-l12-v2 is not on this machine: run `commonplace index fetch`"
+MISSING = "the hits were not reranked: ms-marco-minilm-l12-v2 is not on this machine: run `commonplace index fetch`"
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def test_words_alone_are_not_read_again_either_and_nothing_is_hidden(home: Path,
     assert reply["results"][0]["path"] == "memory/world/passport.md"
     assert (reply["mode"], reply["fallback"]) == ("hybrid", True)
     assert "http://127.0.0.1:9 cannot be reached" in reply["warning"]
-    assert "were not read again" in reply["warning"]
+    assert "were not reranked" in reply["warning"]
 
 
 def test_context_and_every_day_commands_go_on_without_the_weights(home: Path, clock: FrozenClock) -> None:

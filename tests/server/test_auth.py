@@ -281,8 +281,8 @@ def test_tokens_are_made_listed_and_revoked_from_the_command_line(home: Path) ->
 @pytest.mark.parametrize(
     ("arguments", "status", "answer"),
     [
-        (("create",), 2, "say for which agents it is: --for NAME"),
-        (("create", "--for", "ann", "--all-agents"), 2, "say for which agents it is"),
+        (("create",), 2, "name its agents: --for NAME"),
+        (("create", "--for", "ann", "--all-agents"), 2, "name its agents"),
         (("create", "--for", " "), 2, "not blank"),
         (("create", "--all-agents", "--days", "-1"), 2, "days must be from 0 to"),
         (("create", "--all-agents", "--role", "owner"), 2, "'owner' is not one of"),

@@ -21,7 +21,7 @@ def test_a_cursor_reads_back_as_the_page_it_was_made_of(at: str, path: str) -> N
 
 @pytest.mark.parametrize("cursor", ["?", "a", "____"])
 def test_what_is_no_cursor_is_refused(cursor: str) -> None:
-    with pytest.raises(InvalidArgument, match="list from the start"):
+    with pytest.raises(InvalidArgument, match="start from the beginning"):
         parse_cursor(cursor)
 
 

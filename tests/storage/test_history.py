@@ -123,7 +123,7 @@ def test_a_version_whose_bytes_were_spoilt_is_not_believed(tmp_path: Path) -> No
     (file,) = (tmp_path / ".history").iterdir()
     file.write_bytes(file.read_bytes().replace(version.encode(), version[::-1].encode()))
     _, history = open_pages(tmp_path)
-    with pytest.raises(NotFound, match="does not have this version"):
+    with pytest.raises(NotFound, match="no longer has this version"):
         history.read_version("a.md", version[::-1])
 
 

@@ -77,7 +77,7 @@ def test_where_two_wrote_the_same_line_one_chooses(look: Look, note: Path, choic
     page.get_by_role("group", name="What to keep in place 1").get_by_role("button", name=choice).click()
     page.get_by_role("button", name="Save the merged text").click()
     expect(page.get_by_text(SAVED)).to_be_visible()
-    expect(page.get_by_text("not in it any more")).to_have_count(0)  # they chose: there is nothing to warn of
+    expect(page.get_by_text("no longer in it")).to_have_count(0)  # they chose: there is nothing to warn of
     assert note.read_text() == START.replace("second line\n", remaining).replace("# Title", "# My title")
     assert look.errors == []
 

@@ -98,7 +98,7 @@ class Transformer:
             raise
         except Exception as error:
             reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-            raise Unavailable(f"{self.files.model} fails ({reason}): try again, or take another model") from error
+            raise Unavailable(f"{self.files.model} fails ({reason}): try again, or use another model") from error
 
     def _output(self, text: str | tuple[str, str]) -> Any:
         tokenizer, session, inputs, lower = self._open()

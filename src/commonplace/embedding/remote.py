@@ -279,7 +279,7 @@ class Endpoint:
         target = self._path + path + self._query
         payload = json.dumps(body).encode()
         deadline = self._time_in(policy.seconds)
-        failure = Failure(429, "it asked to be left alone for a while", transient=True)
+        failure = Failure(429, "it asked for a pause", transient=True)
         for attempt in range(policy.tries):
             pause = self._pause(attempt)
             if self._time_in(pause) >= deadline:
@@ -332,7 +332,7 @@ class Endpoint:
                 url = urljoin(self._site + target, response.location)
                 origin, path, query = _split_url(url)
             except ValueError:
-                raise Failure(response.status, "it redirects to no web address") from None
+                raise Failure(response.status, "it redirects to something that is not a web address") from None
             if origin != self._origin:
                 raise Failure(response.status, f"it redirects to {self._clean(_redact_url(url))}")
             target = path + query

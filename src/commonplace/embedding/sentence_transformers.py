@@ -49,11 +49,11 @@ class SentenceTransformersEmbedder:
             with self._lock, running_inference():  # without any text, the result has no dimensions
                 rows = encode(list(texts) or [""], normalize_embeddings=True, show_progress_bar=False)
         except Exception as error:
-            todo = "try again, or take a smaller memorySearch.model"
+            todo = "try again, or use a smaller memorySearch.model"
             raise Unavailable(f"{self.model} fails ({_as_line(error)}): {todo}") from error
         vectors = numpy.array(rows[: len(texts)], numpy.float32)
         if not numpy.isfinite(vectors).all():
-            raise Unavailable(f"{self.model} gives NaN or infinity: take another memorySearch.model")
+            raise Unavailable(f"{self.model} gives NaN or infinity: use another memorySearch.model")
         vectors[[not text.strip() for text in texts]] = 0
         return vectors
 

@@ -1,1 +1,1 @@
-"""Facts in text: which statements a text makes, and which statement of two is the newer version of the other."""
+"""Facts in text: the statements that a text makes, and which of two statements is a newer version of the other."""

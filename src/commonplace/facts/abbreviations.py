@@ -1,4 +1,4 @@
-"""Where a full stop ends no sentence: after `Dr.`, `Hauptstr.`, `z. B.`, `Avda.`, `ул.` and other abbreviations."""
+"""Full stops that do not end a sentence: after `Dr.`, `Hauptstr.`, `z. B.`, `Avda.`, `ул.` and other abbreviations."""
 
 from __future__ import annotations
 

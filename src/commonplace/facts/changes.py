@@ -1,4 +1,4 @@
-"""Notes that say that something changed, and are about what another note says: the rules beside the shared frame.
+"""Changes without a shared frame: notes that say that something changed, about the same thing as an older note.
 
 Each rule needs words of change in the newer note, and compares what both are about, not how alike they are:
 the same thing gets another value of the same kind; another has the same role; all that a note takes back is in the
@@ -175,7 +175,7 @@ def find_change(older: Statement, newer: Statement) -> Link | None:
 
 @cache_within(2_000_000)
 def says_change(newer: Statement) -> bool:
-    """Return whether `find_change` has anything to go by in a note: words of change, or a form that tells of one.
+    """Return whether `find_change` could find anything in a note: words of change, or a form that implies one.
     Cached, as a note is compared with many."""
     if not newer.cues.isdisjoint(_CHANGES) or not NEGATIONS.isdisjoint(newer.words):
         return True
@@ -183,7 +183,7 @@ def says_change(newer: Statement) -> bool:
 
 
 def _may_hint(newer: Statement) -> bool:
-    """Return whether a note may tell of a change: by a word that means one beside the same subject, or by a new
+    """Return whether a note may imply a change: by a word that means one beside the same subject, or by a new
     value."""
     if "weak change" in newer.cues or has_cue(newer.folded, "hint"):
         return True
@@ -307,7 +307,7 @@ def _has_article(prefix: list[str], value: list[str], words: Sequence[str]) -> b
 
 
 def _is_filled(value: list[str]) -> bool:
-    """Return whether a value says something: a name, a thing, a number."""
+    """Return whether a value has content: a name, a thing, a number."""
     return bool(find_topics(value)) or any(map(is_number, value)) or any(map(is_unspaced, value))
 
 
@@ -346,7 +346,7 @@ def replaces_other(older: Statement, newer: Statement) -> bool:
 
 
 def is_head(newer: Statement, topics: set[str]) -> bool:
-    """Return whether a note names just these topics as what it is about."""
+    """Return whether these topics are exactly what a note is about."""
     return any(topics == head for claim in read_claims(newer.text) for head in claim.heads)
 
 

@@ -1,6 +1,6 @@
-"""What a note says something of, and what kind of value it gives: a number or date, or a place or name.
+"""Claims: what a note is about, and the kind of value that it gives: a number or date, or a place or name.
 
-`Bumped the max upload size to 100 MB` and `Max upload size is 25 MB` share no frame, but both say something of the same
+`Bumped the max upload size to 100 MB` and `Max upload size is 25 MB` share no frame, but both are about the same
 thing. A note is cut at its verbs, at words of change, before its numbers and before what something changed to. The
 pieces in front are its heads; what follows is the value.
 """
@@ -70,7 +70,7 @@ class Claim(NamedTuple):
 
 @cache_within(1_000_000)
 def read_claims(text: str) -> tuple[Claim, ...]:
-    """Return what the clauses of a note say; those without a head are left out."""
+    """Return the claims that the clauses of a note make; a clause without a head makes none."""
     return tuple(_iterate_claims(text))
 
 
@@ -110,7 +110,7 @@ def _name_pronoun(name: str, match: re.Match[str]) -> str:
 
 @cache
 def list_all_verbs() -> frozenset[str]:
-    """Return the verbs that are known."""
+    """Return all known verbs."""
     return _VERBS | list_verbs().keys()
 
 
@@ -198,7 +198,7 @@ def _split_with_colon(part: str) -> list[str]:
 
 
 def _find_units(value: list[str]) -> frozenset[str]:
-    """Return what the numbers of a value count or tell."""
+    """Return what the numbers of a value measure."""
     units = set()
     for at, word in enumerate(value):
         after = value[at + 1] if at + 1 < len(value) else ""

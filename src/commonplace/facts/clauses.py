@@ -1,7 +1,7 @@
-"""The clauses of a sentence that says several things: `Tom lives in Leeds and works from home on Fridays`.
+"""The clauses of a sentence that makes several statements: `Tom lives in Leeds and works from home on Fridays`.
 
-What replaces one of them leaves the others as they are. A sentence is cut at commas and at words such as `and`, `but`
-and `while`, wherever a clause with a verb of its own follows: `Leeds and York` is one thing.
+Replacing one clause leaves the others as they are. A sentence is cut at commas and at words such as `and`, `but`
+and `while`, if the clause that follows has its own verb: `Leeds and York` is one thing.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ class Clause(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """What a newer statement replaces of a sentence, and what it says nothing about."""
+    """The parts of a sentence that a newer statement replaces, and those that it leaves alone."""
 
     replaced_clause: str  # as it is written
     replaced_stems: frozenset[str]
     held_stems: frozenset[str]
 
     def is_about_held(self, query_stems: frozenset[str]) -> bool:
-        """Return whether a query has more words of what holds than of what was replaced."""
+        """Return whether a query has more words of the parts that are still true than of the replaced ones."""
         return len(query_stems & self.held_stems) > len(query_stems & self.replaced_stems)
 
 
@@ -77,13 +77,13 @@ def find_parts(older: str, newer: str, is_replaced: Callable[[str], bool]) -> Pa
 
 
 def _list_own(clause: Clause, clauses: Sequence[Clause]) -> frozenset[str]:
-    """Return the stems that no other clause of the sentence has."""
+    """Return the stems that only this clause of the sentence has."""
     return clause.stems.difference(*(other.stems for other in clauses if other is not clause))
 
 
 @cache_within(1_000_000)
 def read_clauses(text: str) -> tuple[Clause, ...]:
-    """Return the clauses of a sentence; one, if it says one thing."""
+    """Return the clauses of a sentence; a simple sentence is one clause."""
     if len(text) > _MAX_CHARACTERS:
         return ()
     pieces = _CUT.split(text)

@@ -1,4 +1,5 @@
-"""Labels that collect things: `Books to read`, `Allergy`, `Prod incident`. A further line adds one, and replaces none.
+"""Labels that collect things: `Books to read`, `Allergy`, `Prod incident`. A further line adds an item and replaces
+nothing.
 
 `Deadline: 26 November` replaces `Deadline: 12 November`, as there is one deadline; `Allergy: latex` does not replace
 `Allergy: penicillin`. A label collects if it is a plural, says what is to be done with things (`to read`, `zu lesen`),
@@ -36,7 +37,7 @@ _ITEM = lazy_pattern(r"[,;、，/]| (?:and|und|et|y|e|и) ")
 
 
 def collect_things(older: Statement, newer: Statement) -> bool:
-    """Return whether two lines with one label may both hold: each gives another of the things that it collects."""
+    """Return whether two lines with one label may both be true: each names another of the things that it collects."""
     values = [_read_value(each) for each in (older, newer)]
     is_change = not newer.cues.isdisjoint(("change", "retraction"))
     if is_change and not set(content_stems(values[0])).isdisjoint(content_stems(values[1])):
@@ -74,7 +75,7 @@ def _are_on_other_days(older: list[str], newer: list[str]) -> bool:
 
 
 def _find_noun(words: list[str]) -> str:
-    """Return the noun that says what a label is: the last word before an owner (`gift ideas for dad`)."""
+    """Return the head noun of a label: the last word before an owner (`gift ideas for dad`)."""
     at = next((at for at, word in enumerate(words) if at and word in _OWNERS), len(words))
     return words[at - 1] if words else ""
 

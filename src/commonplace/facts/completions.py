@@ -3,8 +3,8 @@
 It has to name everything that the task names, and to say that it is done: by a checked box, by a word such as `done`,
 or by the past of the task's verb (`book the hotel`, then `Booked the hotel`). When in doubt, the task stays open.
 
-Regular past forms are made by rule, irregular ones are in a list. All are by language, and need no detection of it:
-forms of one language hardly ever fit words of another.
+Regular past forms are made by rule, irregular ones are in a list. Forms are listed by language, but the language need
+not be detected: forms of one language hardly ever fit words of another.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def is_task(text: str, box: str) -> bool:
 
 @cache_within(500_000)
 def may_be_done(text: str, box: str) -> bool:
-    """Return whether a statement is a task, or says what its writer has to do; cached, as it is compared with many."""
+    """Return whether a statement is a task, or something its writer has to do; cached, as it is compared with many."""
     return is_task(text, box) or (box != "x" and has_obligation(strip_accents(fold(text))))
 
 
@@ -167,7 +167,7 @@ def _is_about(task: _Phrase, done: _Done | None) -> bool:
 
 
 def _single_out(done: _Done, clause: tuple[str, ...]) -> _Done:
-    """Return one clause of a statement by itself: a mark may be of another."""
+    """Return one clause of a statement on its own, since a mark may belong to another clause."""
     return _Done(done.phrase._replace(clauses=(clause,)), is_marked=False)
 
 
@@ -236,7 +236,7 @@ def _is_date_word(word: str) -> bool:
 
 
 def _have_one_date(task: _Phrase, done: _Phrase) -> bool:
-    """Return whether what is done may be the task of that day: not Monday's, if the task is Tuesday's."""
+    """Return whether both may be about the same day: what was done on Monday does not close Tuesday's task."""
     return task.has_deadline or not task.dates or not done.dates or not task.dates.isdisjoint(done.dates)
 
 
@@ -265,7 +265,7 @@ def _is_past(task_word: str, word: str) -> bool:
 
 
 def _is_qualified(done: _Phrase, task: list[str]) -> bool:
-    """Return whether a thing of the task has a word beside it that the task does not have."""
+    """Return whether a noun of the task is qualified by a word that the task does not have."""
 
     def is_thing(word: str) -> bool:
         return any(_is_form(each, word) and word not in list_past_forms(each) for each in task)
@@ -338,7 +338,7 @@ def _find_dropped() -> re.Pattern[str]:
 
 @lru_cache(maxsize=4_096)
 def _is_marker(word: str) -> bool:
-    """Return whether a word says that something is done, and is no part of what it is."""
+    """Return whether a word marks something as done, rather than being part of the thing itself."""
     return re.fullmatch("|".join((*_MARKERS, _ENDS)), word) is not None
 
 
@@ -375,7 +375,7 @@ def _irregular_pasts() -> frozenset[str]:
 
 
 def may_be_past(word: str) -> bool:
-    """Return whether a word looks like the past of a verb, whichever that is."""
+    """Return whether a word looks like the past form of some verb."""
     return word in _irregular_pasts() or _past_pattern().search(word) is not None
 
 

@@ -1,4 +1,4 @@
-"""Which kinds of phrases a text has: that something changed, was taken back, is open or was decided."""
+"""The kinds of cue phrases in a text: that something changed, was taken back, is open or was decided."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _mark_phrase(mark: str, match: re.Match[str]) -> str:
 
 
 def find_cues(folded: str, cues: Collection[Cue]) -> frozenset[Cue]:
-    """Return which kinds of phrases a folded text has. Only those phrases are tried of which the text has a word."""
+    """Return the kinds of phrases in a folded text. Only phrases that share a word with the text are tried."""
     found: set[Cue] = set()
     for cue, phrases in _find_possible(folded, cues):
         if cue not in found and compile_pattern(phrases).search(folded):
@@ -91,7 +91,7 @@ def _choose_script(words: frozenset[str]) -> str:
 
 
 def have_one_language(first: str, second: str) -> bool:
-    """Return whether two texts may be of one language, as far as their short words tell English from others."""
+    """Return whether two texts may be in one language, judging by the short words of English."""
     languages = {_guess_language(fold(text)) for text in (first, second)}
     return languages != {"english", "other"}
 

@@ -1,6 +1,7 @@
-"""What tells two statements apart that look like versions of one fact: another subject or case, an exception, a plan.
+"""Vetoes: why two statements that look alike are not versions of one fact: another subject or case, an exception, a
+plan.
 
-A true fact that is hidden does more harm than an old one that is shown, so these rules come before all that link.
+Hiding a true fact does more harm than showing an old one, so these rules come before all rules that link.
 """
 
 from __future__ import annotations
@@ -134,7 +135,7 @@ def are_told_apart(older: Statement, newer: Statement, *, has_one_subject: bool 
 
 
 def _are_of_other_cases(older: Statement, newer: Statement) -> bool:
-    """Return whether each holds for another of several cases: `on staging`, `in production`; `the front tyres`."""
+    """Return whether each is true of a different case: `on staging`, `in production`; `the front tyres`."""
     letters = [_LETTER.findall(each.text) for each in (older, newer)]
     if all(letters) and letters[0] != letters[1]:  # `room A`, `room B`
         return True
@@ -164,7 +165,7 @@ def _only_asks(older: Statement, newer: Statement) -> bool:
 
 
 def _tells_role_alone(older: Statement, newer: Statement) -> bool:
-    """Return whether the newer statement says that somebody's role changed, and the older nothing of a role."""
+    """Return whether the newer statement changes somebody's role, while the older one says nothing about a role."""
     return bool(_PROMOTION.search(newer.folded)) and older.relation is not None and older.relation.kind in _NO_ROLES
 
 
@@ -261,13 +262,13 @@ def _moves_something_else(older: Statement, newer: Statement) -> bool:
 
 
 def _passes_on(older: Statement, newer: Statement) -> bool:
-    """Return whether the newer statement says who has now what somebody else had."""
+    """Return whether the newer statement says who now has what somebody else had."""
     verdict = compare_states(older.text, newer.text, says_change=False)
     return verdict is not None and verdict[0] == "changed" and verdict[1].relation == _CHARGE
 
 
 def _is_exception(older: Statement, newer: Statement) -> bool:
-    """Return whether the newer statement tells of one exception, of a part of one day, or of what was rejected."""
+    """Return whether the newer statement is about one exception, a part of one day, or something that was rejected."""
     if any(each.search(newer.folded) and not each.search(older.folded) for each in (_NOT_DONE, _EXCEPTION)):
         return True
     return bool(_PART_OF_DAY.search(newer.folded) and _PART_OF_DAY.search(older.folded))
@@ -300,7 +301,7 @@ def _find_dates(statement: Statement) -> set[str]:
 
 
 def have_other_subjects(older: Statement, newer: Statement) -> bool:
-    """Return whether two notes name what they are about, and neither mentions the subject of the other."""
+    """Return whether two notes have different named subjects, neither of which the other mentions."""
     if older.label or newer.label:
         return False
     first = next(iter(read_first_claim(older.text)), None)
@@ -351,7 +352,7 @@ def _read_subject(statement: Statement) -> tuple[str, ...]:
 
 
 def _find_last(words: tuple[str, ...], wanted: frozenset[str]) -> int:
-    """Return the place after the last of these words; 0 if there is none."""
+    """Return the index after the last of these words; 0 if there is none."""
     return max((at + 1 for at, word in enumerate(words) if word in wanted), default=0)
 
 
@@ -366,7 +367,7 @@ def _find_clause(text: str, words: tuple[str, ...]) -> int:
 
 
 def _says_it_stays(older: Statement, newer: Statement) -> bool:
-    """Return whether the newer statement says that what the older one says goes on, or is so again."""
+    """Return whether the newer statement says that the older one remains true, or is true again."""
     folded = newer.folded
     before = older.folded
     is_denied = NEGATIONS.isdisjoint(older.words) != NEGATIONS.isdisjoint(newer.words)
@@ -411,7 +412,7 @@ def _denies_something_else(older: Statement, newer: Statement) -> bool:
 
 
 def _narrows(older: Statement, newer: Statement) -> bool:
-    """Return whether the newer statement gives a number for some cases alone: `90 seconds in the integration tests`,
+    """Return whether the newer statement gives a number only for some cases: `90 seconds in the integration tests`,
     `the second-level cache`."""
     if not _NARROWING.isdisjoint(newer.words) and _NARROWING.isdisjoint(older.words):
         return True

@@ -1,9 +1,9 @@
-"""What speaks for and against one statement being the newer version of another, weighed together.
+"""Weighs the evidence for and against one statement being the newer version of another.
 
-The rules of `versions.py` know certain forms. What a rule links must not look too unlikely: a name and a word of change
-are in many notes. And people put a change in many other forms, of which no single trait is proof, but several are. Each
-trait has a weight, learned from pairs of notes by `training/evidence.py` (`evidence.txt`). What the rules tell apart
-stays apart.
+The rules of `versions.py` know certain forms. They also veto links that a rule made but that look unlikely: a name and
+a word of change are in many notes. And people express changes in many other ways, where no single trait is proof, but
+several are. Each trait has a weight, learned from pairs of notes by `training/evidence.py` (`evidence.txt`). What the
+rules tell apart stays apart.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _SIGNS: dict[str, tuple[LinkKind, str]] = {
 
 
 class _Traits(NamedTuple):
-    """What a statement says and how, as far as it is compared. Stems are of words that tell what it is about."""
+    """The features of a statement that are compared. Stems are those of the words that say what it is about."""
 
     topics: tuple[str, ...]
     names: frozenset[str]  # those of its topics that begin with a capital letter
@@ -81,7 +81,7 @@ class _Traits(NamedTuple):
 
 
 def find_by_evidence(older: Statement, newer: Statement) -> Link | None:
-    """Return a link where most of what two statements say speaks for a change."""
+    """Return a link if the evidence in two statements speaks for a change."""
     sign = _find_sign(older, newer)
     if not sign or not may_weigh(older, newer):
         return None
@@ -92,12 +92,12 @@ def find_by_evidence(older: Statement, newer: Statement) -> Link | None:
 
 
 def is_likely(older: Statement, newer: Statement) -> bool:
-    """Return whether a link that a rule found is not too unlikely by all else that is known of the two."""
+    """Return whether the evidence does not speak too strongly against a link that a rule found."""
     return weigh(older, newer) > _MIN_FOR_RULES
 
 
 def may_weigh(older: Statement, newer: Statement) -> bool:
-    """Return whether two statements name the same thing, and the newer does not say all of the older again."""
+    """Return whether two statements name the same thing and the newer one does not just repeat the older."""
     if not YOU.isdisjoint(older.words) or not EVENT_WORDS.isdisjoint(older.words):
         return False
     if len(older.text.split()) > _MAX_OLDER_WORDS or len(newer.text.split()) > _MAX_NEWER_WORDS:
@@ -106,7 +106,7 @@ def may_weigh(older: Statement, newer: Statement) -> bool:
 
 
 def _find_sign(older: Statement, newer: Statement) -> str:
-    """Return how the newer of two statements tells of a change; empty if it does not."""
+    """Return how the newer of two statements signals a change; empty if it does not."""
     cues = newer.cues
     if "retraction" in cues:
         return "retraction"
@@ -122,7 +122,7 @@ def _find_sign(older: Statement, newer: Statement) -> str:
 
 
 def _gives_another_value(old: _Traits, new: _Traits) -> bool:
-    """Return whether the newer of two statements gives other numbers, days or times, of the same kinds."""
+    """Return whether the newer of two statements gives different numbers, days or times of the same kinds."""
     return (
         bool(old.kinds)
         and old.kinds <= new.kinds
@@ -147,28 +147,28 @@ def _read_units(statement: Statement) -> set[str]:
 
 
 def _has_same_subject(old: _Traits, newer: Statement) -> bool:
-    """Return whether a claim of the newer statement is about just what the older one is about."""
+    """Return whether a claim of the newer statement is about exactly what the older one is about."""
     return old.is_closed and any(old.head == claim.heads[0] for claim in read_claims(newer.text))
 
 
 def _list_shared(older: Statement, newer: Statement) -> set[str]:
-    """Return the topics of both, in which a number is none."""
+    """Return the topics that both share, without numbers."""
     return set(_read_traits(older).topics).intersection(_read_traits(newer).topics)
 
 
 def weigh(older: Statement, newer: Statement) -> float:
-    """Return how much of what is known of a pair speaks for a change: above 0, more than against it."""
+    """Return the evidence for a change in a pair; above 0, it speaks more for a change than against it."""
     return add_up(load_weights(), read_evidence(older, newer))
 
 
 def add_up(weights: Mapping[str, float], evidence: Mapping[str, float]) -> float:
-    """Return the sum of the weights of what is known of a pair."""
+    """Return the sum of the weights of a pair's traits."""
     return weights["always"] + fsum(weights[name] * value for name, value in evidence.items() if value)
 
 
 @cache
 def load_weights() -> dict[str, float]:
-    """Return the weight of each trait, and of `always`, which every pair has."""
+    """Return the weight of each trait, and of the constant `always`."""
     lines = (line.partition(" ") for line in WEIGHTS.read_text().splitlines() if line[:1] != "#")
     return {name: float(weight) for weight, _, name in lines}
 
@@ -190,7 +190,7 @@ def _says_change(newer: Statement) -> bool:
 
 
 def _compare_topics(older: Statement, newer: Statement, *, changes: bool) -> dict[str, float]:
-    """Return how much of what the older says is in the newer."""
+    """Return how much of the older statement the newer one contains."""
     old = _read_traits(older)
     new = _read_traits(newer)
     shared = _list_shared(older, newer)
@@ -223,7 +223,7 @@ def _share(topics: Iterable[str], shared: Set[str], names: frozenset[str] = froz
 
 
 def _compare_subjects(older: Statement, newer: Statement, *, changes: bool) -> dict[str, float]:
-    """Return whether both are about the same thing, and about the same of it."""
+    """Return whether both are about the same property of the same thing."""
     old = _read_traits(older)
     new = _read_traits(newer)
     shared = _list_shared(older, newer)
@@ -283,7 +283,7 @@ def _read_signs(older: Statement, newer: Statement, *, changes: bool) -> dict[st
 
 
 def _read_doubts(older: Statement, newer: Statement) -> dict[str, float]:
-    """Return what mostly speaks against a change."""
+    """Return the traits that mostly speak against a change."""
     old = _read_traits(older).phrases
     added = _read_traits(newer).phrases - old
     return {
@@ -325,7 +325,7 @@ def _read_traits(statement: Statement) -> _Traits:
 
 
 def _name_kind(word: str) -> str:
-    """Return what kind of value a word is; empty if it is just a word."""
+    """Return the kind of value that a word is; empty for an ordinary word."""
     if is_month_or_day(word):
         return "day"
     if is_amount(word):

@@ -1,7 +1,7 @@
-"""Forms: rows of words that clauses are compared with, compiled into regular expressions.
+"""Forms: patterns for clauses, written as rows of words and compiled into regular expressions.
 
-In a row, a capital letter is a slot for any words. Slashes separate alternatives, an underscore joins words, and what
-ends with a question mark may be missing: `S moved/relocated back? to V`.
+In a row, a capital letter is a slot for any words. Slashes separate alternatives, an underscore joins words, and a word
+that ends with a question mark is optional: `S moved/relocated back? to V`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Tag = TypeVar("Tag")
 
 
 class Form(NamedTuple, Generic[Tag]):
-    """A form. `tag`: what it says. `triggers`: words, one of which every text with this form has."""
+    """A form. `tag`: its meaning. `triggers`: every text with this form has one of these words."""
 
     tag: Tag
     pattern: str
@@ -68,7 +68,7 @@ def _join_choices(part: str, *, longest_first: bool) -> str:
 
 
 def _choose_triggers(row: Sequence[str], slots: Mapping[str, str]) -> frozenset[str]:
-    """Return the words of the part of a form that is never missing and has the longest words."""
+    """Return the words of the required part of a form that has the longest words."""
     needed = [_list_words(part) for part in row if part not in slots and not part.endswith("?")]
     longest = max(needed, key=_count_shortest)
     return frozenset(longest)

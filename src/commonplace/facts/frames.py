@@ -38,7 +38,7 @@ _PARTICIPLES = word_set("frames", "PARTICIPLES")
 
 
 class Frame(NamedTuple):
-    """Two statements side by side: what they begin with, what they end with, and the values between."""
+    """Two aligned statements: their shared beginning, their shared end, and the values in between."""
 
     prefix: list[str]
     suffix: list[str]
@@ -47,7 +47,7 @@ class Frame(NamedTuple):
 
 
 def judge_frame(frame: Frame, older: Statement, newer: Statement) -> Link | None:
-    """Return a link where two statements side by side give one thing another value."""
+    """Return a link if two aligned statements give one thing different values."""
     if not frame.older or not frame.newer or not (frame.prefix or len(frame.suffix) >= _MIN_ROLE_WORDS):
         return None
     if older.speaker and not (_MODALS.isdisjoint(frame.prefix) and _is_value(frame.older) and _is_value(frame.newer)):
@@ -76,7 +76,7 @@ def _is_value(words: list[str]) -> bool:
 
 
 def align(older: Sequence[str], newer: Sequence[str]) -> Frame:
-    """Return both statements side by side, without the words that change nothing."""
+    """Return both statements aligned, without words that do not affect the meaning."""
     old = normalize_words(tuple(older))
     new = normalize_words(tuple(newer))
     most = min(len(old), len(new))
@@ -92,7 +92,8 @@ def align(older: Sequence[str], newer: Sequence[str]) -> Frame:
 
 
 def _extend_names(frame: Frame, older: str, newer: str) -> Frame:
-    """Return the frame with names and numbers whole: `United Kingdom` and `United States` share their first word."""
+    """Extend the values of a frame to whole names and numbers: `United Kingdom` and `United States` share their first
+    word."""
     at = len(frame.prefix)
     while at > 1 and _is_part_of_value(frame.prefix[at - 1], older) and _is_part_of_value(frame.prefix[at - 1], newer):
         at -= 1
@@ -118,7 +119,7 @@ def normalize_words(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _has_one_value(frame: Frame, older: Statement, newer: Statement) -> bool:
-    """Return whether what both statements begin with has one value at a time."""
+    """Return whether the shared beginning can have only one value at a time."""
     relation = find_relation(tuple(frame.prefix))
     if relation is None:
         return False

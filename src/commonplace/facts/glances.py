@@ -1,4 +1,4 @@
-"""A statement in a few numbers, by which most pairs are told apart without reading their texts.
+"""Glances: a statement as a few numbers, by which most pairs are rejected without reading their texts.
 
 `versions.judge` finds a link only between statements that begin or end alike, that both have a label, or of which one
 is a task, or says that something changed. In articles and in conversations, hardly any two are.
@@ -29,7 +29,7 @@ _CHANGES_STATE = 64
 
 
 class Glance(NamedTuple):
-    """Hashes of what a statement begins and ends with, and its properties as bits."""
+    """Hashes of the beginning and end of a statement, and its properties as bits."""
 
     start: int
     end: int
@@ -65,7 +65,7 @@ def may_be_linked(older: Glance, newer: Glance) -> bool:
 
 
 class OlderGlances:
-    """The glances of several older statements, to tell at once what none of them may be linked with."""
+    """The glances of several older statements, to reject at once a statement that none of them may be linked with."""
 
     def __init__(self, glances: Iterable[Glance]) -> None:
         every = list(glances)
@@ -88,7 +88,7 @@ class OlderGlances:
 
 
 def count_words(statement: Statement) -> int:
-    """Return how many words say something; of a script without spaces, an estimate."""
+    """Return the number of content words; for a script without spaces, an estimate."""
     is_spaced = statement.text.isascii() or not any(map(is_unspaced, statement.words))
     return len(statement.stems) if is_spaced else len(statement.words) // _CHARACTERS_PER_WORD
 

@@ -1,10 +1,10 @@
-"""Links between statements, and what a person answered about them, as comments in pages.
+"""Links between statements, and a person's answers about them, stored as comments in pages.
 
 A comment is at the end of the newer statement:
 
     The launch is on 26 November. <!-- commonplace: supersedes 3f9a01c2 -->
 
-Other programs show nothing of it. It names the older statement by a hash of its words, so that it holds when either of
+Other programs do not show it. It names the older statement by a hash of its words, so it stays valid when either of
 them moves to another line or page. Earlier versions put it on a line of its own, below the statement.
 """
 
@@ -51,7 +51,7 @@ class Link(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """What a person said about a statement: which older ones it replaces, and which it does not."""
+    """A person's answers about a statement: which older ones it replaces, and which it does not."""
 
     confirmed: frozenset[str] = frozenset()
     rejected: frozenset[str] = frozenset()
@@ -61,7 +61,7 @@ class Answers(NamedTuple):
         return Answers(self.confirmed | others.confirmed, self.rejected | others.rejected)
 
     def keep(self, given: Collection[Answer]) -> Answers:
-        """Return the answers that somebody gave: a comment may also be part of a text that was stored."""
+        """Return the answers that a person really gave: a comment may also be part of stored text."""
         confirmed = frozenset(name for name in self.confirmed if (CONFIRMATION, name) in given)
         return Answers(confirmed, frozenset(name for name in self.rejected if (REJECTION, name) in given))
 
@@ -70,7 +70,7 @@ NO_ANSWERS = Answers()
 
 
 def hash_words(words: Sequence[str]) -> str:
-    """Return the name of a statement in a link."""
+    """Return the hash by which a link names a statement."""
     return f"{zlib.crc32(' '.join(words).encode(errors='surrogatepass')):08x}"
 
 

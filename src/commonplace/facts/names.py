@@ -51,7 +51,7 @@ class _Mention(NamedTuple):
 
 
 def find_names(texts: Mapping[str, str], known: Iterable[str] = (), *, min_texts: int, limit: int) -> list[Name]:
-    """Return the names that most texts mention, those in most texts first. `known` are names in any case."""
+    """Return the names that most texts mention, most frequent first. `known`: words that count as names anyway."""
     plain = {key: _WIKILINK.sub(" ", _CODE.sub(" ", text)) for key, text in texts.items()}
     ordinary = _find_ordinary_words(plain.values())
     mentions = {key: list(_find_mentions(text, ordinary)) for key, text in plain.items()}

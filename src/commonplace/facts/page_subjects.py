@@ -1,6 +1,6 @@
-"""What pages and headings are about: `The deadline is Friday` says something else on each of them.
+"""The subjects of pages and headings: `The deadline is Friday` means something else on each page.
 
-A statement that names no one and nothing is about what its page is about, and no version of one on another page.
+A statement that names nothing is about the subject of its page, and is no version of one on another page.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def read_subject(path: str, heading: str) -> frozenset[str]:
 def judge_below_headings(
     older: Statement, newer: Statement, subjects: tuple[frozenset[str], frozenset[str]], judge: Judge, *, one_page: bool
 ) -> Link | None:
-    """Return how one statement replaces another, given what the headings above each of them are about."""
+    """Return how one statement replaces another, given the subjects of the headings above each."""
     link = judge(older, newer)
     if not link:
         plain = _leave_out_subject(newer, older, subjects[0])
@@ -119,7 +119,7 @@ def _names_another_subject(older: Statement, newer: Statement, subject: frozense
 
 
 def _tells_apart(name: str, older: Statement) -> bool:
-    """Return whether a name is of something that another statement does not mention."""
+    """Return whether a name stands for something that another statement does not mention."""
     each = stem(name)
     is_name = not is_number(name) and each not in CONTEXT_LABELS and each not in GENERIC and each not in _KIND_STEMS
     return is_name and each not in older.stems
@@ -171,5 +171,5 @@ def _list_names(statement: Statement) -> set[str]:
 
 @cache
 def _no_subjects() -> frozenset[str]:
-    """Return the words that may begin a sentence, and name nothing."""
+    """Return the words that may begin a sentence without naming anything."""
     return function_words() | DETERMINERS | _GERMAN_DETERMINERS

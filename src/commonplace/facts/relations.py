@@ -1,6 +1,6 @@
 """Relations that have one value at a time: `X is …`, `lives in …`, `works at …`, `label: value`.
 
-A relation that has many values (`likes`, `visited`, `bought`) is none: two of these are two facts.
+Relations with many values (`likes`, `visited`, `bought`) are left out: two of these are two facts.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FIRST_PERSON = word_set("relations", "FIRST_PERSON")
 
 
 class Relation(NamedTuple):
-    """Where a statement says what its subject is, does or has. `at`: the place of the verb among the words."""
+    """The relation in a statement: what its subject is, does or has. `at`: the index of the verb among the words."""
 
     kind: str
     subject: tuple[str, ...]  # stems, or the pronoun of the first person
@@ -69,7 +69,7 @@ def is_form_of_be(word: str, before: str) -> bool:
 
 
 def _read_subject(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Return who or what a statement is about; empty where it only points at something."""
+    """Return who or what a statement is about; empty if it is only a pronoun."""
     start = 0
     while start < len(words) - 1 and words[start] in _LEADING:
         start += 1

@@ -1,8 +1,9 @@
-"""What is gone, or taken back: `Thornbury Hall fell through`; `I used to like it, but not any more`.
+"""Retractions: things that are gone, or that a speaker takes back: `Thornbury Hall fell through`; `I used to like it,
+but not any more`.
 
-A note that something is gone need not be about the same thing as the older note, which gives it as its value: a venue
-that fell through is no venue. In conversations, a speaker takes back what they said. In the forms (`forms.py`), `T` is
-what is gone.
+What is gone may be the value that the older note gives, and not what that note is about: a venue that fell through is
+no longer the venue. In conversations, a speaker takes back what they said. In the forms (`forms.py`), `T` is what is
+gone.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ _NEGATIVE = lazy_pattern(
 
 
 def find_given_up(older: Statement, newer: Statement) -> Link | None:
-    """Return a link where a clause of the newer note says that the value of the older one is gone."""
+    """Return a link if a clause of the newer note says that the value of the older one is gone."""
     given_up = read_given_up(newer.text)
     if not given_up or not EVENT_WORDS.isdisjoint(older.words) or older.is_question or older.words[0].endswith("ed"):
         return None
@@ -77,7 +78,7 @@ def _is_of_another(older: Statement, newer: Statement) -> bool:
 
 
 def _is_value(older: Statement, gone: frozenset[str]) -> bool:
-    """Return whether something is the value of a note, and not what it is about."""
+    """Return whether something is the value of a note, rather than its subject."""
     if not gone <= set(older.stems) or all(map(is_month_or_day, gone)):
         return False
     claims = read_first_claim(older.text)
@@ -132,7 +133,7 @@ def _index_patterns() -> dict[str, list[str]]:
 
 
 def judge_taking_back(older: Statement, newer: Statement) -> Link | None:
-    """Return a link where a speaker takes back what they said: `I used to like it, but not any more`."""
+    """Return a link if a speaker takes back what they said: `I used to like it, but not any more`."""
     about = _find_taken_back(older, newer)
     return Link("retraction", "takes it back", " ".join(sorted(about))) if about else None
 
@@ -159,7 +160,7 @@ def _find_taken_back(older: Statement, newer: Statement) -> set[str]:
 
 
 def _is_same_feeling(older: str, newer: str, about: frozenset[str]) -> bool:
-    """Return whether what is taken back, liking or disliking, is what was felt before."""
+    """Return whether the feeling that is taken back, liking or disliking, is the earlier one."""
     taken_back = _read_past_feeling(fold(newer))
     return taken_back is None or taken_back == _is_liked(fold(older), about)
 
@@ -176,7 +177,7 @@ def _read_past_feeling(folded: str) -> bool | None:
 
 @cache_within(500_000)
 def _is_liked(folded: str, about: frozenset[str]) -> bool:
-    """Return whether somebody says that they like something; what they used to like, they like no more."""
+    """Return whether somebody says that they like something; `used to like` does not count."""
     before, is_past, rest = folded.partition(_USED_TO)
     if not is_past:
         return _NEGATIVE.search(folded) is None

@@ -1,6 +1,6 @@
 """The sentences of a page with the lines they are on, and a page with one of them replaced or removed.
 
-A sentence is found again by its words, so that it may have moved since it was read. What it leaves behind goes with it:
+A sentence is found by its words, so it may have moved since it was read. Leftovers are removed with it:
 the mark of a list, the heading of an entry or of a note that has no other text.
 """
 
@@ -61,8 +61,8 @@ def _find_value(body: str, above: int) -> list[Sentence]:
 
 
 def find_span(text: str, sentence: str, line: int, *, is_record: bool = False) -> tuple[int, int] | None:
-    """Return where a whole sentence is in a page, the nearest to a line if it is there more than once; None if nowhere,
-    or if its line is too long to look for it."""
+    """Return the span of a whole sentence in a page, the one nearest to a line if there are several; None if there is
+    none, or if its line is too long to look for it."""
     wanted = sentence.split()
     found = [each for each in find_sentences(text, is_record=is_record) if each.text.split() == wanted]
     if not found:
@@ -78,7 +78,7 @@ def find_span(text: str, sentence: str, line: int, *, is_record: bool = False) -
 
 
 def join_lines(text: str, sentences: Sequence[Sentence]) -> list[str]:
-    """Return everything that the lines of each sentence say, which it may share with others. Of lines that are too long
+    """Return the full text of the lines of each sentence, which it may share with others. Of lines that are too long
     to change a sentence in them, it is the start."""
     lines = text.split("\n")
     known: dict[tuple[int, int], str] = {}  # a page may have all of its sentences on one line
@@ -89,7 +89,7 @@ def join_lines(text: str, sentences: Sequence[Sentence]) -> list[str]:
 
 
 def replace_sentence(text: str, span: tuple[int, int], sentence: str) -> str:
-    """Return the page with another text at a span; with an empty one, without the sentence and what it leaves empty."""
+    """Return the page with a span replaced; with an empty text, the sentence and what it leaves empty are removed."""
     start, end = span
     if sentence:
         return f"{text[:start]}{sentence}{text[end:]}"

@@ -1,9 +1,9 @@
-"""What a note says of which attribute of what, and notes that fill the same slot with another value.
+"""Slots: the attribute of a subject that a note gives, and notes that fill the same slot with another value.
 
 `The deadline for the Aurora grant is 14 March` and `Aurora grant: pushed to 4 April` have no frame in common. Both say
-something of the Aurora grant, one of its deadline, the other of nothing else, and both give a date. A subject is
-compared without the nouns that only name an attribute (`deadline`, `room`, `provider`), and these only by what kind of
-value they have: two kinds that may not stand for each other are two slots.
+something about the Aurora grant: one gives its deadline, the other names no attribute, and both give a date. A subject
+is compared without the nouns that only name an attribute (`deadline`, `room`, `provider`), and these only by what kind
+of value they have: two kinds that may not stand for each other are two slots.
 
 That two notes fill one slot does not make the newer a version of the older: it has to say that something changed, or to
 mention the older value beside its own (`Retro is in Danube, Elbe is being painted`).
@@ -50,7 +50,7 @@ _MAX_STEMS = 9  # of a note that gives a value
 
 
 class Slot(NamedTuple):
-    """What a clause says of something. `subject`: what it is about, without nouns of attributes."""
+    """The slot that a clause fills. `subject`: what it is about, without nouns of attributes."""
 
     subject: frozenset[str]
     attributes: frozenset[str]  # what of it, as far as a noun or a verb says so
@@ -63,7 +63,7 @@ class Slot(NamedTuple):
 
 
 def find_new_value(older: Statement, newer: Statement) -> Link | None:
-    """Return a link where a note that tells of a change fills a slot of the older one with another value."""
+    """Return a link if a note that implies a change fills a slot of the older one with another value."""
     says_change = not newer.cues.isdisjoint(("change", "weak change")) or has_cue(newer.folded, "hint")
     clauses = split_clauses(newer.text)
     if _happened_once(older) or "addition" in newer.cues or _is_talk(older) or _is_talk(newer):
@@ -85,25 +85,25 @@ def find_new_value(older: Statement, newer: Statement) -> Link | None:
 
 
 def _is_talk(statement: Statement) -> bool:
-    """Return whether a statement addresses somebody, only points at something, or says much else."""
+    """Return whether a statement addresses somebody, only points at something, or says much besides."""
     is_short = any(map(is_unspaced, statement.words)) or len(statement.stems) <= _MAX_STEMS
     return not is_short or not YOU.isdisjoint(statement.words) or statement.words[0] in VAGUE_STARTS
 
 
 def _happened_once(older: Statement) -> bool:
-    """Return whether a note tells of something that happened, or of a plan: `booked a table`, `I bought a bike`."""
+    """Return whether a note reports something that happened, or a plan: `booked a table`, `I bought a bike`."""
     first = older.words[0]
     return not EVENT_WORDS.isdisjoint(older.words) or first.endswith("ed") or "tentative" in older.cues
 
 
 def _may_be_same(old: Slot, new: Slot) -> bool:
-    """Return whether two slots may be of one thing: `the meeting room for the retro`, `retro`."""
+    """Return whether two slots may belong to the same thing: `the meeting room for the retro`, `retro`."""
     is_part = new.subject <= old.subject or old.subject <= new.subject
     return is_part and bool(old.subject and new.subject) and _are_alike(old.attributes, new.attributes)
 
 
 def _are_alike(old: frozenset[str], new: frozenset[str]) -> bool:
-    """Return whether two attributes may be the same: one of them is not named, or they mean the same."""
+    """Return whether two attributes may be the same: they mean the same, or one of them is not named."""
     if not old or not new or not old.isdisjoint(new):
         return True
     return any(not old.isdisjoint(alike) and not new.isdisjoint(alike) for alike in _ALIKE)

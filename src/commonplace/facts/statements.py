@@ -1,8 +1,8 @@
 """Text cut into statements, and the keys by which a statement finds its other versions.
 
 A statement is a sentence, an item of a list, or a line like `label: value`. What the assistant says in a conversation
-makes none: it repeats and suggests. Two statements that may be versions of one fact share a key; whether they are,
-`versions.judge` decides. Keys are short hashes, so that a collision only costs a comparison.
+makes none, since it repeats and suggests. Two statements that may be versions of one fact share a key; whether they
+are, `versions.judge` decides. Keys are short hashes, so that a collision only costs a comparison.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class _Fields(NamedTuple):
 class Statement(_Fields):
     """A statement of a text. Lines are counted from the first line of the text, which is 0.
 
-    It is compared with many others: what every comparison asks for is worked out once.
+    It is compared with many others, so what every comparison needs is computed once.
     """
 
     def __hash__(self) -> int:
@@ -130,8 +130,8 @@ StoredStatement = tuple[Statement, frozenset[int]]  # with the keys under which 
 
 
 def find_statements(text: str, wanted: Sequence[Sequence[str]], *, is_turn: bool = False) -> Iterable[StoredStatement]:
-    """Return the statements of a passage that have all texts of at least one of the wanted rows, and perhaps others. To
-    look for texts in the sentences takes less time than to parse them all."""
+    """Return the statements of a passage that contain all texts of at least one of the wanted rows, and perhaps others.
+    To look for texts in the sentences takes less time than to parse them all."""
     split = _split_text(text, is_turn=is_turn)
     if ANSWER_START in text or split.has_many:
         return map(_add_stored_keys, read_statements(text, is_turn=is_turn))
@@ -189,7 +189,7 @@ def _split_text(text: str, *, is_turn: bool) -> _SplitText:
 
 
 def _find_boxes(text: str) -> dict[int, str]:
-    """Return what is in the boxes of tasks, by line. In a list of tasks, an item without a box counts as one with an
+    """Return the content of task boxes, by line. In a list of tasks, an item without a box counts as one with an
     empty box."""
     boxes: dict[int, str] = {}
     is_list = False
@@ -464,8 +464,8 @@ def _is_open(text: str) -> bool:
 
 
 def list_required(key: FactKey) -> tuple[str, ...]:
-    """Return what every text stored under a key has; for the key of an answer, something that no text has. For a key
-    that was not read in a text, nothing is known."""
+    """Return what every text stored under a key contains; for the key of an answer, something that no text contains.
+    For a key that was not read in a text, nothing is known."""
     if not key:
         return ()
     kind, *stems = key
@@ -484,7 +484,7 @@ def _changed_stems() -> frozenset[str]:
 
 
 def _is_short(stems: Sequence[str]) -> bool:
-    """Return whether a statement says so little that one word tells of it; a word of Chinese has several pairs."""
+    """Return whether a statement is so short that one word identifies it; a Chinese word has several pairs."""
     is_spaced = not stems or not is_unspaced(stems[0][0])
     return len(stems) <= (_MAX_SHORT_STEMS if is_spaced else _MAX_SHORT_PAIRS)
 
@@ -518,7 +518,7 @@ def _task_keys(statement: Statement) -> list[FactKey]:
 
 
 def _state_keys(text: str) -> list[FactKey]:
-    """Return a key for each thing and relation of which a text tells the state, or that it changed."""
+    """Return a key for each thing and relation whose state a text gives or changes."""
     return [
         ("h", relation, *state.subject[-1:])
         for state in read_states(text)
@@ -533,7 +533,7 @@ def _word_keys(stems: Iterable[str]) -> list[FactKey]:
 
 
 def _topic_keys(stems: Iterable[str], most: int) -> Iterator[FactKey]:
-    """Yield a key for each pair of stems, of the longest ones that are no numbers."""
+    """Yield a key for each pair of the longest stems that are not numbers."""
     distinct = sorted({each for each in stems if not each[0].isdigit()})
     for one, other in combinations(sorted(sorted(distinct, key=len, reverse=True)[:most]), 2):
         yield "t", one, other

@@ -1,7 +1,7 @@
-"""States that verbs tell of and verbs change: `lives in`, `moved to`; `works at`, `left`; `leads`, `took over from`.
+"""States that verbs express and verbs change: `lives in`, `moved to`; `works at`, `left`; `leads`, `took over from`.
 
-`Ute moved to Lübeck` shares one word with `Ute lives in Kiel`, and says all the same where Ute lives now. The
-file `lists/states.txt` has the forms that tell of a state, of its change, and of its end.
+`Ute moved to Lübeck` shares one word with `Ute lives in Kiel`, and still says where Ute lives now. The
+file `lists/states.txt` has the forms for a state, its change, and its end.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ _LAST_SLOTS = {"S": r"(?P<s>\S+(?: \S+){0,5})", "V": r"(?P<v>\S+(?: \S+){0,4})"}
 
 
 class State(NamedTuple):
-    """What a clause says of a subject: that it has a value, got one, or has one no more."""
+    """What a clause says about a subject: that it has a value, got one, or no longer has one."""
 
     relation: str
     phase: Phase
@@ -139,7 +139,7 @@ class State(NamedTuple):
 
 @cache_within(500_000)
 def read_states(text: str) -> tuple[State, ...]:
-    """Return what the clauses of a note say of states; cached, as a note is compared with many."""
+    """Return the states that the clauses of a note express; cached, as a note is compared with many."""
     clauses = split_clauses(text)
     label = _LABEL.match(text)
     if label:  # `Owner of the wiki: Tom` is read as `Owner of the wiki is Tom`, too
@@ -148,7 +148,7 @@ def read_states(text: str) -> tuple[State, ...]:
 
 
 def compare_states(older: str, newer: str, *, says_change: bool) -> tuple[Verdict, State] | None:
-    """Return what a newer note makes of a state that an older one tells of; None if they have nothing in common. With
+    """Return how a newer note changes a state that an older one gives; None if they have nothing in common. With
     `says_change`, the newer note may just name the new state: `CI runs on GitHub Actions now`."""
     other: tuple[Verdict, State] | None = None
     changes = [state for state in read_states(newer) if state.phase != "state" or says_change]
@@ -193,7 +193,8 @@ def _is_inflected(first: frozenset[str], second: frozenset[str]) -> bool:
 
 
 def _are_of_one(first: State, second: State) -> bool:
-    """Return whether two states are of the same thing: `my sister Nadia` is `Nadia`, and `Nadia's brother` is not."""
+    """Return whether two states belong to the same thing: `my sister Nadia` is `Nadia`, and `Nadia's brother` is
+    not."""
     short, long = sorted((first, second), key=_count_words)
     more = set(long.subject).difference(short.subject)
     if more <= KIND_STEMS and set(short.subject) <= set(long.subject):  # `the wiki backup`, `backup of the wiki`
@@ -207,7 +208,7 @@ def _count_words(state: State) -> int:
 
 @cache_within(500_000)
 def find_ended(text: str) -> tuple[str, ...]:
-    """Return the words for what, according to a note, is no more; empty if there is no such thing."""
+    """Return the words for what a note says no longer exists; empty if it says nothing like that."""
     if not _END_HINT.search(fold(text)):
         return ()
     for clause in split_clauses(text):
@@ -284,7 +285,7 @@ def _read_unspaced(folded: str) -> Iterator[State]:
 
 
 def _read_subject(words: list[str]) -> tuple[str, ...]:
-    """Return the stems of what a clause is about; empty if it only points at it."""
+    """Return the stems of what a clause is about; empty if that is only a pronoun."""
     if all(word in _WRITERS or word in _FILLERS for word in words):
         return WRITER if not _WRITERS.isdisjoint(words) else ()
     if words[0] in PREPOSITIONS and words[0] != "a":  # `runs on …`; not `assumiu a loja`

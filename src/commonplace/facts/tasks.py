@@ -62,7 +62,7 @@ def says_done(folded: str) -> bool:
 
 
 def has_obligation(folded: str) -> bool:
-    """Return whether a folded text begins with what its writer has to do."""
+    """Return whether a folded text begins like something its writer has to do."""
     return _find_obligation().match(folded) is not None
 
 
@@ -79,7 +79,7 @@ def find_task_text(text: str) -> str:
 
 
 def may_have_open_task(text: str, words: Iterable[str]) -> bool:
-    """Return whether a text, by its folded words, is worth a look: most texts have no word that a task has."""
+    """Return whether a text may have an open task, judging by its folded words: most texts have no word of a task."""
     if "[ ]" in text:
         return True
     known = _list_words_of_tasks()

@@ -1,4 +1,4 @@
-"""Words that tell how many values a relation has: roles that one holds at a time, states, and what there is much of."""
+"""Words that decide how many values a relation can have: roles held by one at a time, states, and countless things."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ def _completes(older: Statement, newer: Statement) -> bool:
 
 
 def _find_link(older: Statement, newer: Statement, *, is_same_place: bool) -> Link | None:
-    """Return how one statement replaces another by the first rule that says so."""
+    """Return how one statement replaces another, by the first rule that applies."""
     cues = newer.cues
     frame = align(older.words, newer.words)
     if older.speaker or newer.speaker:  # people repeat themselves when they talk: only frames, and what is taken back
@@ -151,19 +151,19 @@ def _find_link(older: Statement, newer: Statement, *, is_same_place: bool) -> Li
 
 
 def _find_by_rule(older: Statement, newer: Statement) -> Link | None:
-    """Return a link by the first of the rules that need no frame, however unlikely it is."""
+    """Return a link by the first rule that needs no frame, without weighing the evidence."""
     link = _judge_move(older, newer) if "change" in newer.cues else None
     link = link or find_given_up(older, newer) or find_change(older, newer) or _judge_change(older, newer)
     return link or (None if have_other_subjects(older, newer) else find_new_value(older, newer))
 
 
 def _is_prose(older: Statement, newer: Statement) -> bool:
-    """Return whether one of two statements is as long as those of articles, which share many words by chance."""
+    """Return whether one of two statements is as long as a sentence of an article, which shares words by chance."""
     return count_words(older) > MAX_OLDER_WORDS or count_words(newer) > MAX_NEWER_WORDS
 
 
 def may_be_versions(older: Statement, newer: Statement) -> bool:
-    """Return whether a closer look may find a link: most pairs have nothing that any of the rules asks for."""
+    """Return whether a closer look may find a link: most pairs have nothing that any rule needs."""
     if _completes(older, newer) or drops(older.text, older.box, newer.text):
         return True
     old = normalize_words(older.words)
@@ -188,7 +188,7 @@ def may_be_versions(older: Statement, newer: Statement) -> bool:
 
 
 def _differ_in_case(frame: Frame, older: Statement, newer: Statement) -> bool:
-    """Return whether each of two values holds for another case: `30 seconds for reads`, `60 seconds for writes`."""
+    """Return whether two values are for different cases: `30 seconds for reads`, `60 seconds for writes`."""
     cases = [_read_case(value) for value in (frame.older, frame.newer)]
     has_cases = bool(frame.prefix) and all(cases) and cases[0] != cases[1]
     if not (_gives_value(frame.older, cases[0], older.text) and _gives_value(frame.newer, cases[1], newer.text)):
@@ -197,19 +197,19 @@ def _differ_in_case(frame: Frame, older: Statement, newer: Statement) -> bool:
 
 
 def _gives_value(value: list[str], case: list[str], text: str) -> bool:
-    """Return whether there is a number or a name before the case in which it holds."""
+    """Return whether a number or a name stands before the case that it is for."""
     words = value[: len(value) - len(case)]
     return any(is_number(word) or word in list_capitalised(text) for word in words)
 
 
 def _read_case(value: list[str]) -> list[str]:
-    """Return what follows the first preposition within a value: when, where or for whom it holds."""
+    """Return what follows the first preposition within a value: when, where or for whom it is true."""
     at = next((at for at, word in enumerate(value) if at and word in CASE_PREPOSITIONS), len(value))
     return value[at + 1 :]
 
 
 def _is_rejected(older: Statement, newer: Statement) -> bool:
-    """Return whether a person said that neither of two statements replaces the other, or that the older one holds."""
+    """Return whether a person said that neither of two statements replaces the other, or that the older one is true."""
     if older.answers.confirmed and hash_words(newer.words) in older.answers.confirmed:
         return True
     pairs = ((older, newer), (newer, older))
@@ -228,7 +228,7 @@ def _label_stems(statement: Statement) -> frozenset[str]:
 
 
 def _judge_label(older: Statement, newer: Statement, *, is_same_place: bool) -> Link | None:
-    """Return a link for two lines with one label, unless it may mean something else in every place."""
+    """Return a link for two lines with one label, unless the label may mean something else on each page."""
     stems = _label_stems(newer)
     if _is_free(newer) or (stems <= CONTEXT_LABELS and not is_same_place):
         return None
@@ -247,7 +247,7 @@ def _list_letters(label: str) -> list[str]:
 
 
 def _is_free(statement: Statement) -> bool:
-    """Return whether a label tells nothing of what follows: its last word says what it is, as in `Meeting room`."""
+    """Return whether a label says nothing about what follows: its last word is a plain noun, as in `Meeting room`."""
     return content_stems(statement.label.split())[-1] in FREE_LABELS
 
 
@@ -274,7 +274,7 @@ def _is_label_capitalised(statement: Statement) -> bool:
 
 
 def _judge_states(older: Statement, newer: Statement) -> Link | None:
-    """Return a link where somebody or something has another value now, or is no more: `lives in`, then `moved to`."""
+    """Return a link if something has another value now, or no longer exists: `lives in`, then `moved to`."""
     verdict = compare_states(older.text, newer.text, says_change=not CHANGE_CUES.isdisjoint(newer.cues))
     if verdict and verdict[0] != "other":
         kind, reason = _STATE_LINKS[verdict[0]]
@@ -286,17 +286,17 @@ def _judge_states(older: Statement, newer: Statement) -> Link | None:
 
 
 def _is_past(statement: Statement) -> bool:
-    """Return whether a statement is about the past: it stays true even if what it is about is no more."""
+    """Return whether a statement is about the past: it stays true even if its subject no longer exists."""
     return _is_event(statement) or not _PAST.isdisjoint(statement.words) or bool(find_ended(statement.text))
 
 
 def _is_event(statement: Statement) -> bool:
-    """Return whether a statement tells of something that happened once."""
+    """Return whether a statement reports a single event."""
     return not EVENT_WORDS.isdisjoint(statement.words)
 
 
 def _weigh_shared(older: Statement, newer: Statement) -> tuple[set[str], float]:
-    """Return what both statements are about, and its share of what the older is about. Names weigh more."""
+    """Return the topics that both statements share, and their share of the older one's topics. Names weigh more."""
     weights = _weigh_stems(older.text, older.stems)
     shared = weights.keys() & newer.stems
     total = sum(weights.values())
@@ -305,7 +305,7 @@ def _weigh_shared(older: Statement, newer: Statement) -> tuple[set[str], float]:
 
 @cache_within(2_000_000)
 def _weigh_stems(text: str, stems: tuple[str, ...]) -> dict[str, float]:
-    """Return how much each stem of a statement says of what it is about; cached, as it is compared with many."""
+    """Return how much each stem of a statement says about its topic; cached, as it is compared with many."""
     names = {stem(word) for word in list_capitalised(text)}
     return {each: _weigh(each, names) for each in stems if not each[0].isdigit()}
 
@@ -317,7 +317,7 @@ def _weigh(each: str, names: set[str]) -> float:
 
 
 def _judge_move(older: Statement, newer: Statement) -> Link | None:
-    """Return a link where the newer note says that a date or a number of the same thing changed."""
+    """Return a link if the newer note changes a date or a number of the same thing."""
     moved = _read_moved(newer)
     if not moved or "open" in older.cues or _is_event(older):
         return None
@@ -346,7 +346,7 @@ def _read_subject(statement: Statement, cue: str) -> list[str]:
 
 
 def _judge_change(older: Statement, newer: Statement) -> Link | None:
-    """Return a link where the newer note says that something changed and is about the same thing."""
+    """Return a link if the newer note says that something changed and is about the same thing."""
     if "open" not in older.cues and not _may_say_change(newer):
         return None
     if _is_vague(older) or not YOU.isdisjoint(newer.words):
@@ -391,7 +391,7 @@ def _gives_new_value(older: Statement, newer: Statement) -> bool:
 
 
 def _is_vague(statement: Statement) -> bool:
-    """Return whether a statement only points at what it is about, or addresses somebody: `That's great for you!`"""
+    """Return whether a statement has no subject but a pronoun, or addresses somebody: `That's great for you!`"""
     return statement.words[0] in _VAGUE_STARTS or not YOU.isdisjoint(statement.words)
 
 

@@ -1,6 +1,6 @@
 """The words of a statement: split, folded, without contractions, and which of them carry its content.
 
-Stems are crude on purpose: they only have to bring two statements together, and a closer comparison follows.
+Stems are crude on purpose: they only find candidates, and a closer comparison follows.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def has_kana_or_kanji(text: str) -> bool:
 
 @cache
 def function_words() -> frozenset[str]:
-    """Return the words of all languages that say little by themselves."""
+    """Return the function words of all languages."""
     return word_set("words", "FUNCTION_WORDS")
 
 

@@ -77,8 +77,8 @@ def recognise(source: Source) -> Kind:
         raise StorageError(f"{source.full_path} has Markdown, of no system in particular", advice="add --from markdown")
     kinds = "; ".join(f"{kind.name} ({kind.what})" for kind in KINDS.values())
     raise StorageError(
-        f"{source.full_path} is neither a tar nor JSON lines that `commonplace export` made, nor anything else that is "
-        f"known: say what it is with --from, one of {kinds}"
+        f"{source.full_path} is neither an archive that `commonplace export` made nor the data of a known system: "
+        f"name its kind with --from, one of {kinds}"
     )
 
 

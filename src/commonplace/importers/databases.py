@@ -63,7 +63,7 @@ def _read_database(copy: str, location: str, into: Destination, most_bytes: int)
         finally:
             connection.close()
     except sqlite3.Error as error:
-        raise StorageError(f"{location} cannot be read as a database ({error}): get a whole copy of it") from error
+        raise StorageError(f"{location} cannot be read as a database ({error}): get a complete copy") from error
 
 
 def _read_tables(connection: Connection, location: str, into: Destination, most_bytes: int) -> Iterator[Item]:

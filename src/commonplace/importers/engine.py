@@ -486,7 +486,7 @@ class _Comparison:
                 return
             if self._decide(file, path, version):
                 return
-        self._plan.left_unchanged.append(Skipped(file.path, "something else is here already, and stays"))
+        self._plan.left_unchanged.append(Skipped(file.path, "something else is here already, and is kept"))
         if file.kind == "skill" and file.path.endswith(f"/{SKILL_PAGE}"):
             self._other_skills.add(file.path.removesuffix(SKILL_PAGE))
 

@@ -145,9 +145,7 @@ class Folder(Source):
                 elif self._is_readable(path, entry):
                     paths.append(path)
             if len(paths) > self.limits.files:
-                raise Refused(
-                    f"{self.location} has more than {self.limits.files:,} files: name the folder that is meant"
-                )
+                raise Refused(f"{self.location} has more than {self.limits.files:,} files: name a smaller folder")
         return sorted(paths)
 
     def _is_readable(self, path: str, entry: os.DirEntry[str]) -> bool:
@@ -249,7 +247,7 @@ class Zip(Source):
         try:
             self._zip = zipfile.ZipFile(location)
         except (zipfile.BadZipFile, UnicodeDecodeError, OSError, ValueError, NotImplementedError) as error:
-            raise StorageError(f"{location} is a damaged zip ({error}): get the whole of it") from error
+            raise StorageError(f"{location} is a damaged zip ({error}): get a complete copy") from error
         infos = self._zip.infolist()
         if len(infos) > limits.files:
             raise Refused(f"{location} has more than {limits.files:,} files: it is taken for a zip bomb")
@@ -347,7 +345,7 @@ def require_single_file(source: Source) -> str:
     """Return the name of the only file of a source; InvalidArgument if it has several."""
     name = single_file_name(source)
     if not name:
-        raise InvalidArgument(f"{source.location} is not one file: name the file that is meant")
+        raise InvalidArgument(f"{source.location} is not one file: name one file")
     return name
 
 

@@ -47,7 +47,7 @@ _TurnId = tuple[int, int]  # a session of a conversation, and a turn of it
 _SESSION_KEY = re.compile(r"session_\d+")
 _SESSIONS_FOLDER = "agents/main/sessions"
 _QUESTION_ADVICE = (
-    'write each question as {"question": "...", "evidence": ["memory/page.md#L3-L5"]}, in a list or one a line'
+    'write each question as {"question": "...", "evidence": ["memory/page.md#L3-L5"]}, in a list or one per line'
 )
 _LOCOMO_ADVICE = "a turn has a speaker, a text and a dia_id, a question of qa has a question and evidence"
 _QUESTION_FIELDS = ("question", "query")

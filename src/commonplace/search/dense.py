@@ -55,7 +55,7 @@ def _embed_in_space(index: SearchIndex, embedding: EmbeddingService, embedder: E
     vector, tokens = embedding.embed_query(embedder, text)
     if not index.accepts_dimensions(embedder.space, len(vector)):
         index.drop_space(embedder.space)
-        raise Unavailable(f"{embedder.model} gives other vectors than before: the next search embeds everything anew")
+        raise Unavailable(f"{embedder.model} now gives other vectors: the next search embeds everything again")
     return QueryVector(embedder.space, vector, tokens, is_secondary=False)
 
 

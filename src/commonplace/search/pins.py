@@ -234,7 +234,7 @@ class PinCheck:
 
     def _spend(self, count: int) -> None:
         if count > self._bytes_left:
-            raise NotAvailable("there are too many pinned files to look at all of them at once")
+            raise NotAvailable("there are too many pinned files to check them all at once")
         self._bytes_left -= count
 
 

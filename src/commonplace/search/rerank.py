@@ -54,7 +54,7 @@ def rerank_cross_encoder(
         best = rows[:CROSS_ENCODER_HITS]
         scores = reranker.score(query.text, [_passage_text(index, row) for row in best])
     except Unavailable as error:
-        return rows, f"the hits were not read again: {error}"
+        return rows, f"the hits were not reranked: {error}"
     rescored = rescore(best, [weights.cross_encoder * score for score in scores], weights)
     ordered = sort_by_odds(row._replace(cross_encoder=score) for row, score in zip(rescored, scores, strict=True))
     return put_first(ordered, rows[CROSS_ENCODER_HITS:]), ""

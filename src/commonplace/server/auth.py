@@ -146,7 +146,8 @@ class ServerOptions(NamedTuple):
         if not self.homes:
             raise Refused("this server serves one memory: start it with --homes FOLDER to let requests choose")
         if not is_plain(name):
-            raise InvalidArgument(f"the memory {name!r} must be a plain name: small letters, digits, dashes and dots")
+            rule = "lower-case letters, digits, dashes and dots"
+            raise InvalidArgument(f"the memory {name!r} must be a plain name: {rule}")
         return os.path.join(self.homes, name)
 
 

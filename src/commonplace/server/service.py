@@ -320,5 +320,5 @@ def parse_cursor(cursor: str | None) -> tuple[str, str] | None:
     try:
         at, _, path = base64.b64decode(padded, altchars=b"-_", validate=True).decode().partition(" ")
     except ValueError as error:
-        raise InvalidArgument("the cursor is not from a listing", advice="list from the start") from error
+        raise InvalidArgument("the cursor is not from a listing", advice="start from the beginning") from error
     return at, path

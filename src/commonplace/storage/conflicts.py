@@ -84,7 +84,7 @@ class ConflictDetector:
         """Report a conflict if the new text drops something that others wrote since this handle read the page."""
         base = self._base(path, old)
         if base is not None and old is not None and loses_changes(base, as_text(old), as_text(new)):
-            _report_conflict(path, "had changed since you read it, and some of that is not in it any more")
+            _report_conflict(path, "had changed since you read it, and some of those changes are no longer in it")
 
     def _base(self, path: str, old: bytes | None) -> str | None:
         """Return the text this handle last read, or None when the page has not changed since."""

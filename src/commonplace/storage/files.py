@@ -294,7 +294,8 @@ def _sync_folders(name: str, folders: Iterable[str], dir_fd: int | None) -> None
             sync_folder(folder, dir_fd=dir_fd)
     except OSError as error:
         sentence = (
-            f"the new text is in place, but the disk did not confirm it ({error.strerror}): look before you retry"
+            f"the new text is in place, but the disk did not confirm it ({error.strerror}): "
+            "check the page before you retry"
         )
         raise StorageError(f"{name}: {sentence}") from error
 

@@ -413,7 +413,7 @@ def find_version(lines: list[Line], version: str, path: str) -> bytes | None:
     for change, data in replay(_needed_lines(lines, version)):
         if change.version == version:
             return data
-    raise NotFound(f"history does not have this version of {path} any more")
+    raise NotFound(f"history no longer has this version of {path}")
 
 
 def rebuild_lines(versions: Iterable[tuple[Change, bytes | None]]) -> list[Line]:

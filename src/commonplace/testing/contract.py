@@ -319,7 +319,7 @@ class StorageContract(PagesContract):
         storage.pages.mark_read(seen)
         with write_as(Author("memory_update")) as call:
             storage.pages.write("memory/a.md", "one\n")
-        assert "some of that is not in it any more" in call.conflicts[0]
+        assert "some of those changes are no longer in it" in call.conflicts[0]
 
     def test_history_is_rewritten_by_choice(self) -> None:
         storage = self.make_storage()

@@ -103,7 +103,7 @@ def test_a_home_opens_in_place(shell: Shell) -> None:
 def test_what_is_not_what_it_was_said_to_be_is_not_called_old(shell: Shell) -> None:
     mem0_file(shell.folder / "m.json", 1)
     output = shell.ok("import", "m.json", "--from", "chatgpt")
-    assert output.startswith("From ChatGPT's export: nothing that was understood.\nNot understood, or left out: 1\n")
+    assert output.startswith("From ChatGPT's export: nothing that can be imported.\nNot understood, or left out: 1\n")
 
 
 def test_folders_beyond_the_first_few_are_counted(shell: Shell) -> None:
@@ -124,11 +124,11 @@ def test_a_file_in_the_way_of_the_import_log_is_reported_with_what_to_do(shell: 
     [
         (["import", HOME], 2, "name a folder outside of"),
         (["import", "junk.txt"], 6, "basic-memory (a project of basic-memory)"),
-        (["import", "junk.txt"], 6, "say what it is with --from"),
-        (["import", "empty"], 6, "say what it is with --from"),
+        (["import", "junk.txt"], 6, "name its kind with --from"),
+        (["import", "empty"], 6, "name its kind with --from"),
         (["import", "junk.txt", "--from", "nothing"], 2, "use one of sqlite, chatgpt"),
         (["import", "none", "--from", "mem0"], 3, "there is no file"),
-        (["import", "empty", "--from", "mem0"], 2, "name the file that is meant"),
+        (["import", "empty", "--from", "mem0"], 2, "name one file"),
         (["import", "empty", "--from", "sqlite"], 2, "name the file that is"),
         (["import", "empty", "--from", "chatgpt"], 6, "nothing was found"),
         (["import", "junk.txt", "--from", "sqlite"], 6, "cannot be read as a database"),

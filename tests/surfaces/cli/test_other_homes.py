@@ -42,7 +42,7 @@ def test_a_home_that_was_only_found_does_not_lead_elsewhere(shell: Shell) -> Non
     project = Shell(shell.folder / "project")
     done = project.run("recall")
     assert done.returncode != 0
-    assert "outside of this folder: if that is yours, name it" in done.stderr
+    assert "outside this folder: if that is yours, name it" in done.stderr
     assert "Green." in project.ok("--home", ".", "recall")
 
 

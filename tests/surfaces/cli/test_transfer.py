@@ -63,7 +63,7 @@ def test_a_pipe_that_is_cut_is_no_success(used_shell: Shell) -> None:
         ["bash", "-c", command], cwd=used_shell.folder, env=used_shell.environment, capture_output=True, check=False
     )
     assert done.returncode == 6
-    assert b"not whole" in done.stderr
+    assert b"is incomplete" in done.stderr
 
 
 def test_answers_in_json(used_shell: Shell) -> None:
@@ -120,7 +120,7 @@ def test_looking_writes_nothing_into_the_home(used_shell: Shell) -> None:
         (["--home", "there.tar", "export", "b.tar"], 6, "is a file"),
         (["import", "none.tar"], 3, "no file none.tar"),
         (["import", "folder"], 6, "folder"),
-        (["import", "there.tar"], 6, "neither a tar nor JSON lines"),
+        (["import", "there.tar"], 6, "neither an archive"),
         (["import", "there.tar", "--max-size", "0"], 2, "max-size"),
         (["--home", "there.tar", "import", "there.tar"], 6, "is a file"),
         (["import"], 2, "FILE"),

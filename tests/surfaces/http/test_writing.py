@@ -42,7 +42,10 @@ def test_only_whoever_replaces_what_others_wrote_unknowingly_is_warned(api_clien
     (full / PAGE).write_text("one by hand\ntwo\n")
     assert "conflict" not in api_client.put(PAGE, "mine\ntwo\n", If_Match=api_client.tag(PAGE)).json()
     (full / PAGE).write_text("mine by hand\ntwo\n")
-    assert "some of that is not in it any more" in api_client.put(PAGE, "other\ntwo\n", If_Match="*").json()["conflict"]
+    assert (
+        "some of those changes are no longer in it"
+        in api_client.put(PAGE, "other\ntwo\n", If_Match="*").json()["conflict"]
+    )
 
 
 def test_the_slower_writer_gets_the_current_version(api_client: Api) -> None:

@@ -362,7 +362,7 @@ def _read_chunks(source: io.BufferedIOBase, size: int) -> Iterator[bytes]:
 def _read_exactly(source: io.BufferedIOBase, size: int) -> bytes:
     data = source.read(size)
     if len(data) < size:
-        raise StorageError("the archive is cut off: nothing was imported; get the whole of it")
+        raise StorageError("the archive is cut off: nothing was imported; get a complete copy")
     return data
 
 
@@ -385,7 +385,7 @@ def read_json_lines(source: io.BufferedIOBase, max_file_bytes: int) -> Iterator[
         _check_size(f"line {number}", len(line), max_line_bytes)
         yield _parse_member(_parse_object(line, number), number, max_file_bytes)
     if promised is not None and promised != number - 1:
-        raise StorageError(f"the archive is cut off: it has {number - 1} of {promised} files; get the whole of it")
+        raise StorageError(f"the archive is cut off: it has {number - 1} of {promised} files; get a complete copy")
 
 
 def _parse_first_line(first: dict[str, Any]) -> int | None:
@@ -403,7 +403,7 @@ def _parse_first_line(first: dict[str, Any]) -> int | None:
 
 def _parse_object(line: bytes, number: int) -> dict[str, Any]:
     if not line.endswith(b"\n"):
-        raise StorageError(f"the archive is cut off in line {number}: nothing was imported; get the whole of it")
+        raise StorageError(f"the archive is cut off in line {number}: nothing was imported; get a complete copy")
     try:
         value = json.loads(line)
     except (ValueError, RecursionError) as error:

@@ -303,7 +303,7 @@ def _skill_folder(path: str, skills: str) -> str:
 
 def _advise_place(entry: FileEntry, loose: str) -> str:
     if not entry.name.endswith(".md"):
-        return "give it a name that ends in `.md`, in small letters"
+        return "give it a name that ends in `.md`, in lower-case letters"
     return f"move it into {loose}/, or name its folder under `extraPaths` in commonplace.yaml"
 
 

@@ -256,6 +256,6 @@ def require_tenant(connection: Connection, tenant: str) -> None:
     tenants = [row[1] for row in rows]
     if tenants and tenant not in tenants:
         raise StorageError(
-            f"the login {rows[0][0]} is for the tenant {', '.join(tenants)}:"
+            f"the login {rows[0][0]} can reach only the tenant {', '.join(tenants)}:"
             f" name that in the URL, as ?tenant={tenants[0]}"
         )

@@ -137,8 +137,8 @@ def _summarize(report: DoctorReport, *, fix: bool) -> str:
 def eval_command(file: str, limit: int | None, provider: str | None) -> None:
     """Measure how well search finds the evidence for the questions of FILE, compared with words alone.
 
-    FILE has one JSON object a line, {"question": "...", "evidence": ["memory/page.md#L3-L5"]}, asked of this memory; or
-    conversations in LoCoMo's format, each asked of a temporary memory. This memory is not changed.
+    FILE has one JSON object per line, {"question": "...", "evidence": ["memory/page.md#L3-L5"]}, asked of this memory;
+    or conversations in LoCoMo's format, each asked of a temporary memory. This memory is not changed.
     """
     home = open_home()
     try:
@@ -196,7 +196,7 @@ def _format_estimate(estimate: Estimate, form: str) -> str:
 @click.argument("action", type=click.Choice(["update", "status", "rebuild", "fetch"]), default="update")
 @global_options
 def index_command(action: str) -> None:
-    """Bring the search index up to date, and wait until it is complete. Stop it at any time: it resumes from there.
+    """Bring the search index up to date, and wait until it is complete. You can stop it: it resumes from there.
 
     status: show how complete the index is. rebuild: build it again from the pages; the old index answers until the new
     one is complete. fetch: download the weights of the local models; no other command does.

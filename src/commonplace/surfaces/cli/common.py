@@ -100,7 +100,7 @@ def require_no_way_out(home: str) -> str:
         return home
     if os.path.commonpath([place, folder]) != folder:
         advice = f"if that is a memory of yours, run `commonplace trust {shlex.quote(place)}`, or name it with --home"
-        raise Refused(f"{home} is a link to {place}, outside of this folder", advice=advice)
+        raise Refused(f"{home} is a link to {place}, outside this folder", advice=advice)
     return _require_inside(home)
 
 
@@ -112,7 +112,7 @@ def _require_inside(folder: str) -> str:
     except SettingsError:
         return folder
     if os.path.commonpath([place, os.path.realpath(folder)]) != os.path.realpath(folder):
-        problem = f"the configuration in {folder} keeps its memory in {place}, outside of this folder"
+        problem = f"the configuration in {folder} keeps its memory in {place}, outside this folder"
         raise Refused(problem, advice=f"if that is yours, name it: `commonplace --home {shlex.quote(folder)} …`")
     return folder
 

@@ -85,7 +85,7 @@ def _grant(url: str, login: str | None) -> None:
     require_migrated(database, display_name(url))
     is_new = bind_login(database, login)
     created = f"Made the login {login}: give it a password (psql: \\password {login}). " if is_new else ""
-    sentence = f"{created}{login} is for the tenant {database.tenant}, whatever it sends."
+    sentence = f"{created}{login} can reach only the tenant {database.tenant}, whatever it sends."
     print_reply({"login": login, "tenant": database.tenant, "made": is_new}, sentence)
 
 
@@ -126,5 +126,5 @@ def _advise(now: Status, url: str) -> str:
     if now.pending:
         return f"Run `commonplace db {'migrate' if now.applied else 'init'} '{url}'`."
     if now.unknown:
-        return "A newer commonplace changed these tables, and this one can go on with them."
+        return "A newer commonplace changed these tables; this one can still use them."
     return "The tables are up to date."

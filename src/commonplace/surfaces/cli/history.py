@@ -106,7 +106,7 @@ def _print_changes(rows: Sequence[_ChangeRow]) -> None:
 @everyone_option
 @global_options
 def blame_command(page: str, everyone: bool) -> None:
-    """Show who wrote each line of PAGE, when, and what it said before. A line older than its history names nobody."""
+    """Show who wrote each line of PAGE, when, and what it said before. A line older than its history has no author."""
     from ...maintenance.timeline import blame_page
 
     home = open_memory().home
@@ -301,10 +301,10 @@ def restore_command(path: str, when: str, everyone: bool) -> None:
 @click.command("supersede")
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="NEW")
-@click.option("--not", "reject", is_flag=True, help="It does not replace it: both are true.")
+@click.option("--not", "reject", is_flag=True, help="Both are true: NEW does not replace OLD.")
 @global_options
 def supersede_command(old: str, new: str, reject: bool) -> None:
-    """Say that the statement at NEW replaces that at OLD, as search prints them: memory/world/people.md#L3.
+    """Say that the statement at NEW replaces the one at OLD. Cite both as search does: memory/world/people.md#L3.
 
     Search then puts the newer one first and marks the older. With --not, they are never linked again. The answer is a
     comment on the page; `undo` takes it back.
@@ -323,7 +323,7 @@ def supersede_command(old: str, new: str, reject: bool) -> None:
 @click.option("--page", default="", metavar="PATH", help="A page, lines of it, a folder of pages, or a pattern.")
 @click.option("--tag", default="", help="Notes and records with this tag.")
 @click.option("--scope", default="", help="Everything in a scope: world, global, channel:dev, agent:main, skill.")
-@click.option("--session", default="", metavar="NAME", help="The transcript of a session, and its mark in history.")
+@click.option("--session", default="", metavar="NAME", help="The transcript of a session, and its entries in history.")
 @click.option("--source", default="", help="Everything from a source: memory, session, extra.")
 @everyone_option
 @click.option("--yes", is_flag=True, help="Do it. Without this, only show what would be removed.")

@@ -58,7 +58,7 @@ _INVALID_EVENT = "standard input is not a JSON object of 1 MB at most: nothing w
     metavar="N",
     help=f"How many tokens at most: {DEFAULT_BUDGET_TOKENS} for a session, {PROMPT_BUDGET_TOKENS} for a prompt.",
 )
-@click.option("--tools", default=EVERYDAY_NAME, show_default=True, help="Toolsets that the client is given, in order.")
+@click.option("--tools", default=EVERYDAY_NAME, show_default=True, help="The client's toolsets, in order.")
 @global_options
 def hook_command(moment: str, client: str, budget: str, tools: str) -> None:
     """For clients: print what a session should start with or what a prompt needs, or store the transcript.

@@ -187,7 +187,7 @@ def scratch_command(text: tuple[str, ...], append: bool, clear: bool) -> None:
 @click.option("--remove", is_flag=True, help="Remove the pin instead.")
 @global_options
 def pin_command(place: str, file: str, remove: bool) -> None:
-    """Pin a page, or the lines of a citation, to FILE of the repository that the memory lies in, as it is now. When the
+    """Pin a page, or the lines of a citation, to the current state of FILE in the memory's git repository. When the
     file changes, or the definition of SYMBOL in it, searches, the context and doctor say so."""
     from ...maintenance.doubts import pin_page, unpin_page
 

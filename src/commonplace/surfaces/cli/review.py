@@ -85,7 +85,7 @@ def _answer_all(home: Home, answers: Sequence[str]) -> None:
     for text in answers:
         name, _, answer = text.partition("=")
         if answer not in ANSWERS:
-            raise click.UsageError(f"{text!r} is no answer: use ID={'|'.join(ANSWERS)}")
+            raise click.UsageError(f"{text!r} is not an answer: use ID={'|'.join(ANSWERS)}")
         answer_doubt(home, name, answer)
         rows.append({"id": name, "answer": answer})
     print_reply({"answered": rows}, f"{len(rows)} answered.")
@@ -161,7 +161,7 @@ _SHOWN_LINES = 12  # shown of a rule before it is approved
 def trust_command(folder: str | None, yes: bool, lists: bool, revoke: bool, migrate: bool) -> None:
     """Review a memory that you did not make (its rules, the server of its provider, its tokens), and trust it.
 
-    A memory that you made, that is in ~/.commonplace, or that you name with --home is yours already.
+    A memory is already yours if you made it, if it is ~/.commonplace, or if you name it with --home.
     """
     if lists:
         _print_trusted()
@@ -206,7 +206,7 @@ def _trust(path: str, *, yes: bool) -> None:
     }
     if not any((review.settings_file, review.rules, review.tokens)):
         trust_home(home, review)
-        print_reply({**reply, "trusted": True}, f"{path} has nothing that waits for your approval.")
+        print_reply({**reply, "trusted": True}, f"{path} has nothing waiting for your approval.")
         return
     if not yes:
         _print_review(home, review)
@@ -265,7 +265,7 @@ def _migrate(path: str, *, is_found: bool, yes: bool) -> None:
 @click.pass_context
 @global_options
 def proposals_command(ctx: click.Context) -> None:
-    """List the rules that wait for your approval: they came by an import, or from a token for single agents."""
+    """List the rules that wait for your approval, from an import or from a token for single agents."""
     if ctx.invoked_subcommand is None:
         home = open_existing_home()
         proposals = [describe_proposal(rule, _FOUND) for rule in list_proposals(home)]
@@ -324,8 +324,8 @@ def _decide(home: Home, rules: Sequence[Rule], decide: Callable[[Home, str, str]
 def _choose(home: Home, paths: tuple[str, ...], if_version: str | None, *, every: bool) -> list[Rule]:
     """Return the proposals to decide on, each with the version that counts as read."""
     if bool(paths) == every:
-        raise InvalidArgument("name the pages of `commonplace proposals`, or say --all")
+        raise InvalidArgument("name the pages of `commonplace proposals`, or add --all")
     if if_version is not None and len(paths) != 1:
-        raise InvalidArgument("--if-version is the version of one page: name that page alone")
+        raise InvalidArgument("--if-version is for one page: name only that page")
     rules = list_proposals(home) if every else [find_proposal(home, path) for path in dict.fromkeys(paths)]
     return [rule if if_version is None else rule._replace(version=if_version) for rule in rules]

@@ -300,7 +300,7 @@ def _check_token(token: str) -> str:
     """Return the token without white space around it; InvalidArgument if a header cannot carry it."""
     secret = token.strip()
     if (token and not secret) or not (secret.isascii() and secret.isprintable()):
-        raise InvalidArgument("a token is letters, digits and signs of ASCII: headers carry nothing else")
+        raise InvalidArgument("a token can contain only ASCII letters, digits and punctuation: it is sent in a header")
     return secret
 
 
@@ -375,7 +375,7 @@ def token_command() -> None:
 def create_command(agents: tuple[str, ...], all_agents: bool, role: Role, days: int, note: str) -> None:
     """Create a token and show it, this once: only its hash is stored."""
     if bool(agents) == all_agents:
-        raise click.UsageError("say for which agents it is: --for NAME (repeatable), or --all-agents")
+        raise click.UsageError("name its agents: --for NAME (repeatable), or --all-agents")
     with _open_access() as access:
         token, secret = create_token(
             access, utc_now(), agents=None if all_agents else agents, role=role, days=days, note=note

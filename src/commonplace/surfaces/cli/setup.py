@@ -289,4 +289,4 @@ def _warn_about(home: str) -> None:
             "URL, and put it into ~/.pgpass, or into PGPASSWORD of the client"
         )
     if not home_exists(home):
-        warn(f"there is no memory at {home} yet: run `commonplace init`, or let the first tool call make it")
+        warn(f"there is no memory at {home} yet: run `commonplace init`, or let the first tool call create it")

@@ -93,7 +93,7 @@ def _export_to_stream(home: Home, file: str, format: Format, history: bool) -> E
             stream.flush()
             return result
     except BrokenPipeError as error:
-        raise StorageError("the reader of the archive stopped before its end: it is not whole") from error
+        raise StorageError("the program that reads the archive stopped before its end: it is incomplete") from error
 
 
 def _print_warnings(result: ExportResult | ImportResult | ImportReport | CopyResult) -> None:
@@ -103,9 +103,9 @@ def _print_warnings(result: ExportResult | ImportResult | ImportReport | CopyRes
 
 @click.command("import")
 @click.argument("source", metavar="FILE|FOLDER")
-@click.option("--from", "kind", metavar="KIND", help="What SOURCE is, if that cannot be detected.")
-@click.option("--as", "agent", metavar="AGENT", help="The agent whose memory it becomes; the same as --agent.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@click.option("--from", "kind", metavar="KIND", help="What kind of data it is, if that cannot be detected.")
+@click.option("--as", "agent", metavar="AGENT", help="The agent that it is imported for; the same as --agent.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be done.")
 @click.option("--in-place", is_flag=True, help="Copy nothing: let a home of another system open in place.")
 @click.option("--again", is_flag=True, help="Also import what was removed here after an earlier import.")
 @click.option("--overwrite", is_flag=True, help="For an archive: replace pages that differ; history keeps them.")
@@ -142,7 +142,7 @@ def import_command(
     if kind == _ARCHIVE or (not kind and _is_archive(source)):
         _import_archive(source, max_bytes, dry_run=dry_run, overwrite=overwrite, take_settings=take_settings)
     elif take_settings:
-        raise InvalidArgument("--settings is for archives: an import from another system brings none")
+        raise InvalidArgument("--settings is for archives: an import from another system has no settings")
     elif overwrite:
         raise InvalidArgument("--overwrite is for archives: an import from another system never replaces pages")
     else:
@@ -257,7 +257,7 @@ def _print_import(kind: Kind, report: ImportReport, dry_run: bool, home: Home) -
     counts = dict(report.counts_by_kind)
     parts = [f"{count} {_NOUNS[kind_of_file].format('s' * (count != 1))}" for kind_of_file, count in counts.items()]
     parts = parts or [
-        "nothing new" if report.same or report.updated or report.left_unchanged else "nothing that was understood"
+        "nothing new" if report.same or report.updated or report.left_unchanged else "nothing that can be imported"
     ]
     parts += [f"{len(report.updated)} brought up to date"] if report.updated else []
     parts += [f"{len(report.same)} here already"] if report.same else []
@@ -310,7 +310,7 @@ def _open_in_place(source: str, kind: str, *, dry_run: bool) -> None:
 @click.argument("source", metavar="SOURCE")
 @click.argument("target", metavar="TARGET")
 @click.option("--overwrite", is_flag=True, help="Replace pages that differ in TARGET; history keeps their old text.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be done.")
 @global_options
 def copy_command(source: str, target: str, overwrite: bool, dry_run: bool) -> None:
     """Copy a memory from SOURCE to TARGET, each a folder or the URL of a database: all agents' pages byte for byte, and

@@ -364,8 +364,8 @@ def _print_skill(skill: dict[str, Any]) -> None:
 @click.option("--user", help="The user the agent talks to.")
 @click.option("--channel", help="The channel they talk in.")
 @click.option("--budget", type=int, help="How many tokens at most, as an estimate.")
-@click.option("--query", help="What to recall for.")
-@click.option("--tools", default=EVERYDAY_NAME, show_default=True, help="Toolsets that the agent is given, in order.")
+@click.option("--query", help="The question to recall memory for.")
+@click.option("--tools", default=EVERYDAY_NAME, show_default=True, help="The agent's toolsets, in order.")
 @click.option("--only-approved", is_flag=True, help="Only what a person wrote or approved.")
 @click.option("--explain", is_flag=True, help="Show where each part came from, and what was cut and why.")
 @global_options

@@ -350,7 +350,7 @@ class EndpointTable:
 
 async def handle_http_error(request: Request, error: Any) -> Response:
     details = {
-        404: f"there is nothing at {request.url.path}: GET /v1/openapi.json says what there is",
+        404: f"there is nothing at {request.url.path}: GET /v1/openapi.json lists what there is",
         405: f"{request.method} is not possible here: see the header Allow",
     }
     headers = dict(error.headers or {})
@@ -360,4 +360,4 @@ async def handle_http_error(request: Request, error: Any) -> Response:
 
 
 async def _handle_server_error(request: Request, error: Exception) -> Response:
-    return problem_response(500, "this is an error of the server: its standard error says more")
+    return problem_response(500, "the server failed: its standard error says more")

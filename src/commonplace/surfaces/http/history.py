@@ -223,7 +223,7 @@ _LIST = [
     Parameter("agent", {"type": "string", "minLength": 1, "maxLength": 500}, "Only what this agent changed."),
     Parameter("limit", integer(1, 1000), "How many at most; default: 100."),
     Parameter("before", _ID, "Continue after this change."),
-    Parameter("sentences", BOOLEAN, "Include which sentences came with each change, and which went."),
+    Parameter("sentences", BOOLEAN, "Include the sentences that each change added and removed."),
 ]
 _BLAME = object_of({"from": INTEGER, "to": INTEGER, "author": TEXT, "at": TEXT, "change": TEXT, "reason": TEXT})
 _ONE = object_of({**_CHANGE["properties"], "hunks": _HUNKS, "before": TEXT, "after": TEXT})

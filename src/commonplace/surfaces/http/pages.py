@@ -501,9 +501,11 @@ _LISTING = [
     Parameter("prefix", {"type": "string", "maxLength": MAX_PATH_CHARACTERS}, "Only paths that begin like this."),
     Parameter("kind", _KIND, "Only pages of this kind."),
     Parameter("limit", integer(1, MAX_LIST_LIMIT), "How many at most; default: 200."),
-    Parameter("after", {"type": "string", "maxLength": 4000}, "What the listing before gave as `next`."),
+    Parameter("after", {"type": "string", "maxLength": 4000}, "The `next` of the previous listing."),
 ]
-_AS_MARKDOWN = ResponseSpec("The page; with Accept: application/json also what it is.", _PAGE, other_media=(MARKDOWN,))
+_AS_MARKDOWN = ResponseSpec(
+    "The page; with Accept: application/json also its HTML, links and front matter.", _PAGE, other_media=(MARKDOWN,)
+)
 ENDPOINTS = [
     Endpoint(
         "GET",
@@ -536,7 +538,7 @@ ENDPOINTS = [
         "PUT",
         "/v1/pages/{path}",
         put_page,
-        "Write a page whole, if it is as you read it.",
+        "Write a whole page, if it has not changed since you read it.",
         tag="pages",
         parameters=[_PATH, *_CONDITIONS],
         body=plain_text("The whole page."),
@@ -552,7 +554,7 @@ ENDPOINTS = [
         "DELETE",
         "/v1/pages/{path}",
         delete_page,
-        "Remove a page, if it is as you read it.",
+        "Remove a page, if it has not changed since you read it.",
         tag="pages",
         parameters=[_PATH, *_CONDITIONS],
         needs="write",

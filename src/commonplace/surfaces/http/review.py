@@ -127,7 +127,7 @@ _STATEMENT = object_of(
         "from": INTEGER,
         "to": INTEGER,
         "text": TEXT,
-        "lines": {"type": "string", "description": "All that its lines say, comments as well: what `keep` approves."},
+        "lines": {"type": "string", "description": "The full text of its lines, with comments: what `keep` approves."},
         "html": TEXT,
         "title": TEXT,
         "kind": TEXT,
@@ -144,7 +144,7 @@ _DECIDE_STATEMENT = closed_object(
         "path": PAGE,
         "line": integer(1, 10**9),
         "sentence": plain_text(
-            "The sentence as it was read; to keep it, its `lines`.", min_length=1, max_length=MAX_SENTENCE_CHARACTERS
+            "The sentence as you read it; to keep it, its `lines`.", min_length=1, max_length=MAX_SENTENCE_CHARACTERS
         ),
         "decision": _STATEMENT_DECISION,
     },
@@ -235,7 +235,7 @@ ENDPOINTS = [
         "What memory learned, sentence by sentence, newest first.",
         parameters=[
             Parameter("limit", integer(1, 200), f"How many at most; default: {_DEFAULT_STATEMENTS}."),
-            Parameter("after", {"type": "string", "maxLength": 4000}, "What the list before gave as `next`."),
+            Parameter("after", {"type": "string", "maxLength": 4000}, "The `next` of the previous list."),
             Parameter("unapproved", BOOLEAN, "Only what no person wrote or kept."),
         ],
         tag="history",
@@ -268,7 +268,7 @@ ENDPOINTS = [
         get_proposals,
         "The rules that wait for approval, with what is in force until then.",
         needs="admin",
-        responses={200: ResponseSpec("Every proposal, and what else a found memory goes without.", _PROPOSALS)},
+        responses={200: ResponseSpec("Every proposal, and what else does not count yet.", _PROPOSALS)},
         tag="access",
     ),
     Endpoint(

@@ -75,7 +75,7 @@ _PARAMETERS = [
     Parameter("explain", BOOLEAN, "Include the factors of each score; default: true."),
 ]
 _FILTER_PARAMETERS = {"agent": "agent_filter", "tags": "tag"}  # where it is not called as the filter
-_TOOLSET = Parameter("toolset", one_of(*TOOLSETS), "Whose tool is meant, of a shared name.")
+_TOOLSET = Parameter("toolset", one_of(*TOOLSETS), "The toolset, if several have a tool of this name.")
 _TOOL = object_of({"name": TEXT, "description": TEXT, "inputSchema": ANY, "outputSchema": ANY, "annotations": ANY})
 
 
@@ -225,7 +225,7 @@ ENDPOINTS = [
             Parameter("user", _NAME, "The user."),
             Parameter("channel", _NAME, "The channel."),
             Parameter("budget", integer(0, 10**9), "How many tokens at most."),
-            Parameter("query", {"type": "string", "maxLength": 2000}, "What to recall for."),
+            Parameter("query", {"type": "string", "maxLength": 2000}, "The question to recall memory for."),
             Parameter("only_approved", BOOLEAN, "Only what a person wrote or approved."),
         ],
         responses={200: _CONTEXT},

@@ -84,9 +84,9 @@ TEMPLATES = [
 RECALL = types.Prompt(
     name="recall",
     title="Recall from memory",
-    description="What memory knows, on a topic or in general, for the conversation to go on with.",
+    description="Add to the conversation what memory knows, about a topic or in general.",
     arguments=[
-        types.PromptArgument(name="topic", description="What to recall; left out: what matters always."),
+        types.PromptArgument(name="topic", description="What to recall; without it, what always matters."),
         types.PromptArgument(name="channel", description="The channel the conversation is in."),
         types.PromptArgument(name="budget", description="How many tokens it may take."),
         types.PromptArgument(name="only_approved", description="true: only what a person wrote or approved."),
@@ -254,7 +254,7 @@ class Subscriptions:
             raise MCPError(types.INVALID_PARAMS, f"{uri} cannot be subscribed to: subscribe to what is listed")
         uris = self._add_client(context, memory).uris
         if len(uris) >= MAX_SUBSCRIPTIONS:
-            raise MCPError(types.INVALID_PARAMS, f"{MAX_SUBSCRIPTIONS} subscriptions are the most: end some first")
+            raise MCPError(types.INVALID_PARAMS, f"{MAX_SUBSCRIPTIONS} subscriptions are the limit: end some first")
         uris.add(uri)
 
     def unsubscribe(self, context: RequestContext, memory: Memory, uri: str) -> None:
