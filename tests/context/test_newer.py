@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -86,3 +87,41 @@ def test_a_list_is_recalled_with_the_words_that_introduce_it(memory: Memory) -> 
     memory.call("update_world", {"topic": "games-library", "content": f"# Games library\n\n{games}"})
     text = memory.context(query="Which games does the club own?").text.partition("## Recalled Memory")[2]
     assert "Spirit Island" in text
+
+
+@pytest.mark.parametrize(
+    ("said", "prompt"),
+    [
+        (
+            [
+                ("What port does the dev server use?", "It listens on 5183, set in vite.config.ts."),
+                ("let's move it to 5190 then", "Done: the dev server now listens on 5190."),
+            ],
+            "what port is the dev server on?",
+        ),
+        (
+            [
+                ("What colour is the header?", "The header is navy blue."),
+                ("make it green", "Done, the header is green now."),
+                ("what font does the header use?", "The header uses Inter."),
+            ],
+            "what colour is the header?",
+        ),
+    ],
+)
+def test_an_answer_comes_with_what_was_changed_later_in_the_same_conversation(
+    home: Path, clock: FrozenClock, said: list[tuple[str, str]], prompt: str
+) -> None:
+    turns = [
+        {"role": role, "content": text, "timestamp": f"2026-03-01T09:{number:02}:0{second}Z"}
+        for number, pair in enumerate(said)
+        for second, (role, text) in enumerate(zip(("user", "assistant"), pair, strict=True))
+    ]
+    page = home / "agents/main/sessions/s-1.jsonl"
+    page.parent.mkdir(parents=True)
+    page.write_text("".join(json.dumps(turn) + "\n" for turn in turns))
+    (home / "commonplace.yaml").write_text("memorySearch:\n  indexSessions: true\n")
+    text = str(Memory(home, clock=clock).recall_for(prompt))
+    assert said[0][1] in text
+    assert said[1][1] in text
+    assert text.count("assistant: ") == 2

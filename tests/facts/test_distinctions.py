@@ -31,6 +31,14 @@ APART = [
     ("Max: shoe size 29", "Max: allergic to penicillin"),
     ("API: runs on port 8080", "API: rate limit 100 per minute"),
     ("**Lena**: born 4 May 2017, class 3b, teacher Frau Vogt", "Lena: piano lesson at 17:00 with Frau Lindt."),
+    # What a label names changes something else.
+    ("Omar: backend", "Omar takes over reviews."),
+    ("Omar: backend", "Lena is on leave; Omar takes over reviews."),
+    ("Omar: backend", "Omar upgraded the database."),
+    ("Omar: backend", "Omar stopped smoking."),
+    ("Omar: backend", "Omar übernimmt die Reviews."),
+    ("Omar: backend", "Omar asume las revisiones."),
+    ("Omar: backend", "Omar reprend les revues."),
     # A part of it, or a whole of which it is a part.
     ("The API runs on port 8080.", "The admin API now runs on port 9090."),
     ("The backup runs at 02:00.", "The backup of the wiki now runs at 03:00."),
@@ -131,6 +139,9 @@ VERSIONS = [
     ("The bug is in the frontend.", "Turns out the bug is in the backend."),
     ("El dentista es el 4 de mayo a las 9.", "Cambiaron la cita del dentista al 11 de mayo."),
     ("The heating isn't working.", "The heating's fixed."),
+    ("Omar: backend", "Omar switched to frontend."),
+    ("Reviews: Lena", "Omar takes over reviews."),
+    ("Editor: vim", "The editor is now Emacs."),
 ]
 
 

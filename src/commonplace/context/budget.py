@@ -27,6 +27,7 @@ _FIRST_TOKENS = 120.0  # what it may take in any case
 _MIN_GROWTH_TOKENS = 4.0
 _GROWTH_ROUNDS = 3
 _MAX_UNUSED_SHARE = 0.05  # of a section's room
+_NAMES_PRIORITY = 90  # after whom the model talks to, and before all that was remembered
 
 Sharing = Literal["fair", "in order"]
 Lines = Mapping[str, set[int]]  # of pages, by their paths
@@ -60,6 +61,7 @@ class Section:
     items: Sequence[Item] = ()
     intro: str = ""
     floor_tokens: int = 40
+    name_tokens: int = 0  # of the floor: to name its items, before what is worth less than these gets its own
     most_tokens: float = float("inf")
     weight: float = 1.0  # with none, it gets only what no other section needs
     sharing: Sharing = "fair"
@@ -264,17 +266,31 @@ def _grant(sections: Sequence[Section], budget: float) -> list[float]:
     grants = [0.0] * len(sections)
     left = budget
     numbers: list[int] = []
-    for number in _by_priority(sections):
+    for number, tokens in _list_floors(sections):
         section = sections[number]
+        available = left + grants[number]
         least = section.head_cost + _MIN_ITEM_TOKENS  # better a part of it than all of what is worth less
-        floor = min(section.wish, section.head_cost + section.floor_tokens, max(left, least))
-        if section.items and floor <= left:
+        floor = min(section.wish, section.head_cost + tokens, max(available, least))
+        if section.items and grants[number] < floor <= available:
             grants[number] = floor
             numbers.append(number)
-        elif section.has_own_words and section.head_cost <= left:
+        elif section.has_own_words and not grants[number] and section.head_cost <= left:
             grants[number] = section.head_cost
-        left -= grants[number]
-    return _share_rest(sections, grants, numbers, left)
+        left = available - grants[number]
+    return _share_rest(sections, grants, [*dict.fromkeys(numbers)], left)
+
+
+def _list_floors(sections: Sequence[Section]) -> list[tuple[int, int]]:
+    """Return the numbers of the sections with the tokens of their floors, the most important first. One that has names
+    is there twice: for these alone, and for the whole."""
+    floors = [(section.priority, number, section.floor_tokens) for number, section in enumerate(sections)]
+    named = [(number, section.name_tokens) for number, section in enumerate(sections) if section.name_tokens]
+    floors += [(_NAMES_PRIORITY, number, tokens) for number, tokens in named]
+    return [(number, tokens) for _, number, tokens in sorted(floors, key=_by_first, reverse=True)]
+
+
+def _by_first(floor: tuple[int, int, int]) -> tuple[int, int]:
+    return floor[0], -floor[1]
 
 
 def _share_rest(sections: Sequence[Section], grants: list[float], numbers: list[int], left: float) -> list[float]:

@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..formats.timestamps import sort_key
+from ..formats.transcripts import ASSISTANT_STARTS, USER_STARTS
 from ..index.tokenizer import tokenize_query
 from ..model import Hit
 
 _CLOSE_SCORE = 0.25  # of two hits: so far apart, both may be what was meant
 _MIN_SHARED_WORDS = 2
 _MIN_SHARED_SHARE = 1 / 3  # of the words of the shorter one
+_NEXT_TURNS = 2  # what the user says after an answer, and the answer to that
 _MOST_SHARE = 1 / 2  # of them, where a note has what was said
 
 
@@ -47,14 +49,22 @@ class Topics:
 
     def is_newer(self, number: int, other: int) -> bool:
         """Return whether a hit is newer than another one and about the same: it has all that is asked and that the
-        other one has, and more of its words."""
+        other one has, and more of its words. What is said later in one conversation need not name everything again."""
         if self._moments[number] <= self._moments[other]:
             return False
         words = self._words[number]
         shared = words & self._words[other]
         shorter = min(len(words), len(self._words[other]))
-        has_asked = bool(shared & self._asked) and words >= self._words[other] & self._asked
+        asked = self._words[other] & self._asked
+        if are_of_one_conversation(self.hits[number], self.hits[other]):
+            is_next = self.hits[number].end <= self.hits[other].end + _NEXT_TURNS
+            return bool(shared & asked) and (is_next or len(shared) >= shorter * _MIN_SHARED_SHARE)
+        has_asked = bool(shared & asked) and asked <= words
         return has_asked and len(shared) >= max(_MIN_SHARED_WORDS, shorter * _MIN_SHARED_SHARE)
+
+
+def are_of_one_conversation(hit: Hit, other: Hit) -> bool:
+    return hit.source == other.source == "session" and hit.path == other.path
 
 
 def is_written_down(said: Hit, note: Hit) -> bool:
@@ -70,9 +80,17 @@ def is_written_down(said: Hit, note: Hit) -> bool:
 def _find_words(hit: Hit, asked: frozenset[str] = frozenset()) -> frozenset[str]:
     """Return the words of a hit that say what it is about: no headings, and no numbers, which are what changes; of the
     lines that have a word of the query, where there are any."""
-    lines = [_split_line(line) for line in hit.text.split("\n") if not line.startswith("#")]
+    every_line = [line for line in hit.text.split("\n") if not line.startswith("#")]
+    if hit.source == "session":
+        every_line = [_strip_role(line) for line in every_line]
+    lines = [_split_line(line) for line in every_line]
     relevant = [words for words in lines if not words.isdisjoint(asked)] or lines
     return frozenset(word for words in relevant for word in words)
+
+
+def _strip_role(line: str) -> str:
+    start = next((start for start in (*USER_STARTS, *ASSISTANT_STARTS) if line.startswith(start)), "")
+    return line.removeprefix(start)
 
 
 def _split_line(line: str) -> frozenset[str]:

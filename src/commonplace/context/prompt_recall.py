@@ -25,7 +25,7 @@ from ..search.words import is_question
 from ..storage.names import file_name
 from ..storage.records import read_text
 from . import OVER_BUDGET, TOKENS_ARE, Context
-from .newer import Topics, is_written_down
+from .newer import Topics, are_of_one_conversation, is_written_down
 from .replaced import describe_version, leave_out_replaced_lines, leave_out_superseded, wants_replaced
 
 if TYPE_CHECKING:
@@ -109,9 +109,7 @@ def recall_for(
     if wants_all or not result.dates.has_content:
         hits = _date_hits(home, _choose_likely(query, hits, result))
     else:
-        hits = _choose_newest(
-            query, _date_hits(home, [hit for hit in hits if hit.score >= _MIN_REPLACED_SCORE]), result
-        )
+        hits = _choose_newest(query, _date_hits(home, hits), result)
     if not wants_all:
         hits = leave_out_replaced_lines(home, viewer, hits)
     hits = _leave_out_written_down(_add_answers(home, hits))
@@ -184,10 +182,21 @@ def _choose_newest(query: str, hits: list[Hit], result: SearchResult) -> list[Hi
     """Return the hits that are likely enough and, though they are less likely, those that say something newer about
     the same; of hits that are close, the newer first."""
     likely = _choose_likely(query, hits, result)
+    hits = [hit for hit in hits if hit.score >= _MIN_REPLACED_SCORE or _find_said_beside(hit, likely)]
     topics = Topics(query, hits, [hit.at for hit in hits])
     chosen = [number for number, hit in enumerate(hits) if hit in likely]
-    newer = [number for number, hit in enumerate(hits) if hit.source != "session" and topics.is_newest(number, chosen)]
+    newer: list[int] = []
+    for number, hit in enumerate(hits):
+        older = _find_said_beside(hit, likely) if hit.source == "session" else likely
+        if topics.is_newest(number, [each for each in chosen if hits[each] in older]):
+            newer.append(number)
     return [hits[number] for number in topics.rank_newer_first() if number in chosen or number in newer]
+
+
+def _find_said_beside(hit: Hit, others: list[Hit]) -> list[Hit]:
+    """Return those of other hits that are of the conversation in which a hit was said: what is said later there may
+    change them in few words."""
+    return [other for other in others if are_of_one_conversation(hit, other)]
 
 
 def _has_its_words(query: str, hit: Hit) -> bool:

@@ -84,6 +84,7 @@ def skills(home: Home, request: ContextRequest) -> Section | None:
         items,
         intro,
         floor_tokens=_find_floor(items, brief, request.limit),
+        name_tokens=_FLOOR_TOKENS,
         weight=3,
         has_own_words=bool(proposals),
         left_out=left_out,

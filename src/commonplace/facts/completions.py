@@ -53,6 +53,7 @@ _KOREAN = lazy_pattern("^[\uac00-\ud7a3]+$")
 _KOREAN_PARTICLE = lazy_pattern("(?<=..)(?:을|를|이|가|은|는|에|도|의)$")
 _KOREAN_VERB = lazy_pattern("(?<=..)(?:하기|하다|해야|해|할|했.*|하였.*|됐.*|되었.*|됨|함)$")
 _CLOCK_OR_DATE = lazy_pattern(r"\d{1,2}[:.]\d\d|\d{4}-\d\d(?:-\d\d)?|\d{1,2}/\d{1,2}(?:/\d{2,4})?")
+_DAY_OF_MONTH = lazy_pattern(r"(?:0?[1-9]|[12]\d|3[01])(?P<ending>st|nd|rd|th|e|º)?")
 _MIN_ROOT_CHARACTERS = 2
 _ENDINGS = (  # the ending of the infinitive, and those of the past and of the participle that take its place
     ("ar", "ado ada ados adas é ó amos aron aste ei ou aram"),  # Spanish, Portuguese
@@ -223,12 +224,22 @@ def _read_phrase(folded: str) -> _Phrase:
 
 
 def _find_dates(words: list[str]) -> Iterator[str]:
-    """Yield the words of dates and times: a month, a day of the week, and a number beside one."""
+    """Yield the words of dates and times: a month, a day of the week, a number beside one, and a day of the month
+    (`before the 20th`)."""
     for at, word in enumerate(words):
         beside = [*words[max(0, at - 1) : at], *words[at + 1 : at + 2]]
         is_part = word.isdigit() and any(map(_is_date_word, beside))
-        if is_part or _is_date_word(word) or _CLOCK_OR_DATE.fullmatch(word):
+        if is_part or _is_date_word(word) or _CLOCK_OR_DATE.fullmatch(word) or _is_day_of_month(words, at):
             yield word
+
+
+def _is_day_of_month(words: list[str], at: int) -> bool:
+    """Return whether a word is a day of the month: it follows `before`, or in English `on the`."""
+    match = _DAY_OF_MONTH.fullmatch(words[at])
+    if not match:
+        return False
+    before = words[max(0, at - 2) : at]
+    return not _DEADLINES.isdisjoint(before) or (bool(match["ending"]) and before == ["on", "the"])
 
 
 def _is_date_word(word: str) -> bool:

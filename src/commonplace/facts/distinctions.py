@@ -99,6 +99,7 @@ _MOVE = lazy_pattern(
     r"(?: (?:the|a|an|his|her|their|our|my|its) (?P<thing>\w+))?(?: .*?)?\bto (?P<target>.+)$"
 )
 _NO_PLACES = word_set("distinctions", "NO_PLACES")
+_BEFORE_VALUES = word_set("distinctions", "BEFORE_VALUES")
 _CHANGES: tuple[Cue, ...] = ("change", "weak change")
 _FOR = FOR | word_set("distinctions", "BETWEEN")
 IRREGULAR_PAST = word_set("distinctions", "IRREGULAR_PAST")
@@ -129,7 +130,7 @@ def are_told_apart(older: Statement, newer: Statement, *, has_one_subject: bool 
         return True
     if _narrows(older, newer) or _have_other_names(older, newer) or _moves_something_else(older, newer):
         return True
-    if _tells_role_alone(older, newer) or _have_other_passives(older, newer):
+    if _tells_role_alone(older, newer) or _have_other_passives(older, newer) or _changes_another_thing(older, newer):
         return True
     return not older.label and not has_one_subject and _name_other_things(older, newer)
 
@@ -259,6 +260,28 @@ def _moves_something_else(older: Statement, newer: Statement) -> bool:
     start = older.relation.at if older.relation else len(split_words(older.label))
     value = older.words[start:]
     return _NO_PLACES.isdisjoint(target) != _NO_PLACES.isdisjoint(value)
+
+
+def _changes_another_thing(older: Statement, newer: Statement) -> bool:
+    """Return whether what a label names does something to a thing that the older statement does not have: `Omar:
+    backend`, `Omar takes over reviews`; not `Omar switched to frontend`."""
+    label = set(content_stems(split_words(older.label)))
+    if not label or newer.label or not label.issuperset(set(older.stems).intersection(newer.stems)):
+        return False
+    if any(map(is_number, older.words)) and any(map(is_number, newer.words)):
+        return False
+    cues = [cue for kind in ("change", "retraction") if (cue := find_cue(newer.folded, kind))]
+    return any(_has_object(newer, cue, label) for cue in cues)
+
+
+def _has_object(statement: Statement, cue: str, subject: set[str]) -> bool:
+    """Return whether a phrase of change follows its subject, and a thing follows that."""
+    before, _, after = statement.folded.partition(cue)
+    verb = cue.split()[-1]
+    follows = not subject.isdisjoint(content_stems(split_words(before))[-1:])
+    first = next(iter(split_words(split_clauses(after)[0] if after.strip() else "")), "")
+    is_value = verb in _BEFORE_VALUES | PREPOSITIONS or first in PREPOSITIONS or is_number(first)
+    return follows and bool(first) and not is_value
 
 
 def _passes_on(older: Statement, newer: Statement) -> bool:
