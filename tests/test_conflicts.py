@@ -47,6 +47,26 @@ def test_of_two_rewrites_of_one_place_the_later_wins_and_the_earlier_is_in_histo
     assert PAGE.replace("tea", "green tea").encode() in remaining
 
 
+def test_a_topic_that_a_context_showed_is_the_base_of_a_rewrite(home: Path) -> None:
+    topic = home / "memory/world/ferry.md"
+    ann, ben = Memory(home, agent="ann"), Memory(home, agent="ben")
+    ann.call("update_world", {"topic": "ferry", "content": "Leaves at noon.\n\nTakes cars."})
+    assert "Takes cars." in ben.context(query="does the ferry take cars?").text
+    ann.call("update_world", {"topic": "ferry", "content": "Leaves at noon.\n\nTakes cars.\n\nCosts 20 francs."})
+    reply = ben.call("update_world", {"topic": "ferry", "content": "Has a bar.\n\nLeaves at noon.\n\nTakes cars."})
+    assert topic.read_text().split() == "Has a bar. Leaves at noon. Takes cars. Costs 20 francs.".split()
+    assert "conflict" not in reply
+
+
+def test_a_topic_of_which_a_context_showed_a_part_is_replaced(home: Path) -> None:
+    topic = home / "memory/world/ferry.md"
+    ann, ben = Memory(home, agent="ann"), Memory(home, agent="ben")
+    ann.call("update_world", {"topic": "ferry", "content": "Leaves at noon.\n\n" + "It is very slow.\n" * 500})
+    assert "Leaves at noon." in ben.context(budget=400).text
+    ben.call("update_world", {"topic": "ferry", "content": "Leaves at one."})
+    assert topic.read_text().strip() == "Leaves at one."
+
+
 def test_a_page_of_another_agent_replaced_unread_is_a_conflict_and_ones_own_is_none(home: Path) -> None:
     ann, bob = Memory(home, "ann"), Memory(home, "bob")
     assert "conflict" not in ann.call("update_world", {"topic": "tea", "content": "Green."})

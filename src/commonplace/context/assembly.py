@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from ..errors import CommonplaceError
@@ -111,15 +112,25 @@ def _source_receipt(source: Source, origins: dict[Span, Provenance]) -> dict[str
 
 
 def note_context(home: Home, context: Context, session: str = "") -> None:
-    """Note the lines of the agent's curated page that a context shows whole."""
-    path = home.layout.curated_page(home.agent)
-    sources = [source for source in context.shown if source.path == path and source.first]
-    if not sources:
-        return
-    try:
-        page = home.storage.pages.read(path)
-    except CommonplaceError:
-        return
-    for source in sources:
-        last = source.last - source.is_partial  # a line that was cut inside itself is not shown whole
-        home.note_given(path, read_lines(page.text, page.version, source.first, last), session)
+    """Note the lines that a context shows whole of the agent's curated page, and topics that it shows to the last line.
+
+    Who was shown a part of a topic has not read it, and replaces it.
+    """
+    by_path: dict[str, list[Source]] = {}
+    for source in context.shown:
+        if source.first and source.is_current and home.layout.is_rewritten(source.path, home.agent):
+            by_path.setdefault(source.path, []).append(source)
+    for path, sources in by_path.items():
+        with suppress(CommonplaceError):
+            page = home.storage.pages.read(path)
+            # A line that was cut inside itself is not shown whole.
+            spans = [(source.first, source.last - source.is_partial) for source in sources]
+            if path == home.layout.curated_page(home.agent) or _cover(spans, page.text):
+                for first, last in spans:
+                    home.note_given(path, read_lines(page.text, page.version, first, last), session)
+
+
+def _cover(spans: list[tuple[int, int]], text: str) -> bool:
+    """Return whether every line of a text that is not blank is in one of the spans."""
+    shown = {number for first, last in spans for number in range(first, last + 1)}
+    return all(number in shown for number, line in enumerate(text.split("\n"), start=1) if line.strip())
