@@ -7,12 +7,14 @@ import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from commonplace import Memory, SettingsError
 from commonplace.errors import Refused
 from commonplace.home import Home
 from commonplace.importers import open_in_place
 from commonplace.maintenance.backup import copy, export_to, import_from
+from commonplace.surfaces.cli import cli
 from commonplace.testing import FrozenClock
 
 from .importers.sources import put, run_import, whys
@@ -306,6 +308,14 @@ def test_ordinary_folders_of_ours_stay_native(tmp_path: Path) -> None:
     put(tmp_path, "memory/2026-01-02.md", "A loose page.\n")
     put(tmp_path, "agents/main/memory/MEMORY.md", "Mine.\n")
     assert Memory(tmp_path).status()["layout"] == "native"
+
+
+def test_a_tree_of_sessions_alone_is_a_home_beside_which_none_is_made(tmp_path: Path) -> None:
+    put(tmp_path, "agents/scout/sessions/s.jsonl", TURN)
+    done = CliRunner().invoke(cli, ["init", str(tmp_path)])
+    assert "a home of openclaw, which is used in place" in done.output
+    assert not (tmp_path / ".commonplace").exists()
+    assert Memory(tmp_path, agent="scout").status()["layout"] == "openclaw"
 
 
 def test_the_home_of_another_system_moves_by_an_archive_and_by_a_copy(workspace: Path, tmp_path: Path) -> None:

@@ -127,7 +127,13 @@ def _looks_like_openclaw(tree: Tree, names: frozenset[str]) -> bool:
     inside = [frozenset(tree.list_names(agent.rstrip("/"))) for agent in agents if agent.endswith("/")]
     if any("memory/" in each or "agent.yaml" in each for each in inside):
         return False
-    return any("MEMORY.md" in each or (has_memory and "sessions/" in each) for each in inside)
+    if any("MEMORY.md" in each or (has_memory and "sessions/" in each) for each in inside):
+        return True
+    return any(_has_transcripts(tree, f"{agent}sessions") for agent in agents if agent.endswith("/"))
+
+
+def _has_transcripts(tree: Tree, folder: str) -> bool:
+    return any(name.endswith(".jsonl") for name in tree.list_names(folder))
 
 
 def has_native_pages(tree: Tree) -> bool:
