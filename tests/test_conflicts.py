@@ -54,7 +54,13 @@ def test_a_topic_that_a_context_showed_is_the_base_of_a_rewrite(home: Path) -> N
     assert "Takes cars." in ben.context(query="does the ferry take cars?").text
     ann.call("update_world", {"topic": "ferry", "content": "Leaves at noon.\n\nTakes cars.\n\nCosts 20 francs."})
     reply = ben.call("update_world", {"topic": "ferry", "content": "Has a bar.\n\nLeaves at noon.\n\nTakes cars."})
-    assert topic.read_text().split() == "Has a bar. Leaves at noon. Takes cars. Costs 20 francs.".split()
+    text = topic.read_text()
+    assert [line for line in text.split("\n") if line] == [
+        "Has a bar.",
+        "Leaves at noon.",
+        "Takes cars.",
+        "Costs 20 francs.",
+    ]
     assert "conflict" not in reply
 
 
