@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -10,6 +11,7 @@ import sqlite3
 import subprocess
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
 
@@ -20,6 +22,7 @@ from commonplace.errors import InvalidArgument, Refused, SettingsError, StaleVer
 from commonplace.home import Home
 from commonplace.instructions import approve, list_proposals, reject
 from commonplace.maintenance import trust_review
+from commonplace.maintenance.backup import import_from
 from commonplace.maintenance.doctor import examine
 from commonplace.maintenance.feed import keep_sentence
 from commonplace.maintenance.trust_review import review_home, trust_home
@@ -167,6 +170,46 @@ def test_rules_of_a_found_memory_are_in_no_context_and_one_line_counts_them(repo
     assert "(1 directive waits for a person's approval" in context
     assert "(1 skill waits for a person's approval" in context
     assert "never gives you orders" in context
+
+
+def test_settings_of_a_found_memory_change_neither_prompts_nor_limits_nor_history(repo: Path) -> None:
+    """They would put the reply format of another program in force, send megabytes to a model, or delete what was."""
+    home = repo / ".commonplace"
+    (home / "commonplace.yaml").write_text(
+        "timezone: Asia/Tokyo\ndirective:\n  blocks: [actions, storage]\nrecall:\n  maxCharacters: 9000000\n"
+        "history:\n  days: 0\nmemorySearch:\n  sessionKey: theirs\nagents:\n  main:\n    context: directives\n"
+    )
+    (home / "agents/main").mkdir(parents=True)
+    (home / "agents/main/agent.yaml").write_text("spec:\n  memory:\n    context: directives\n")
+    (home / "memory/world").mkdir()
+    (home / "memory/world/big.md").write_text("fact after fact\n" * 5000)
+    deep = repo / "deep"
+    for text in ("one", "two"):
+        assert run(deep, "reflect", text).returncode == 0
+    assert run(deep, "gc").returncode == 0
+    assert run(deep, "undo").returncode == 0
+    assert (home / "agents/main/memory/MEMORY.md").read_text().strip() == "one"
+    context = run(deep, "context")
+    assert "JSON object" not in context.stdout
+    assert "without being asked" not in context.stdout
+    assert "## Curated Memory" in context.stdout
+    for name in ("directive.blocks", "recall.maxCharacters", "history.days", "memorySearch.sessionKey", "agents"):
+        assert name in context.stderr
+    assert "timezone" not in context.stderr
+    assert len(run(deep, "recall").stdout) < 30_000
+    assert "theirs" not in run(deep, "log", "--json").stdout
+    assert "setting history.days: 0" in run(deep, "trust").stdout
+    assert run(deep, "trust", "--yes").returncode == 0
+    assert len(run(deep, "recall").stdout) > 50_000
+    assert run(deep, "context").stderr == ""
+
+
+def test_all_of_a_rule_is_shown_before_it_is_approved(repo: Path) -> None:
+    order = "Be kind.\n" * 500 + ORDER
+    (repo / ".commonplace" / "directives" / "orders.md").write_text(f"{order}\n\U000e0041\n")
+    shown = run(repo / "deep", "trust").stdout
+    assert ORDER in shown
+    assert "\\u{e0041}" in shown
 
 
 def test_a_server_says_what_of_a_found_memory_it_leaves_out(repo: Path) -> None:
@@ -375,6 +418,24 @@ def test_a_copy_of_the_users_own_memory_stays_theirs(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         assert "approve" not in done.stderr
         assert "Be kind." in str(Memory(folder / target).context())
+
+
+def test_history_of_an_archive_is_not_from_after_it_was_imported(tmp_path: Path) -> None:
+    """Or what it says would be newer than all that its owner writes."""
+    there, here = tmp_path / "there", tmp_path / "here"
+    with Memory(there, clock=FrozenClock(datetime(2099, 1, 1, tzinfo=UTC))) as memory:
+        memory.call("update_world", {"topic": "release", "content": "The release date is 30 November."})
+    clock = FrozenClock()
+    archive = io.BytesIO(export_home(there, history=True))
+    import_from(Home(str(here), clock=clock), archive)
+    clock.advance(hours=1)
+    with Memory(here, clock=clock) as memory:
+        memory.call("remember", {"content": "The release date is 12 October."})
+        newer, older = memory.search("when is the release date?")
+        assert max(change.at for change in memory.home.storage.history.changes()) <= f"{clock():%Y-%m-%dT%H:%M:%S.999Z}"
+    assert "12 October" in newer.text
+    assert newer.superseded_by is None
+    assert older.superseded_by
 
 
 def test_history_that_an_archive_hides_from_its_reader_approves_nothing(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from .errors import CommonplaceError, PageNotFound
 from .formats.timestamps import format_timestamp
 from .model import EVERYTHING, Clock, Filters, Record, Viewer
 from .settings import INTERNAL_FOLDERS, AgentMemory, SearchSettings, Settings
-from .storage.base import ABSENT, Storage, open_storage
+from .storage.base import ABSENT, Retention, Storage, open_storage
 from .storage.conflicts import Reading, ReadingLog, Readings, forget_readings, list_paths
 from .storage.history import current_origin, current_write, kind_of_origin, make_branch_origin
 from .storage.layout import FIXED_NAMES, LAYOUTS, MAIN, Diary, Layout, folders_above
@@ -83,14 +83,31 @@ class Home:
         require_owner(self.storage.local_folder)
         self.trust = Trust(self.storage.local_folder, is_found=is_found, is_shared=is_shared)
         self.may_check_pins = not is_shared  # not on a server of many memories: its callers must not learn of files
-        self.settings = self.storage.settings
+        self.settings = self._limit_settings(self.storage.settings)
         self.layout: Layout = replace(layout_of(self.settings), has_folder=self.storage.has_folder)
         own = self._read_agent_memory(self.layout.agent_file(agent))
         self.has_memory = own.exists
-        self.context_kind = own.context or self.settings.context_for(agent)
+        own_context = own.context if self._trusts_settings else ""
+        self.context_kind = own_context or self.settings.context_for(agent)
         self.readings = Readings()
         self._page_count: tuple[object, int] = (None, 0)  # with the index state it was counted in
         self.session = session or self.settings.search_for(agent).session_key
+
+    def _limit_settings(self, settings: Settings) -> Settings:
+        """Return the settings as far as the user trusts them."""
+        if self._trusts_settings:
+            return settings
+        self.storage.history.retention = Retention.of(settings.of_stranger.history)
+        return settings.of_stranger
+
+    @cached_property
+    def _trusts_settings(self) -> bool:
+        """Return whether the user trusts the settings file. Another system's configuration counts only in a memory that
+        is trusted completely."""
+        if self.trust.is_own:
+            return True
+        data = self.storage.read_bytes(settings_of.FILE) or b""
+        return not self.storage.settings.config and self.trust.allows_file(settings_of.FILE, data)
 
     @cached_property
     def index(self) -> IndexHandle:
@@ -147,11 +164,7 @@ class Home:
             return ProviderChoice(search, refusal)
         if is_self_contained(search):
             return ProviderChoice(search._replace(base_url="", api_key_env=""))
-        settings_file = self.storage.read_bytes(settings_of.FILE) or b""
-        is_trusted = self.trust.allows_file(settings_of.FILE, settings_file)
-        if self.settings.config:  # another system's configuration counts only if its owner trusts it
-            is_trusted = self.trust.is_own
-        return choose_provider(search, load_config(), is_trusted=is_trusted, is_shared=self.trust.is_shared)
+        return choose_provider(search, load_config(), is_trusted=self._trusts_settings, is_shared=self.trust.is_shared)
 
     @cached_property
     def zone(self) -> tzinfo:

@@ -102,6 +102,31 @@ class Settings(NamedTuple):
     context: str = "full"
     agent_contexts: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def of_stranger(self) -> Settings:
+        """Return what counts of these settings in a memory that the user does not trust: where its pages are, when its
+        days begin, what is searched, and how. Prompts, limits, history and conversations are as without settings."""
+        return Settings(
+            self.layout,
+            self.workspace,
+            self.world_path,
+            self.timezone,
+            search=self.search._replace(session_key=""),
+            agents=tuple((agent, search._replace(session_key="")) for agent, search in self.agents),
+            secrets=self.secrets,
+            memory_dir=self.memory_dir,
+            agent_roots=self.agent_roots,
+            agents_folder=self.agents_folder,
+            config=self.config,
+            warnings=self.warnings,
+        )
+
+    def list_left_out(self) -> list[tuple[str, Any]]:
+        """Return the names and values of the settings that do not count where the user does not trust the memory."""
+        rest = self.of_stranger
+        left_out = [(each.name, each.read(self)) for each in SETTINGS if each.read(self) != each.read(rest)]
+        return left_out + ([("agents", "")] if (self.agents, self.agent_contexts) != (rest.agents, ()) else [])
+
     def context_for(self, agent: str) -> str:
         """Return what the prompt context of an agent is made of: one of `CONTEXTS`."""
         return dict(self.agent_contexts).get(agent, self.context)
@@ -197,7 +222,10 @@ class Setting(NamedTuple):
 
     @property
     def default(self) -> Any:
-        return reduce(getattr, self.field.split("."), Settings())
+        return self.read(Settings())
+
+    def read(self, settings: Settings) -> Any:
+        return reduce(getattr, self.field.split("."), settings)
 
     @property
     def key(self) -> str:

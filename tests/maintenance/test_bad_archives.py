@@ -269,11 +269,11 @@ def test_settings_in_an_archive_have_to_make_sense(home: Path) -> None:
     check_refusal(home, with_settings(hooks, ".git/hooks/pre-commit"), "not a place for memory", Refused)
 
 
-def test_rights_beyond_reading_and_writing_are_not_given(home: Path) -> None:
+def test_nobody_but_the_owner_may_write_what_an_archive_brings(home: Path) -> None:
     info = tarfile.TarInfo("memory/a.md")
     info.mode = 0o6777
     import_archive(home, tar_of(info))
-    assert (home / "memory/a.md").stat().st_mode & 0o7777 == 0o777
+    assert (home / "memory/a.md").stat().st_mode & 0o7777 == 0o755
 
 
 class Slow(io.RawIOBase):

@@ -1,4 +1,4 @@
-"""What in a memory needs the user's trust: settings that open connections, rules, and access tokens.
+"""What in a memory needs the user's trust: settings that open connections or shape prompts, rules, and access tokens.
 
 `commonplace trust` shows and approves it; until then it is not in force in a memory that was only found.
 """
@@ -40,14 +40,18 @@ def review_home(home: Home) -> Review:
     if home.trust.is_own:
         return Review(b"", {}, ())
     data = home.storage.read_bytes(settings.FILE) or b""
-    asks_for_connection = any(map(user_config.opens_connection, home.settings.searches))
-    waits = asks_for_connection and not home.trust.allows_file(settings.FILE, data)
+    asks = _asks_for_connection(home) or bool(home.storage.settings.list_left_out())
+    waits = asks and not home.trust.allows_file(settings.FILE, data)
     rules = {path: text for path in list_instructions(home) if (text := _waiting_rule(home, path)) is not None}
     tokens: tuple[Token, ...] = ()
     with suppress(CommonplaceError):
         every = home.storage.tokens.list_tokens()
         tokens = tuple(token for token in every if not home.trust.allows_token(token.digest))
     return Review(data if waits else b"", rules, tokens)
+
+
+def _asks_for_connection(home: Home) -> bool:
+    return any(map(user_config.opens_connection, home.settings.searches))
 
 
 def _waiting_rule(home: Home, path: str) -> bytes | None:
@@ -68,13 +72,15 @@ def describe_untrusted(home: Home) -> str:
     review = review_home(home)
     skills = sum(path.endswith("/SKILL.md") for path in review.rules)
     counts = [(len(review.rules) - skills, "directive"), (skills, "skill"), (len(review.tokens), "token")]
-    parts = [count_words(count, what) for count, what in counts if count]
-    if review.settings_file:
+    names = [name for name, _ in home.storage.settings.list_left_out()] if review.settings_file else []
+    parts = [f"its setting {name}" for name in names]
+    parts += [count_words(count, what) for count, what in counts if count]
+    if review.settings_file and _asks_for_connection(home):
         parts.insert(0, f"its provider {home.settings.search_for(home.agent).provider}")
     if not parts:
         return ""
     words = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-    is_one = len(parts) == 1 and (parts[0].startswith("1 ") or bool(review.settings_file))
+    is_one = len(parts) == 1 and parts[0].startswith(("1 ", "its "))
     return f"{words} {'is' if is_one else 'are'}"
 
 

@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..model import Clock, Page
-from ..settings import INTERNAL_FOLDERS, Settings
+from ..settings import INTERNAL_FOLDERS, HistorySettings, Settings
 from .history import ABSENT, Author, Change, ChooseVersions, Line, PastPage, Versions
 
 if TYPE_CHECKING:
@@ -78,6 +78,10 @@ class Retention(NamedTuple):
 
     days: int = 365
     size: int = 1 << 30
+
+    @classmethod
+    def of(cls, limits: HistorySettings) -> Retention:
+        return cls(limits.days, limits.megabytes * 1_000_000)
 
 
 class PageWriter(Protocol):
@@ -167,7 +171,12 @@ class Pages(PageReader, PageWriter, Protocol):
 
 
 class HistoryStore(Protocol):
-    """Earlier versions of every page: what it said, who changed it, when and why."""
+    """Earlier versions of every page: what it said, who changed it, when and why.
+
+    `retention`: within which it prunes itself; None: it grows until `prune` is called.
+    """
+
+    retention: Retention | None
 
     def record_outside_edit(self, path: str, data: bytes | None, saved: float | None = None) -> Change | None:
         """Record what the page holds if it differs from the latest version: another program changed it."""

@@ -213,6 +213,8 @@ def _prefix(folder: str) -> str:
 class MemoryHistory:
     """Every version of every page, as it was."""
 
+    retention: Retention | None = None
+
     def __init__(self, contents: MemoryContents, clock: Clock) -> None:
         self._contents = contents
         self._clock = clock

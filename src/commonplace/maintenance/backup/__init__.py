@@ -255,7 +255,7 @@ class RestorePlan(NamedTuple):
 def mark_rules_as_imported(home: Home, files: Files, spool: Spool) -> Files:
     """Return the files of an archive with a history that says where rules, and what people wrote, came from.
 
-    Nobody here has approved it, whatever the archive says.
+    Nobody here has approved it, whatever the archive says, and nothing in it is from after now.
     """
     marked = {path: _mark_history(home, file, spool) for path, file in files.items() if is_history_file(path)}
     return {**files, **marked}
@@ -263,16 +263,20 @@ def mark_rules_as_imported(home: Home, files: Files, spool: Spool) -> Files:
 
 def _mark_history(home: Home, file: SpooledFile, spool: Spool) -> SpooledFile:
     data = spool.read(file)
-    lines = [_mark_line(home, line) for line in data.split(b"\n")]
+    now = format_timestamp(home.clock())
+    lines = [_mark_line(home, line, now) for line in data.split(b"\n")]
     new = b"\n".join(lines)
     return file if new == data else spool.add(file.mode, file.modified, [new])
 
 
-def _mark_line(home: Home, text: bytes) -> bytes:
+def _mark_line(home: Home, text: bytes, now: str) -> bytes:
     line = parse_line(text) if text else None
-    if line is None or line.change.version in directive.DEFAULT_VERSIONS or not _claims_trust(home, line.change):
+    if line is None:
         return text
-    return format_line(line._replace(change=line.change._replace(origin=ORIGIN))).strip(b"\n")
+    change = line.change._replace(at=min(line.change.at, now))
+    if change.version not in directive.DEFAULT_VERSIONS and _claims_trust(home, change):
+        change = change._replace(origin=ORIGIN)
+    return text if change == line.change else format_line(line._replace(change=change)).strip(b"\n")
 
 
 def _claims_trust(home: Home, change: Change) -> bool:

@@ -58,6 +58,7 @@ _SPARSE_PREFIX = b"GNU.sparse"
 _MAX_LENGTH_DIGITS = 20
 _MAX_HEADER_BYTES = 1 << 20  # a path has a few hundred
 _LINE_OVERHEAD_BYTES = 1 << 16  # a JSON line has besides the text: path, mode, time
+_MODE_BITS = 0o755  # none but its owner may write what an archive brings
 _MODE = re.compile("[0-7]{1,4}")
 
 
@@ -188,7 +189,7 @@ def read_archive(stream: BinaryIO, spool: Spool, limits: Limits) -> dict[str, Sp
             raise Refused(f"{member.path!a} is in the archive twice: nothing was imported")
         if len(files) == limits.files:
             raise Refused(f"the archive has more than {limits.files:,} files: nothing was imported")
-        files[member.path] = spool.add(member.mode & 0o777, member.modified, member.data)
+        files[member.path] = spool.add(member.mode & _MODE_BITS, member.modified, member.data)
     _refuse_file_and_folder(files)
     return dict(sorted(files.items()))
 

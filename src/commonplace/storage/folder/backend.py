@@ -48,8 +48,7 @@ class FolderStorage:
         self.settings = located.settings
         self._is_layout_guess = located.is_guess
         self.settings_version = self.current_settings_version()
-        limits = self.settings.history
-        retention = Retention(limits.days, limits.megabytes * 1_000_000)
+        retention = Retention.of(self.settings.history)
         self._locks = os.path.join(self.local_folder, LOCKS_FOLDER)
         self._clock = clock
         self._top = RootFolder(self.local_folder)

@@ -86,8 +86,7 @@ class FolderHistory:
         self._folder = folder
         self._locks = locks
         self._clock = clock
-        self._retention = retention or Retention()
-        self._slot_bytes = slot_bytes(self._retention)
+        self.retention: Retention | None = retention or Retention()
         self._slot_caches: dict[str, _SlotCache] = {}
         self._past_pages: tuple[object, dict[str, PastPage]] = (None, {})  # for one moment and state of the files
 
@@ -231,9 +230,10 @@ class FolderHistory:
 
     def _trim(self, slot: str, path: str) -> None:
         """Drop the older half of a full slot. The latest change of `path` can still be undone."""
+        retention = self.retention or Retention()
         sizes = [(line.change.at, len(format_line(line))) for line in parse_lines(self._raw(slot))]
-        oldest = format_timestamp(self._clock() - timedelta(days=self._retention.days))
-        keep = keep_since(max(oldest, oldest_that_fits(sizes, self._slot_bytes // 2)))
+        oldest = format_timestamp(self._clock() - timedelta(days=retention.days))
+        keep = keep_since(max(oldest, oldest_that_fits(sizes, slot_bytes(retention) // 2)))
 
         def choose(page: str, versions: Versions) -> Iterable[tuple[Change, bytes | None]]:
             kept_versions = list(keep(page, versions))
@@ -274,7 +274,8 @@ class FolderHistory:
             os.close(handle)
         cache.heads[path] = head
         self._slot_caches[slot] = _SlotCache((info.st_ino, info.st_size), cache.heads)
-        if info.st_size > self._slot_bytes and self.size() > self._retention.size:
+        limits = self.retention
+        if limits and info.st_size > slot_bytes(limits) and self.size() > limits.size:
             self._trim(slot, path)
 
     def _open_cache(self, slot: str) -> _SlotCache:

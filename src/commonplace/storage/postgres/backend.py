@@ -54,8 +54,7 @@ class PostgresStorage:
         self.tree: FileTree = PageTree(self._pages)
         self.settings_version = self.current_settings_version()
         self.settings = settings_of.load("", self.read_settings_text)
-        limits = self.settings.history
-        self._history.retention = Retention(limits.days, limits.megabytes * 1_000_000)
+        self._history.retention = Retention.of(self.settings.history)
 
     def read_settings_text(self, path: str) -> str | None:
         data = self.read_bytes(path)

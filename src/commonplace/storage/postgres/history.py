@@ -81,7 +81,6 @@ def new_change_id() -> str:
 
 class PostgresHistory:
     def __init__(self, database: Database, clock: Clock, retention: Retention | None = None) -> None:
-        """Open the history of a tenant. With `retention` it prunes itself, else it grows until `prune` is called."""
         self._database = database
         self._clock = clock
         self.retention = retention

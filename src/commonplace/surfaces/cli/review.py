@@ -148,7 +148,6 @@ def _print_side(name: str, side: Side) -> None:
 
 
 _FOUND = "found"  # the author of a rule that came with a memory and is not in its history
-_SHOWN_LINES = 12  # shown of a rule before it is approved
 
 
 @click.command("trust")
@@ -234,13 +233,12 @@ def _print_review(home: Home, review: Review) -> None:
     if review.settings_file:
         for search in {*home.settings.searches}:
             print_text(quote_line(f"provider {search.provider} {search.model}".rstrip()), bold=True)
+        for name, value in home.storage.settings.list_left_out():
+            print_text(quote_line(f"setting {name}: {value}"), bold=True)
     for path, data in review.rules.items():
         print_text(quote_line(path), bold=True)
-        lines = data.decode("utf-8", "replace").strip("\n").split("\n")
-        for line in lines[:_SHOWN_LINES]:
+        for line in data.decode("utf-8", "replace").strip("\n").split("\n"):
             print_text(f"  {line}")
-        if len(lines) > _SHOWN_LINES:
-            print_text(f"  … and {len(lines) - _SHOWN_LINES} more lines")
     for token in review.tokens:
         print_text(quote_line(f"token {token.id}: {token.role}, {token.note or 'no note'}"), bold=True)
 
