@@ -1,7 +1,7 @@
-"""The kind of value that a question asks for (a day, a price, a phone number), and texts that surely have none.
+"""The kind of value that a question asks for (a day, a price, a phone number), and texts that certainly have none.
 
 `The school trip costs 38 euros` is about what `when is the school trip?` asks about, and cannot answer it. A text is
-said to lack a kind only if nothing in it may be such a value; where the words of a language do not tell, nothing is.
+said to lack a kind only if nothing in it may be such a value; in a language whose words are unknown, none is.
 """
 
 from __future__ import annotations
@@ -153,14 +153,14 @@ _CASED = lazy_pattern("[A-Za-z\u00c0-\u024f\u0400-\u04ff]")
 
 
 class AskedKinds(NamedTuple):
-    """A question and the kinds of value that it asks for. `is_coming`: it is about now or later."""
+    """A question and the kinds of value that it asks for. `is_coming`: it is about the present or the future."""
 
     question: str
     kinds: tuple[Kind, ...]
     is_coming: bool
 
     def is_in(self, text: str, *, is_dated: bool) -> bool | None:
-        """Return whether a text surely has a value of one of these kinds, or surely none; None if that is open.
+        """Return whether a text certainly has a value of one of these kinds, or certainly none; None if uncertain.
         `is_dated`: it has a day of its own, which tells when it was."""
         if lacks_kinds(self.kinds, self.question, text, is_dated=is_dated and not self.is_coming):
             return False
@@ -169,7 +169,7 @@ class AskedKinds(NamedTuple):
 
 
 def read_question(question: str) -> AskedKinds | None:
-    """Return which kinds of value a question asks for; None where it asks for something else, or for what was before
+    """Return the kinds of value that a question asks for; None if it asks for something else, or for what was before
     something: what replaced that is a hit as well."""
     kinds = find_asked_kinds(question)
     if not kinds or asks_about_past(question):
@@ -225,8 +225,8 @@ def _question_pattern(script: str) -> re.Pattern[str]:
 
 
 def lacks_kinds(kinds: Iterable[Kind], question: str, text: str, *, is_dated: bool = False) -> bool:
-    """Return whether a text surely has no value of any of these kinds. `is_dated`: the text has a day of its own, which
-    tells when it was."""
+    """Return whether a text certainly has no value of any of these kinds. `is_dated`: the text has a day of its own,
+    which tells when it was."""
     return all(_lacks(kind, question, text, is_dated=is_dated) for kind in kinds)
 
 
@@ -252,7 +252,7 @@ def _lacks(kind: Kind, question: str, text: str, *, is_dated: bool) -> bool:
 
 
 class Values(NamedTuple):
-    """What may be a value in a text. `is_unknown`: it is in a language whose words are not known."""
+    """The possible values in a text. `is_unknown`: it is in a language whose words are not known."""
 
     kinds: frozenset[_Value]
     tokens: tuple[str, ...]
@@ -321,7 +321,7 @@ def _find_values(tokens: tuple[str, ...]) -> Iterator[_Value]:
 
 
 def _classify_number(token: str, before: str, after: str, further: str, *, is_number: bool) -> Iterator[_Value]:
-    """Yield what a number tells, by how it is written and by what is next to it."""
+    """Yield the kinds of a number, judging by how it is written and by what is next to it."""
     if _CLOCK.fullmatch(token) or after in _AFTER_CLOCK:
         yield "clock"
     elif _has_kind(before, "money") or _has_kind(after, "money") or before in _CURRENCIES or after in _CURRENCIES:
@@ -369,7 +369,7 @@ def _months() -> frozenset[str]:
 
 @cache
 def _index_words() -> dict[str, tuple[_Value, ...]]:
-    """Return the kinds of each word that is a value, or says that there is one."""
+    """Return the kinds of each word that is a value, or announces one."""
     index: dict[str, tuple[_Value, ...]] = {}
     lists = [("date", read_list("words", "MONTHS_AND_DAYS"))]
     lists += [(kind, LISTS.read_text("answers", name)) for kind, name in _WORDS.items()]
@@ -404,7 +404,7 @@ def _prefixes() -> dict[str, tuple[_Value, ...]]:
 
 
 def _kinds_of(token: str) -> Iterator[_Value]:
-    """Yield what a word tells: by itself, by its beginning, or as a weekday that recurs."""
+    """Yield the kinds of a word: by itself, by its beginning, or as a recurring weekday."""
     words = _index_words()
     prefixes = _prefixes()
     for word in _forms_of(token):
@@ -416,7 +416,7 @@ def _kinds_of(token: str) -> Iterator[_Value]:
 
 
 def _forms_of(word: str) -> Iterator[str]:
-    """Yield a word, and an Arabic one also without what is written together with it."""
+    """Yield a word, and an Arabic word also without its prefixes and suffixes."""
     yield word
     if "\u0600" <= word[:1] <= "\u06ff":
         plain = _ARABIC_START.sub("", word)
@@ -520,7 +520,7 @@ _SAME_LETTERS = 5
 
 
 def _lacks_person(values: Values, question_words: frozenset[str], text: str) -> bool:
-    """Return whether nothing in a text may be a person, a group or a company: that takes a script with capitals."""
+    """Return whether nothing in a text may be a person, a group or a company; this needs a script with capitals."""
     if values.language not in (ENGLISH, _GERMAN, "french", "spanish", "portuguese", "italian", "dutch", "russian"):
         return False
     if _has_no_capitals(text) or any(
@@ -549,7 +549,7 @@ def _person_endings() -> tuple[str, ...]:
 
 
 def _has_no_capitals(text: str) -> bool:
-    """Return whether names cannot be told by their capitals, in a script that has them."""
+    """Return whether capitals do not reveal names, in a script that has capitals."""
     return _CASED.search(text) is not None and text == text.lower()
 
 

@@ -1,7 +1,7 @@
-"""Search as of an earlier day: what memory held at its end, from history.
+"""Search as of an earlier day: the memory at the end of that day, from history.
 
-Pages that did not change since are asked in the index as it is. Those that did are read from history as they were, and
-indexed in memory beside it, so that the cost follows what changed. `IndexAsOf` makes one index of both. Sessions only
+Unchanged pages come from the present index. Changed pages are read from history as they were, and
+indexed in memory, so the cost depends on how much changed. `IndexAsOf` combines both. Sessions only
 grow: their turns are searched up to that day.
 """
 
@@ -51,7 +51,7 @@ _MAX_SLOWLY_EMBEDDED = 256  # passages that a search waits for, where the embedd
 class Overlay:
     """An index of the pages that have changed since a day, as they were at its end.
 
-    `undetermined_pages`: how many of them history does not know as of that day.
+    `undetermined_pages`: the number of pages whose state on that day history does not know.
     """
 
     index: SqliteIndex
@@ -69,7 +69,7 @@ class Overlay:
 
 
 class Overlays:
-    """The overlays of one home: the last one is used again as long as nothing was changed or forgotten since."""
+    """The overlays of one home: the last one is reused as long as nothing was changed or forgotten since."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
@@ -87,9 +87,9 @@ class Overlays:
 
 
 class _PagesThen:
-    """Pages as they were at a moment, as far as an entry of the index is read from them.
+    """Pages as they were at a moment, as far as the index reads them.
 
-    Of one that history does not know as of then, the first later version is read.
+    If history does not know a page's state then, its first later version is read.
     """
 
     def __init__(self, pages: Pages, history: HistoryStore, past: Mapping[str, PastPage]) -> None:
@@ -161,14 +161,14 @@ def _may_see(viewer: Viewer, place: Place) -> bool:
 
 
 def _is_only_first_seen(past: PastPage | None) -> bool:
-    """Return whether history has one version of a page, the present one, and cannot tell since when."""
+    """Return whether history has only the present version of a page, and does not know since when it existed."""
     return past is not None and past.version is None and past.later == past.latest
 
 
 def _read_entries(
     pages: _PagesThen, places: Mapping[str, Place], unchanged: Collection[str], day: int
 ) -> Iterator[Entry]:
-    """Yield the entries of pages that were there, as they were; nothing of a page that cannot be read any more."""
+    """Yield the entries of pages that existed, as they were; a page that can no longer be read yields nothing."""
     for path, place in places.items():
         if path in unchanged:
             continue
@@ -179,13 +179,13 @@ def _read_entries(
 
 
 def _only_dated(entry: Entry, day: int) -> Entry:
-    """Return an entry with those passages alone that are dated up to a day."""
+    """Return an entry with only those passages that are dated up to a day."""
     dated = [passage for passage in entry.passages or () if 0 < (parse_day(passage.at) or 0) <= day]
     return entry._replace(passages=dated)
 
 
 def embed_overlay(overlay: Overlay, active: ActiveEmbedders) -> None:
-    """Embed what an overlay holds with the embedders that answer; with a slow one only if there is little of it."""
+    """Embed the passages of an overlay with the embedders that answer; with a slow one, only if there are few."""
     index = overlay.index
     for embedder in (*active.embedders, *filter(None, [active.secondary])):
         if embedder.is_fast or index.coverage(embedder.space).behind <= _MAX_SLOWLY_EMBEDDED:
@@ -194,7 +194,7 @@ def embed_overlay(overlay: Overlay, active: ActiveEmbedders) -> None:
 
 
 class IndexAsOf:
-    """The present index without what changed since a day, and an overlay of that: one index to the pipeline.
+    """The present index without the pages that changed since a day, and an overlay of those: one index to the pipeline.
 
     The passages of the overlay have negative numbers.
     """
@@ -318,5 +318,5 @@ class IndexAsOf:
 
 
 def _split(numbers: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Return which passages of the present these are, and which of the overlay."""
+    """Split passage numbers into those of the present index and those of the overlay."""
     return [number for number in numbers if number > 0], [-number for number in numbers if number < 0]

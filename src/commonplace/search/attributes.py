@@ -1,8 +1,9 @@
-"""What a question asks for by its own word (a password, a port, a birthday, where somebody lives), and opposite verbs.
+"""Attributes that a question asks for by name (a password, a port, a birthday, where somebody lives), and opposite
+verbs.
 
-Values alone do not tell: a version is no port, and `closes at 19:00` is not when the office opens. A text is said to
-lack an attribute only if it has neither a word for it nor what may be its value. Patterns are compared with folded
-text.
+The kind of value is not enough: a version is not a port, and `closes at 19:00` is not when the office opens. A text is
+said to lack an attribute only if it has neither a word for it nor what may be its value. Patterns are compared with
+folded text.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from .date_phrases import fold_phrase
 
 
 class _Attribute(NamedTuple):
-    """What asks for something, the words that tell it, and its values as they are written."""
+    """An attribute: the words that ask for it, the words that give it, and how its values are written."""
 
     asked: re.Pattern[str]
     told: re.Pattern[str]

@@ -95,7 +95,7 @@ def _all_forms(words: Iterable[QueryWord]) -> tuple[str, ...]:
 
 
 def _correct(words: Sequence[QueryWord], corrections: Mapping[str, str]) -> list[QueryWord]:
-    """Return the words with what the misspelled ones were meant to be."""
+    """Return the words with probable corrections of the misspelled ones."""
     if not corrections:
         return list(words)
     fixed = [
@@ -117,7 +117,7 @@ def weigh_terms(
 ) -> QueryTerms:
     """Weigh the words of a query by how rare they are among what the viewer may see.
 
-    `is_stored`: the query is the text of a passage, so that words which only one passage has find no other.
+    `is_stored`: the query is the text of a passage, so words that only one passage has find no other.
     """
     language, known_words = _split_query(text)
     words = _correct(known_words, corrections)
@@ -159,7 +159,7 @@ def _idf(corpus: CorpusStats, word: QueryWord) -> float:
 
 
 def _factor(word: QueryWord) -> float:
-    """Return how much a word weighs compared with others that are as rare."""
+    """Return the weight of a word relative to others that are as rare."""
     if word.is_function_word:
         return _FUNCTION_WORD_WEIGHT
     if word.is_corrected:
@@ -184,7 +184,7 @@ def _choose_lookup(words: Iterable[QueryWord], corpus: CorpusStats, min_passages
 
 
 def share_of(terms: QueryTerms, score: float) -> float:
-    """Return the share of BM25 that a score by the looked-up words is: other words and neighbours do not count."""
+    """Return the BM25 share of a score by the looked-up words: other words and neighbours do not count."""
     return score * (BM25_K1 + 1) / terms.total if terms.total else 0.0
 
 
@@ -256,7 +256,7 @@ WeighedForms = tuple[float, list[int]]
 
 
 def asks_only_for_tasks(terms: QueryTerms) -> bool:
-    """Return whether a query asks for open tasks, and does not say of what."""
+    """Return whether a query asks for open tasks and nothing more specific."""
     return [word.forms for word in terms.content_words] == [(OPEN_TASK,)]
 
 
@@ -268,7 +268,7 @@ def weigh_forms(terms: QueryTerms) -> list[WeighedForms]:
 def has_own_share(
     terms: QueryTerms, forms: Sequence[WeighedForms], candidate: Candidate, share: float, min_share: float
 ) -> bool:
-    """Return whether a passage itself, without what is around it, has such a share of the query's words, by weight.
+    """Return whether a passage by itself, without its neighbours, has this share of the query's words, by weight.
     `forms` are those of the terms, `share` is the passage's share of BM25."""
     if share * (1 + _length_norm(candidate.length, terms)) < min_share * (BM25_K1 + 1):  # each word would add as much
         return False

@@ -3,12 +3,12 @@
 The probability depends on how far the odds of a hit exceed the background (the odds of the thirtieth hit, or an
 estimate of them where there are fewer hits) and those of the best other hit, on its share of BM25 and of adjacent
 words, on what the rest of its page says, and on its length: a long passage has many words by chance. Words of the query
-that the memory lacks weigh the most; the more of them there are, the more similarity tells. A large memory errs more.
+that the memory lacks weigh the most; the more of them there are, the more similarity counts. A large memory errs more.
 A short note of a small memory has another curve if it lacks a name, a number, an identifier or the day of the query, or
-has another word in the place of one that it lacks: a note on the mobile app matches a question about the web app better
+has another word in its place: a note on the mobile app matches a question about the web app better
 than the answer in other words. One without a value of the kind that is asked for, such as a day, is hardly ever right,
 nor, whatever its length, one that answers another question: about somebody else, or when a shop closes, not opens.
-Fitted by `./dev calibrate` over many sets of questions at once, among them questions that the memory cannot answer, so
+Fitted by `./dev calibrate` on many sets of questions at once, including questions that the memory cannot answer, so
 that a threshold means the same whatever the language and the length of the question: at 0.5, half of the hits are
 right.
 """
@@ -37,8 +37,8 @@ class NoteScale(NamedTuple):
 
 class Scale(NamedTuple):
     """Mean and deviation of the cosine between a query and unrelated passages; the logistic curve that turns the
-    evidence for a hit into a probability: its offset, and the slope of each part of the evidence. `slope` is that of
-    the odds, `log_slope` that of their logarithm: from some odds on, more of them say little."""
+    evidence for a hit into a probability: its offset, and the slope of each part of the evidence. `slope` is for
+    the odds, `log_slope` for their logarithm: beyond some point, higher odds add little."""
 
     mean: float
     deviation: float
@@ -59,7 +59,7 @@ class Scale(NamedTuple):
 
 
 class Match(NamedTuple):
-    """How a hit fits: its odds above the background, and the factors that tell more than their part in them."""
+    """How a hit fits: its odds above the background, and the factors that count beyond their part in them."""
 
     odds: float
     lexical: float = 0.0
@@ -73,8 +73,8 @@ class Match(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """How a query fits the whole memory: the share of its words, by weight, that the memory lacks, how many passages
-    it was asked of, and how many content words it has."""
+    """How a query fits the whole memory: the share of its words, by weight, that the memory lacks, the number of
+    passages searched, and the number of content words."""
 
     unknown: float = 0.0
     passages: int = 1
@@ -82,7 +82,7 @@ class Asked(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """What speaks for a hit."""
+    """The evidence for a hit."""
 
     odds: float  # above the background
     lead: float  # above the best other hit, or below it
@@ -210,7 +210,8 @@ def weigh_evidence(matches: Iterable[Match], odds: Iterable[float], query: Asked
 
 
 def are_notes(passages: int, words: int = 0) -> bool:
-    """Return whether a memory is so small, and a query so short, that what a note lacks tells more than what it has."""
+    """Return whether a memory is so small, and a query so short, that what a note lacks matters more than what it
+    has."""
     return passages < _NOTE_PASSAGES[1] and words < _NOTE_QUERY_WORDS[1]
 
 
@@ -219,7 +220,7 @@ def _share_of_note(match: Match, query: Asked) -> float:
 
 
 def _fade(value: int, limits: tuple[int, int]) -> float:
-    """Return 1 up to the first limit, 0 from the second one on, and what is between on a logarithmic scale."""
+    """Return 1 up to the first limit, 0 from the second one on, and in between a value on a logarithmic scale."""
     low, high = map(math.log, limits)
     return max(0.0, min(1.0, (high - math.log(max(1, value))) / (high - low)))
 
@@ -265,7 +266,7 @@ def _note_logit(evidence: Evidence, scale: NoteScale) -> float:
 
 
 def note_parts(evidence: Evidence) -> dict[str, float]:
-    """Return what the curve for notes weighs, in the order of `NoteScale`."""
+    """Return the inputs of the curve for notes, in the order of `NoteScale`."""
     coverage = evidence.coverage
     return {
         "offset": 1.0,

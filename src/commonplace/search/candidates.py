@@ -1,4 +1,5 @@
-"""The passages that may answer a query: those with its words, those of its meaning, and those of the days it names."""
+"""Candidates: the passages with the words of a query, those close to its meaning, and those of the days that it
+names."""
 
 from __future__ import annotations
 
@@ -60,7 +61,7 @@ def _find_naming_days(index: SearchIndex, query: Query, dates: QueryDates) -> li
 
 
 def _find_weekdays(index: SearchIndex, query: Query, dates: QueryDates) -> list[Candidate]:
-    """Return passages that say a weekday asked about, or that name the coming one by its date."""
+    """Return passages that name a weekday asked about, or the coming one by its date."""
     if not dates.weekdays:
         return []
     terms = weigh_terms(index, words_for(dates.weekdays, dates.spans), query.viewer)
@@ -73,7 +74,8 @@ def _find_weekdays(index: SearchIndex, query: Query, dates: QueryDates) -> list[
 
 
 def _narrow_to_dates(filters: Filters, dates: QueryDates) -> Filters | None:
-    """Return the filters with the days that a query names; None where it names none, or they allow none of these."""
+    """Return the filters restricted to the days that a query names; None if it names none, or the filters exclude
+    them."""
     if not dates.spans:
         return None
     since = max(min(span.first for span in dates.spans), filters.since or 0)
@@ -149,7 +151,7 @@ def _find_by_words(index: Retriever, query: Query, terms: QueryTerms, pool: int)
 def _find_distinct(
     index: Retriever, query: Query, terms: QueryTerms, by_words: Mapping[int, float], pool: int
 ) -> dict[int, float]:
-    """Return the passages that contain words of the query; where duplicates of a few texts fill the pool, also others
+    """Return the passages that contain words of the query; if duplicates of a few texts fill the pool, also others
     that say something else."""
     if len(by_words) < pool or _count_texts(index.load_candidates([*by_words])) >= pool // 4:
         return dict(by_words)
@@ -166,7 +168,8 @@ def _choose_distinct(index: Retriever, numbers: Sequence[int]) -> list[int]:
 
 
 def words_to_find(index: SearchIndex, query: Query, dates: QueryDates) -> str:
-    """Return a query without the days that it names; but with them if nothing is dated so, as texts may name them."""
+    """Return a query without the days that it names; but with them if no passage has such a date, as texts may name
+    them."""
     if dates.is_relative or not dates.has_content or dates.rest == query.text:
         return dates.rest
     filters = _narrow_to_dates(query.filters, dates)

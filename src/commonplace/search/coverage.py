@@ -1,8 +1,8 @@
-"""Which words of a query a hit has, and how near it comes to those that it lacks.
+"""Coverage: which words of a query a hit has, and how near it comes to the missing ones.
 
-Where notes are short, the words that a hit lacks tell more than those it has: a note with somebody else's phone number
-has all words of a question but the name. A name or a number is there or not; for another word, a similar one will do,
-unless something else has its place: `the mobile app` is not `the web app`.
+In short notes, the words that a hit lacks matter more than those it has: a note with somebody else's phone number has
+all words of a question except the name. A name or a number has to match exactly; for other words, a similar one will
+do, unless something else has its place: `the mobile app` is not `the web app`.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _find_exact_words(text: str, language: str) -> frozenset[str]:
 def measure_coverage(
     question: str, words: Sequence[AskedWord], candidate: Candidate, model: MaxSimEmbedder | None, language: str
 ) -> Coverage:
-    """Return how a candidate covers the words of a query; without the packaged model, nearness tells nothing."""
+    """Return how a candidate covers the words of a query; without the packaged model, nearness is unknown."""
     terms = frozenset(unpack_terms(candidate.terms)[1:])
     parts = [part for word in words for part in _split_by_hit(word, terms)]
     has_exact = any(part.is_exact and part.is_there for part in parts)
@@ -148,7 +148,7 @@ def _split_by_hit(word: AskedWord, terms: frozenset[int]) -> Iterator[_Part]:
 
 
 class _Word(NamedTuple):
-    """A word of a text, in its place. A function word has no forms."""
+    """A word of a text, in sequence. A function word has no forms."""
 
     text: str
     forms: frozenset[int]

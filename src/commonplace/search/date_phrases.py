@@ -1,4 +1,4 @@
-"""How people name days and ranges of days, by language: the words of `lists/`, from which `dates.py` makes patterns.
+"""The vocabulary of days and ranges of days, by language: the words of `lists/`, from which `dates.py` makes patterns.
 
 A template has `{unit}` (a week, month or year), `{amount}`, `{units}` (days, weeks, months or years), `{weekday}`,
 `{day}` or `{month}`; alternatives are separated by ` | `. All text is folded before it is compared. Some words make a
@@ -122,7 +122,7 @@ class RecentPhrases(NamedTuple):
 
 @cache
 def vocabularies() -> dict[str, Vocabulary]:
-    """Return the vocabulary of each language whose ways to name days are made from one."""
+    """Return the vocabulary of each language that has one."""
     return {language: read_vocabulary(language) for language in _LANGUAGES}
 
 
@@ -137,7 +137,7 @@ def read_recent(language: str) -> RecentPhrases:
 
 
 def fill_fields(language: str, fields: Iterable[str], prefix: str = "") -> dict[str, Any]:
-    """Return what a language has for each field; empty where it has nothing."""
+    """Return the words of a language for each field; empty if it has none."""
     return {field: read_field(language, f"{prefix}{field.upper()}") for field in fields}
 
 
@@ -166,7 +166,7 @@ RELATIVE_WORDS = (
 
 
 def find_direction(before: str, phrase: str, after: str, languages: Iterable[str]) -> tuple[Direction, int, int] | None:
-    """Return how the words around a date open it, and how many characters before and after it they take."""
+    """Return the direction that the words around a date give it, and how many characters before and after they take."""
     if _POSSESSIVE.search(phrase):
         return None
     for language in languages:
@@ -181,7 +181,7 @@ def find_direction(before: str, phrase: str, after: str, languages: Iterable[str
 
 
 class RangeEnd(NamedTuple):
-    """The other end of a range, of which the text says the day alone, as in `3 to 5 May`; and where the range is."""
+    """The other end of a range, for which the text gives only the day, as in `3 to 5 May`; and where the range is."""
 
     day: int
     start: int

@@ -90,7 +90,7 @@ _DAY = r"(?P<day>[0-9]{1,2})"
 class Reader(NamedTuple):
     """A pattern of phrases, and which days a match of it names.
 
-    `hints`: a text that has none of them has no match, which takes less time to tell; without hints, any may have one.
+    `hints`: a text without any of them cannot match, which is a cheap test; without hints, every text is tried.
     In English they are whole words.
     """
 
@@ -104,7 +104,7 @@ _RawReader = tuple[str, Read, bool, str]  # with its hints, separated by spaces
 
 
 def choose_languages(folded: str) -> list[str]:
-    """Return the languages that a text may be in: compiling the patterns of all takes longer than a search."""
+    """Return the languages that a text may be in: compiling the patterns of all would take longer than a search."""
     chosen: list[str] = []
     if _has_any(folded, _HINTS):
         chosen.append("english")

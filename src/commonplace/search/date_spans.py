@@ -1,4 +1,4 @@
-"""Which days a phrase names, given the day on which it is said: one reader for each kind of phrase."""
+"""The days that a phrase names, given the day on which it was said: one reader for each kind of phrase."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def read_ago_of(numbers: dict[str, int]) -> Read:
 
 
 def read_two_ago(match: re.Match[str], today: date) -> Span:
-    """Return the days that were two units ago, where one word says so."""
+    """Return the days two units ago, for a single word that means that."""
     return _find_ago(_unit_name(match), 2, today.toordinal())
 
 
@@ -157,7 +157,7 @@ def _find_ago(unit: str, amount: int, today: int) -> Span:
 
 def read_until_today_of(numbers: dict[str, int]) -> Read:
     def read(match: re.Match[str], today: date) -> Span:
-        """Return so many days, weeks, months or years until today; a single one where the phrase has no number."""
+        """Return that many days, weeks, months or years until today; a single one if the phrase has no number."""
         name = _unit_name(match)
         amount = _amount(match, numbers)
         days = _count_days(name, _MOST_FEW[name] if amount == FEW else amount)
@@ -180,7 +180,7 @@ def _amount(match: re.Match[str], numbers: dict[str, int]) -> int:
 
 
 def _count_days(unit: str, amount: int) -> int:
-    """Return how many days an amount of units takes; of hours, the days that they may reach back to."""
+    """Return the number of days in an amount of units; for hours, the days that they may reach back to."""
     return -(-amount // 24) if unit == "hour" else amount * DAYS_IN_A_UNIT[unit]
 
 
@@ -300,7 +300,7 @@ def read_weekend(weeks: int) -> Read:
 
 
 def read_half_a_year_ago(_: re.Match[str], today: date) -> Span:
-    """Return the third of a year around the day half a year ago: nobody means it more exactly."""
+    """Return the third of a year around the day half a year ago, since nobody means it more exactly."""
     year = DAYS_IN_A_UNIT["year"]
     middle = today.toordinal() - year // 2
     return Span(max(1, middle - year // 6), max(1, middle + year // 6))

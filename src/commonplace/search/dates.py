@@ -1,6 +1,6 @@
 """The days that a query names (`last week`, `on 21 October`, 上周, `vorgestern`), and whether it asks about now.
 
-`read_dates` takes such phrases out of a query. What is dated by the days they name comes first; a date written in a
+`read_dates` takes such phrases out of a query. Passages of the days they name come first; a date written in a
 text counts like the date of its page.
 """
 
@@ -67,7 +67,7 @@ class QueryDates(NamedTuple):
 
     @property
     def selects_all(self) -> bool:
-        """Return whether everything of these days is asked for: they are few, and named as seen from today."""
+        """Return whether everything of these days is asked for: they are few, and named relative to today."""
         is_short = self.is_relative and self._count_days() <= _FEW_DAYS
         return bool(self.spans) and (not self.has_content or is_short)
 
@@ -97,7 +97,7 @@ class QueryDates(NamedTuple):
         )
 
     def describe(self) -> str:
-        """Return the phrases and the days they name, as people read them."""
+        """Return the phrases and the days they name, for people to read."""
         named = (f'"{phrase}" ({span})' for phrase, span in zip(self.phrases, self.spans, strict=True))
         return ", ".join(named)
 
@@ -164,7 +164,7 @@ def read_dates(text: str, today: int) -> QueryDates:
 
 
 def _find_asked(text: str, today: int) -> tuple[list[DatePhrase], frozenset[int], bool]:
-    """Return where a query names days, the weekdays among them, and whether these are the coming ones."""
+    """Return where a query names days, which weekdays are among them, and whether the coming ones are meant."""
     phrases = _join_ranges(text, find_phrases(text, today), today)
     if not today or len(text.split()) > _MAX_QUESTION_WORDS or re.search(_RECURRING, fold_phrase(text)):
         return phrases, frozenset(), False
@@ -213,7 +213,7 @@ def _join_ends(first: DatePhrase, last: DatePhrase, place: tuple[int, int]) -> D
 
 
 def _find_short_range(lower: str, end: DatePhrase) -> DatePhrase | None:
-    """Return the range of which a phrase is one end, and the other is a day of the same month: `3 to 5 May`."""
+    """Return the range between a phrase and a day of the same month: `3 to 5 May`."""
     if end.is_relative or end.span.first != end.span.last:
         return None
     other = find_short_end(lower, end.start, end.end)
@@ -234,7 +234,7 @@ def _overlap(one: DatePhrase, other: DatePhrase) -> bool:
 
 
 def _leaves_words(phrases: list[DatePhrase], rest: str, *, asks: bool) -> bool:
-    """Return whether the rest of a query, without its dates, is what is looked for."""
+    """Return whether the query without its dates is what to search for."""
     if not asks:
         return bool(rest) or all(phrase.is_relative for phrase in phrases)
     is_short = (phrase.span.last - phrase.span.first < _FEW_DAYS for phrase in phrases)
@@ -258,7 +258,7 @@ def name_relative_days(text: str, day: int) -> list[tuple[str, Span]]:
 def names_days_within(text: str, day: int | None, days: str, today: int, spans: tuple[Span, ...]) -> bool:
     """Return whether a text names days that are within one of the spans. `days`: what the index notes of it.
 
-    Words like `yesterday` refer to the day of the text; in a text without a date they mean nothing.
+    Words like `yesterday` refer to the day of the text, so in a text without a date they are ignored.
     """
     text = text[:_MAX_SCAN_CHARACTERS]
     if UNKNOWN_DAYS not in days:
@@ -292,12 +292,13 @@ def _any_within(named: Iterable[Span], spans: tuple[Span, ...]) -> bool:
 
 @cache_within(1_000_000)
 def _named_spans(text: str, today: int) -> tuple[tuple[Span, bool], ...]:
-    """Return the days that a text names, and whether relative to its own; cached, as many queries meet a passage."""
+    """Return the days that a text names, and whether they are relative to its own; cached, as queries share
+    passages."""
     return tuple((phrase.span, phrase.is_relative) for phrase in _search_phrases(text, today, has_ranges=False))
 
 
 def _may_name_days(text: str, day: int | None, spans: tuple[Span, ...]) -> bool:
-    """Return whether a closer look may find days within the spans in a text: most texts have no such word."""
+    """Return whether a text may name days within the spans: most texts have no such word."""
     if day is not None and any(span.first - _LATE_DAYS <= day <= span.last + _LATE_DAYS for span in spans):
         return True  # `yesterday` may be one of them
     return _date_words(spans).search(fold_phrase(text)) is not None
@@ -363,7 +364,8 @@ def _search_phrases(text: str, today: int, *, has_ranges: bool = True) -> Iterat
 
 
 def _find_direction(match: re.Match[str], folded: str, languages: list[str]) -> tuple[Direction, int, int] | None:
-    """Return how words in a match or around it make an open range of it, and how much more of the text they take."""
+    """Return the direction of the open range that words in or around a match make of it, and how much more text they
+    take."""
     groups = match.groupdict()
     lead = groups.get("lead") or ""
     trail = groups.get("trail") or ""
@@ -377,7 +379,7 @@ def _find_direction(match: re.Match[str], folded: str, languages: list[str]) -> 
 
 
 def _is_meant(match: re.Match[str], original: str, before: str, folded: str) -> bool:
-    """Return whether a match names days, and is not a word or a name that only looks like it."""
+    """Return whether a match really names days, rather than being a word or a name that looks like one."""
     groups = match.groupdict()
     if groups.get("weekday") and re.search(_RECURRING, folded):
         return False
@@ -391,7 +393,7 @@ def _is_meant(match: re.Match[str], original: str, before: str, folded: str) -> 
 
 
 def _fold_with_offsets(text: str) -> tuple[str, list[int] | range]:
-    """Return a text as it is compared, and where in the text each of its characters comes from."""
+    """Return the folded text, and the offset in the original text of each of its characters."""
     folded = fold_phrase(text)
     if len(folded) == len(text):
         return folded, range(len(text) + 1)

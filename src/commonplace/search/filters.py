@@ -1,4 +1,4 @@
-"""Filters as people and models write them: words, dates like `2026-03`, one or several of each."""
+"""Filters as people and models write them: words, dates such as `2026-03`, one or several of each."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _OPTIONS = ("limit", "min_score", "mode")  # of a search, beside its filters
 
 
 def parse_filters(given: Mapping[str, Any], now: datetime) -> Filters:
-    """Return what a search keeps to; InvalidArgument for an unknown filter, a wrong type, or text that is no date."""
+    """Return the filters of a search; InvalidArgument for an unknown filter, a wrong type, or an invalid date."""
     today = now.toordinal()
     for name in given:
         if name not in FILTERS:

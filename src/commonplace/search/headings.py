@@ -1,4 +1,4 @@
-"""The headings above hits that do not begin with one, such as an item of a list: what the item is about."""
+"""The headings above a hit that does not begin with one, such as a list item: they say what the item is about."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MAX_HEADING_CHARACTERS = 120
 
 
 def find_headings(storage: Storage, hits: Sequence[Hit]) -> list[str]:
-    """Return the headings above each hit, as `People > Former`; empty where the hit has its heading or a key."""
+    """Return the headings above each hit, as `People > Former`; empty if the hit has a heading or a key."""
     wanted = [hit for hit in hits if _lacks_heading(hit)]
     texts = read_texts(storage.pages, (hit.path for hit in wanted))
     return [_describe(texts.get(hit.path, ""), hit) if hit in wanted else "" for hit in hits]

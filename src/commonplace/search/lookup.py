@@ -1,6 +1,6 @@
-"""Statements of other passages that may be versions of some, found by the keys that they share.
+"""Looks up statements that may be versions of given ones, by the keys that they share.
 
-Most that share a key are no versions. They are told apart by the numbers that the index stores of each statement
+Most that share a key are not versions. They are rejected by the numbers that the index stores for each statement
 (`facts/glances.py`), before their passages are loaded and their statements read.
 """
 
@@ -34,15 +34,15 @@ _Version = tuple[int, list[int]]  # the place of a statement that may be one, an
 
 
 class _Sought(NamedTuple):
-    """What is known of a statement whose versions are looked for. `names`: hashes of the names of its subject, which it
-    does not have itself; a statement that has one is also read without that name."""
+    """What is known about a statement whose versions are looked up. `names`: hashes of the names of its subject, which
+    it does not have itself; a statement that has one is also read without that name."""
 
     glance: Glance
     names: frozenset[int]
 
 
 class VersionLookup:
-    """Looks for statements that may be versions of some others."""
+    """Looks up statements that may be versions of others."""
 
     def __init__(self, index: SearchIndex, places: Iterable[FoundStatement]) -> None:
         self._index = index
@@ -173,7 +173,7 @@ def find_others(place: FoundStatement, by_key: ByKey) -> list[Other]:
 
 
 def choose_likely(others: Iterable[Other], limit: int) -> list[FoundStatement]:
-    """Return the statements that have something in common that few have. Of the rest, which share what many notes have
+    """Return the statements that share something rare. Of the rest, which share only what many notes have
     (`was repaired`), the latest: those of a fact with many versions are among them."""
     likely: list[FoundStatement] = []
     rest: list[FoundStatement] = []
@@ -183,5 +183,5 @@ def choose_likely(others: Iterable[Other], limit: int) -> list[FoundStatement]:
 
 
 def keep_latest(places: list[FoundStatement], limit: int) -> list[FoundStatement]:
-    """Return the latest of many statements: a page may say the same of a thousand values."""
+    """Return the latest of many statements: a page may repeat one sentence with a thousand values."""
     return places if len(places) <= limit else sorted(places, key=order_by_date)[-limit:]

@@ -1,8 +1,8 @@
-"""Marks of hits that may not hold: what is over or still ahead, what is pinned to a file that changed since, and what
-was learned on another git branch.
+"""Marks on hits that may not be true now: expired or not yet valid, pinned to a file that changed since, or
+learned on another git branch.
 
-Only the hits that are shown are looked at. What is over, ahead, or of another branch is ranked down, and what was
-learned on the branch at hand up, unless the past is asked about.
+Only hits that are shown are examined. Hits that are expired, not yet valid, or of another branch are ranked down, and
+hits of the current branch up, unless the query is about the past.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ FindDay = Callable[[str], int | None]  # the day of a timestamp where the memory
 def mark_hits(
     home: Searchable, ranked: Sequence[RankedHit], origins: Sequence[Provenance], query: Query
 ) -> list[RankedHit]:
-    """Return the hits with what may not hold: it is over or ahead, a file that it is pinned to changed since, or it
-    was learned on another branch."""
+    """Return the hits with their marks: expired or not yet valid, pinned to a file that changed since, or
+    learned on another branch."""
     day = query.filters.as_of
 
     def find_day(at: str) -> int | None:
@@ -68,7 +68,7 @@ def mark_hits(
 def mark_validity(
     ranked: Sequence[RankedHit], origins: Sequence[Provenance], query: Query, today: int, find_day: FindDay
 ) -> list[RankedHit]:
-    """Return the hits with the days from which and until which each holds; what does not hold today is ranked down."""
+    """Return the hits with the days from and until which each is valid; what is not valid today is ranked down."""
     asked = query_stems(query.text)
     marked: list[RankedHit] = []
     for (row, hit), origin in zip(ranked, origins, strict=True):
@@ -131,7 +131,7 @@ def describe_branch(branch: str) -> str:
 
 
 def _find_share(hit: Hit, origin: Provenance) -> float:
-    """Return by what the score of a hit is multiplied."""
+    """Return the factor for the score of a hit."""
     if hit.validity or origin.where == "elsewhere":
         return _INVALID_SHARE
     return _OWN_BRANCH_SHARE if origin.where == "here" else 1
@@ -151,14 +151,14 @@ def _score_of(ranked: RankedHit) -> float:
 
 
 def describe_marks(hit: Hit) -> str:
-    """Return in words what may not hold: `until 12 May 2026: over; src/auth.py changed since`."""
+    """Return the marks of a hit in words: `until 12 May 2026: over; src/auth.py changed since`."""
     return "; ".join(filter(None, (describe_validity(hit.valid_from, hit.valid_until, hit.validity), hit.stale)))
 
 
 def mark_stale(
     ranked: Sequence[RankedHit], origins: Sequence[Provenance], query: Query, repository: Repository
 ) -> list[RankedHit]:
-    """Return the hits with what happened since to the files that they are pinned to."""
+    """Return the hits with what has happened to the files that they are pinned to."""
     asked = query_stems(query.text)
     check = PinCheck(repository)
     pairs = zip(ranked, origins, strict=True)

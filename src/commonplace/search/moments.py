@@ -1,4 +1,4 @@
-"""When statements were made, or their lines last edited, and which of two is newer."""
+"""When statements were made or last edited, and which of two is newer."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def find_moment(place: FoundStatement, origins: Origins) -> Moment:
 
 
 def list_moments(hit: Hit, origins: Origins, line: Provenance | None = None) -> list[Moment]:
-    """Return the date of a passage, or of one of its lines, and also when it was edited, if that was later: a statement
-    may be from either. A corrected spelling says nothing new. What a tool wrote under a later date, such as a plan, is
-    from when it was written: no text is newer than others because it says so."""
+    """Return the date of a passage or of one of its lines, and, if later, the time of its last edit: a statement
+    may be from either. A corrected spelling says nothing new. What a tool wrote under a later date, such as a plan,
+    counts from the time it was written: a text is not newer because it says so."""
     origin = origins.get(hit.citation, NO_ORIGIN)
     said_at = (line or origin).said_at
     zone = origin.zone
@@ -110,7 +110,7 @@ def _is_alone(place: FoundStatement) -> bool:
 
 
 def may_be_edited(hit: Hit) -> bool:
-    """Return whether history may tell more of a passage than its date: sessions only grow."""
+    """Return whether a passage may have been edited after its date; sessions only grow."""
     return hit.source != "session" or not date_of(hit)
 
 

@@ -1,7 +1,7 @@
-"""When a newer statement holds: from a later day on, or on one day alone. It replaces nothing that is true until then.
+"""Newer statements that are true only from a later day on, or on one day: they do not replace what is true until then.
 
 `Diego starts at Bosch on 1 August` says where he works from that day on, and `no deploy this Thursday` says nothing of
-other Thursdays. Where the older statement names a day itself, that day is what may have changed.
+other Thursdays. If the older statement names a day itself, that day may be what changed.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def holds_by(older: Statement, newer: Statement, link: Link, day: int, today: in
 
 
 def _is_ahead(older: Statement, newer: Statement, *, is_change: bool) -> bool:
-    """Return whether the newer statement tells of a change at some time ahead, of which nobody knows the day."""
+    """Return whether the newer statement announces a change at an unspecified future time."""
     folded = fold(newer.text)
     if not _SOME_DAY.search(folded) or _SOME_DAY.search(fold(older.text)) or _is_past(newer.text):
         return False
@@ -83,7 +83,7 @@ def _says_new_state(newer: Statement) -> bool:
 
 @cache_within(500_000)
 def _name_days(text: str, day: int) -> tuple[Span, ...]:
-    """Return the days that a note of a day names; those without a year as they are meant then."""
+    """Return the days that a note names; those without a year are read as seen from the day of the note."""
     is_past = _is_past(text)
     phrases = (phrase for phrase in find_phrases(text, day) if not phrase.is_open or phrase.span.first > day)
     return tuple(_find_meant(text, phrase, day, is_past=is_past) for phrase in phrases)

@@ -2,8 +2,8 @@
 
 A pin names a file, or a symbol in it, and has a hash of what it was: `<!-- pinned: src/auth.py::login 3f9a… -->` at the
 end of the pinned line, or as the last line of a page that is pinned as a whole; or `pinned:` in front matter. A link to
-a file (`[auth](../src/auth.py)`) is a pin without a hash. Of a file nothing is kept but its hash. Whoever can write a
-note can write a pin: what it tells is for the owner of the memory alone (`Home.repository`).
+a file (`[auth](../src/auth.py)`) is a pin without a hash. Only the hash of a file is kept. Whoever can write a
+note can write a pin, so its result is shown only to the owner of the memory (`Home.repository`).
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class PlacedPin(NamedTuple):
 
 
 class FileKey(NamedTuple):
-    """What tells without reading whether a file changed."""
+    """Metadata that shows whether a file changed, without reading it."""
 
     inode: int
     size: int
@@ -75,11 +75,11 @@ class FileKey(NamedTuple):
 
 
 class Repository:
-    """The git repository whose files can be pinned. Links are followed at no step, nothing outside of it is read, and
+    """The git repository whose files can be pinned. Links are never followed, nothing outside it is read, and
     nothing of a memory: neither of this one, nor of another that is in it."""
 
     def __init__(self, root: str, home: str) -> None:
-        """Open a folder; `home` is where the memory lies in it."""
+        """Open a folder; `home` is the place of the memory in it."""
         self.root = root
         self._home = home
         # By path and symbol; an empty hash: no such symbol.
@@ -137,7 +137,7 @@ class Repository:
 
 
 def _refuse_memory(folder: int | str, own: os.stat_result, path: str) -> None:
-    """Raise Refused for a folder, by its handle or its path, that is a memory: pins tell nobody of pages."""
+    """Raise Refused for a folder, by its handle or its path, that is a memory: pins must not reveal pages."""
     is_own = os.path.samestat(os.stat(folder), own)
     if is_own or any(_has_entry(folder, name) for name in _MEMORY_ENTRIES):
         raise Refused(f"{path} belongs to a memory: notes are pinned to files of the repository outside of it")
@@ -155,7 +155,7 @@ def _has_entry(folder: int | str, name: str) -> bool:
 
 
 class PinCheck:
-    """A look at pinned files, for one search or one page: each file is read once, and no more than a limit in all.
+    """Checks pinned files for one search or one page: each file is read once, up to a limit in all.
 
     What is beyond the limit counts as unchanged."""
 
@@ -171,7 +171,7 @@ class PinCheck:
         return self._repository.folder_of(page)
 
     def describe_change(self, pin: Pin) -> str:
-        """Return what happened to a pinned file since: `src/auth.py changed since`; empty where nothing did."""
+        """Return what happened to a pinned file since: `src/auth.py changed since`; empty if nothing did."""
         self._pins_left -= 1
         if self._pins_left < 0:
             return ""
@@ -211,7 +211,7 @@ class PinCheck:
         return key
 
     def _read(self, path: str) -> bytes:
-        """Return the start of a file, and note of which state of it that is."""
+        """Return the start of a file, and remember which state of the file that is."""
         if path not in self._contents:
             self._spend(min(self._find_key(path).size, _MAX_FILE_BYTES))
             with os.fdopen(self._repository.open_file(path), "rb") as file:

@@ -111,7 +111,7 @@ class SearchResult(NamedTuple):
 
 
 class Visible(Protocol):
-    """Who asks, and what they may be told."""
+    """Who asks, and what may be shown to them."""
 
     def viewer(self) -> Viewer: ...
 
@@ -211,7 +211,7 @@ def _cite_as_of(hit: Hit, day: str) -> Hit:
 
 
 def _mark_versions(home: Searchable, index: SearchIndex, query: Query, result: SearchResult) -> SearchResult:
-    """Return the hits with those marked whose fact has a newer version; see `truth`."""
+    """Mark the hits whose fact has a newer version; see `truth`."""
 
     def find_origins(hits: Sequence[Hit]) -> list[Provenance]:
         return home.authors.find_of_hits(hits, _find_moment(home, query))
@@ -229,7 +229,7 @@ def _find_moment(home: Searchable, query: Query) -> str:
 
 
 def _cut(result: SearchResult, query: Query) -> SearchResult:
-    """Return the hits that are asked for. More were ranked, so that no score depends on how many are."""
+    """Return the requested hits. More were ranked, so that scores do not depend on the limit."""
     ranked = [pair for pair in zip(result.ranked, result.hits, strict=True) if pair[1].score >= query.min_score]
     return _with_hits(result, ranked if query.filters.author else ranked[: query.limit])
 
@@ -320,7 +320,7 @@ def run_query(
 ) -> SearchResult:
     """Rank the passages of an index that answer a query, among those its viewer may see.
 
-    What is of the days that the query names comes first. A query that asks for nothing else, and finds nothing of these
+    Passages of the days that the query names come first. A query that asks for nothing else, and finds nothing of these
     days, is searched for as words.
     """
     dates = read_dates(query.text, query.today)
@@ -382,7 +382,7 @@ _CalibratedHit = tuple[ScoredHit, float, Evidence]
 
 
 def _choose_hits(query: Query, rows: Sequence[ScoredHit], scored: Iterator[_CalibratedHit]) -> list[_CalibratedHit]:
-    """Return the first hits with at least the score asked for; beside one that is right, only likely ones."""
+    """Return the first hits with at least the requested score; once one is right, only likely ones."""
     first = next(scored, None)
     if first is None:
         return []
@@ -468,7 +468,7 @@ def _select_by_date(rows: list[ScoredHit], dates: QueryDates) -> list[ScoredHit]
 
 
 def explain_dates(result: SearchResult) -> dict[str, Any] | None:
-    """Return how the days that a query names were understood; None where it names none."""
+    """Return how the days of a query were understood; None if it names none."""
     dates = result.dates
     if not dates.spans:
         return None
@@ -482,8 +482,8 @@ def explain_dates(result: SearchResult) -> dict[str, Any] | None:
 def _calibrate(
     rows: Sequence[ScoredHit], every: Iterable[Evidence], scale: Scale, dates: QueryDates
 ) -> Iterator[_CalibratedHit]:
-    """Yield each hit with its score and evidence. No score exceeds that of the hit before it, and what is of other days
-    than those asked about is well below what is of these."""
+    """Yield each hit with its score and evidence. No score exceeds that of the hit before it, and hits of other days
+    than those asked about score well below hits of these days."""
     is_dated = [bool(dates.spans) and fits_dates(row, dates) for row in rows]
     most = 1.0 if dates.has_subject or any(is_dated) else _MAX_OTHER_DAYS_SCORE
     is_lowered = dates.selects_first or dates.is_coming

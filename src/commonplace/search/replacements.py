@@ -1,7 +1,7 @@
-"""A statement and its newest version: what replaced what, and whether all of it.
+"""Replacements: a statement, its newest version, and whether that replaces all of it.
 
-For a question about what was before something (`where did Tom live before Bristol?`), the version before that which it
-names is put first. The others stay below it, and all keep their marks.
+For a question about what was before something (`where did Tom live before Bristol?`), the version before the one that
+it names comes first. The others follow, and all keep their marks.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ RankedHit = tuple[ScoredHit, Hit]  # what was scored, with the whole passage; an
 
 
 class FoundStatement:
-    """A statement of a passage. One that is stored is read when it is asked for: of most, the numbers tell enough."""
+    """A statement of a passage. A stored one is parsed only on demand: for most, the stored numbers are enough."""
 
     def __init__(
         self,
@@ -70,14 +70,14 @@ StatementId = tuple[int, int, str]  # the passage, the line in it, and the text 
 
 
 def identify(place: FoundStatement) -> StatementId:
-    """Return what tells a statement from all others."""
+    """Return the identity of a statement."""
     return place.number, place.statement.first_line, place.statement.text
 
 
 class Replacement(NamedTuple):
     """A statement, its newest version, and why that is one.
 
-    `is_partial`: the statement or its passage also says something that still holds. `keeps_place`: the query is about
+    `is_partial`: the statement or its passage also says something that is still true. `keeps_place`: the query is about
     that just as much. `clause`: what was replaced of the statement; empty if all of it was.
     """
 
@@ -100,7 +100,7 @@ def is_same_place(older: Hit, path: str, newer: Statement, key: str = "") -> boo
 
 
 def order_by_date(place: FoundStatement) -> tuple[str, str, int]:
-    """Return what statements are sorted by, to have the oldest first."""
+    """Return the sort key that puts the oldest statement first."""
     return date_of(place.hit), place.hit.path, place.hit.start + place.statement.first_line
 
 
@@ -110,12 +110,12 @@ def date_of(hit: Hit) -> str:
 
 
 def subject_of(hit: Hit) -> frozenset[str]:
-    """Return what the page of a passage and the headings above it are about; nothing for a turn of a session."""
+    """Return the subject of a passage's page and headings; empty for a turn of a session."""
     return frozenset() if hit.source == "session" else read_subject(hit.path, hit.heading)
 
 
 def subject_numbers(hit: Hit) -> frozenset[int]:
-    """Return the hashes of what the page of a passage and the headings above it are about."""
+    """Return the hashes of the subject of a passage's page and headings."""
     return frozenset() if hit.source == "session" else _hash_subject(hit.path, hit.heading)
 
 
@@ -125,7 +125,7 @@ def _hash_subject(path: str, heading: str) -> frozenset[int]:
 
 
 def either(one: float, two: float) -> float:
-    """Return how likely it is that at least one of two is right."""
+    """Return the probability that at least one of two is right."""
     return 1 - (1 - one) * (1 - two)
 
 
@@ -153,7 +153,7 @@ def find_replaced_part(replacement: Replacement, asked: frozenset[str] = frozens
 
 
 def describe_successor(replacement: Replacement) -> Successor:
-    """Return what replaced a statement, as a hit names it."""
+    """Describe what replaced a statement, for a hit."""
     hit = replacement.newer.hit
     statement = replacement.newer.statement
     start, end = find_lines(hit, statement)

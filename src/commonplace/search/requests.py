@@ -1,4 +1,4 @@
-"""What is asked about, without the words that only ask: `tell me about Priya` is a query for `Priya`."""
+"""Removes the words of a query that only ask: `tell me about Priya` is a query for `Priya`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MAX_END_CHARACTERS = 60  # in which a request after its subject is looked for
 
 
 def strip_request(text: str) -> str:
-    """Return a query without a request at its beginning or end; the whole query where nothing else is left."""
+    """Return a query without a request at its beginning or end; the whole query if nothing else is left."""
     before = _BEFORE.match(text)
     rest = text[before.end() :] if before else text
     end = max(0, len(rest) - _MAX_END_CHARACTERS)

@@ -36,7 +36,7 @@ from .words import QueryWords, has_any_word, is_question, list_asked_meanings
 
 
 class Weights(NamedTuple):
-    """What one unit of each factor adds to the odds."""
+    """The weight of each factor: what one unit adds to the odds."""
 
     lexical: float = 9.0  # the share of BM25
     dense: float = 0.9  # the z-score of the cosine
@@ -54,7 +54,7 @@ class Weights(NamedTuple):
 
 
 class Factors(NamedTuple):
-    """The value of each factor for one hit, before it is weighed."""
+    """The value of each factor for one hit, before weighting."""
 
     lexical: float = 0.0
     dense: float | None = None
@@ -177,9 +177,9 @@ def _raise_answer(row: _Row, question: _Row | None) -> _Row:
 
 
 def _find_answers(rows: Sequence[_Row], terms: QueryTerms) -> dict[int, _Row]:
-    """Return the question before each turn that follows one which asks what the query asks.
+    """Return, for each turn after one that asks the same as the query, that question.
 
-    The question repeats the words of the query, and what is looked for is its answer.
+    The question repeats the words of the query, but the user wants its answer.
     """
     if not any(factors.question for _, factors, _ in rows):
         return {}
@@ -243,7 +243,7 @@ def _date_factor(query: Query, candidate: Candidate, dates: QueryDates) -> float
 
 
 def _weigh_said(dates: QueryDates) -> float:
-    """Return the date factor of a passage that names a weekday asked about; that tells more than being written on
+    """Return the date factor of a passage that names a weekday asked about; that counts more than being written on
     one."""
     if dates.is_coming:
         return _SAID_OF_COMING if dates.has_content else _COMING_ALONE
@@ -251,19 +251,19 @@ def _weigh_said(dates: QueryDates) -> float:
 
 
 def _share_of_weekday(lexical: float, z_score: float | None) -> float:
-    """Return how much a weekday counts for a passage: as many passages name one, it also has to fit otherwise."""
+    """Return how much a weekday counts for a passage: many passages name one, so it also has to fit otherwise."""
     return min(1.0, max(0.0, lexical / _FITTING_SHARE, (z_score or 0.0) / _MIN_Z_SCORE))
 
 
 def _share_of_date(candidate: Candidate) -> float:
-    """Return how much the date of a passage counts: less for a page that has only the time of its last change."""
+    """Return how much the date of a passage counts: less if it is only the time of the page's last change."""
     hit = candidate.hit
     is_entry = hit.source == "session" or len(hit.at) <= _MINUTE_CHARACTERS or _DATED_PATH.search(hit.path)
     return _KIND_WEIGHTS.get(candidate.kind, 1.0 if is_entry else _CHANGED_SHARE)
 
 
 def is_similar(row: ScoredHit) -> bool:
-    """Return whether a hit is similar enough to be one without any word of the query."""
+    """Return whether a hit is similar enough to count without any word of the query."""
     return (row.factors.dense or 0.0) >= _MIN_Z_SCORE
 
 
@@ -376,7 +376,7 @@ def _find_likely(rows: Sequence[_Row], dates: QueryDates) -> frozenset[int]:
 
 
 def _is_asked(query: Query, terms: QueryTerms) -> bool:
-    """Return whether a query has more than one word: somebody who looks up a word wants that word, or nothing."""
+    """Return whether a query has more than one word: somebody who looks up a single word wants exactly that word."""
     return len(query.text.split()) > 1 or len(terms.content_words) > 1
 
 
@@ -385,7 +385,7 @@ def _is_any_similar(rows: Sequence[_Row]) -> bool:
 
 
 def drop_unlikely(rows: Sequence[ScoredHit]) -> list[ScoredHit]:
-    """Return the hits without those that are merely the nearest, for a list whose first hit is right."""
+    """Return the hits without unlikely ones, for a list whose first hit is right."""
     min_odds = _MIN_SHARE_TO_FILL * max((row.odds for row in rows), default=0.0)
     return [row for row in rows if row.is_likely or ((row.factors.dense or 0.0) > 0 and row.odds >= min_odds)]
 
@@ -463,7 +463,7 @@ def _favour(row: ScoredHit, odds: float) -> ScoredHit:
 
 
 def _rank_by_day(row: ScoredHit) -> tuple[float, str, str, int]:
-    """Return what sorts hits by their day; of one minute, the later line of a page is the newer one."""
+    """Return the sort key of hits by day; within a minute, the later line of a page is newer."""
     return row.factors.date, row.hit.at[:_MINUTE_CHARACTERS], row.hit.path, row.hit.start
 
 
@@ -474,7 +474,8 @@ def put_first(best: Sequence[ScoredHit], rest: Iterable[ScoredHit]) -> list[Scor
 
 
 def drop_duplicates(rows: Iterable[ScoredHit]) -> list[ScoredHit]:
-    """Return the first of the hits that say the same under the same key. A single word says little without its page."""
+    """Return the first of several hits with the same text and key. Single words are kept apart, since they need their
+    page."""
     rows = list(rows)
     ends = [(row.hit.key, _find_end(row.hit.text)) for row in rows]
     counts = Counter(ends)
@@ -490,13 +491,13 @@ def drop_duplicates(rows: Iterable[ScoredHit]) -> list[ScoredHit]:
 
 
 def _find_end(text: str) -> str:
-    """Return how the last word of a text ends, which takes less time than to compare texts."""
+    """Return the ending of the last word of a text, which is cheaper than comparing texts."""
     last = text[-_EDGE_CHARACTERS:].rsplit(None, 1)
     return last[-1][-_MIN_SENTENCE_BYTES:] if last else ""
 
 
 def _count_letters(text: str) -> tuple[int, ...]:
-    """Return how often a text has two frequent letters, which the spaces in it do not change."""
+    """Return how often a text has two frequent letters, a hash that ignores spaces."""
     return text.count("e"), text.count("a")
 
 
@@ -515,7 +516,7 @@ def _rank(row: ScoredHit) -> tuple[float, str, int]:
 
 
 def explain_hit(row: ScoredHit) -> dict[str, float]:
-    """Return what each factor adds to the odds, weighed; `all` is their sum above the background."""
+    """Return the weighted contribution of each factor to the odds; `all` is their sum above the background."""
     reranked = {"support": row.support, "maxsim": row.maxsim, "cross_encoder": row.cross_encoder}
     parts: dict[str, float] = {}
     for name, value in (row.factors._asdict() | reranked).items():

@@ -1,4 +1,4 @@
-"""Versions of facts in texts that no query found, such as those of a prompt context: what replaced their lines.
+"""What replaced the lines of a text that no query found, such as a prompt context.
 
 The rules are those of search (`truth.py`). Statements of dated texts are compared with what is of the same days or
 later; those of other texts with the passages that have the rarest words in common.
@@ -47,7 +47,7 @@ class ShownText(NamedTuple):
 
     @property
     def day(self) -> int | None:
-        """Return the day that its page is called after."""
+        """Return the day that its page is named after."""
         return parse_day(self.path.rpartition("/")[2])
 
 
@@ -91,7 +91,7 @@ def find_replaced_lines(
     `only_approved`, nothing replaces a statement but what a person wrote or approved. `branch`: the git branch on which
     memory is used, if it follows branches.
 
-    What was found is used again as long as neither the texts nor the index change.
+    The result is cached as long as neither the texts nor the index change.
     """
     state = index.state()  # before anything is read
     asked = (state, viewer, tuple(texts), today, branch)

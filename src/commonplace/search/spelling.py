@@ -1,4 +1,4 @@
-"""Misspelled words of a query: a word that no passage has is taken for one that is a single edit away."""
+"""Spelling: a word of a query that no passage has is replaced by one that is a single edit away."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MAX_WORDS = 4  # of a query that are corrected
 
 
 def find_corrections(index: Retriever, unknown: Iterable[str], viewer: Viewer) -> dict[str, str]:
-    """Return the word that each of these was probably meant to be; those without one are left out."""
+    """Return the probable correction of each word; words without one are left out."""
     corrections: dict[str, str] = {}
     for word in [word for word in unknown if _is_correctable(word)][:_MAX_WORDS]:
         known = index.words_like(word, viewer)

@@ -1,8 +1,8 @@
-"""Whether a note says what a question asks of the one that it names, or only of somebody else.
+"""Whether a note answers a question about the person or thing that it names, or only about another.
 
 `Sam's birthday is on 24 November; no nuts (Tom is allergic)` has all words of `when is Tom's birthday?` and does not
-answer it. A note is said to answer of another only if each clause with all words that are asked about has another owner
-(`Sam's …`, `the … of Sam`, `Sam has …`, another identifier) and no pronoun that may stand for the one who is meant.
+answer it. A note is said to be about another only if each clause with all the words asked about has another owner
+(`Sam's …`, `the … of Sam`, `Sam has …`, another identifier) and no pronoun that may stand for the one that is meant.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _PRONOUNS = word_set("subjects", "PRONOUNS")
 
 
 class Subject(NamedTuple):
-    """The one whom a question names. `is_identifier`: a host, a file, a ticket."""
+    """The person or thing that a question names. `is_identifier`: a host, a file, a ticket."""
 
     words: tuple[str, ...]
     is_identifier: bool
@@ -93,8 +93,8 @@ class _Clause(NamedTuple):
 
 
 def select_clauses(subject: Subject, note: str, language: str) -> str:
-    """Return what a note says of a subject: the clauses that name it, with those that follow and name nobody else; the
-    whole note if none does."""
+    """Return what a note says about a subject: the clauses that name it, with those that follow and name nobody else;
+    the whole note if none does."""
     if not _may_name(note, subject):
         return note
     clauses = _split_clauses(note, frozenset(), language)
@@ -108,7 +108,7 @@ def select_clauses(subject: Subject, note: str, language: str) -> str:
 
 
 def answers_of_another(subject: Subject, question: str, words: Sequence[AskedWord], note: str, language: str) -> bool:
-    """Return whether a note has what is asked about only of another than the subject, which it names elsewhere. In the
+    """Return whether a note answers only about another subject, although it names the one asked about elsewhere. In the
     answer to `who leads Tom's team?`, what a clause begins with is no other owner: `Ann leads the team`."""
     if not _may_name(note, subject):
         return False
@@ -180,7 +180,7 @@ def _split_sentences(note: str) -> list[str]:
 
 
 def _find_possessor(text: str, known: frozenset[str]) -> str:
-    """Return whose something is that is asked about: `Sam's birthday`, `the birthday of Sam`."""
+    """Return the owner of what is asked about: `Sam's birthday`, `the birthday of Sam`."""
     for name, *words in _OWNER.findall(text):
         if fold_accents(name) not in known and any(fold_accents(word) in known for word in words):
             return str(name)

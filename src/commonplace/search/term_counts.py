@@ -1,4 +1,4 @@
-"""Count the words of a query in candidates, and find out which pairs of them are adjacent: with numpy or without it."""
+"""Counts the words of a query in candidates and finds adjacent pairs, with numpy or without it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Versions of facts among hits: what replaced a fact stands above it, and the older hit says so.
+"""Truth over time among hits: the newer version of a fact ranks above the older one, which says what replaced it.
 
-Everything is found by rule (`facts/versions.py`), among what the viewer may see. A hit with several statements is
-marked for the one that the query is about. A question about the past leaves the order as it is, and one about what was
+Versions are found by rules (`facts/versions.py`), among what the viewer may see. A hit with several statements is
+marked for the one that the query is about. A question about the past keeps the order, and one about what was
 before something has that first (`replacements.py`).
 """
 
@@ -88,9 +88,9 @@ def mark_versions(
     find_origins: FindOrigins,
     dates: QueryDates = NO_DATES,
 ) -> list[RankedHit]:
-    """Return the hits, best first, with those marked whose fact has a newer version, which is above them.
+    """Return the hits, best first, with outdated ones marked and ranked below their newer versions.
 
-    Who asks for some days wants what was said then, and not a version of other days.
+    A question about certain days asks what was said then, so versions of other days do not count.
     """
     if _asks_for_tasks(query):
         ranked = drop_done_tasks(index, query, ranked, find_origins)
@@ -112,7 +112,7 @@ def mark_versions(
 def _find_replacements_of_likely(
     index: SearchIndex, query: Query, ranked: Sequence[RankedHit], find_origins: FindOrigins
 ) -> dict[int, Replacement]:
-    """Return what replaced the hits that are likely enough, and what replaced their newer versions in turn."""
+    """Return the replacements of the hits that are likely enough, and of their newer versions in turn."""
     replacements: dict[int, Replacement] = {}
     likely = [row for row, hit in ranked if hit.score >= query.min_replaced_score]
     others = [row for row, hit in ranked if hit.score < query.min_replaced_score]
@@ -159,7 +159,7 @@ def _list_tasks(row: ScoredHit) -> Iterator[FoundStatement]:
 def _find_done(
     index: SearchIndex, query: Query, places: Sequence[FoundStatement], find_origins: FindOrigins
 ) -> frozenset[StatementId]:
-    """Return the tasks that according to the newest statement about each are done or given up."""
+    """Return the tasks that are done or given up, according to the newest statement about each."""
     lookup = VersionLookup(index, places)
     candidates = lookup.find(query.viewer, _MAX_CANDIDATES, query.filters)
     pairs = [*judge_places(places, lookup.group(candidates))]
@@ -178,7 +178,7 @@ def _is_of_days(hit: Hit, dates: QueryDates) -> bool:
 def find_replacements(
     index: SearchIndex, query: Query, rows: Sequence[ScoredHit], find_origins: FindOrigins
 ) -> dict[int, Replacement]:
-    """Return by passage what replaced the statement of it that the query is about."""
+    """Return, for each passage, what replaced the statement that the query is about."""
     asked = query_stems(query.text)
     numbers = frozenset(hash_stems(asked))
     stored = index.load_statements([row.number for row in rows])
@@ -258,14 +258,14 @@ def _choose_statements(
 
 
 def judge_places(places: Sequence[FoundStatement], by_key: ByKey) -> Iterator[Replacement]:
-    """Yield what may replace each of the statements, whichever of the two is newer."""
+    """Yield what may replace each statement, whichever of the two is newer."""
     limit = _share_out(_MAX_COMPARISONS, places)
     for place in places:
         yield from _judge_all(place, choose_likely(find_others(place, by_key), limit))
 
 
 def _share_out(comparisons: int, places: Sequence[FoundStatement]) -> int:
-    """Return with how many others each statement is compared, so that a long repetitive text cannot use up all
+    """Return how many others each statement is compared with, so that a long repetitive text cannot use up all
     comparisons."""
     return max(_MIN_COMPARISONS, comparisons // max(1, len(places)))
 
@@ -291,7 +291,7 @@ def _find_newer(
 
 
 class _Moments:
-    """When passages were written, given what history knows of them."""
+    """When passages were written, as far as history knows."""
 
     def __init__(self, origins: Origins) -> None:
         self._origins = origins
@@ -299,7 +299,7 @@ class _Moments:
         self._known: dict[tuple[int, int], bool] = {}  # of pairs of passages, which may have many statements
 
     def may_be_newer(self, older: FoundStatement, newer: FoundStatement) -> bool:
-        """Return whether one statement is newer than another, or history may tell that it is."""
+        """Return whether one statement is newer than another, or may be according to history."""
         return may_be_edited(older.hit) or may_be_edited(newer.hit) or self.is_newer(older, newer)
 
     def is_newer(self, older: FoundStatement, newer: FoundStatement) -> bool:
@@ -350,7 +350,7 @@ def _judge_once(older: Statement, newer: Statement, *, is_same_place: bool, may_
 
 def _judge_with_any_answers(older: FoundStatement, newer: FoundStatement) -> Link | None:
     """Return how one statement may replace another, with the answers on the page or without them; `_check_answers` then
-    looks at which answers somebody really gave."""
+    then checks which answers a person really gave."""
     link = _judge(older, newer, older.statement, newer.statement)
     if link or older.statement.answers == newer.statement.answers == NO_ANSWERS:
         return link
@@ -378,7 +378,7 @@ def _judge_alone(older: Statement, newer: Statement, *, is_same_place: bool) -> 
 
 
 def _find_lasting_day(hit: Hit) -> int | None:
-    """Return the day of a turn of a session, which nobody edits; None for what may be edited later."""
+    """Return the day of a turn of a session, which is never edited; None for anything that may be edited."""
     return None if may_be_edited(hit) else parse_day(hit.at) or 0
 
 
@@ -419,14 +419,14 @@ def _choose_latest(
 
 
 def _holds_by(pair: Replacement, newer: Moment, today: int) -> bool:
-    """Return whether the newer statement of a pair holds by today: it may name a later day, or one occasion."""
+    """Return whether the newer statement of a pair is true as of today: it may name a later day, or one occasion."""
     if not pair.older.statement.words or pair.link == REPETITION or newer.day is None or not today:
         return True
     return holds_by(pair.older.statement, pair.newer.statement, pair.link, newer.day, today)
 
 
 def _check_answers(pair: Replacement, origins: Origins) -> Replacement | None:
-    """Return a pair judged only by answers that somebody really gave; None if by these, the newer statement does not
+    """Return a pair judged only by answers that a person really gave; None if, by these, the newer statement does not
     replace the older one. A comment on a page may be part of a text that was stored there."""
     places = (pair.older, pair.newer)
     if pair.link == REPETITION or all(place.statement.answers == NO_ANSWERS for place in places):
@@ -477,7 +477,7 @@ def _is_repeated(hit: Hit, replacement: Replacement, every: Mapping[int, RankedH
 
 
 def _join_chances(shown: Mapping[int, Hit], replaced: Mapping[int, Replacement]) -> dict[int, float]:
-    """Return, by newer version, how likely it is that any of the hits before it is right: it answers what any of them
+    """Return, by newer version, the probability that any of the hits before it is right: it answers what any of them
     would. In a chain, each is thus above the one that it replaced."""
     chances: dict[int, float] = {}
     for number in replaced:
@@ -487,7 +487,7 @@ def _join_chances(shown: Mapping[int, Hit], replaced: Mapping[int, Replacement])
 
 
 def _list_newer(number: int, replaced: Mapping[int, Replacement]) -> list[int]:
-    """Return the passages of a chain in which each replaced the one before, from what replaced the first."""
+    """Return the chain of passages that replaced each other, starting with what replaced the first."""
     newer: list[int] = []
     first = number
     while (replacement := replaced.get(number)) and replacement.newer.number not in (first, *newer):

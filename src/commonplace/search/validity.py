@@ -1,8 +1,8 @@
-"""Until when and from when on a text holds: `until Friday`, `ab 1. März`, `for the next two weeks`.
+"""Validity: until when, or from when, a text is true: `until Friday`, `ab 1. März`, `for the next two weeks`.
 
-Days are read as seen from the day on which the text was written, and lie ahead of it, unlike those of a query, which
-lie behind (`dates.py`). Fields say it, too: `valid_until: 2026-05-12` in front matter is about the page, at the end of
-a line about that line, on a line of its own about the text above it, and in code about nothing.
+Days are relative to the day on which the text was written and lie ahead of it, unlike those of a query, which lie in
+the past (`dates.py`). Fields say it, too: `valid_until: 2026-05-12` in front matter is about the page, at the end of a
+line about that line, on a line of its own about the text above it, and in code about nothing.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _Pattern = tuple[re.Pattern[str], _Kind]
 
 
 class Validity(NamedTuple):
-    """The first and the last day on which something holds, as ordinals; None where nothing is said about it."""
+    """The first and the last day on which something is true, as ordinals; None if not stated."""
 
     first: int | None = None
     last: int | None = None
@@ -114,7 +114,7 @@ _WEEKDAY_SUFFIX = "(?: (?:prochain|proximo|que viene|que vem|prossim[oa]|الق�
 
 
 def describe_validity(valid_from: str, valid_until: str, validity: str) -> str:
-    """Return until when, or from when on, something holds, in words: `until 12 May 2026: over`."""
+    """Describe until when, or from when, something is valid: `until 12 May 2026: over`."""
     last = f"until {_day_in_words(valid_until)}" if valid_until else ""
     if validity == "over":
         return f"{last}: over"
@@ -129,7 +129,7 @@ def _day_in_words(day: str) -> str:
 
 @cache_within(1_000_000)
 def may_say_validity(text: str) -> bool:
-    """Return whether a closer look may find a phrase in a text: most texts have no such word, or name no day."""
+    """Return whether a text may have such a phrase: most texts have no such word, or name no day."""
     folded = fold_phrase(text[:_MAX_CHARACTERS])
     has_emphasis = "__" in folded  # which is no letter, but looks like one to a pattern
     return any(has_emphasis or _names_day(folded, language) for language in _choose_languages(folded))
@@ -137,7 +137,7 @@ def may_say_validity(text: str) -> bool:
 
 @cache_within(1_000_000)
 def find_validity(text: str, day: int | None) -> Validity:
-    """Return until when and from when on a sentence holds that was written on a day; None: only full dates count."""
+    """Return the validity of a sentence that was written on a day; without a day, only full dates count."""
     first: int | None = None
     last: int | None = None
     for start, end in find_validity_phrases(text, day).values():
@@ -147,7 +147,7 @@ def find_validity(text: str, day: int | None) -> Validity:
 
 
 def find_validity_phrases(text: str, day: int | None) -> dict[str, Validity]:
-    """Return what each phrase of a text says, by its words."""
+    """Return the validity that each phrase of a text gives, by its words."""
     found: dict[str, Validity] = {}
     taken: list[tuple[int, int]] = []
     for match, kind, language in _find_phrases(fold_phrase(text[:_MAX_CHARACTERS])):
@@ -184,7 +184,7 @@ def note_days(text: str, day: int | None, is_turn: bool) -> str:  # noqa: FBT001
 
 
 def may_be_limited(days: str) -> bool:
-    """Return whether, according to the index, a passage may say until when it holds."""
+    """Return whether, according to the index, a passage may say until when it is true."""
     return VALIDITY_MARK in days
 
 
@@ -494,7 +494,7 @@ def _numbers(language: str) -> dict[str, int]:
 
 
 def read_fields(head: str) -> Validity:
-    """Return what the fields of front matter say."""
+    """Return the validity in the fields of front matter."""
     return _read_days(_FIELD, head)
 
 
@@ -528,7 +528,7 @@ def _add(fields: dict[int, Validity], line: int, more: Validity) -> None:
 
 
 def find_line_fields(text: str) -> dict[int, Validity]:
-    """Return what fields say of the lines of a text, which are counted from 0; of most lines nothing."""
+    """Return the validity that fields give to lines of a text, counted from 0."""
     return dict(_find_line_fields(text)) if "valid_" in text else {}
 
 

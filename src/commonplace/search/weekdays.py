@@ -50,7 +50,7 @@ _UNSPACED = (
 
 
 class Weekday(NamedTuple):
-    """A weekday that a question names, where, and when the question is set."""
+    """A weekday in a question, its place, and the tense of the question."""
 
     start: int
     end: int
@@ -120,7 +120,7 @@ def _phrase(language: str) -> re.Pattern[str]:
 
 
 def read_tense(text: str, languages: Iterable[str]) -> Tense:
-    """Return whether a question is about the past, or about now and later; empty where its verb does not tell."""
+    """Return whether a question is about the past, or about now and later; empty if its verb does not show it."""
     lowered = _SPACED_WORD.sub(_leave_out_weekday, " ".join(text.lower().replace("’", "'").split()))
     patterns = [_read_tenses(language) for language in languages]
     if any(past.search(lowered) for past, _ in patterns):
@@ -130,19 +130,20 @@ def read_tense(text: str, languages: Iterable[str]) -> Tense:
 
 @cache
 def _read_tenses(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return what tells the past and what the present or the future, in lower case with accents."""
+    """Return the words of the past, and those of the present or the future, in lower case with accents."""
     past, coming = (LISTS.list_phrases(language, name, default=_NEVER) for name in ("TENSE_PAST", "TENSE_COMING"))
     return re.compile("|".join(past)), re.compile("|".join(coming))
 
 
 def _leave_out_weekday(word: re.Match[str]) -> str:
-    """Return a word, but nothing of a weekday: `sabato` and `samedi` end as participles do."""
+    """Return a word, but empty for a weekday: `sabato` and `samedi` end as participles do."""
     return "" if _any_weekday().search(fold_phrase(word[0])) else word[0]
 
 
 @cache
 def _weekday_hints() -> tuple[str, ...]:
-    """Return what every name of a weekday has, in any form: to compile their patterns takes longer than a search."""
+    """Return texts of which every weekday name has one: compiling all their patterns would take longer than a
+    search."""
     names = (name for language in ("english", *_LANGUAGES) for name in _names(language))
     return (*names, "сред", "пятниц", "суббот", "воскресен", *"周週曜", "星期", "礼拜", "禮拜", "요일")
 
@@ -169,7 +170,7 @@ def _make_pattern(number: int) -> re.Pattern[str]:
 
 
 def _is_sure(name: str) -> bool:
-    """Return whether a name of a weekday means nothing else: in Portuguese, some are numbers."""
+    """Return whether a weekday name is unambiguous: in Portuguese, some are also numbers."""
     return name not in ("segunda", "terca", "quarta", "quinta", "sexta")
 
 

@@ -1,4 +1,4 @@
-"""The words of a query, compared as people mean them: whole words in any inflection, without stop words.
+"""Word matching: whole words in any inflection, without stop words.
 
 A text becomes a row of tokens with a space on either side (` the invoice of may `), in which an inflection of a query
 word is replaced by that word; a script without spaces becomes single characters. So a term or the whole query is
@@ -94,7 +94,7 @@ class QueryWords:
         return token
 
     def _find_terms(self, runs: Iterable[tuple[str, bool]]) -> tuple[str, ...]:
-        """Return the terms without stop words; where there is nothing else, stop words count."""
+        """Return the terms without stop words; if there is nothing else, stop words count."""
         every: list[str] = []
         chosen: list[str] = []
         stop_words = _stop_words(self._languages)
@@ -110,7 +110,7 @@ class QueryWords:
 
 
 def _beginnings(bases: Iterable[frozenset[str]]) -> tuple[str, ...]:
-    """Return letters that every inflection of these words has."""
+    """Return the first letters that every inflection of these words has."""
     words = {word for every in bases for word in every}
     words |= {form for form, base in _irregular_english().items() if base in words}
     return tuple({word[: max(1, min(4, len(word) - 1))] for word in words})
@@ -126,7 +126,7 @@ def is_question(text: str) -> bool:
 
 
 def has_content(text: str, *, is_coming: bool = False) -> bool:
-    """Return whether a question about a day asks for more than what happened, or what is planned: it has a word that is
+    """Return whether a question about a day asks for more than what happened or is planned: it has a word that is
     neither a stop word nor part of every such question."""
     return _has_other_words(text, _list_day_question_words(is_coming=is_coming))
 
@@ -140,7 +140,7 @@ def has_subject(text: str, *, is_coming: bool = False) -> bool:
 
 
 def list_asked_meanings(text: str) -> list[frozenset[str]]:
-    """Return the lists of words that a question about a day has a word of, such as those for what was decided."""
+    """Return the word lists that a question about a day has a word of, such as the one for decisions."""
     return [words for words in map(folded_words, DAY_QUESTION_VERBS) if has_any_word(text, words)]
 
 
@@ -182,7 +182,7 @@ def _stop_words(languages: tuple[str, ...]) -> frozenset[str]:
 
 
 def guess_languages(words: Iterable[str]) -> tuple[str, ...]:
-    """Return the languages in Latin script that the stop words of a query are of; none where they do not tell."""
+    """Return the Latin-script languages that the stop words of a query belong to; none if that is unclear."""
     words = frozenset(words)
     counts = {language: len(words & function_words(language)) for language in (ENGLISH, *SPACED_LATIN)}
     most = max(counts.values())
@@ -201,7 +201,7 @@ def guess_languages(words: Iterable[str]) -> tuple[str, ...]:
 
 
 def _bases(word: str, languages: tuple[str, ...]) -> frozenset[str]:
-    """Return what a word may be an inflection of, the word included."""
+    """Return the words that a word may be an inflection of, itself included."""
     if word[0].isascii() or "\u00c0" <= word[0] < "\u0250":
         return _latin_bases(word, languages)
     language = language_of_script(word)
