@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import InvalidArgument, range_words
 from ..home import Home
-from ..schema import Schema
+from ..schema import Schema, closed_object
 from .catalog import Offer, offers
 from .define import ANY_JSON_BRANCHES, JSON_TEXT, ToolParameter
 
@@ -39,12 +39,7 @@ def describe(
 
 def strict_schema(parameters: Sequence[ToolParameter]) -> Schema:
     """Return the arguments as OpenAI wants them for `strict`: all are required; null means that one is not given."""
-    return {
-        "type": "object",
-        "properties": {each.name: _nullable(each) for each in parameters},
-        "required": [each.name for each in parameters],
-        "additionalProperties": False,
-    }
+    return closed_object({each.name: _nullable(each) for each in parameters})
 
 
 def _openai(offer: Offer) -> Description:
@@ -100,15 +95,11 @@ def _anthropic_strict(offered: list[Offer]) -> list[Description]:
 
 def _anthropic_strict_schema(parameters: Sequence[ToolParameter]) -> Schema:
     """Return the arguments as Anthropic wants them for `strict`: optional ones may be left out."""
-    return {
-        "type": "object",
-        "properties": {
-            each.name: {"description": _in_words(each, "Left out, it counts as {}."), **_strict_type(each)}
-            for each in parameters
-        },
-        "required": [each.name for each in parameters if each.required],
-        "additionalProperties": False,
+    properties = {
+        each.name: {"description": _in_words(each, "Left out, it counts as {}."), **_strict_type(each)}
+        for each in parameters
     }
+    return {**closed_object(properties), "required": [each.name for each in parameters if each.required]}
 
 
 def _nullable(parameter: ToolParameter) -> Schema:
@@ -131,12 +122,7 @@ def _strict_type(parameter: ToolParameter) -> Schema:
 
 
 def _wrapped_json_text() -> Schema:
-    return {
-        "type": "object",
-        "properties": {JSON_TEXT: {"description": _ANY_AS_TEXT, "type": "string"}},
-        "required": [JSON_TEXT],
-        "additionalProperties": False,
-    }
+    return closed_object({JSON_TEXT: {"description": _ANY_AS_TEXT, "type": "string"}})
 
 
 def _in_words(parameter: ToolParameter, absent: str) -> str:

@@ -59,19 +59,8 @@ class RootFolder:
 
     def open(self, path: str, flags: int, mode: int = PRIVATE_FILE_MODE) -> int:
         """Return a descriptor of a file or folder, which the caller closes; OutsideHome if a link leads there."""
-        *folders, name = self._split(path) or [os.curdir]
-        if not CAN_OPEN_FOLDERS:
-            self.refuse_links(path)
-            return os.open(os.path.join(self.path, *folders, name), flags, mode)
-        try:
-            dir_fd = self._step(folders)
-            try:
-                return os.open(name, flags | NO_FOLLOW, mode, dir_fd=dir_fd)
-            finally:
-                os.close(dir_fd)
-        except OSError as error:
-            self._explain(error, path)
-            raise
+        with self.open_parent(path) as (name, dir_fd):
+            return os.open(name, flags if dir_fd is None else flags | NO_FOLLOW, mode, dir_fd=dir_fd)
 
     def read(self, path: str) -> bytes:
         return read_and_close(self.open(path, READ_FLAGS), path)
@@ -122,7 +111,7 @@ class RootFolder:
     @contextmanager
     def open_parent(self, path: str, *, create: bool = False) -> Iterator[OpenEntry]:
         """Open the folder that a path lies in, and create it if asked; FileNotFoundError if it is not there."""
-        *folders, name = self._split(path)
+        *folders, name = self._split(path) or [os.curdir]
         if not CAN_OPEN_FOLDERS:
             self.refuse_links(path)
             if create:
@@ -219,8 +208,6 @@ class FolderTree:
             return FolderListing(path, PRIVATE_FOLDER_MODE, problem=error.strerror or str(error))
 
     def _mode(self, path: str) -> int:
-        if not path:
-            return stat.S_IMODE(os.stat(self._top.path).st_mode)
         with self._top.open_parent(path) as place:
             return stat.S_IMODE(place.stat().st_mode)
 
