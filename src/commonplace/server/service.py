@@ -178,10 +178,9 @@ class MemoryService:
         self.authenticator = Authenticator(options, self._stores, options.clock)
         self.audit = AuditLog(self._stores, options.clock)
         self.metrics = Metrics()
-        self._shared_metrics = _share_metrics(self.metrics, options.worker_state)
+        self._shared_metrics, buckets = _share_among_workers(self.metrics, options.worker_state)
         self.stop_tracing: Callable[[], None] = _do_nothing
         self._prompts: PromptSocket | None = None
-        buckets = _open_buckets(options.worker_state)
         self.rate_limiter = RateLimiter(options.requests_per_minute, buckets.requests, options.elapsed)
         self.quotas = Quotas(
             options.writes_per_day, options.bytes_per_day, buckets.writes, buckets.added, options.elapsed
@@ -274,22 +273,14 @@ class MemoryService:
         self.stop_tracing()
 
 
-def _share_metrics(metrics: Metrics, folder: str) -> SharedMetrics | None:
-    """Return the metrics of all workers of this server, which share a folder; None if there is none."""
+def _share_among_workers(metrics: Metrics, folder: str) -> tuple[SharedMetrics | None, ServerBuckets]:
+    """Return the metrics and the rate limits that the workers of this server share in a folder; without one, neither
+    is shared."""
     if not folder:
-        return None
-    from .workers import SharedMetrics
+        return None, ServerBuckets()
+    from .workers import SharedMetrics, open_buckets
 
-    return SharedMetrics(metrics, folder)
-
-
-def _open_buckets(folder: str) -> ServerBuckets:
-    """Return the bucket storage, which the workers of this server share in a folder."""
-    if not folder:
-        return ServerBuckets()
-    from .workers import open_buckets
-
-    return open_buckets(folder)
+    return SharedMetrics(metrics, folder), open_buckets(folder)
 
 
 def _do_nothing() -> None:

@@ -59,6 +59,7 @@ HIT = Answer(
     stale=Maybe(str),
     days=Maybe([Answer(words=str, day=str)]),
 )
+SEARCH_FIELDS = ("verdict", "provider", "model", "fallback", "mode")  # of a SearchResult, in every answer
 SEARCH_ANSWER = Answer(results=[HIT], verdict=str, provider=str, model=str, fallback=bool, mode=str)
 # Limits of a read without a number of lines.
 _MAX_LINES = 120
@@ -105,14 +106,7 @@ def search_reply(home: Home, result: SearchResult) -> Reply:
     for row, heading in zip(rows, find_headings(home.storage, result.hits), strict=True):
         row |= {"heading": show_hidden(heading)} if heading else {}
     results, cut = fit_rows(rows, "text", "memory_get reads their lines", name_field="citation", limit=LIST_CHARACTERS)
-    reply: Reply = {
-        "results": results,
-        "verdict": result.verdict,
-        "provider": result.provider,
-        "model": result.model,
-        "fallback": result.fallback,
-        "mode": result.mode,
-    }
+    reply: Reply = {"results": results} | {name: getattr(result, name) for name in SEARCH_FIELDS}
     if result.stale:
         reply["stale"] = True
     return with_warning(reply, cut, *result.warnings, *_warn_of_waiting(home, (hit.path for hit in result.hits)))

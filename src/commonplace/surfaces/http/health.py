@@ -72,16 +72,9 @@ def get_findings(request: ApiRequest) -> dict[str, Any]:
         )
     except Refused as error:
         return {"findings": [], "notes": [str(error)]}
+    names = ("check", "path", "line", "what", "advice", "fixable")
     findings = [
-        {
-            "check": each.check,
-            "about": CHECKS[each.check].title,
-            "path": each.path,
-            "line": each.line,
-            "what": each.what,
-            "advice": each.advice,
-            "fixable": each.fixable,
-        }
+        {name: getattr(each, name) for name in names} | {"about": CHECKS[each.check].title}
         for each in report.findings
         if home.visibility.may_know(each.path)
     ]

@@ -18,7 +18,7 @@ from ...search.scoring import explain_hit
 from ...server import service
 from ...tools import catalog
 from ...tools.define import Answer, Maybe
-from ...tools.retrieval import HIT, SEARCH_ANSWER, hit_row
+from ...tools.retrieval import HIT, SEARCH_ANSWER, SEARCH_FIELDS, hit_row
 from ...toolsets import TOOLSETS
 from .endpoints import DAY, INTEGER_OR_NULL, ApiRequest, Endpoint, Parameter, Problem, Reply, ResponseSpec, status_of
 from .pages import page_title
@@ -97,11 +97,7 @@ def search_pages(request: ApiRequest) -> dict[str, Any]:
         )
     reply: dict[str, Any] = {
         "results": _describe_hits(request, result),
-        "verdict": result.verdict,
-        "provider": result.provider,
-        "model": result.model,
-        "mode": result.mode,
-        "fallback": result.fallback,
+        **{name: getattr(result, name) for name in SEARCH_FIELDS},
         "stale": result.stale,
         "warnings": [*result.warnings, *_warn_of_filter(parameters.get("agent_filter"), request, viewer)],
     }
