@@ -3,9 +3,9 @@
     @cache_within(1_000_000)
     def read_claims(text: str) -> ...
 
-An entry counts with its key and its value. Entries are in two generations: once the younger one has half of the
-bytes, the older one is dropped, and what is used again moves into the younger. That takes no lock, and a hit costs one
-look into a dictionary.
+An entry counts with its key and its value. There are two generations of entries: once the younger one takes half of the
+bytes, the older one is dropped, and entries that are used again move to the younger. This needs no lock, and a hit
+costs one look into a dictionary.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class ByteCache(Generic[Key, Value]):
         self._add(key, value, _measure_entry(key, value))
 
     def add_new(self, key: tuple[Any, ...], value: Value) -> None:
-        """Store the value of a new key. Of short texts, every eighth is measured and stands for the others."""
+        """Store the value of a new key. Of short texts, every eighth is measured and represents the others."""
         self._additions += 1
         size = self._usual_bytes
         if _is_long(key):

@@ -1,4 +1,4 @@
-"""The default memory directive: which tools to use when, by the names under which they are served.
+"""The default memory directive: when to use which tool, by the names under which tools are served.
 
 `directives/memory.md` of a new home holds `TEXT`, which people may edit. While a page still says what we wrote, a
 prompt has the directive that `render` makes for the tools at hand, with the blocks that the settings choose.

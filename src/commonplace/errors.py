@@ -1,6 +1,6 @@
 """Every error as data: a class, a code for programs, fields, and an exit status for shells.
 
-The sentence for people is made from the fields and says what to do next. Code that needs a part of it reads the field;
+The sentence for people is made from the fields and says what to do next. Code that needs a part of it reads the field:
 nothing parses a sentence. Below the surfaces nothing else is raised on purpose.
 """
 
@@ -76,7 +76,7 @@ class WrongType(InvalidArgument):
 
 
 class InvalidChoice(InvalidArgument):
-    """An argument takes one of a few words, and got another."""
+    """An argument takes one of a few words, but got something else."""
 
     code = "INVALID_CHOICE"
 

@@ -1,4 +1,4 @@
-"""Homes of other systems: how one is recognised, where its pages are, and what its configuration says.
+"""Homes of other systems: recognising one, finding its pages, and reading its configuration.
 
 Another system's configuration is parsed, and keys that we do not know are ignored. It says where
 memory is and how it is searched; it chooses neither servers nor keys.
@@ -34,7 +34,7 @@ _MAX_CONFIG_BYTES = 4 << 20
 
 
 class Tree(Protocol):
-    """A folder to look at: on disk, or in a zip."""
+    """A folder to examine: on disk, or in a zip."""
 
     def list_names(self, folder: str = "") -> list[str]:
         """Return the names in a folder that do not begin with a dot; those of folders end in a slash."""
@@ -103,7 +103,7 @@ def is_home(folder: str) -> bool:
 
 
 def is_memory(folder: str) -> bool:
-    """Return whether a folder is a memory as a whole: the home of another system, also one that only its pages tell, or
+    """Return whether a folder is a whole memory: the home of another system, even if only its pages show it, or
     one of ours that is not called .commonplace."""
     if is_home(folder):
         return True
@@ -117,7 +117,7 @@ def is_memory(folder: str) -> bool:
 
 
 def _looks_like_openclaw(tree: Tree, names: frozenset[str]) -> bool:
-    """Return whether a folder without a configuration has pages or sessions of OpenClaw, and none of ours."""
+    """Return whether a folder without a configuration has pages or sessions of OpenClaw, but none of commonplace."""
     if "directives/" in names or tree.has_folder(".history"):
         return False
     has_memory = not names.isdisjoint(_OPENCLAW_MEMORY)
@@ -137,7 +137,7 @@ def _has_transcripts(tree: Tree, folder: str) -> bool:
 
 
 def has_native_pages(tree: Tree) -> bool:
-    """Return whether we kept an agent's memory here in our own layout."""
+    """Return whether the folder has an agent's memory in the native layout."""
     return tree.has_folder(".history") and _has_pages_of_ours(tree)
 
 
@@ -215,7 +215,7 @@ def _search(values: dict[str, Any]) -> dict[str, Any]:
 class Located(NamedTuple):
     """Where a memory is, and its settings.
 
-    `is_guess`: its layout was guessed from pages that ours could make look like another, so it must be written down.
+    `is_guess`: its layout was guessed from pages, so it must be recorded before our own pages confuse the guess.
     """
 
     folder: str

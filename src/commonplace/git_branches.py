@@ -40,7 +40,7 @@ class Branches:
         self._packed: tuple[str, dict[str, str]] = "", {}  # `packed-refs`, and the tips of its branches
 
     def find_special(self) -> str:
-        """Return the branch that is checked out; empty for a default branch, and if none is."""
+        """Return the branch that is checked out; empty for a default branch, or if there is none."""
         name = self.find_name()
         return "" if name in self._list_default() else name
 
@@ -82,7 +82,7 @@ class Branches:
         return self._packed[1]
 
     def _read_shared(self, name: str) -> str:
-        """Return a file that is asked about every branch; it is read again only if it changed."""
+        """Return a file that is needed for every branch; it is read again only if it changed."""
         path = os.path.join(self._tree.common, name)
         try:
             info = os.stat(path)

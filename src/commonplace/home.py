@@ -206,7 +206,7 @@ class Home:
 
     @cached_property
     def overlays(self) -> Overlays:
-        """Return the data that searches as of an earlier day are made from."""
+        """Return the cached data of searches as of an earlier day."""
         from .search.as_of import Overlays
 
         return Overlays(self.storage)
@@ -387,12 +387,12 @@ class Home:
         log_recall(self.storage.cache_folder, self.agent, paths, format_timestamp(self.clock()))
 
     def note_given(self, path: str, reading: Reading, session: str = "") -> None:
-        """Note what the conversation has seen or written of a page, if tools rewrite such pages as a whole."""
+        """Note what the conversation has seen or written of a page, for pages that tools rewrite as a whole."""
         if self.layout.is_rewritten(path, self.agent):
             self.readings.note(self._conversation(session), path, reading)
 
     def note_listed(self, paths: Sequence[str]) -> None:
-        """Note that the conversation has seen the list of topics and curated pages: any other was absent."""
+        """Note that the conversation has seen the list of topics and curated pages, so any other did not exist."""
         if len(paths) <= _MAX_LISTED_PAGES:
             self.readings.note(self._conversation(), "", list_paths(paths))
 
@@ -454,7 +454,7 @@ class Home:
         return ""
 
     def find_page(self, path: str) -> str:
-        """Return a path as it is stored: a topic's page may have another spelling."""
+        """Return the stored spelling of a path: a topic's page may be spelled differently."""
         folder, _, name = path.rpartition("/")
         if folder != self.layout.world or not name.strip("-_. "):
             return path

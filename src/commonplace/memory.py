@@ -100,7 +100,7 @@ class Memory:
         mode: str | None = None,
         **filters: Any,
     ) -> Hits:
-        """Find the passages that answer a query, best first. The settings have the defaults.
+        """Find the passages that answer a query, best first. Defaults come from the settings.
 
         `mode`: `keyword` searches by words alone and loads no model, `hybrid` by words and by embeddings.
         Filters: `scope` (`world`, `channel:dev`), `channel`, `agent`, `tags` (all of them), `since` and `until` (a date
@@ -108,14 +108,15 @@ class Memory:
         `author` (an agent, or `outside`, `import`, `person`, `token`). `as_of` (a day, like `until`) searches
         memory as it was at the end of that day.
 
-        The list has the `verdict` on its best hit (`found`, `weak`, `nothing`), and `warnings`: nothing is of the days
+        The list has a `verdict` on its best hit (`found`, `weak`, `nothing`), and `warnings`: nothing is from the days
         that the query names, the index is behind, the embedder did not answer.
         """
         result = self.home.search(query, limit, min_score, filters=self.home.parse_filters(**filters), mode=mode)
         return Hits(result.hits, result.verdict, result.warnings)
 
     def supersede(self, old: str, new: str, *, reject: bool = False) -> None:
-        """Say that the statement at the citation `new` replaces that at `old`, such as `memory/world/people.md#L3`.
+        """Record that the statement cited as `new` replaces the one cited as `old`, such as
+        `memory/world/people.md#L3`.
 
         Search then puts the newer one first and marks the older. With `reject` they are never linked again. The answer
         is kept as a comment on the page.
@@ -127,7 +128,7 @@ class Memory:
     def build_index(self, *, rebuild: bool = False) -> dict[str, Any]:
         """Bring the index and its embeddings up to date and wait until that is done; return the state of the index.
 
-        Search does this by itself. Call it to pay for a slow embedder beforehand, or with `rebuild` to read and embed
+        Search does this by itself. Call it to run a slow embedder in advance, or with `rebuild` to read and embed
         every page again.
         """
         from .index.base import ignore_progress
@@ -169,7 +170,7 @@ class Memory:
     ) -> Context:
         """Return what a model should read first: `str()` is the text, `.receipt` says what went in and what was cut.
 
-        With `only_approved` it has nothing but what a person wrote or approved: in the web page, in a file, or with
+        With `only_approved`, it has only what a person wrote or approved: in the web page, in a file, or with
         `commonplace proposals`. With `reads_only` it is for a model that may call only tools which write nothing, and
         the default directive names no others. `session` names the conversation that gets it where many share this
         handle, so that `recall_for` does not repeat it; what was said in it is left out.
@@ -220,7 +221,7 @@ class Memory:
         return not session or session == self.home.session
 
     def _conversation(self, session: str = "") -> Conversation:
-        """Return what was given already in this handle's conversation, or in another one."""
+        """Return the record of what this handle's conversation, or another one, has been given."""
         if not self._is_own(session):
             return self.home.open_conversation(session)
         if self._given is None:

@@ -28,7 +28,8 @@ class Scope(NamedTuple):
         return f"{self.kind}:{self.name}" if self.name and self.kind != "extra" else self.kind
 
     def shares_facts_with(self, other: Scope) -> bool:
-        """Return whether a fact of one may be a version of a fact of the other: a channel's holds only there."""
+        """Return whether a fact of one may replace a fact of the other: a channel's facts are true only in that
+        channel."""
         return self == other or "channel" not in (self.kind, other.kind)
 
 

@@ -1,7 +1,7 @@
 """Regular expressions that are compiled at their first use.
 
-There are hundreds of them, for many languages, and a command needs few: to compile all of them at import would take a
-third of the time in which it answers.
+There are hundreds of them, for many languages, and a command needs few. Compiling all at import would take a
+third of a command's time.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def array(items: Schema) -> Schema:
 
 
 def object_of(required: Mapping[str, Schema] | None = None, **optional: Schema) -> Schema:
-    """Return the schema of an object with these fields, of which those in `required` are always there."""
+    """Return the schema of an object with these fields; those in `required` are always present."""
     always = dict(required or {})
     return {"type": "object", "properties": {**always, **optional}, "required": [*always]}
 

@@ -1,6 +1,6 @@
 """commonplace.yaml and agent.yaml: one table of settings, and how the files are read.
 
-A key that is not known, or a value of the wrong type, is an error with the file and the line: never ignored.
+An unknown key, or a value of the wrong type, is an error that names the file and the line. It is never ignored.
 In agent.yaml only `spec.memory` is ours, and a top-level `context` with one of our values; the rest belongs to the
 program that runs the agent.
 """
@@ -104,7 +104,7 @@ class Settings(NamedTuple):
 
     @property
     def of_stranger(self) -> Settings:
-        """Return what counts of these settings in a memory that the user does not trust: where its pages are, when its
+        """Return the settings that count in a memory that the user does not trust: where its pages are, when its
         days begin, what is searched, and how. Prompts, limits, history and conversations are as without settings."""
         return Settings(
             self.layout,
@@ -128,7 +128,7 @@ class Settings(NamedTuple):
         return left_out + ([("agents", "")] if (self.agents, self.agent_contexts) != (rest.agents, ()) else [])
 
     def context_for(self, agent: str) -> str:
-        """Return what the prompt context of an agent is made of: one of `CONTEXTS`."""
+        """Return the kind of prompt context that an agent gets: one of `CONTEXTS`."""
         return dict(self.agent_contexts).get(agent, self.context)
 
     @property
@@ -440,7 +440,7 @@ def _compose(path: str, read: ReadText) -> Node:
 
 
 class _Reader:
-    """Reads nodes of one file, and knows the line of each when something is wrong with it."""
+    """Reads the nodes of one file, and knows the line of each for error messages."""
 
     def __init__(self, path: str, home: str) -> None:
         self.path = path

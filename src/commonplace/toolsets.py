@@ -65,7 +65,7 @@ def _list_tools(toolsets: Iterable[str], unavailable: Collection[str]) -> Iterat
 
 
 def _is_second_search(plain: str, unavailable: Collection[str]) -> bool:
-    """Return whether a tool searches a part of what the everyday `memory_search` searches."""
+    """Return whether the everyday `memory_search` already covers what a tool searches."""
     return plain == "search_memory" and "retrieval" not in unavailable
 
 

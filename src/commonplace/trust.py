@@ -1,9 +1,10 @@
-"""Which memories this user trusts: like `git safe.directory`, a folder that was only found is data until approved.
+"""The memories that this user trusts: like with `git safe.directory`, a folder that was only found is data until
+approved.
 
-A memory that the user names or made, or keeps in `~/.commonplace`, is the user's own, and everything in it counts. Of
-a memory that was found on the way up, settings that open connections, rules and tokens count only as far as
-the user approved them: by path, and by the hash of what they say. The record lies outside of every memory. A memory
-that the user made is known by a random mark in it: another one that comes to the same path does not have it.
+A memory that the user names or made, or keeps in `~/.commonplace`, is the user's own, and everything in it counts. Of a
+memory that was found on the way up, settings that open connections, rules and tokens count only as far as the user
+approved them: by path, and by the hash of what they say. The record lies outside of every memory. A memory that the
+user made is known by a random mark in it: another one that comes to the same path does not have it.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ def record_made(folder: str) -> None:
 
 
 def make_index_key(folder: str) -> str:
-    """Return a key for the index of a found memory that whoever made the memory cannot know.
+    """Return a key for the index of a found memory, which its maker cannot know.
 
     Its secret is made when it is first needed. Where it cannot be stored, the key is made from the folder's inode.
     """
@@ -212,7 +213,7 @@ def _is_made_by_user(folder: str, record: HomeRecord) -> bool:
 
 
 def _has_inode(place: str, inode: int) -> bool:
-    """Return whether a folder may be the one that was recorded: the inode of one that was removed is used again."""
+    """Return whether a folder may be the one that was recorded; inodes of removed folders are reused."""
     try:
         return os.stat(place).st_ino == inode
     except OSError:

@@ -1,4 +1,4 @@
-"""The user's own configuration, outside of every memory: the servers and model folders that memories may use.
+"""The user's own configuration, outside every memory: the servers and model folders that memories may use.
 
 A memory names a provider and a model. Where the provider's server is, which key it gets and which folders hold models
 is decided here and in the environment alone, so that no memory chooses where passages and secrets go.
@@ -63,7 +63,7 @@ def config_path() -> str:
 
 
 def load() -> UserConfig:
-    """Return the configuration of this user, with what the environment adds; SettingsError when it is not valid."""
+    """Return the configuration of this user, with additions from the environment; SettingsError if it is not valid."""
     path = config_path()
     text = read_file(path)
     values = _parse(path, text) if text is not None else {}
@@ -113,7 +113,7 @@ def _texts(path: str, name: str, values: Any) -> tuple[str, ...]:
 
 
 def _endpoint_of_environment(provider: str, configured: Endpoint | None) -> Endpoint | None:
-    """Return the endpoint with what the environment says, such as COMMONPLACE_OPENAI_BASE_URL."""
+    """Return the endpoint with overrides from the environment, such as COMMONPLACE_OPENAI_BASE_URL."""
     prefix = f"COMMONPLACE_{provider.upper().replace('-', '_')}"
     address = os.getenv(f"{prefix}_BASE_URL", "")
     key_variable = os.getenv(f"{prefix}_API_KEY_ENV", "")

@@ -52,7 +52,7 @@ class Visibility:
         return scope.kind != "agent" or scope.name == self._layout.agent_name(self._agent)
 
     def may_know(self, path: str) -> bool:
-        """Return whether the agent may learn of something at a path, page or not."""
+        """Return whether the agent may learn that something exists at a path, page or not."""
         place = self._open_scope().place(path)
         if place:
             return self.may_see(place)

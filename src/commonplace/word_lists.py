@@ -5,8 +5,8 @@
         english: not no never
         german: nicht kein keine
 
-A list has words, or phrases with ` | ` or a line break between them, which may be patterns. Its lines may be of a
-language each; a longer one goes on below, indented once more. What begins with `#` is a comment. See `ARCHITECTURE.md`.
+A list has words, or phrases separated by ` | ` or line breaks, which may be patterns. Each line may be for a
+language; a long one continues below, indented further. Lines with `#` are comments. See `ARCHITECTURE.md`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class WordLists:
         self._files: dict[str, dict[str, str]] = {}
 
     def read_text(self, file: str, name: str, *, default: str | None = None) -> str:
-        """Return a list as it is written, without the names of its parts."""
+        """Return the raw text of a list, without the names of its parts."""
         return _PART.sub(r"\2", self._read(file, name, default))
 
     def read_table(self, file: str, name: str, *, default: str | None = None) -> dict[str, str]:
@@ -61,7 +61,7 @@ class WordLists:
         return self._read_file(file).keys()
 
     def _read(self, file: str, name: str, default: str | None = None) -> str:
-        """Return a list with those in place of their names that it mentions: `{HAVE}`."""
+        """Return a list with the lists that it names, such as `{HAVE}`, filled in."""
         lists = self._read_file(file)
         text = lists[name] if default is None else lists.get(name, default)
         return _MENTION.sub(lambda match: " ".join(_PART.sub(r"\2", lists[match[1]]).split()), text)

@@ -1,4 +1,4 @@
-"""The only way anything is written: secret policy, author, page and history, then the index of that page.
+"""The only write path: secret policy, author, page and history, then the index of that page.
 
     with home.writer.call("remember") as outcome:
         arguments = home.writer.screen(arguments)
@@ -312,7 +312,7 @@ def _note_edit(path: str, change: Callable[[str], str]) -> Callable[[str], str]:
 
 
 def screen_secrets(values: Values, policy: str) -> tuple[Values, str]:
-    """Return values as they may be written, and a warning or "". The policy is to warn, redact or refuse.
+    """Return values with the secret policy (warn, redact or refuse) applied, and a warning or "".
 
     A value is also judged by its name: anything under the key `password` is a secret.
     """

@@ -44,7 +44,7 @@ def assemble(
 ) -> Context:
     """Return the prompt context for a user and a channel. Same memory and clock, same bytes.
 
-    With `only_approved` it has nothing but what a person wrote or approved. With `reads_only` it is for a caller who
+    With `only_approved`, it has only what a person wrote or approved. With `reads_only`, it is for a caller who
     may not write, and the default directive names no tool that does. What was said in the conversation `session` itself
     is left out.
     """
@@ -71,8 +71,8 @@ def assemble(
 
 
 def _fit_remarked(sections: RemarkedSections, budget: int | None) -> list[FittedSection]:
-    """Return the sections within a budget, with remarks on all that they show. Remarks take room, too: what comes in
-    or goes out because of them is fitted again."""
+    """Return the sections within a budget, with remarks on everything they show. Remarks take room, too, so what comes
+    in or goes out because of them is fitted again."""
     fitted = fit_sections(sections.write(), budget)
     while sections.look_at({source.path for each in fitted for source in each.sources}):
         fitted = fit_sections(sections.write(), budget)
@@ -112,9 +112,9 @@ def _source_receipt(source: Source, origins: dict[Span, Provenance]) -> dict[str
 
 
 def note_context(home: Home, context: Context, session: str = "") -> None:
-    """Note the lines that a context shows whole of the agent's curated page, and topics that it shows to the last line.
+    """Note which lines of the agent's curated page a context shows in full, and which topics it shows completely.
 
-    Who was shown a part of a topic has not read it, and replaces it.
+    A reader who saw only a part of a topic has not read it, so a rewrite replaces it.
     """
     by_path: dict[str, list[Source]] = {}
     for source in context.shown:

@@ -1,9 +1,9 @@
-"""What is asked of a context, its sections, and how they share a token budget.
+"""The request for a context, its sections, and how they share a token budget.
 
-What must always be said comes first. Then each section, the highest priority first, gets its floor; what is left is
-shared by weight, and what one section does not need goes to the others. So a budget is used up as long as memory has
+What must always be said comes first. Then each section gets its floor, by priority. What is left is
+shared by weight, and what one section does not need goes to the others. So the budget is used up as long as memory has
 more to say, and no section, however long, takes the place of another. A context of nothing but what a person wrote or
-approved has sections without the rest.
+approved leaves out everything else.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 
 class ContextRequest(NamedTuple):
-    """Who the context is for, and what is asked. No section needs more than `limit` tokens."""
+    """Who the context is for, and the question. No section needs more than `limit` tokens."""
 
     user: str | None = None
     channel: str | None = None
@@ -53,7 +53,7 @@ class ContextRequest(NamedTuple):
 class Section:
     """A titled part of the context, in any number of tokens.
 
-    Items share its tokens fairly, or the first ones get most. With a lower priority it is left out earlier.
+    Items share its tokens fairly, or the first ones get most. A section with a lower priority is left out earlier.
     """
 
     title: Title | Literal[""]
@@ -85,7 +85,7 @@ class Section:
 
     @cached_property
     def wish(self) -> float:
-        """Return the tokens of everything it has to say."""
+        """Return the tokens of the whole section."""
         costs = sum(item.cost for item in self.items) + self._group_cost
         return self.head_cost + costs if self.items or self.has_own_words else 0.0
 
@@ -134,14 +134,14 @@ class Section:
 
 
 def _share_fairly(items: Sequence[Item], room: float) -> tuple[list[Part], list[Cut]]:
-    """Fit items that are worth the same: small ones whole, long ones cut alike; where too many, the first by rank."""
+    """Fit items of equal worth: small ones whole, long ones cut equally; if there are too many, the first by rank."""
     ranked = sorted(items, key=_rank)
     shares = share_out([item.cost for item in ranked], room, _MIN_ITEM_TOKENS)
     return _collect(items, _grow_items(_fit_each(ranked, shares), room))
 
 
 def _fill_in_order(items: Sequence[Item], room: float) -> tuple[list[Part], list[Cut]]:
-    """Fit items of which the first by rank are worth most; one never takes everything where others follow."""
+    """Fit items in order of rank; no item takes everything if others follow."""
     ranked = sorted(items, key=_rank)
     rest = sum(item.cost for item in ranked)
     left = room
@@ -154,7 +154,7 @@ def _fill_in_order(items: Sequence[Item], room: float) -> tuple[list[Part], list
 
 
 def _fit_each(items: Sequence[Item], rooms: Sequence[float]) -> list[tuple[Item, Part | None]]:
-    """Fit each item into its room and what those before it left over."""
+    """Fit each item into its room and what earlier items left over."""
     fitted: list[tuple[Item, Part | None]] = []
     left = 0.0
     for item, room in zip(items, rooms, strict=True):
@@ -165,7 +165,7 @@ def _fit_each(items: Sequence[Item], rooms: Sequence[float]) -> list[tuple[Item,
 
 
 def _grow_items(fitted: list[tuple[Item, Part | None]], room: float) -> list[tuple[Item, Part | None]]:
-    """Give what is left of the room to items that are cut."""
+    """Give the rest of the room to items that were cut."""
     left = room - sum(_cost(part) for _, part in fitted)
     grown: list[tuple[Item, Part | None]] = []
     for item, part in fitted:
@@ -184,7 +184,7 @@ def _cost(part: Part | None) -> float:
 
 
 def _collect(items: Sequence[Item], fitted: Iterable[tuple[Item, Part | None]]) -> tuple[list[Part], list[Cut]]:
-    """Return what is shown of items, in their order, and what is cut."""
+    """Return the shown parts of items, in order, and what was cut."""
     parts: list[Part] = []
     cut: list[Cut] = []
     places = {id(item): place for place, item in enumerate(items)}
@@ -309,7 +309,7 @@ def _share_rest(sections: Sequence[Section], grants: list[float], numbers: list[
 
 
 def _grow(sections: Sequence[Section], fitted: list[FittedSection], budget: int) -> None:
-    """Give what cuts left over to sections that have more to say, first to those that are not shown at all."""
+    """Give what cuts left over to sections that want more, first to those that are not shown at all."""
 
     def needs_less(number: int) -> tuple[bool, bool]:
         return sections[number].grows_last, fitted[number].is_head_shown
@@ -325,7 +325,7 @@ def _grow(sections: Sequence[Section], fitted: list[FittedSection], budget: int)
 
 
 def _drop_repeated(sections: Sequence[Section], fitted: list[FittedSection], grants: Sequence[float]) -> None:
-    """Leave out recalled items that another section shows anyway, and names of what is shown."""
+    """Leave out recalled items that another section already shows, and the names of shown things."""
     for number, section in enumerate(sections):
         if not section.has_recalled_items:
             continue
@@ -350,7 +350,7 @@ def _drop_names_of_shown(fitted: list[FittedSection], grants: Sequence[float]) -
 
 
 def _collect_shown_lines(fitted: Iterable[FittedSection], *, has_parts: bool = False) -> dict[str, set[int]]:
-    """Return the lines that are in the context, with `has_parts` also those of which only a part is."""
+    """Return the lines in the context; with `has_parts`, also lines that are only partly in it."""
     lines: dict[str, set[int]] = {}
     for source in (source for each in fitted for source in each.sources):
         if source.first and (has_parts or not source.is_partial) and source.is_current:
@@ -391,7 +391,7 @@ def choose_approved(home: Home, things: Iterable[tuple[T, Span]], most: int) -> 
 
 
 def keep_approved(home: Home, sections: Sequence[Section]) -> list[Section]:
-    """Return sections without what no person wrote or approved."""
+    """Return the sections with only what a person wrote or approved."""
     is_approved = check_approval(
         home, (span for section in sections for item in section.items for span in item.spans())
     )

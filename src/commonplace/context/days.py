@@ -1,4 +1,4 @@
-"""The last days, newest first, each under its date: what was remembered yesterday is known today.
+"""The last days, newest first, each under its date, so that what was remembered yesterday is known today.
 
 Of a day's entries some are shown whole, some are cut, and the rest is counted.
 """
@@ -95,7 +95,7 @@ class Entry(NamedTuple):
 
     @property
     def statement(self) -> str:
-        """Return what the entry says, without the time at which it was said."""
+        """Return the text of the entry without its time."""
         return self._body if _TIME_HEADING.fullmatch(self._heading.strip()) else self.text
 
     @property
@@ -104,7 +104,7 @@ class Entry(NamedTuple):
         return self.is_repeated or bool(_OUTDATED.match(self._body))
 
     def with_text(self, text: str) -> Entry:
-        """Return the entry with another text, of which as much is missing as of this one."""
+        """Return the entry with another text and the same missing amount."""
         return self._replace(text=text, total_characters=self.total_characters + len(text) - len(self.text))
 
     def cut(self, fits: Callable[[str], bool], *, by_clause: bool) -> str:
@@ -127,7 +127,7 @@ class Entry(NamedTuple):
 
     @property
     def _heading(self) -> str:
-        """Return the heading with its line break, which alone says nothing; empty where the entry has none."""
+        """Return the heading with its line break, which is useless alone; empty if the entry has none."""
         heading, line_break, _ = self.text.partition("\n")
         return heading + line_break if line_break and heading.startswith("#") else ""
 
@@ -140,7 +140,7 @@ class Entry(NamedTuple):
 class DayItem(PlainItem):
     """The entries of a day, oldest first. Where not all fit, the newest stay, whole as far as possible.
 
-    A long entry never takes the place of short ones: it is cut at its end, and gets what these leave.
+    A long entry never takes the place of short ones: it is cut at its end and gets the room that they leave.
     """
 
     path: str
@@ -229,7 +229,7 @@ class DayItem(PlainItem):
 
 @dataclass(frozen=True)
 class DaysSection(Section):
-    """The last days. A day and its open tasks, which come first, are shown as one where all that is shown fits so."""
+    """The last days. A day and its open tasks, which come first, are shown as one if everything fits that way."""
 
     def _fit_items(self, room: float) -> tuple[list[Part], list[Cut]]:
         fitted, cut = super()._fit_items(room)
@@ -274,9 +274,9 @@ def _fit_entry(entry: Entry, cost: float, share: float) -> str:
 
 
 def _share_entries(entries: Sequence[Entry], costs: Sequence[float], room: float) -> list[float]:
-    """Return the tokens of each entry: the newest whole, as many as fit, and long ones what these leave.
+    """Return the tokens for each entry: the newest ones whole, as many as fit; long ones get what these leave.
 
-    What nobody needs goes to the next entry, which is cut. Those that give way come after all others.
+    Unused tokens go to the next entry, which is cut. Outdated entries come after all others.
     """
     needs = [_find_need(entry, cost, room) for entry, cost in zip(entries, costs, strict=True)]
     is_newest_long = costs[-1] > room * _NEWEST_LONG_SHARE
@@ -301,7 +301,7 @@ def _share_entries(entries: Sequence[Entry], costs: Sequence[float], room: float
 
 
 def _find_need(entry: Entry, cost: float, room: float) -> float:
-    """Return what an entry needs at least: everything or, where it is long, its first words."""
+    """Return what an entry needs at least: everything or, if it is long, its first words."""
     if cost <= room * _LONG_ENTRY_SHARE:
         return cost
     return min(cost, max(_weigh_start(entry, _MIN_LONG_CHARACTERS), room * _MIN_LONG_SHARE))
@@ -313,7 +313,7 @@ def _weigh_start(entry: Entry, characters: int) -> float:
 
 
 def recent_days(home: Home, request: ContextRequest) -> Section | None:
-    """Return the section of the last days, with at least as many tokens as the limit where there are so many."""
+    """Return the section of the last days, with at least as many tokens as the limit if there are that many."""
     limit = request.limit
     items: list[DayItem] = []
     warnings: list[str] = []
@@ -368,7 +368,7 @@ def _mark_repeated(days: Sequence[DayItem]) -> list[DayItem]:
 
 
 def _keep_approved(home: Home, item: DayItem) -> tuple[DayItem | None, list[Cut]]:
-    """Return a day without the entries that no person wrote or approved, which must not use up the room of others."""
+    """Return a day with only the entries that a person wrote or approved, so that others use up no room."""
     rest = item.keep_approved(check_approval(home, item.spans()))
     return rest, [] if rest == item else [item.leave_out(NOT_APPROVED)]
 
@@ -419,7 +419,7 @@ def _read_day(
 
 
 class _Span(NamedTuple):
-    """A part of a page that is looked at; its last entry is longer than that by so many characters."""
+    """A part of a page that is read, and how many characters of its last entry lie beyond it."""
 
     start: int
     end: int
@@ -427,9 +427,9 @@ class _Span(NamedTuple):
 
 
 def _choose_spans(text: str, most: int) -> list[_Span]:
-    """Return where to look for entries: of a page that is much too long, the newest ones, and of a long one its start.
+    """Return which parts of a page to read: the newest entries of an overlong page, and the start of a long entry.
 
-    So the short entries before and after a long one are looked at, too.
+    So short entries before and after a long one are read, too.
     """
     if len(text) <= 2 * most:
         return [_Span(0, len(text))]

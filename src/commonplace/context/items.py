@@ -1,6 +1,6 @@
-"""The parts of a section, and how each is cut to a number of tokens: data inside itself, rules between sentences.
+"""The items of a section, and how each is cut to a number of tokens: data anywhere, rules between sentences.
 
-What is cut says so where it is shown, and on the receipt.
+A cut is marked in the text and on the receipt.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Source(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """What is not in the context, and why."""
+    """Something left out of the context, and why."""
 
     source: str
     tokens: int
@@ -65,7 +65,7 @@ class Part(NamedTuple):
 
 
 class Item(Protocol):
-    """A part of a section. `rank` decides which items stay where not all fit: those of a lower one.
+    """A part of a section. `rank` decides which items stay if not all fit: those with a lower rank.
 
     Items of one `group` are shown under a heading of that name; those of none have an empty one.
     """
@@ -82,17 +82,17 @@ class Item(Protocol):
         ...
 
     def fit(self, room: float) -> Part | None:
-        """Return the item in at most so many tokens; None where nothing useful fits."""
+        """Return the item in at most this many tokens; None if nothing useful fits."""
         ...
 
     def leave_out(self, reason: str) -> Cut: ...
 
     def spans(self) -> Iterable[Span]:
-        """Return the lines whose authors must be known, to tell what a person wrote or approved."""
+        """Return the lines whose authors must be known to decide what a person wrote or approved."""
         ...
 
     def keep_approved(self, is_approved: IsApproved) -> Item | None:
-        """Return what is left of the item without that which nobody approved."""
+        """Return the approved part of the item."""
         ...
 
     def texts(self) -> Iterable[ShownText]:
@@ -100,12 +100,12 @@ class Item(Protocol):
         ...
 
     def with_texts(self, texts: Iterator[str]) -> Item:
-        """Return the item with the next of these texts, as many as it has, in place of its own."""
+        """Return the item with its texts replaced by the next of these."""
         ...
 
 
 class PlainItem:
-    """What an item has that says nothing else: no group, and no text that may get remarks."""
+    """The defaults of an item: no group, and no text that may get remarks."""
 
     group: str = ""
 
@@ -117,7 +117,7 @@ class PlainItem:
 
 
 class _PageLines(PlainItem):
-    """What items that show lines of a page have in common."""
+    """The common part of items that show lines of a page."""
 
     text: str
     path: str
@@ -186,7 +186,7 @@ class TextItem(_PageLines):
         return self._leave_out_done()._fit_start(room - SEPARATOR_TOKENS)
 
     def _leave_out_done(self) -> TextItem:
-        """Return a list of tasks without those that are done: where there is little room, what is left to do counts."""
+        """Return a list of tasks without the finished ones: if there is little room, only open tasks matter."""
         lines = self.text.split("\n")
         if not any(_OPEN_TASK.match(line) for line in lines):
             return self
@@ -264,7 +264,7 @@ class TextItem(_PageLines):
 
 
 def _drop_last_headings(text: str) -> str:
-    """Return a text without headings at its end, under which nothing is left; empty if it is only headings."""
+    """Return a text without headings at its end that have nothing below; empty if it is only headings."""
     before, _, last = text.rpartition("\n")
     return _drop_last_headings(before.rstrip()) if _HEADING.match(last) else text
 
@@ -319,9 +319,9 @@ class RulesItem(_PageLines):
 
 
 def share_out(wishes: Sequence[float], room: float, least: float = 0.0) -> list[float]:
-    """Return how much each gets so that all together stay within `room`: small wishes whole, large ones alike.
+    """Share `room` among wishes: small ones are granted in full, large ones get equal shares.
 
-    Where not all can have `least`, or their wish if that is less, the last ones get nothing.
+    If not all can have `least`, or their wish if that is less, the last ones get nothing.
     """
     count = 0
     needed = 0.0

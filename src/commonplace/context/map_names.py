@@ -22,7 +22,7 @@ _NOT_WORDS = lazy_pattern(r"[ \t]*(?:#{1,6}(?:[ \t]|$)|<!--|```|~~~|---|===|\|[-
 
 @dataclass(frozen=True)
 class Named:
-    """Something the map names: with the start of its page, or with words of our own."""
+    """Something that the map names, with the start of its page or a description."""
 
     name: str
     path: str
@@ -36,7 +36,7 @@ class Named:
         return f"{quote_name(self.name)}{' …' if self.is_cut else ''}"
 
     def shorten(self, limit: int) -> Named:
-        """Return it with at most so many characters of its name."""
+        """Return it with its name cut to this many characters."""
         return self if len(self.name) <= limit else replace(self, name=self.name[:limit].rstrip(), is_cut=True)
 
     def is_shown(self, lines: Lines) -> bool:
@@ -45,7 +45,7 @@ class Named:
 
     @cached_property
     def lines(self) -> list[tuple[int, str]]:
-        """Return the lines that say something, without marks, with their numbers on the page."""
+        """Return the non-empty lines, without list marks, with their numbers on the page."""
         head, body = frontmatter.split(self.text)
         first = head.count("\n") + 1
         lines = enumerate(body.split("\n")[:_MAX_START_LINES], start=first)
@@ -83,7 +83,7 @@ class Named:
         return text, last
 
     def _take_later_words(self, after: int, text: str, last: int, room: int) -> tuple[str, int]:
-        """Return what was taken and words of a later line that has no remark: a part of a remark says nothing."""
+        """Return the words so far plus words of a later line without a remark, since part of a remark is useless."""
         later = next((line for number, line in self.lines if number > after and not _REMARK.match(line)), "")
         longer = f"{text}{_joint(text)}{later}"
         return f"{cut_start(longer, partial(_is_within, limit=room))} …", last

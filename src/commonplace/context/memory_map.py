@@ -1,6 +1,6 @@
-"""The map of memory in a prompt context: what else there is, by name, so that a model knows what it could ask for.
+"""The map of memory in a prompt context: what else exists, by name, so that a model knows what to ask for.
 
-Topics and channels come with a few words each, records and notes by key, never with their value. Names are read off
+Topics and channels come with a few words each, records and notes by key, never with their value. Names come from
 listings; no more pages are opened than the budget could show words of.
 """
 
@@ -50,8 +50,8 @@ _ROUNDING_TOKENS = 0.001  # sums of fractions may differ in the last digits
 
 @dataclass(frozen=True)
 class MapItem(PlainItem):
-    """The whole map. It gives up words first, then the ends of long names, then names; with room to spare it shows more
-    of each page."""
+    """The whole map. To fit, it drops words first, then the ends of long names, then names. With room to spare, it
+    shows more of each page."""
 
     groups: tuple[Group, ...]
     days: tuple[tuple[str, str], ...] = ()  # all that have a page, newest first, each with that page
@@ -129,7 +129,7 @@ class MapItem(PlainItem):
         return replace(self, groups=tuple(group.shorten(limit) for group in self.groups))
 
     def _fit_plain(self) -> Part:
-        """Return the map where there is no budget: every name, and as much of each page as stays on a line."""
+        """Return the map without a budget: every name, and as much of each page as fits on one line."""
 
         def fits(count: int) -> bool:
             return weigh(self._render(count).text) <= _PLAIN_TOKENS
@@ -167,7 +167,7 @@ class MapItem(PlainItem):
         return Part(text, "", tuple(sources), cut, tuple(name for name in dict.fromkeys(names) if name not in paths))
 
     def _describe_times(self, *, is_brief: bool) -> list[str]:
-        """Return a line on all days and conversations there are, which are more than the context shows."""
+        """Return a line about all days and conversations, including those that the context does not show."""
         count = len(self.sessions)
         if len(self.days) < 2:
             return [f"- Sessions: {count}" if is_brief else f"Sessions: {count}."] if count else []
@@ -241,7 +241,7 @@ def list_working_notes(home: Home) -> tuple[list[Record], tuple[str, ...]]:
 
 
 class _MapReader:
-    """Reads names and starts of pages, within a number of tokens."""
+    """Reads names and starts of pages, up to a number of tokens."""
 
     def __init__(self, home: Home, room: int, most_characters: int, *, only_approved: bool) -> None:
         self._home = home
@@ -257,7 +257,7 @@ class _MapReader:
         return self._group("Topics", self._add_texts(names))
 
     def read_pages(self) -> Group:
-        """Return the pages that people put beside those of tools, in shared memory and in that of the agent. Of folders
+        """Return pages outside the tools' folders, in shared memory and in that of the agent. Of folders
         for whose pages there is no room, only the names."""
         layout = self._home.layout
         names: list[Named] = []

@@ -1,6 +1,6 @@
-"""Which hits say something newer about the same thing as others, told by their words and dates alone.
+"""Finds hits that are newer and about the same thing as others, by their words and dates alone.
 
-No rule says that they replace each other; but who is given only one of them is better off with the newer.
+No rule says that they replace each other, but if only one of them is shown, the newer is the better choice.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MOST_SHARE = 1 / 2  # of them, where a note has what was said
 
 
 class Topics:
-    """Hits of a query with their dates, and what they are about."""
+    """The hits of a query with their dates and topics."""
 
     def __init__(self, query: str, hits: Sequence[Hit], dates: Sequence[str]) -> None:
         self.hits = hits

@@ -1,4 +1,4 @@
-"""What is to be done, of days for which there is no room: `TODO: ask Ann` is worth more than its day."""
+"""Open tasks of days that do not fit: `TODO: ask Ann` is worth more than the rest of its day."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _split_entry(entry: Entry) -> Iterator[Entry]:
 
 
 def _choose(home: Home, viewer: Viewer, days: Sequence[DayItem], budget: float) -> set[tuple[str, Entry]]:
-    """Return the open tasks that take at most so many tokens, the newest first. Those that are done are none."""
+    """Return the open tasks that fit this many tokens, newest first."""
     tasks = [*_find_tasks(days)]
     texts = [ShownText(path, entry.first_line, entry.text) for path, entry in tasks]
     done = find_replaced(home, viewer, texts, catches_up=False)

@@ -1,4 +1,4 @@
-"""Recall before a prompt: what memory holds on it that the conversation has not been given yet; often nothing.
+"""Recall before a prompt: what memory knows about it that the conversation has not seen yet; often nothing.
 
 Every hit becomes one line with its date, its author and its citation, in one fence. A line that the context or an
 earlier recall gave is left out, and so is what the prompt says itself.
@@ -90,7 +90,7 @@ def recall_for(
     user: str | None = None,
     channel: str | None = None,
 ) -> Context:
-    """Return what to add before a prompt: empty if nothing is likely enough. What is returned counts as given."""
+    """Return what to add before a prompt; empty if nothing is likely enough. What is returned counts as shown."""
     check(TEXT, prompt, "prompt")
     check(_BUDGET, budget, "budget")
     query = _shorten_prompt(prompt)
@@ -194,7 +194,7 @@ def _choose_newest(query: str, hits: list[Hit], result: SearchResult) -> list[Hi
 
 
 def _find_said_beside(hit: Hit, others: list[Hit]) -> list[Hit]:
-    """Return those of other hits that are of the conversation in which a hit was said: what is said later there may
+    """Return the other hits from the same conversation as a hit: later turns may
     change them in few words."""
     return [other for other in others if are_of_one_conversation(hit, other)]
 
@@ -243,7 +243,7 @@ def _defines(hit: Hit, term: str) -> bool:
 
 
 def _is_recallable(home: Home, hit: Hit, session: str, conversation: Conversation) -> bool:
-    """Return whether a hit may be added to a prompt: no instructions of skills, no logs, nothing the model just said.
+    """Return whether a hit may be added to a prompt: not skill instructions, logs, or what the model just said.
 
     After a compaction, what was said before it is as good as anything else.
     """
@@ -265,7 +265,7 @@ def _prefer_answers(hits: list[Hit]) -> list[Hit]:
 
 
 def _add_answers(home: Home, hits: list[Hit]) -> list[Hit]:
-    """Return hits with the answer after what the user said: who says the same again wants the answer. So it is with
+    """Return hits with the answer after what the user said: a user who repeats it wants the answer. The same goes for
     what is too long to be shown with an answer, if it is a question."""
     by_citation: dict[str, Hit] = {}
     for hit in hits:
@@ -290,7 +290,7 @@ def _find_answer(home: Home, hit: Hit) -> Hit | None:
 
 
 def _leave_out_written_down(hits: list[Hit]) -> list[Hit]:
-    """Return hits without what was said and a note of the same day has: the note is what the agent made of it."""
+    """Return hits without turns that a note of the same day already covers."""
     return [hit for hit in hits if not any(is_written_down(hit, note) for note in hits)]
 
 

@@ -1,7 +1,7 @@
-"""Remarks on lines of a context that may not hold: replaced by a newer one, over, or pinned to a file that changed.
+"""Remarks on lines of a context that may be outdated: replaced by a newer one, expired, or pinned to a changed file.
 
 A remark is in brackets before its line, so that a line that is cut still has it. A sentence that its remark quotes is
-left out of the line. What was recalled for a query has its remarks already.
+left out of the line. Lines recalled for a query already have their remarks.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ Remarks = dict[int, list[Remark]]  # by the line of a text, counted from 0
 
 
 class RemarkedSections:
-    """Sections with remarks on what may not hold, and without annotations. Only the pages that are shown are looked
-    at: what replaced a line takes longer to find than to fit it into a budget."""
+    """Sections with remarks on outdated lines, and without annotations. Only pages that are shown are examined,
+    since finding what replaced a line takes longer than fitting it into a budget."""
 
     def __init__(self, home: Home, viewer: Viewer, sections: Sequence[Section], *, only_approved: bool) -> None:
         self._home = home
@@ -62,7 +62,7 @@ class RemarkedSections:
         self._looked_at: set[str] = set()
 
     def look_at(self, paths: set[str]) -> bool:
-        """Look for remarks on the lines of these pages; return whether there are any that were not known."""
+        """Look for remarks on the lines of these pages; return whether there are new ones."""
         numbers = [number for number, text in enumerate(self._texts) if text.path in paths - self._looked_at]
         self._looked_at |= paths
         if not numbers:
@@ -150,7 +150,7 @@ def _add_versions(
 
 
 class _DatedPages:
-    """Who wrote the lines of shown texts, and when; asked once, and only if a text needs it."""
+    """Who wrote the lines of shown texts, and when; looked up once, and only if needed."""
 
     def __init__(self, home: Home, texts: Sequence[ShownText]) -> None:
         self._home = home

@@ -1,4 +1,4 @@
-"""What replaced statements of hits and of shown texts. A prompt is given the newer version of a fact alone, or both
+"""What replaced statements of hits and of shown texts. A prompt gets only the newer version of a fact, or both
 side by side."""
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _MAX_CHARACTERS = 160  # of a fact that is named beside the one that replaced it
 
 
 def wants_replaced(query: str, dates: QueryDates) -> bool:
-    """Return whether a query is about what was: about the past, or about some days, and so about what was said then."""
+    """Return whether a query is about the past, or about certain days and so about what was said then."""
     return (bool(dates.spans) and dates.selects_first) or asks_about_past(query)
 
 
 def leave_out_superseded(hits: Sequence[Hit]) -> list[Hit]:
-    """Return the hits without those that only say what another one replaced."""
+    """Return the hits without those that say only what another hit replaced."""
     return [hit for hit in hits if not (says_nothing_else(hit) and any(_holds_newer(other, hit) for other in hits))]
 
 

@@ -1,6 +1,6 @@
-"""The last conversations, from their transcripts: what was said and that no tool wrote down is known in the next one.
+"""The last conversations, from their transcripts, so that what was said is known next time even if no tool stored it.
 
-They are shown as days are: the newest first, and of each its last turns.
+Like days, they come newest first, each with its last turns.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Session(NamedTuple):
 def recent_sessions(home: Home, request: ContextRequest) -> Section | None:
     """Return the last conversations of this agent, where its sessions are searched.
 
-    What was said since the agent last wrote something down is as current as a day; other conversations get what room
+    What was said since the agent last wrote something down counts like a day; other conversations get the room that
     is left. In a channel, where others read along, there are none.
     """
     warnings: list[str] = []
@@ -109,7 +109,8 @@ def _make_item(home: Home, session: Session, rank: int) -> DayItem:
 
 
 def _is_unwritten(home: Home, session: Session) -> bool:
-    """Return whether the agent has written nothing down since a conversation began: no entry of a day, no handoff."""
+    """Return whether the agent has stored nothing since a conversation began: neither an entry of a day nor a
+    handoff."""
     if not session.began:
         return False
     written = [*_find_last_entry(home), *_find_handoff(home)]

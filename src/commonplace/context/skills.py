@@ -1,6 +1,6 @@
-"""The skills in a prompt context: all of them by name and description, and with their rules those that fit.
+"""The skills in a prompt context: all by name and description, and the rules of those that fit.
 
-Where there are too many rules for the budget, those of skills that fit the query come first.
+If there are too many rules for the budget, those of skills that fit the query come first.
 """
 
 from __future__ import annotations
@@ -299,7 +299,7 @@ def _choose_whole(ranked: Sequence[SkillItem], lines: dict[str, str], left: floa
 
 
 def waiting_line(count: int, what: str) -> list[str]:
-    """Return a line that says how many rules wait for a person; never what they say."""
+    """Return a line with the number of rules that wait for a person, but not their text."""
     if not count:
         return []
     subject = f"{count} {what} waits" if count == 1 else f"{count} {what}s wait"

@@ -1,7 +1,7 @@
-"""The only way stored text leaves for a model: frames, escapes, hidden characters made visible, size limits.
+"""The only way stored text reaches a model: frames, escapes, visible hidden characters, size limits.
 
-Memory is data: it must not close its own frame, pose as a part of the prompt around it, or say anything that people
-do not see. No stored text changes the structure of what a model reads.
+Memory is data: it must not close its own frame, pose as part of the prompt around it, or contain anything that people
+cannot see. No stored text changes the structure of what a model reads.
 """
 
 from __future__ import annotations

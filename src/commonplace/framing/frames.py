@@ -108,12 +108,12 @@ def is_hidden(char: str) -> bool:
 
 
 def show_hidden(text: str) -> str:
-    """Return text with hidden characters as escapes. Text that was shown already stays as it is."""
+    """Return text with hidden characters as escapes. Text that was escaped already stays as it is."""
     return _replace_hidden(text, _format_escape)
 
 
 def to_json(value: Any, indent: int | None = None) -> str:
-    """Return a value as JSON text, with hidden characters as the escapes of JSON: whoever parses it gets them back."""
+    """Return a value as JSON text, with hidden characters as JSON escapes: parsing restores them."""
     return _replace_hidden(json.dumps(value, ensure_ascii=False, indent=indent), _format_json_escape)
 
 
@@ -179,7 +179,7 @@ def _names_hidden(digits: str) -> bool:
 
 
 class _Line:
-    """Tells which hidden characters of a text are needed, from its start to its end, line by line."""
+    """Decides which hidden characters of a text are needed, line by line."""
 
     def __init__(self, text: str) -> None:
         self._text = text

@@ -1,6 +1,6 @@
-"""Size limits: what does not fit into a reply is cut or left out, and the reply says so.
+"""Size limits: a reply that is too long is cut, and says so.
 
-Of data the start stays; of rules whole sentences, prohibitions first.
+Data keeps its start; rules keep whole sentences, prohibitions first.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ Row = dict[str, Any]
 
 
 def estimate_tokens(text: str) -> int:
-    """Return about how many tokens a text is for a model."""
+    """Return an estimate of the number of tokens of a text."""
     return math.ceil(weigh_tokens(text))
 
 
@@ -357,7 +357,7 @@ def _cut_row(row: Row, text_field: str, share: int) -> Row | None:
 
 
 def _describe(cut: list[str], left_out: list[str], advice: str, most: int) -> str:
-    """Return a sentence on what is cut and left out; empty where that is nothing, as of one row asked for by name."""
+    """Return a sentence on what was cut and left out; empty if nothing was."""
     if not (cut or left_out):
         return ""
     sentences = []

@@ -1,6 +1,6 @@
-"""The text of `recall`: plain pages under titles, within a size limit, and the escape that keeps them plain.
+"""The text of `recall`: plain pages under titles, within a size limit, and the escapes that keep them plain.
 
-Over the limit the curated page and the newest days come first, then the topics of the world, small ones before large
+Beyond the limit, the curated page and the newest days come first, then the topics of the world, small ones before large
 ones. What does not fit is named with its size and with the call that reads it; a long page is cut between two lines.
 
 Pages stay plain text there, without a frame. Only a line that a reader could take for a part of the reply itself gets
@@ -170,7 +170,7 @@ def _fit_page(page: RecallPage, room: int, read_call: ReadCall) -> _Part | None:
 
 def _fit_start(page: RecallPage, room: int, read_call: ReadCall) -> _Part | None:
     lines = page.text.split("\n")
-    # Rendering makes no line shorter: no more lines are rendered than there may be room for.
+    # Rendering makes no line shorter, so no more lines are rendered than could fit.
     sizes = accumulate(len(line) + 1 for line in lines)
     limit = min(len(lines) - 1, sum(1 for _ in takewhile(lambda size: size - 1 <= room, sizes)))
     count = find_most(limit, lambda count: len(_cut_page(page, lines, count, read_call)) <= room, is_exact=True)
@@ -188,7 +188,7 @@ def _cut_page(page: RecallPage, lines: list[str], count: int, read_call: ReadCal
 
 
 def _cut_line(page: RecallPage, line: str, room: int, read_call: ReadCall) -> _Part | None:
-    """Return the start of the first line, where not even that fits."""
+    """Return the start of the first line, if not even that fits."""
     size = f"{len(page.text):,} characters in all"
     ending = f"\n({size}, of which this is the start of a line: {read_call(page.path, 1)}. {_CAUTION})\n"
     count = room
