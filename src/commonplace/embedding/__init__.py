@@ -1,1 +1,1 @@
-"""Embedding models: one file a provider, model files verified by hash, and the reranker."""
+"""Embedding models: one file for each provider, model files verified by hash, and the reranker."""

@@ -1,4 +1,4 @@
-"""Embedding models: the protocols they implement, and how a provider is opened. One file a provider.
+"""Embedding models: the protocols they implement, and how a provider is opened. Each provider has a file.
 
 An embedder turns texts into vectors of one space. Nothing heavy is imported before a provider is opened.
 """

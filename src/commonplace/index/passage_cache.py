@@ -23,7 +23,7 @@ _statements: ByteCache[_Key, StoredStatements | None] = ByteCache("statements of
 
 
 class StateCache:
-    """What holds as long as nobody writes to an index, in tables by name."""
+    """Data that is valid as long as nobody writes to an index, in tables by name."""
 
     def __init__(self) -> None:
         self.clear()

@@ -1,4 +1,4 @@
-"""The words of a passage as numbers in the order of the text, so that they are counted without splitting text again.
+"""The words of a passage as numbers, in text order, so that counting them needs no splitting of text.
 
 A word is stored as its CRC-32. Packed terms are unsigned 32-bit numbers, little-endian: how many words the passage
 itself has, these words, and those of the text around it.

@@ -94,7 +94,7 @@ def _index_words(runs: list[tuple[str, bool]], language: str) -> tuple[list[str]
 def tokenize_query(text: str, language: str = "") -> list[QueryWord]:
     """Return the words of a query, each once: of a script without spaces only the pairs, which are more specific.
 
-    Words that ask for open tasks say little by themselves: what they ask for is indexed under a word of its own.
+    Words that ask for open tasks say little by themselves: open tasks are indexed under a special word.
     """
     runs = list(split_runs(text))
     language = language or _detect_query_language(runs)
@@ -251,7 +251,7 @@ def stem(word: str, language: str = ENGLISH) -> str:
 
 
 def detect_language(words: Iterable[str], min_function_words: int = _MIN_FUNCTION_WORDS) -> str:
-    """Return the language of a text in Latin script, by how many of its folded words are function words of each."""
+    """Return the language of a text in Latin script, by its number of function words of each language."""
     matches = [word for word in words if word in _all_function_words()]
     if len(matches) < min_function_words:
         return ENGLISH

@@ -146,7 +146,7 @@ class Tokenizer:
         return covered_chars / total if total else 1.0
 
     def _knows(self, run: re.Match[str]) -> bool:
-        """Return whether any part of a run is known: nothing in a script that the model lacks is."""
+        """Return whether any part of a run is known; never in a script that the model lacks."""
         if run[1]:
             return any(character in self._ids for character in run[0])
         return run[0] in self._ids or bool(self._pieces(run[0]))
