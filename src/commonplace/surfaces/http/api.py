@@ -148,8 +148,7 @@ def get_document(_: ApiRequest) -> dict[str, Any]:
 
 ENDPOINTS = [
     Endpoint(
-        "GET",
-        "/v1/openapi.json",
+        "GET /v1/openapi.json",
         get_document,
         "This description.",
         responses={200: ResponseSpec("OpenAPI 3.1.", {"type": "object"})},

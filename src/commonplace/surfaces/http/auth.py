@@ -413,8 +413,7 @@ async def create_session(dispatcher: Dispatcher, request: Request, _: ApiRequest
 
 ENDPOINTS = [
     Endpoint(
-        "POST",
-        SESSION_PATH,
+        f"POST {SESSION_PATH}",
         None,
         "A key for a code that `commonplace web` put into the address; good for as long as the server runs.",
         body=closed_object({"code": plain_text("From the address.", min_length=1, max_length=200)}),

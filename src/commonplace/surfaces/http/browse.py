@@ -349,22 +349,19 @@ _RENDER = closed_object(
 
 ENDPOINTS = [
     Endpoint(
-        "GET",
-        "/v1/status",
+        "GET /v1/status",
         get_status,
         "Where memory is, what it holds, and what you may do.",
         responses={200: ResponseSpec("The status.", _STATUS)},
     ),
     Endpoint(
-        "GET",
-        "/v1/outline",
+        "GET /v1/outline",
         get_outline,
         "What there is to browse.",
         responses={200: ResponseSpec("Days, topics, records, channels, skills, sessions.", _OUTLINE)},
     ),
     Endpoint(
-        "GET",
-        "/v1/sessions/{path}",
+        "GET /v1/sessions/{path}",
         get_session,
         "A transcript as turns; secrets are taken out.",
         parameters=[Parameter("path", TEXT, "The path of the session.", "path", required=True)],
@@ -374,8 +371,7 @@ ENDPOINTS = [
         problems=[404, 422],
     ),
     Endpoint(
-        "POST",
-        "/v1/render",
+        "POST /v1/render",
         render_markdown,
         "Markdown as HTML that is safe to show.",
         body=_RENDER,

@@ -220,14 +220,14 @@ def _may_wait(_: ApiRequest) -> bool:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """`run` is called in a thread and may block. `needs`: the least role that may call it.
+    """`name`: its method and path, as the audit log calls it. `run` is called in a thread and may block. `needs`: the
+    least role that may call it.
 
     `respond` makes its own response instead, such as a stream, from the dispatcher, the HTTP request and the validated
     one.
     """
 
-    method: str
-    path: str
+    name: str
     run: Callable[[ApiRequest], Any] | None
     summary: str
     parameters: Sequence[Parameter] = ()
@@ -244,9 +244,12 @@ class Endpoint:
     waits_for_index: Callable[[ApiRequest], bool] = _may_wait
 
     @property
-    def name(self) -> str:
-        """Return what the audit log calls it."""
-        return f"{self.method} {self.path}"
+    def method(self) -> str:
+        return self.name.partition(" ")[0]
+
+    @property
+    def path(self) -> str:
+        return self.name.partition(" ")[2]
 
     @property
     def is_stream(self) -> bool:

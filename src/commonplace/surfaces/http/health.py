@@ -168,16 +168,14 @@ _HEALTH = object_of(
 )
 ENDPOINTS = [
     Endpoint(
-        "GET",
-        "/v1/health",
+        "GET /v1/health",
         get_health,
         "What is wrong, how much there is, and what is recalled.",
         parameters=[Parameter("findings", BOOLEAN, "Whether to look for what is wrong, on every page; default: true.")],
         responses={200: ResponseSpec("How memory is doing.", _HEALTH)},
     ),
     Endpoint(
-        "GET",
-        "/v1/findings",
+        "GET /v1/findings",
         get_findings,
         "What is wrong, and what to do about it.",
         responses={200: ResponseSpec("What doctor finds.", object_of(_FINDINGS))},

@@ -311,8 +311,7 @@ def _format_change(run: str, change: NumberedChange) -> str:
 
 ENDPOINTS = [
     Endpoint(
-        "GET",
-        "/v1/history",
+        "GET /v1/history",
         list_changes,
         "Who changed what, newest first.",
         parameters=_LIST,
@@ -321,8 +320,7 @@ ENDPOINTS = [
         problems=[404],
     ),
     Endpoint(
-        "GET",
-        "/v1/history/{id}",
+        "GET /v1/history/{id}",
         get_change,
         "One change, with what it did.",
         tag="history",
@@ -331,8 +329,7 @@ ENDPOINTS = [
         problems=[404],
     ),
     Endpoint(
-        "GET",
-        "/v1/blame/{path}",
+        "GET /v1/blame/{path}",
         get_blame,
         "Who wrote the lines of a page, from its first to its last. The author is empty where history does not know.",
         tag="history",
@@ -341,8 +338,7 @@ ENDPOINTS = [
         problems=[404],
     ),
     Endpoint(
-        "POST",
-        "/v1/undo",
+        "POST /v1/undo",
         undo_changes,
         "Undo changes, with all that the same calls changed.",
         tag="history",
@@ -352,8 +348,7 @@ ENDPOINTS = [
         problems=[404, 409],
     ),
     Endpoint(
-        "POST",
-        "/v1/supersede",
+        "POST /v1/supersede",
         supersede_statement,
         "Say that the statement at `new` replaces that at `old`; with `reject`, that it does not.",
         tag="history",
@@ -367,8 +362,7 @@ ENDPOINTS = [
         problems=[404, 409, 412, 422],
     ),
     Endpoint(
-        "POST",
-        "/v1/restore",
+        "POST /v1/restore",
         restore_page,
         "Restore a page as it was at a time.",
         tag="history",
@@ -380,8 +374,7 @@ ENDPOINTS = [
         problems=[404, 409, 412, 422],
     ),
     Endpoint(
-        "GET",
-        "/v1/changes",
+        "GET /v1/changes",
         None,
         "Changes as they happen: `change` with {path, kind}; `reset` when some were missed.",
         parameters=[Parameter("Last-Event-ID", TEXT, "The last event that was received.", "header")],

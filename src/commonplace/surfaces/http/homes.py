@@ -232,8 +232,7 @@ async def _stream_chunks(pipe: ChunkPipe, chunk: bytes | Exception | None) -> As
 
 ENDPOINTS = [
     Endpoint(
-        "GET",
-        HOMES_PATH,
+        f"GET {HOMES_PATH}",
         None,
         "The memories of this server that you may use.",
         responses={200: ResponseSpec("By the name for the header Commonplace-Home.", _HOMES)},
@@ -242,8 +241,7 @@ ENDPOINTS = [
         tag="access",
     ),
     Endpoint(
-        "GET",
-        "/v1/export",
+        "GET /v1/export",
         None,
         "All of memory, of all agents, as it is at one moment.",
         parameters=[Parameter("format", one_of(*_MEDIA_TYPES), "default: tar.")],

@@ -508,8 +508,7 @@ _AS_MARKDOWN = ResponseSpec(
 )
 ENDPOINTS = [
     Endpoint(
-        "GET",
-        "/v1/pages",
+        "GET /v1/pages",
         list_pages,
         "The pages you may see, newest first.",
         parameters=_LISTING,
@@ -520,8 +519,7 @@ ENDPOINTS = [
         problems=[404],
     ),
     Endpoint(
-        "GET",
-        "/v1/pages/{path}",
+        "GET /v1/pages/{path}",
         get_page,
         "A page, now or as of a time.",
         tag="pages",
@@ -535,8 +533,7 @@ ENDPOINTS = [
         problems=[404, 422],
     ),
     Endpoint(
-        "PUT",
-        "/v1/pages/{path}",
+        "PUT /v1/pages/{path}",
         put_page,
         "Write a whole page, if it has not changed since you read it.",
         tag="pages",
@@ -551,8 +548,7 @@ ENDPOINTS = [
         problems=[404, 409, 412, 422, 428],
     ),
     Endpoint(
-        "DELETE",
-        "/v1/pages/{path}",
+        "DELETE /v1/pages/{path}",
         delete_page,
         "Remove a page, if it has not changed since you read it.",
         tag="pages",
@@ -562,8 +558,7 @@ ENDPOINTS = [
         problems=[404, 412, 428],
     ),
     Endpoint(
-        "POST",
-        "/v1/merge",
+        "POST /v1/merge",
         merge_page,
         "Merge your change with what others changed in the meantime.",
         tag="pages",

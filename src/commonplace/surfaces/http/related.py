@@ -385,8 +385,7 @@ _MAP = object_of(
 )
 ENDPOINTS = [
     Endpoint(
-        "GET",
-        "/v1/related/{path}",
+        "GET /v1/related/{path}",
         get_related,
         "Pages about the same, pages that link to a page or name it, and of a daily page the days around it.",
         tag="pages",
@@ -395,8 +394,7 @@ ENDPOINTS = [
         problems=[404, 422],
     ),
     Endpoint(
-        "GET",
-        "/v1/map",
+        "GET /v1/map",
         get_map,
         "Which pages are related: by names that many mention, links, keys and tags.",
         parameters=[Parameter("limit", integer(1, MAX_NODES), "How many pages at most.")],

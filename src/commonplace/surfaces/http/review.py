@@ -211,16 +211,14 @@ _PROPOSALS = object_of({"proposals": array(_PROPOSAL), "trusted": BOOLEAN, "left
 _APPROVED = object_of({"settings": BOOLEAN, "rules": array(TEXT), "tokens": array(TEXT)})
 ENDPOINTS = [
     Endpoint(
-        "GET",
-        "/v1/review",
+        "GET /v1/review",
         get_review,
         "Facts that may be outdated: replaced by a newer one, over, or pinned to a file that changed.",
         parameters=[Parameter("limit", integer(1, 500), f"How many at most; default: {_DEFAULT_DOUBTS}.")],
         responses={200: ResponseSpec("Open questions.", object_of({"open": array(_DOUBT), "count": INTEGER}))},
     ),
     Endpoint(
-        "POST",
-        "/v1/review",
+        "POST /v1/review",
         post_review,
         "Answer: `new` or `old` holds, `both` do, or ask again `later`, in 7 days.",
         needs="write",
@@ -229,8 +227,7 @@ ENDPOINTS = [
         problems=[404, 409, 412, 422],
     ),
     Endpoint(
-        "GET",
-        "/v1/statements",
+        "GET /v1/statements",
         list_statements,
         "What memory learned, sentence by sentence, newest first.",
         parameters=[
@@ -247,8 +244,7 @@ ENDPOINTS = [
         problems=[404],
     ),
     Endpoint(
-        "POST",
-        "/v1/statements",
+        "POST /v1/statements",
         decide_statement,
         "Keep a sentence as it is, fix it, or remove it from its page. POST /v1/undo takes the last two back.",
         tag="history",
@@ -263,8 +259,7 @@ ENDPOINTS = [
         problems=[403, 404, 409, 412, 422],
     ),
     Endpoint(
-        "GET",
-        "/v1/proposals",
+        "GET /v1/proposals",
         get_proposals,
         "The rules that wait for approval, with what is in force until then.",
         needs="admin",
@@ -272,8 +267,7 @@ ENDPOINTS = [
         tag="access",
     ),
     Endpoint(
-        "POST",
-        "/v1/proposals",
+        "POST /v1/proposals",
         decide_proposal,
         "Approve a rule as it was read, or put back what was in force before.",
         needs="admin",
@@ -283,8 +277,7 @@ ENDPOINTS = [
         tag="access",
     ),
     Endpoint(
-        "POST",
-        "/v1/trust",
+        "POST /v1/trust",
         trust_memory,
         "Trust a memory that was found: its rules, its provider and its tokens count as they were read.",
         needs="admin",

@@ -189,8 +189,7 @@ def call_tool(request: ApiRequest) -> Reply:
 
 
 CALL = Endpoint(
-    "POST",
-    "/v1/tools/{name}",
+    "POST /v1/tools/{name}",
     call_tool,
     "Call a tool.",
     tag="tools",
@@ -205,16 +204,14 @@ CALL = Endpoint(
 )
 ENDPOINTS = [
     Endpoint(
-        "GET",
-        "/v1/search",
+        "GET /v1/search",
         search_pages,
         "The passages that answer a question, best first.",
         parameters=_PARAMETERS,
         responses={200: ResponseSpec("What was found.", _FOUND.schema())},
     ),
     Endpoint(
-        "GET",
-        "/v1/context",
+        "GET /v1/context",
         get_context,
         "What a model should read first, and what it is made of.",
         parameters=[
@@ -227,8 +224,7 @@ ENDPOINTS = [
         responses={200: _CONTEXT},
     ),
     Endpoint(
-        "GET",
-        "/v1/recall",
+        "GET /v1/recall",
         recall_for_prompt,
         "What to add before one prompt; empty when nothing is likely enough. The header Commonplace-Session names the "
         "conversation, in which nothing is given twice.",
@@ -241,8 +237,7 @@ ENDPOINTS = [
         responses={200: _CONTEXT},
     ),
     Endpoint(
-        "GET",
-        "/v1/tools",
+        "GET /v1/tools",
         list_tools,
         "The tools you may call, with their schemas.",
         parameters=[_TOOLSET],
