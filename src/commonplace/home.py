@@ -275,12 +275,12 @@ class Home:
         `reads_only`: it is for a caller who may call only those that write nothing.
         """
         tools = self._list_tools(reads_only=reads_only)
-        blocks = self.settings.directive.blocks
+        blocks = self.settings.directive_blocks
         return directive.render(tools, blocks, reads_only=reads_only, is_alone=self._gives_only_directives)
 
     def brief_directive(self, *, reads_only: bool = False) -> str:
         """Return the default directive in a few lines, for a context with little room; empty if blocks belong to it."""
-        if self.settings.directive.blocks:
+        if self.settings.directive_blocks:
             return ""
         tools = self._list_tools(reads_only=reads_only)
         return directive.render_brief(tools, reads_only=reads_only, is_alone=self._gives_only_directives)

@@ -69,18 +69,6 @@ class HistorySettings(NamedTuple):
     megabytes: int = 1000
 
 
-class DirectiveSettings(NamedTuple):
-    """`directive`: which blocks the default directive has beside what it always says."""
-
-    blocks: tuple[str, ...] = ()
-
-
-class RecallSettings(NamedTuple):
-    """`recall`: how much of memory one reply shows."""
-
-    max_characters: int = 24_000
-
-
 class Settings(NamedTuple):
     """The settings of a home. Folders are relative to it; empty means the layout's own."""
 
@@ -89,8 +77,8 @@ class Settings(NamedTuple):
     world_path: str = ""
     timezone: str = "UTC"
     history: HistorySettings = HistorySettings()
-    recall: RecallSettings = RecallSettings()
-    directive: DirectiveSettings = DirectiveSettings()
+    recall_characters: int = 24_000  # of memory that one reply shows
+    directive_blocks: tuple[str, ...] = ()  # that the default directive has beside what it always says
     search: SearchSettings = SearchSettings()
     agents: tuple[tuple[str, SearchSettings], ...] = ()
     secrets: str = "warn"
@@ -243,8 +231,8 @@ SETTINGS = (
     Setting("world_memory.path", "world_path", TEXT, "where shared topics are", world_folder),
     Setting("history.days", "history.days", integer(0, 1_000_000), "how long earlier versions of pages are kept"),
     Setting("history.megabytes", "history.megabytes", integer(0, 1_000_000), "how much of them is kept at most"),
-    Setting("recall.maxCharacters", "recall.max_characters", integer(1_000, 10_000_000), "how long recall may be"),
-    Setting("directive.blocks", "directive.blocks", array(one_of(*DIRECTIVE_BLOCKS)), "more of the default directive"),
+    Setting("recall.maxCharacters", "recall_characters", integer(1_000, 10_000_000), "how long recall may be"),
+    Setting("directive.blocks", "directive_blocks", array(one_of(*DIRECTIVE_BLOCKS)), "more of the default directive"),
     Setting("context", "context", one_of(*CONTEXTS), "what the prompt context is made of"),
     Setting("secrets", "secrets", one_of(*SECRET_POLICIES), "what is done with text that contains a key or a password"),
     Setting("memorySearch.enabled", "search.enabled", BOOLEAN, "whether search is on"),
@@ -369,16 +357,10 @@ def _keys_in(section: str) -> list[str]:
 
 def _replace_fields(settings: Settings, values: dict[str, Any]) -> Settings:
     """Return settings, changed in these fields."""
-    search = _fields_below("search", values)
-    history = _fields_below("history", values)
-    recall = _fields_below("recall", values)
-    directive = _fields_below("directive", values)
     plain = {field: value for field, value in values.items() if "." not in field}
     return settings._replace(
-        search=settings.search._replace(**search),
-        history=settings.history._replace(**history),
-        recall=settings.recall._replace(**recall),
-        directive=settings.directive._replace(**directive),
+        search=settings.search._replace(**_fields_below("search", values)),
+        history=settings.history._replace(**_fields_below("history", values)),
         **plain,
     )
 

@@ -257,7 +257,7 @@ def test_recall_names_what_it_leaves_out_with_its_size_and_how_to_read_it(memory
     for number in range(5):
         memory.call("update_world", {"topic": f"topic {number}", "content": "a fact\n" * 3000})
     content = memory.call("recall")["content"]
-    assert len(content) <= memory.home.settings.recall.max_characters == 24_000
+    assert len(content) <= memory.home.settings.recall_characters == 24_000
     assert "I am curated." in content
     assert "It happened today." in content
     for number in range(5):

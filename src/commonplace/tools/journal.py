@@ -49,7 +49,7 @@ def recall(
     latest = [*_latest_days(home, days, warnings)]
     hint = "" if latest or not days else _name_newest_day(home, days)
     read_call = partial(name_read_call, has_search=home.search_settings.enabled)
-    render = partial(render_recall, limit=home.settings.recall.max_characters, read_call=read_call, last_line=hint)
+    render = partial(render_recall, limit=home.settings.recall_characters, read_call=read_call, last_line=hint)
     pages += latest
     recalled = render(pages)
     if marked_pages := _mark_replaced(home, pages, recalled):
