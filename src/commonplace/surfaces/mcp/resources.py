@@ -14,7 +14,7 @@ import json
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 import mcp_types as types
@@ -95,11 +95,6 @@ RECALL = types.Prompt(
 PROMPTS = [RECALL]
 
 
-class ResourceList(NamedTuple):
-    resources: list[types.Resource]
-    next_cursor: str | None
-
-
 def page_uri(path: str) -> str:
     return f"{PAGE}/{quote(path, safe='/')}"
 
@@ -109,7 +104,7 @@ def parse_page_uri(uri: str) -> str | None:
     return unquote(uri.removeprefix(f"{PAGE}/")) if uri.startswith(f"{PAGE}/") else None
 
 
-def list_resources(memory: Memory, cursor: str | None) -> ResourceList:
+def list_resources(memory: Memory, cursor: str | None) -> types.ListResourcesResult:
     """Return the context first, then the pages this agent may see, newest first."""
     after = parse_cursor(cursor)
     pages = [page for page in memory.home.visibility.list_pages() if after is None or (page[1], page[0]) < after]
@@ -117,9 +112,9 @@ def list_resources(memory: Memory, cursor: str | None) -> ResourceList:
     resources = [_describe_context()] if after is None else []
     resources += [_describe_page(path, at) for path, at in batch]
     if len(pages) == len(batch):
-        return ResourceList(resources, None)
+        return types.ListResourcesResult(resources=resources)
     path, at = batch[-1]
-    return ResourceList(resources, format_cursor(at, path))
+    return types.ListResourcesResult(resources=resources, next_cursor=format_cursor(at, path))
 
 
 def _describe_context() -> types.Resource:

@@ -208,10 +208,10 @@ class McpServer:
         self, context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         memory = await self._open_memory(context)
-        batch = await _run_in_thread(resources.list_resources, memory, params.cursor if params else None)
+        page = await _run_in_thread(resources.list_resources, memory, params.cursor if params else None)
         if context.protocol_version < STREAMS_SINCE and self._has_sessions:
             self.subscriptions.subscribe_to_list(context, memory)
-        return types.ListResourcesResult(resources=batch.resources, next_cursor=batch.next_cursor)
+        return page
 
     async def _list_templates(self, _context: Context, _: Any) -> types.ListResourceTemplatesResult:
         return types.ListResourceTemplatesResult(resource_templates=resources.TEMPLATES)
