@@ -1,6 +1,6 @@
 """Provenance: who wrote each line of a page (blame), with a cache for search hits.
 
-Blame follows the changes of a page one after another. A line that was there before the first change that is read has no
+Blame follows the changes of a page in order. A line that is older than the first change that is read has no
 known author. Only the lines around a change are compared, so a large page costs little more than a small one; of a long
 history only the newest changes are followed.
 """
@@ -60,8 +60,8 @@ class Bounds(NamedTuple):
 
 
 class LineOrigin(NamedTuple):
-    """Which change wrote a line; None where history does not know. A person wrote or approved it, if `is_approved`.
-    `source`: the change that first said what it says, if only its spelling was corrected since, or more was added."""
+    """The change that wrote a line; None if history does not know. A person wrote or approved it if `is_approved`.
+    `source`: the change that first wrote it, if only its spelling was corrected since, or text was added."""
 
     change: Change | None
     is_approved: bool = False
@@ -84,7 +84,7 @@ def split_lines(text: str) -> list[str]:
 
 
 def blame(lines: Sequence[Line], bounds: Bounds) -> list[LineOrigin]:
-    """Return the origin of every line of the last version; of none, if it cannot be decoded."""
+    """Return the origin of every line of the last version; empty if it cannot be decoded."""
     edits = read_edits(lines)
     if not edits or edits[-1].change != lines[-1].change:
         return []
@@ -278,8 +278,8 @@ class Authors:
         locate_branch: Callable[[str], Where] | None = None,
         zone: tzinfo = UTC,
     ) -> None:
-        """`knows_approval`: whether what history says of people counts. It does not in a memory that was only found:
-        its history came with it. `locate_branch`: which branch one is. `zone`: that of the memory."""
+        """`knows_approval`: whether history is trusted about approvals. It is not in a memory that was only found:
+        its history came with it. `locate_branch`: finds where a branch is. `zone`: that of the memory."""
         self._pages = pages
         self._history = history
         self._owner = object()  # distinguishes its pages from those of other memories
@@ -385,7 +385,7 @@ def _blame_last(lines: Sequence[Line], text: str) -> _Page:
 
 
 def _is_first(lines: Sequence[Line]) -> bool:
-    """Return whether a page was written only once, as most are, so that nothing has to be compared."""
+    """Return whether a page was written only once, like most pages, so that nothing has to be compared."""
     change = lines[0].change
     return len(lines) == 1 and change.before == ABSENT and change.tool not in (APPROVE, KEEP)
 
@@ -417,7 +417,7 @@ def _count_answers(data: bytearray) -> Counter[Answer]:
 
 
 def _may_answer(edit: Edit) -> bool:
-    """Return whether the answers that an edit adds count. After a gap in history, nobody knows who added what, unless
+    """Return whether the answers that an edit adds count. After a gap in history, it is unknown who added what, unless
     the change says so itself."""
     change = edit.change
     is_answer = change.tool == SUPERSEDE and may_answer(change.origin)

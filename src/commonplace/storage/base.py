@@ -1,4 +1,4 @@
-"""The seam between the memory and what stores it: one protocol, `Storage`, that every backend implements.
+"""The seam between the memory and its storage: one protocol, `Storage`, that every backend implements.
 
 A storage (a backend's view of one memory) has its pages, their history, access tokens with the audit log, and
 transcripts, all as parts of one object. Every backend passes the same contract (`commonplace.testing.StorageContract`).

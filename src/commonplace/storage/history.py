@@ -433,7 +433,7 @@ def id_in_slot(slot: str, name: str) -> str:
 
 
 def keep_since(moment: str) -> ChooseVersions:
-    """Keep what is newer than a moment, and of every page that exists its latest version and what tells whether that
+    """Keep what is newer than a moment, and for every existing page its latest version and what shows whether that
     waits for approval."""
 
     def choose(_path: str, versions: Versions) -> Versions:
@@ -447,7 +447,7 @@ def keep_since(moment: str) -> ChooseVersions:
 
 
 class Approval(NamedTuple):
-    """What of a page a person vouches for. `approved`: the change that was approved last; `waiting`: the last one that
+    """The approval state of a page. `approved`: the change that was approved last; `waiting`: the last one that
     needs approval since."""
 
     approved: Change | None = None
@@ -455,7 +455,7 @@ class Approval(NamedTuple):
 
 
 def find_approval(changes: Iterable[Change]) -> Approval:
-    """Return what of a page is approved, and what waits.
+    """Return which change of a page is approved, and which waits.
 
     An agent that edits a proposal does not approve it; a person who edits it does.
     """

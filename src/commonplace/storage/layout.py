@@ -1,6 +1,6 @@
-"""The layout of a home: which page holds what, and what a path in it means.
+"""The layout of a home: where everything is stored, and what a path means.
 
-`native` is our own. The others open a home of another system and keep writing it in that system's form; what that
+`native` is our own. The others open a home of another system and keep writing in that system's form; what that
 system has no place for is stored beside it. Paths are relative to the home and use forward slashes.
 """
 

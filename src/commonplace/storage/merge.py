@@ -43,7 +43,7 @@ def loses_changes(base: str, theirs: str, ours: str) -> bool:
 
 
 def omits_changes(base: str, theirs: str, ours: str) -> bool:
-    """Return whether ours has nothing of what theirs added to the base, not even reworded. Annotations by programs do
+    """Return whether ours lacks everything that theirs added to the base, even reworded. Annotations by programs do
     not count: a person who edits the line may remove them."""
     base, theirs, ours = map(strip_own_annotations, (base, theirs, ours))
     added = _added_lines(base, theirs)

@@ -159,7 +159,7 @@ def _serve_in_process(
 
 
 def _is_worth_logging(record: logging.LogRecord) -> bool:
-    """Return False for the traceback of a request that the end of the server cut short: a line says how many were."""
+    """Return False for the traceback of a request that was cut off by the shutdown; one line counts these."""
     return not (record.exc_info and isinstance(record.exc_info[1], CancelledError))
 
 
@@ -178,8 +178,8 @@ class _Server(uvicorn.Server):
         self._service = service
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to serve. A worker accepts one connection at a time (`backlog` 1), so that the others get their share;
-        the listen queue stays as long as before.
+        """Begin to serve. A worker accepts one connection at a time (`backlog` 1), so that other workers get their
+        share; the listen queue stays as long as before.
         """
         await super().startup(sockets)
         for each in sockets or []:

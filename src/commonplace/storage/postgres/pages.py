@@ -526,7 +526,7 @@ class NamedLocks:
             raise _Crowded
 
     def _timeout_message(self, name: str) -> str:
-        """Return what to say of a lock that stays taken; it names the holder as far as the server shows it."""
+        """Return the message for a lock that stays taken; it names the holder if the server shows it."""
         statement = (
             "SELECT split_part(application_name, ' ', 3), split_part(application_name, ' ', 4)"
             " FROM pg_stat_activity WHERE application_name LIKE %s"

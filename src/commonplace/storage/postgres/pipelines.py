@@ -21,7 +21,7 @@ _MAX_WAITING = 50  # statements that are sent together
 def open_pipeline(connection: Connection) -> Iterator[psycopg.Pipeline]:
     """Send the statements of this block together: when an answer is asked for, and at the end.
 
-    psycopg would send each as it comes, and so wake the server for each. Two more things that it does would hurt behind
+    psycopg would send each as it comes, and so wake the server for each. Two more of its habits would hurt behind
     a pooler. It sends a Flush after the Sync at the end. To a pooler that has answered the Sync already, this begins
     another transaction: it reserves a connection to the server, until this client sends its next statement, however
     late. And if the connection is closed, it raises that, and not the reason that came before.
@@ -44,7 +44,8 @@ def open_pipeline(connection: Connection) -> Iterator[psycopg.Pipeline]:
 
 
 def _hand_over(pipeline: psycopg.Pipeline, communicate: Callable[[], PQGen[None]]) -> PQGen[None]:
-    """Give the queued statements to libpq, which keeps them until it is told to send. Of many, none waits."""
+    """Give the queued statements to libpq, which keeps them until it has to send. If there are many, they are sent at
+    once."""
     from psycopg.generators import send
 
     if len(pipeline.result_queue) > _MAX_WAITING:

@@ -363,7 +363,7 @@ class _PackedVector(bytes):
 
 
 def _vector_packer(connection: Connection) -> Callable[[Vectors], _PackedVector]:
-    """Return what packs vectors for this connection: faster than writing them out as text."""
+    """Return a function that packs vectors for this connection, which is faster than text."""
     from psycopg.adapt import Dumper
     from psycopg.pq import Format
 

@@ -354,7 +354,7 @@ def forget_command(what: str, everyone: bool, yes: bool, dry_run: bool, **option
 
 
 def _note_last_change(home: Home) -> None:
-    """Say what `undo` would take back after something was forgotten, which stays so."""
+    """Say what `undo` would take back after something was forgotten for good."""
     with suppress(NotFound):
         rows = _describe_changes(home, _choose_changes(home, (), None, everyone=False), everyone=False)
         last = quote_line("; ".join(map(_describe_undone, rows)))

@@ -112,7 +112,7 @@ def _start_session(event: dict[str, Any], client: str, budget: int) -> None:
 
 
 def _recall_for_prompt(event: dict[str, Any], client: str, budget: int) -> None:
-    """Print what memory holds on a prompt, preceded by the context if a compaction dropped it."""
+    """Print what memory knows about a prompt, preceded by the context if a compaction dropped it."""
     from ...server.prompt_socket import ask_running
 
     prompt = event.get("prompt")

@@ -1,6 +1,6 @@
 """Middleware that authenticates every request: by host name, by origin, and by token.
 
-A page of another site can send requests to this machine, but its Host or Origin header shows that. What a token
+A page of another site can send requests to this machine, but its Host or Origin header shows it. What a token
 allows is attached to the request as a `Grant`. Only the files of the web page, which hold nothing of anybody's memory,
 and the exchange of a sign-in code need no token. The list of memories authenticates for each of them itself.
 
@@ -207,7 +207,7 @@ class AuthMiddleware:
             return False
 
     async def _check(self, scope: Scope) -> Response | None:
-        """Return why a request is refused; None if it may pass, with its grant in the scope."""
+        """Return why a request is refused, or None; then its grant is in the scope."""
         headers = Headers(scope=scope)
         if refusal := self._check_form(scope, headers):
             return refusal

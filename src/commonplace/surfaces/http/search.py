@@ -150,7 +150,7 @@ def get_context(request: ApiRequest) -> dict[str, Any]:
 
 
 def recall_for_prompt(request: ApiRequest) -> dict[str, Any]:
-    """Return what a prompt needs. Without a session, it is unknown what the conversation was given."""
+    """Return what to add before a prompt. Without a session, what the conversation was given is unknown."""
     session = request.caller.session
     recall = recall_for(
         request.home,
