@@ -114,9 +114,7 @@ _OTHER_KEYS = (
     ("vercel_blob_rw_", "[A-Za-z0-9]{16}_[A-Za-z0-9]{30}"),
 )
 _KEY_WORDS = "ecret api rivate ccess ccount uth igning ncryption aster icense dmin redential 密钥"
-_PASSWORD_WORDS = (
-    "pass pwd ennwort clave senha contraseñ asł lösenord wachtwoord ifre арол 密码 密碼 口令 パスワード 비밀번호 पासवर्ड كلمة"
-)
+_PASSWORD_WORDS = "pass pwd ennwort clave senha contraseñ asł lösenord wachtwoord ifre арол 密码 密碼 口令 パスワード 비밀번호 पासवर्ड كلمة"
 _PASSWORD_NAMES = (
     "pass(?:wor[dt]|wd)|(?<=_)pass|(?<![a-z])pass(?=: )|(?<=mot de )passe|pwd|ennwort|clave|senha|contraseña"
     "|asło|lösenord|wachtwoord|(?<=[ŞşSs])ifre|ароль|密码|密碼|口令|パスワード|비밀번호|पासवर्ड"
