@@ -16,6 +16,7 @@ from .formats import ParseProblem
 from .formats.frontmatter import as_values, compose
 from .formats.json5 import parse_json5
 from .settings import FILE, PROVIDERS, SearchSettings, Settings
+from .wording import format_command
 
 DURAGENT_FILE = "duragent.yaml"
 OPENCLAW_FILES = ("openclaw.json", "clawdbot.json", "moltbot.json", "moltbot.yaml")
@@ -329,7 +330,7 @@ def _find_duragent(folder: str, config: Config) -> Located:
         world = _relative(path, root) or ""
         if world in ("", "."):
             problem = f"world_memory.path leads to {path}, which is not a folder inside of {root}"
-            advice = f"move it there, or bring a copy of everything with `commonplace import {folder}`"
+            advice = f"move it there, or bring a copy of everything with `{format_command('import', folder)}`"
             raise SettingsError(problem, path=os.path.join(folder, config.file), advice=advice)
     warnings: tuple[str, ...] = ()
     if config.workspace and not os.path.isdir(workspace):

@@ -29,6 +29,7 @@ from .storage.files import (
     write_file,
 )
 from .user_config import config_folder, state_folder
+from .wording import format_command
 
 if TYPE_CHECKING:
     from .storage.base import TokenStore
@@ -131,7 +132,7 @@ def require_owner(folder: str) -> None:
         return
     if owner != os.geteuid() and read_record(folder).owner != owner:
         problem = f"{folder} belongs to another user, and is not opened unless you trust it"
-        raise Refused(problem, advice=f"look at it, then run `commonplace trust {folder}`")
+        raise Refused(problem, advice=f"look at it, then run `{format_command('trust', folder)}`")
 
 
 class Trust:

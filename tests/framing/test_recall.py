@@ -172,6 +172,15 @@ def test_the_newest_days_and_the_end_of_a_long_day_come_first(memory: Memory, cl
     assert text.index("# 2026-03-16") < text.index("agents/main/memory/daily/2026-03-14.md")
 
 
+def test_the_command_that_reads_on_runs_nothing_that_a_file_is_called(home: Path, clock: FrozenClock) -> None:
+    world = home / "memory/world"
+    world.mkdir(parents=True)
+    (home / "commonplace.yaml").write_text("memorySearch:\n  enabled: false\nrecall:\n  maxCharacters: 2000\n")
+    (world / "$(touch x).md").write_text("fact after fact\n" * 500)
+    text = content(Memory(home, clock=clock).call("recall"))
+    assert "commonplace show 'memory/world/$(touch x).md'" in text
+
+
 def test_one_endless_line_is_cut_too(memory: Memory, home: Path) -> None:
     (home / "commonplace.yaml").write_text("recall:\n  maxCharacters: 2000\n")
     memory = Memory(home, clock=FrozenClock())

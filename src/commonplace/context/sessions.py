@@ -6,7 +6,7 @@ Like days, they come newest first, each with its last turns.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from heapq import nlargest
 from typing import NamedTuple
 
@@ -83,7 +83,7 @@ def _read_newest(home: Home, paths: list[str], most: int, warnings: list[str]) -
         text, problems = read_text(home.storage.pages, path)
         warnings += problems
         if session := _parse(path, text, most):
-            yield session
+            yield _correct_future(session, datetime.fromtimestamp(times[path], UTC), home.now())
 
 
 def _parse(path: str, text: str, most: int) -> Session | None:
@@ -96,6 +96,13 @@ def _parse(path: str, text: str, most: int) -> Session | None:
     moments = [moment for turn in turns if (moment := parse_timestamp(turn.at))]
     entries = (Entry(turn.text[:most], earlier + turn.line, earlier + turn.line, len(turn.text)) for turn in turns)
     return Session(path, min(moments, default=None), max(moments, default=None), tuple(entries), earlier)
+
+
+def _correct_future(session: Session, written: datetime, now: datetime) -> Session:
+    """Return a conversation with the time of its transcript in place of one that is still to come: it would be the
+    newest of all until then."""
+    began, ended = (written if moment and moment > now else moment for moment in (session.began, session.ended))
+    return session._replace(began=began, ended=ended)
 
 
 def _sort_key(session: Session) -> tuple[float, str]:

@@ -31,6 +31,7 @@ from ..formats.structure import (
     unescape,
 )
 from ..patterns import lazy_pattern
+from ..wording import format_command
 from .frames import escape_hidden, quote_line, quote_title, show_hidden, unescape_hidden
 from .limits import find_most
 
@@ -358,7 +359,7 @@ def _end_line(text: str) -> str:
 def name_read_call(path: str, line: int, *, has_search: bool) -> str:
     """Return the call that reads a page from a line on."""
     if not has_search:
-        return quote_line(f"commonplace show {json.dumps(path, ensure_ascii=False)}")
+        return quote_line(format_command("show", path))
     start = {"from": line} if line > 1 else {}
     return quote_line(f"memory_get {json.dumps({'path': path, **start}, ensure_ascii=False)}")
 

@@ -16,6 +16,7 @@ from ..home import Home
 from ..index.base import Progress, ignore_progress
 from ..maintenance.backup.archive import HISTORY_ROOT, Limits, backup_scope
 from ..storage.bulk import any_covers
+from ..wording import format_command
 from . import chat_exports, databases, homes, knowledge_graph, mem0
 from .engine import ImportReport, run_import
 from .source import DEFAULT_LIMITS, Folder, SingleFile, Source, is_within, open_source
@@ -69,10 +70,8 @@ def recognise(source: Source) -> Kind:
         if kind.matches(source):
             return kind
     if source.has_folder(".history") or source.has_folder(".index"):
-        raise StorageError(
-            f"{source.location} looks like a memory of our own: run `commonplace --home {source.location} export FILE`,"
-            " and import that file"
-        )
+        command = format_command("--home", source.location, "export", "FILE")
+        raise StorageError(f"{source.location} looks like a memory of our own: run `{command}`, and import that file")
     if any(name.endswith(".md") for name in source.list_files()):
         raise StorageError(f"{source.full_path} has Markdown, of no system in particular", advice="add --from markdown")
     kinds = "; ".join(f"{kind.name} ({kind.what})" for kind in KINDS.values())

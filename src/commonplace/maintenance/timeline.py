@@ -21,7 +21,7 @@ from ..storage.base import ABSENT, HistoryStore, Retention
 from ..storage.history import Change, as_text, find_new_path, require_one
 from ..storage.merge import diff_lines, merge
 from ..storage.names import file_name
-from ..wording import list_some
+from ..wording import format_command, list_some
 
 _UNDO_ADVICE = "undo the later changes first, or use `commonplace restore` to put back the page as of a time"
 _BLAME_BOUNDS = Bounds(versions=5000, size=100_000_000)
@@ -108,7 +108,8 @@ def read_as_of(history: HistoryStore, path: str, moment: str) -> bytes | None:
         return history.read_version(path, before[-1].version)
     if changes and changes[0].tool:  # history begins with its creation by a tool
         return history.read_version(path, changes[0].before)
-    raise NotFound(f"history does not know what {path} was at {moment}: `commonplace log {path}` shows what there is")
+    command = format_command("log", path)
+    raise NotFound(f"history does not know what {path} was at {moment}: `{command}` shows what there is")
 
 
 def include_same_calls(home: Home, changes: Sequence[Change]) -> list[Change]:

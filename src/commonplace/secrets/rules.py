@@ -54,11 +54,12 @@ _AFTER_NAME = r"[^\n\[\]]{0,60}?(?<![A-Za-z0-9])"  # a little text between a nam
 _QUOTE = r"\\{0,3}([\"'`])"
 _QUOTED = _QUOTE + r"([^\s\"'`\[\]\\]{8,}+)\\{0,3}"  # followed by its closing quote, as a back-reference
 _IS = "(?:is|ist|lautet|es|est|é|è|jest|är)"
+_IS_ELSEWHERE = "是|为|は|(?:(?<=asło )to|[는은]|है|ه[يو])(?= )"
 _FEW_WORDS = r"(?: [^\s:=|\[\]]{1,20}){0,4}?"  # between a name and what follows it: `for the router`
 # What follows a name: `=`, `:`, `: str =`, `->`, `|`, `>`, `is`, in quotes, in brackets or in bold.
 _ASSIGNMENT = (
     r"(?![A-Za-z0-9])(?:\\{0,3}[\"'`]\]?|\))?[*_]{0,2}(?: \([^()\[\]\n]{1,20}\))?[ \t]{0,4}"
-    rf"(?::[ \t]{{0,2}}[A-Za-z_]{{1,20}}(?: \| None)?[ \t]{{0,2}}=|=>|->|:=|[:=|>：＝]|{_IS}(?= )|(?<=asło )to(?= )|是|为|は|[는은](?= )|है(?= )|ه[يو](?= ))"
+    rf"(?::[ \t]{{0,2}}[A-Za-z_]{{1,20}}(?: \| None)?[ \t]{{0,2}}=|=>|->|:=|[:=|>：＝]|{_IS}(?= )|{_IS_ELSEWHERE})"
     r"[*_]{0,2}\s{0,4}"
 )
 _SIGN = r"[A-Za-z0-9!@#$%^&*+~_/-]"
@@ -114,11 +115,10 @@ _OTHER_KEYS = (
     ("vercel_blob_rw_", "[A-Za-z0-9]{16}_[A-Za-z0-9]{30}"),
 )
 _KEY_WORDS = "ecret api rivate ccess ccount uth igning ncryption aster icense dmin redential 密钥"
-_PASSWORD_WORDS = "pass pwd ennwort clave senha contraseñ asł lösenord wachtwoord ifre арол 密码 密碼 口令 パスワード 비밀번호 पासवर्ड كلمة"
+_PASSWORD_WORDS = "pass pwd ennwort clave senha contraseñ asł lösenord wachtwo ifre арол 密 口令 パスワ 비밀 पासव كلمة"
 _PASSWORD_NAMES = (
     "pass(?:wor[dt]|wd)|(?<=_)pass|(?<![a-z])pass(?=: )|(?<=mot de )passe|pwd|ennwort|clave|senha|contraseña"
-    "|asło|lösenord|wachtwoord|(?<=[ŞşSs])ifre|ароль|密码|密碼|口令|パスワード|비밀번호|पासवर्ड"
-    "|كلمة (?:المرور|السر)"
+    "|asło|lösenord|wachtwoord|(?<=[ŞşSs])ifre|ароль|密[码碼]|口令|パスワード|비밀번호|पासवर्ड|كلمة (?:المرور|السر)"
 )
 
 RULES = (

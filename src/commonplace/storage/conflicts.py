@@ -23,6 +23,7 @@ from ..caching import ByteCache
 from ..errors import CommonplaceError, NotFound, NotText, PageNotFound, StaleVersion, StorageError
 from ..formats.json_text import parse_object
 from ..model import Page
+from ..wording import format_command
 from .base import HistoryStore, Paths
 from .files import append_to_log, make_folders, read_own_state
 from .history import as_text, current_write, needs_approval, version_of
@@ -173,7 +174,7 @@ class TextPages(ABC):
 
 
 def _report_conflict(path: str, what: str) -> None:
-    sentence = f"{path} {what}: `commonplace diff {path}` shows both, `commonplace undo` takes yours back"
+    sentence = f"{path} {what}: `{format_command('diff', path)}` shows both, `commonplace undo` takes yours back"
     if sentence not in current_write().conflicts:
         current_write().conflicts.append(sentence)
 

@@ -28,6 +28,7 @@ from ..storage.history import current_write, version_of
 from ..storage.merge import MergedText, find_lost_lines, merge_rewrites
 from ..storage.names import require_new_key, topic_name
 from ..storage.records import read_text
+from ..wording import format_command
 from .define import Answer, Maybe, Reply, Tool, refuse, toolset, with_warning
 
 NO_MEMORIES = "No memories found"
@@ -277,7 +278,7 @@ def _find_own_version(home: Home, path: str) -> str:
 
 
 def _describe_rewrite(path: str, rewrite: _Rewrite, *, is_read: bool) -> Reply:
-    lost, problem = fit_lines(rewrite.lost, f"`commonplace diff {path}` shows all")
+    lost, problem = fit_lines(rewrite.lost, f"`{format_command('diff', path)}` shows all")
     reply: Reply = {"conflict": lost} if lost else {}
     if rewrite.kept_notes:
         reply["kept"] = [*rewrite.kept_notes]

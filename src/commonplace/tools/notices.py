@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import posixpath
 import re
-import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
@@ -46,6 +45,7 @@ from ..search.replacements import FoundStatement, is_same_place, subject_of
 from ..storage.history import PageEdit
 from ..storage.layout import FIXED_PAGES, Layout, Place
 from ..storage.merge import diff_lines
+from ..wording import format_command
 from .define import Reply
 
 _MAX_NOTICES = 3  # per kind and reply
@@ -322,7 +322,7 @@ def _find_given_answers(home: Home, hit: Hit, statement: Statement) -> Answers:
 
 def _notice(hit: Hit, statement: Statement, link: Link, newer: _Written) -> Notice:
     citation = f"{hit.path}#L{find_lines(hit, statement)[0]}"
-    command = shlex.join(["commonplace", "supersede", "--not", citation, f"{newer.path}#L{newer.line}"])
+    command = format_command("supersede", "--not", citation, f"{newer.path}#L{newer.line}")
     return Notice(citation, statement.text, link.kind, link.reason, f"if both are true: {command}")
 
 

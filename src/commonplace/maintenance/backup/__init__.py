@@ -42,7 +42,7 @@ from ...storage.bulk import IncomingPage, PageBatch, Snapshot, Spool, SpooledFil
 from ...storage.conflicts import decode_text
 from ...storage.files import PRIVATE_FILE_MODE
 from ...storage.history import APPROVE, Author, Change, Versions, format_line, kind_of_origin, parse_line, version_of
-from ...wording import list_some
+from ...wording import format_command, list_some
 from .archive import (
     HISTORY_ROOT,
     Format,
@@ -433,7 +433,7 @@ def _refuse_untrusted_settings(source: Home) -> None:
     if not source.trust.allows_file(FILE, data) and (connections := _find_connections(source.settings)):
         names = " and ".join(sorted({search.provider for search in connections}))
         problem = f"{source.root} is not trusted, and its {FILE} names the provider {names}: nothing was copied"
-        raise Refused(problem, advice=f"look at it, then run `commonplace trust {source.root}`")
+        raise Refused(problem, advice=f"look at it, then run `{format_command('trust', source.root)}`")
 
 
 def _write_settings(target: Home, file: bytes) -> None:

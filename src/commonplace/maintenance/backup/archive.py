@@ -40,6 +40,7 @@ from ...storage.files import (
 )
 from ...storage.layout import Layout
 from ...storage.names import compile_glob, fixed_folder
+from ...wording import format_command
 
 Format = Literal["tar", "jsonl"]
 HISTORY_ROOT = Root(HISTORY_FOLDER, "")
@@ -88,7 +89,7 @@ def render_settings(settings: Settings, root: str) -> bytes:
     """Return the settings file by which a copy of a home opens that needs none itself: one of another system."""
     if settings.agents_folder or settings.agent_roots:
         problem = f"{root} is spread over folders in the way of {settings.layout}, which no copy of it could be"
-        raise Refused(problem, advice=f"bring it into a memory of your own: `commonplace import {root}`")
+        raise Refused(problem, advice=f"bring it into a memory of your own: `{format_command('import', root)}`")
     values: dict[str, Any] = {"layout": settings.layout}
     if settings.workspace:
         values["workspace"] = settings.workspace

@@ -29,7 +29,7 @@ from ...storage.layout import MAIN, Place
 from ...storage.records import parse as parse_record
 from ...storage.skills import PAGE
 from ...storage.tree import FileEntry, ListFolder
-from ...wording import count_words
+from ...wording import count_words, format_command
 
 _LATEST_FILE_TIME = 250_000_000_000.0  # seconds since the epoch; later years are in no calendar
 
@@ -388,7 +388,8 @@ def remove_leftover(home: Home, finding: Finding) -> str:
 
 
 def restore_command(home: Home, path: str, change: Change) -> str:
-    return f"`commonplace restore {path} --as-of {change.id}{format_everyone_option(home, path)}`"
+    command = format_command("restore", path, "--as-of", change.id)
+    return f"`{command}{format_everyone_option(home, path)}`"
 
 
 def format_everyone_option(home: Home, path: str) -> str:

@@ -13,6 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import InvalidArgument, StorageError
+from ...wording import format_command
 from .connection import MEMBER_ROLE, Database
 from .url import Address
 
@@ -98,9 +99,9 @@ def require_migrated(database: Database, display_url: str) -> None:
         newest = status.unknown[-1]
         raise StorageError(f"{display_url} was made by a newer commonplace (it has {newest}): update this one")
     if not status.applied:
-        raise StorageError(f"{display_url} has no tables yet: run `commonplace db init '{display_url}'`")
+        raise StorageError(f"{display_url} has no tables yet: run `{format_command('db', 'init', display_url)}`")
     if status.pending:
-        raise StorageError(f"{display_url} has older tables: run `commonplace db migrate '{display_url}'`")
+        raise StorageError(f"{display_url} has older tables: run `{format_command('db', 'migrate', display_url)}`")
     _migrated.add(database.address)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -29,6 +28,7 @@ from ...storage.layout import MAIN
 from ...storage.names import require_agent
 from ...toolsets import EVERYDAY, EVERYDAY_NAME, TOOLSETS
 from ...trust import MEMORY_FOLDER, default_memory, has_record, is_default_memory, record_made
+from ...wording import format_command
 
 if TYPE_CHECKING:
     from ...memory import Memory
@@ -99,7 +99,7 @@ def require_no_way_out(home: str) -> str:
     if is_own:
         return home
     if os.path.commonpath([place, folder]) != folder:
-        advice = f"if that is a memory of yours, run `commonplace trust {shlex.quote(place)}`, or name it with --home"
+        advice = f"if that is a memory of yours, run `{format_command('trust', place)}`, or name it with --home"
         raise Refused(f"{home} is a link to {place}, outside this folder", advice=advice)
     return _require_inside(home)
 
@@ -113,7 +113,7 @@ def _require_inside(folder: str) -> str:
         return folder
     if os.path.commonpath([place, os.path.realpath(folder)]) != os.path.realpath(folder):
         problem = f"the configuration in {folder} keeps its memory in {place}, outside this folder"
-        raise Refused(problem, advice=f"if that is yours, name it: `commonplace --home {shlex.quote(folder)} …`")
+        raise Refused(problem, advice=f"if that is yours, name it: `{format_command('--home', folder)} …`")
     return folder
 
 

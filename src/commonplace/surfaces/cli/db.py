@@ -15,6 +15,7 @@ from ...storage.postgres.index_tables import EXACT_SEARCH_LIMIT
 from ...storage.postgres.migrate import Status, bind_login, migrate, migration_status, require_migrated
 from ...storage.postgres.url import parse_url, with_tenant
 from ...storage.postgres.vectors import build_hnsw_index, large_spaces
+from ...wording import format_command
 from .common import global_options, home_path, print_reply, print_table, print_text
 
 
@@ -52,7 +53,7 @@ def _migrate(url: str, *, is_first: bool) -> None:
     database = Database(parse_url(url))
     name = display_name(url)
     if not is_first and not migration_status(database).applied:
-        raise StorageError(f"{name} has no tables yet: run `commonplace db init '{name}'`")
+        raise StorageError(f"{name} has no tables yet: run `{format_command('db', 'init', name)}`")
     applied = [str(step) for step in migrate(database)]
     sentence = f"Applied to {name}: {', '.join(applied)}." if applied else f"{name} is up to date."
     print_reply({"home": name, "applied": applied}, sentence)
@@ -65,9 +66,8 @@ def _build_vector_indexes(url: str) -> None:
     spaces = large_spaces(database)
     missing = [space for space in spaces if not space.has_hnsw]
     if missing and not all(build_hnsw_index(database, space) for space in missing):
-        raise StorageError(
-            f"only the owner of the tables can do this: run `commonplace db quicken '{display_name(url)}'` as that user"
-        )
+        command = format_command("db", "quicken", display_name(url))
+        raise StorageError(f"only the owner of the tables can do this: run `{command}` as that user")
     names = [space.name for space in missing]
     if names:
         sentence = f"Made an index of {', '.join(names)}."
@@ -124,7 +124,7 @@ def _advise(now: Status, url: str) -> str:
     if now.is_too_new:
         return "A newer commonplace changed these tables: update this one."
     if now.pending:
-        return f"Run `commonplace db {'migrate' if now.applied else 'init'} '{url}'`."
+        return f"Run `{format_command('db', 'migrate' if now.applied else 'init', url)}`."
     if now.unknown:
         return "A newer commonplace changed these tables; this one can still use them."
     return "The tables are up to date."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from ...maintenance.backup import ExportResult, ImportResult, export_file, expor
 from ...maintenance.backup.archive import FORMATS, Format, Limits, is_archive
 from ...settings import FILE
 from ...storage.names import require_agent
+from ...wording import format_command
 from .common import (
     ProgressBar,
     absolute_home,
@@ -302,7 +302,7 @@ def _open_in_place(source: str, kind: str, *, dry_run: bool) -> None:
         outcome = "opens where it is now"
     print_reply(
         reply,
-        f"{source_kind.what[0].upper()}{source_kind.what[1:]} {outcome}: commonplace --home {shlex.quote(home)} status",
+        f"{source_kind.what[0].upper()}{source_kind.what[1:]} {outcome}: {format_command('--home', home, 'status')}",
     )
 
 
