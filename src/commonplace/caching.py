@@ -24,10 +24,10 @@ _ENTRY_BYTES = 60  # overhead of one dictionary entry
 _MAX_PART_OF_LIMIT = 4  # one entry may take at most a quarter of the cache
 _LONG_CHARACTERS = 2_000  # the entry of a longer text is always measured
 _MEASURED_PART = 8
-_MEASURED_ITEMS = 32  # of a long list; the others are taken to be like these
+_MEASURED_ITEMS = 32  # of a long list; the others are assumed to be similar
 _ABSENT: Final = object()
 _PLAIN_TYPES = frozenset((str, bytes, int, float, bool, type(None)))  # contain no other objects
-_PROGRAM_TYPES = (type, FunctionType, MethodType)  # exist anyway, so they cost the cache nothing
+_PROGRAM_TYPES = (type, FunctionType, MethodType)  # exist anyway, so they cost nothing extra
 _caches: WeakSet[ByteCache[Any, Any]] = WeakSet()
 
 

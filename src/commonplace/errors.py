@@ -41,7 +41,7 @@ class InvalidArgument(CommonplaceError):
 
 
 class MissingArgument(InvalidArgument):
-    """A required argument is absent, null, or blank where a blank says nothing."""
+    """A required argument is absent, null, or blank although it must not be."""
 
     code = "MISSING_ARGUMENT"
 
@@ -231,7 +231,7 @@ class Refused(CommonplaceError):
 
 
 class QuotaExceeded(Refused):
-    """A token has used up what it may write in a day. `retry_seconds`: until it may go on; 0 if waiting is no help."""
+    """A token has used up its quota for the day. `retry_seconds`: when to try again; 0 if waiting does not help."""
 
     code = "QUOTA_EXCEEDED"
 
@@ -277,7 +277,7 @@ class NotAvailable(Refused):
 
 
 class StorageError(CommonplaceError):
-    """The disk, its permissions or the bytes on it are in the way. Nothing was changed."""
+    """The disk, its permissions or the bytes on it prevent the operation. Nothing was changed."""
 
     code = "STORAGE_ERROR"
     exit_status = 6
@@ -292,7 +292,7 @@ class NotText(StorageError):
 
 
 class PathIsFile(StorageError):
-    """A file is where a folder should be, or a page where the folder of another should be."""
+    """A file is where a folder should be, or a page where the folder of another page should be."""
 
     code = "IN_THE_WAY"
 

@@ -59,7 +59,7 @@ class Branches:
     def find_name(self) -> str:
         """Return the branch that is checked out: in the working tree that the process runs in, if it is one of this
         repository."""
-        with suppress(OSError):  # a working directory that was removed
+        with suppress(OSError):  # the working directory was removed
             tree = _find_tree(os.getcwd())
             if tree and tree.common == self._tree.common:
                 return _read_branch(os.path.join(tree.own, "HEAD"), f"ref: {_BRANCH_START}")

@@ -314,7 +314,7 @@ class Home:
         is_new = may_be_found and self.trust.is_own and not self.trust.is_shared and not self.is_begun()
         self.write_default_directive()
         if is_new and os.path.isdir(folder):
-            with suppress(CommonplaceError):  # then the user is asked later
+            with suppress(CommonplaceError):  # if not, the user is asked later
                 record_made(folder)
 
     def write_default_directive(self) -> None:

@@ -45,11 +45,13 @@ class Memory:
     ) -> None:
         """Open the memory at `home`, a folder or a database URL. History records `session` as the conversation.
 
-        A memory that you name is yours. `is_found`: the user did not name it, so its rules, its providers and its
-        tokens count only as far as they trust it (`commonplace trust`). `is_shared`: it is one of many on a server,
-        and uses only the providers that the server's configuration names. `toolsets`: what this agent may use, in this
-        order: the default directive names these tools, `tools` describes them, and `call` looks among them first.
-        Without it, the directive names the everyday tools (docs/tools.md), and all tools can be called.
+        `toolsets` are the tools that this agent may use, in this order: the default directive names them, `tools`
+        describes them, and `call` looks among them first. Without it, the directive names the everyday tools
+        (docs/tools.md), and all tools can be called.
+
+        A memory that you name is yours. With `is_found`, the user did not name it, so its rules, providers and tokens
+        count only as far as the user trusts it (`commonplace trust`). With `is_shared`, it is one of many on a server,
+        and uses only the providers that the server's configuration names.
         """
         checked = None if toolsets is None else catalog.check_toolsets(toolsets)
         self.toolsets = checked
@@ -70,7 +72,7 @@ class Memory:
         self._reader = Reader()
 
     def call(self, tool: str, arguments: Any = None, toolset: str | Sequence[str] | None = None) -> dict[str, Any]:
-        """Run a tool by name. Never raises for bad arguments: the reply then has the toolset's own error form.
+        """Run a tool by name. It never raises for bad arguments: the reply is then an error in the toolset's form.
 
         `toolset` decides between tools of the same name: pass the list that you gave to `tools`, and each name means
         the tool that was offered.
@@ -82,7 +84,7 @@ class Memory:
     ) -> catalog.Outcome:
         """Run a tool like `call`, and return the reply with the error behind it, for exit codes and HTTP statuses.
 
-        `session` names the caller's conversation where many share this handle.
+        `session` names the caller's conversation, if many share this handle.
         """
         return catalog.call(
             self.home, tool, arguments, self._all_toolsets() if toolset is None else toolset, session=session
@@ -102,14 +104,15 @@ class Memory:
     ) -> Hits:
         """Find the passages that answer a query, best first. Defaults come from the settings.
 
-        `mode`: `keyword` searches by words alone and loads no model, `hybrid` by words and by embeddings.
-        Filters: `scope` (`world`, `channel:dev`), `channel`, `agent`, `tags` (all of them), `since` and `until` (a date
-        or text like `2026-03` or `last week`), `source` (`memory`, `session`, `extra`), `path` (a folder or a pattern),
-        `author` (an agent, or `outside`, `import`, `person`, `token`). `as_of` (a day, like `until`) searches
-        memory as it was at the end of that day.
+        The `mode` is `keyword` (words alone; no model is loaded) or `hybrid` (words and embeddings).
 
-        The list has a `verdict` on its best hit (`found`, `weak`, `nothing`), and `warnings`: nothing is from the days
-        that the query names, the index is behind, the embedder did not answer.
+        The filters are `scope` (`world`, `channel:dev`), `channel`, `agent`, `tags` (all of them), `since` and `until`
+        (a date or text like `2026-03` or `last week`), `source` (`memory`, `session`, `extra`), `path` (a folder or a
+        pattern) and `author` (an agent, or `outside`, `import`, `person`, `token`). `as_of` (a day, like `until`)
+        searches memory as it was at the end of that day.
+
+        The list has a `verdict` on its best hit (`found`, `weak`, `nothing`), and `warnings`, for example that nothing
+        is from the days that the query names, that the index is behind, or that the embedder did not answer.
         """
         result = self.home.search(query, limit, min_score, filters=self.home.parse_filters(**filters), mode=mode)
         return Hits(result.hits, result.verdict, result.warnings)
@@ -140,8 +143,8 @@ class Memory:
     def watch(self, on_change: Callable[[PageChanges], None]) -> Iterator[WatchMode]:
         """Watch the pages that this agent may see, in a thread, for the duration of a `with` block.
 
-        `on_change` is called there with the paths that changed and were removed, once search finds the new text. The
-        block gets how pages are watched: `.events` is False if they are polled, and `.reason` says why.
+        `on_change` is called in that thread with the paths that changed or were removed, once search finds the new
+        text. The block gets a `WatchMode`: `.events` is False if pages are polled, and `.reason` says why.
         """
         from .index.watcher import PageChanges, watch_in_background
 
@@ -171,9 +174,9 @@ class Memory:
         """Return what a model should read first: `str()` is the text, `.receipt` says what went in and what was cut.
 
         With `only_approved`, it has only what a person wrote or approved: in the web page, in a file, or with
-        `commonplace proposals`. With `reads_only` it is for a model that may call only tools which write nothing, and
-        the default directive names no others. `session` names the conversation that gets it where many share this
-        handle, so that `recall_for` does not repeat it; what was said in it is left out.
+        `commonplace proposals`. With `reads_only`, the model may call only tools that write nothing, so the default
+        directive names no others. If many conversations share this handle, `session` names the one that gets the
+        context, so that `recall_for` does not repeat it; what was said in that conversation is left out.
         """
         from .context.assembly import assemble, note_context
 
@@ -204,9 +207,8 @@ class Memory:
     ) -> Context:
         """Return what to add before one prompt, like `context`; empty when nothing is likely enough.
 
-        It never repeats what `context` or an earlier recall gave in the same conversation: that of this handle, or
-        the one that `session` names where many share it. Without a `user` or a `channel`, they are those of the last
-        `context` of this handle.
+        It never repeats what `context` or an earlier recall gave in the same conversation. If many conversations share
+        this handle, name one with `session`. `user` and `channel` default to those of the last `context`.
         """
         from .context.prompt_recall import recall_for
 
@@ -235,9 +237,9 @@ class Memory:
     def tools(
         self, shape: str = "openai", toolsets: str | Sequence[str] | None = None, *, strict: bool = False
     ) -> list[dict[str, Any]]:
-        """Return the tools in the shape of a model API: openai, openai-responses, anthropic, gemini or mcp.
+        """Return the tools in the format of a model API: openai, openai-responses, anthropic, gemini or mcp.
 
-        Without `toolsets`, those that the handle was opened with, or all.
+        Without `toolsets`, these are the ones that the handle was opened with, or all.
         `strict` makes the model keep to the schema, in APIs that offer it: openai, openai-responses, anthropic.
         """
         from .tools.schemas import describe

@@ -15,11 +15,11 @@ ScopeKind = Literal["shared", "world", "global", "channel", "skill", "agent", "e
 Source = Literal["memory", "session", "extra"]
 Verdict = Literal["found", "weak", "nothing"]  # whether the best hit is likely to be right
 
-WEAK_SCORE = 0.2  # of a hit; below it, nothing fits: such hits are only the nearest there are
+WEAK_SCORE = 0.2  # of a hit; below it, nothing fits, and hits are only the nearest there are
 
 
 class Scope(NamedTuple):
-    """Who a page belongs to. `name` is the channel, the agent, the owner of a skill, or the globs of an extra path."""
+    """Whom a page belongs to. `name` is the channel, the agent, the owner of a skill, or the globs of an extra path."""
 
     kind: ScopeKind  # `shared`, `world`, `global`, `channel`, `skill`, `agent` or `extra`
     name: str = ""
@@ -161,7 +161,7 @@ EVERYTHING = Filters()
 
 
 class Query(NamedTuple):
-    """A search query and who asks it. `today`, the ordinal of a day, is what words like "yesterday" refer to."""
+    """A search query and its viewer. `today`, the ordinal of a day, is what words like "yesterday" refer to."""
 
     text: str
     viewer: Viewer
@@ -229,9 +229,9 @@ class Predecessor(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """A passage found by a search: `text` is lines `start` to `end` of `path`, counted from 1, both included.
+    """A passage found by a search: `text` is lines `start` to `end` of `path`, counted from 1 and inclusive.
 
-    What the assistant said in a session has the user's turn before it as `question`, which `text` begins with.
+    For an assistant's turn in a session, `question` is the user's turn before it, and `text` begins with that.
     """
 
     path: str  # of the page, below the home
@@ -243,16 +243,16 @@ class Hit(NamedTuple):
     source: Source = "memory"  # `memory`, `session` or `extra`
     key: str = ""  # of a note or a record
     tags: tuple[str, ...] = ()  # of a note or a record
-    at: str = ""  # the day or the time of the text, where it has one
-    author: str = ""  # who wrote the lines, in words; empty where history does not know
+    at: str = ""  # the day or the time of the text, if it has one
+    author: str = ""  # who wrote the lines, in words; empty if history does not know
     question: str = ""  # in a session: what the user asked before it
     superseded_by: Successor | None = None  # what replaced the fact that the hit is about
     supersedes: tuple[Predecessor, ...] = ()  # what the hit replaced, newest first
-    valid_from: str = ""  # the first day on which it is true, where it says so
+    valid_from: str = ""  # the first day on which it is true, if stated
     valid_until: str = ""  # the last day
-    validity: str = ""  # `over` if the last day has passed, `ahead` if the first one has not come
-    stale: str = ""  # why it may not hold: `src/auth.py changed since`, `learned on the branch feature/login`
-    as_of: str = ""  # in a search as of an earlier day or moment: that one
+    validity: str = ""  # `over` after the last day, `ahead` before the first one
+    stale: str = ""  # why it may be outdated: `src/auth.py changed since`, `learned on the branch feature/login`
+    as_of: str = ""  # the day or moment of a search as of an earlier time
     heading: str = ""  # the headings above it, without days
 
     @property

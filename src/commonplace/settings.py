@@ -200,7 +200,7 @@ def web_address(text: str, _home: str) -> str:
 
 
 class Setting(NamedTuple):
-    """One setting: its name in the file, with a dot after a section, and its field of `Settings`, likewise."""
+    """One setting: its name in the file, with a dot after a section, and its field of `Settings` in the same form."""
 
     name: str
     field: str
@@ -246,7 +246,7 @@ SETTINGS = (
         "not used: a server belongs in the user's configuration",
         web_address,
     ),
-    Setting("memorySearch.apiKeyEnv", "search.api_key_env", TEXT, "not used: likewise"),
+    Setting("memorySearch.apiKeyEnv", "search.api_key_env", TEXT, "not used, like baseUrl"),
     Setting("memorySearch.extraPaths", "search.extra_paths", _PATTERNS, "more pages to search", page_pattern),
     Setting("memorySearch.indexSessions", "search.index_sessions", BOOLEAN, "whether sessions are searched, too"),
     Setting("memorySearch.sessionKey", "search.session_key", TEXT, "the conversation that history records by default"),

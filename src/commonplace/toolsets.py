@@ -24,7 +24,7 @@ READERS = {
     "working": ("search_memory",),
     "journal": ("recall",),
 }
-# A selection of tools, not a toolset: enough for everything, and no two tools for one thing.
+# A selection of tools, not a toolset: enough for everything, with one tool for each purpose.
 EVERYDAY_NAME = "everyday"
 EVERYDAY = (EVERYDAY_NAME,)  # what an agent is given by default
 _EVERYDAY_TOOLSETS = ("journal", "retrieval", "working")

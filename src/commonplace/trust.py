@@ -225,7 +225,7 @@ def _mark_earlier_home(place: str) -> None:
     """Mark a memory that an earlier version made without a mark, if it can be written to."""
 
     def add(record: HomeRecord) -> HomeRecord:
-        if record.mark or not record.made or not _has_inode(place, record.made):  # another process did so meanwhile
+        if record.mark or not record.made or not _has_inode(place, record.made):  # another process already did
             return record
         return record._replace(mark=_write_mark(place))
 

@@ -320,7 +320,7 @@ def screen_secrets(values: Values, policy: str) -> tuple[Values, str]:
     names = dict.fromkeys(("content", "value"), key) if isinstance(key, str) else {}
     try:
         secrets = tuple(secret for field, value in values.items() for secret in _find(value, names.get(field, "")))
-    except RecursionError:  # nested deeper than anything that can be written, which is refused later
+    except RecursionError:  # nested too deeply to be written, which is refused later
         return values, ""
     if not secrets:
         return values, ""

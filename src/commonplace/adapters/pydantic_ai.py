@@ -1,4 +1,4 @@
-"""pydantic-ai: memory's tools as a toolset for an agent, and its context as instructions, read anew each run."""
+"""pydantic-ai: memory's tools as a toolset for an agent, and its context as instructions, read again in each run."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from .items import Source, Span
 from .remarks import RemarkedSections
 from .sections import make_sections
 
-_LEAST_LIMIT_TOKENS = 100  # sections are read as for so many, so that the receipt tells what they would say
+_LEAST_LIMIT_TOKENS = 100  # sections read at least this much, so that the receipt shows what was cut
 _NOTHING_APPROVED = (
     "this memory was found and is not yours, so nothing in it counts as written or approved by a person: "
     "if you stand behind all of it, name it with --home"
@@ -123,7 +123,7 @@ def note_context(home: Home, context: Context, session: str = "") -> None:
     for path, sources in by_path.items():
         with suppress(CommonplaceError):
             page = home.storage.pages.read(path)
-            # A line that was cut inside itself is not shown whole.
+            # A line that was cut is not shown whole.
             spans = [(source.first, source.last - source.is_partial) for source in sources]
             if path == home.layout.curated_page(home.agent) or _cover(spans, page.text):
                 for first, last in spans:

@@ -21,17 +21,17 @@ from ..home import Home
 from . import OVER_BUDGET
 from .items import NOT_APPROVED, SEPARATOR_TOKENS, Cut, IsApproved, Item, Part, Source, Span, share_out
 
-_MIN_ITEM_TOKENS = 25.0  # of an item that is cut so that others fit
-_FIRST_SHARE = 0.6  # what one item may take of what is left, where others follow
-_FIRST_TOKENS = 120.0  # what it may take in any case
+_MIN_ITEM_TOKENS = 25.0  # kept of an item that is cut so that others fit
+_FIRST_SHARE = 0.6  # of the remaining room, for one item if others follow
+_FIRST_TOKENS = 120.0  # what one item may always take
 _MIN_GROWTH_TOKENS = 4.0
 _GROWTH_ROUNDS = 3
 _MAX_UNUSED_SHARE = 0.05  # of a section's room
-_NAMES_PRIORITY = 90  # after whom the model talks to, and before all that was remembered
+_NAMES_PRIORITY = 90  # below the facts about the user, above everything else that was remembered
 
 Sharing = Literal["fair", "in order"]
 Lines = Mapping[str, set[int]]  # of pages, by their paths
-_MAX_CHECKED = 1000  # of each kind: pages whose authors are asked for
+_MAX_CHECKED = 1000  # pages of each kind whose authors are looked up
 _BATCH = 50
 _LAST_LINE = 1_000_000_000
 T = TypeVar("T")
@@ -46,7 +46,7 @@ class ContextRequest(NamedTuple):
     only_approved: bool = False
     limit: int | None = None
     reads_only: bool = False  # whether the reader may call only tools that write nothing
-    session: str = ""  # the conversation that is going on
+    session: str = ""  # the current conversation
 
 
 @dataclass(frozen=True)
@@ -61,14 +61,14 @@ class Section:
     items: Sequence[Item] = ()
     intro: str = ""
     floor_tokens: int = 40
-    name_tokens: int = 0  # of the floor: to name its items, before what is worth less than these gets its own
+    name_tokens: int = 0  # of the floor, for naming its items: granted before less important floors
     most_tokens: float = float("inf")
-    weight: float = 1.0  # with none, it gets only what no other section needs
+    weight: float = 1.0  # without weight, it gets only what no other section needs
     sharing: Sharing = "fair"
-    has_own_words: bool = False  # whether the intro says something even where there is no item
-    has_recalled_items: bool = False  # whether an item that another section shows is left out
-    grows_last: bool = False  # whether what it leaves out is worth less than what any other section does
-    is_map: bool = False  # whether it only names things, so that they may be shown again
+    has_own_words: bool = False  # whether the intro is useful even without items
+    has_recalled_items: bool = False  # whether items that another section shows are left out
+    grows_last: bool = False  # whether it gets unused room only after all other sections
+    is_map: bool = False  # whether it only names things, which other sections may also show
     left_out: tuple[Cut, ...] = ()
     warnings: tuple[str, ...] = ()
     receipt_title: str = ""
@@ -127,7 +127,7 @@ class Section:
 
     def _fit_items(self, room: float) -> tuple[list[Part], list[Cut]]:
         room -= self._group_cost
-        if isclose(room, sum(item.cost for item in self.items)):  # what fits exactly is not cut by rounding
+        if isclose(room, sum(item.cost for item in self.items)):  # rounding must not cut what fits exactly
             return _collect(self.items, [(item, item.fit(item.cost)) for item in self.items])
         fit = _share_fairly if self.sharing == "fair" else _fill_in_order
         return fit(self.items, room)
@@ -269,7 +269,7 @@ def _grant(sections: Sequence[Section], budget: float) -> list[float]:
     for number, tokens in _list_floors(sections):
         section = sections[number]
         available = left + grants[number]
-        least = section.head_cost + _MIN_ITEM_TOKENS  # better a part of it than all of what is worth less
+        least = section.head_cost + _MIN_ITEM_TOKENS  # a part of it is better than all of something less important
         floor = min(section.wish, section.head_cost + tokens, max(available, least))
         if section.items and grants[number] < floor <= available:
             grants[number] = floor
@@ -370,7 +370,7 @@ def whole_page(path: str) -> Span:
 def check_approval(home: Home, spans: Iterable[Span]) -> IsApproved:
     """Return a function that says whether a person wrote or approved one of these spans."""
     distinct = [*dict.fromkeys(spans)]
-    # Pages that are not searched may have changed unnoticed.
+    # Pages that are not searched may have changed without history knowing.
     home.storage.pages.record_outside_edits(dict.fromkeys(path for path, _, _ in distinct))
     origins = dict(zip(distinct, home.authors.find(distinct), strict=True))
 

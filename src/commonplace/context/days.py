@@ -48,15 +48,15 @@ from .items import (
 from .open_tasks import put_tasks_first
 
 TITLE: Title = "Recent Days"
-_PLAIN_TOKENS = 3000  # what days may take where there is no budget
+_PLAIN_TOKENS = 3000  # for all days, if there is no budget
 _PLAIN_DAYS = 7
 _MAX_DAYS = 400
-_TASK_DAYS = 14  # for which there is no room, and that are looked at for open tasks
+_TASK_DAYS = 14  # older days, without room of their own, that are checked for open tasks
 _TASK_DAY_TOKENS = 400.0
-_DAY_SHARE = 0.6  # what a long day takes of the room at most, so that others are read
+_DAY_SHARE = 0.6  # of the room at most, for one long day, so that others are read
 _DAY_TOKENS = 120.0  # what it takes in any case
-_WHOLE_CHARACTERS = 200_000  # of a page that is looked at as a whole for entries that a person wrote
-_LONG_SHARE = 1 / 4  # of what is looked at: what an entry that is longer than all of it counts for
+_WHOLE_CHARACTERS = 200_000  # of a page that is searched as a whole for entries that a person wrote
+_LONG_SHARE = 1 / 4  # of the part that is read: the weight of an entry that is longer than all of it
 _TIME_HEADING = lazy_pattern(ENTRY_HEADING_PATTERN)
 _DAY_HEADING = lazy_pattern(rf"{DAY_HEADING_PATTERN}\s*")
 _ENTRY_LEVELS = (ENTRY_LEVEL, BLOCK_LEVEL)
@@ -64,9 +64,9 @@ _ENTRY = f"\n{'#' * ENTRY_LEVEL} "
 _ENTRY_START = lazy_pattern(rf"^{'#' * ENTRY_LEVEL} ", re.MULTILINE)
 _LINE_END = lazy_pattern(r"\n")
 _DIGITS = lazy_pattern(r"\d+")
-_MIN_LONG_CHARACTERS = 48  # of a long entry that is cut so that others fit
-_MIN_LAST_CHARACTERS = 36  # of the last entry that is shown, heading included; fewer say nothing
-_SHORT_TOKENS = 30.0  # an entry of fewer is cut after a clause only: `The phone number is […]` says nothing
+_MIN_LONG_CHARACTERS = 48  # kept of a long entry that is cut so that others fit
+_MIN_LAST_CHARACTERS = 36  # of the last entry shown, heading included; fewer are useless
+_SHORT_TOKENS = 30.0  # a shorter entry is cut only after a clause: `The phone number is […]` is useless
 _CLAUSES = lazy_pattern(r"(?s).*(?:[,;.!?](?=\s)|[、。，；！？])")
 _MIN_LONG_SHARE = 1 / 8
 _LONG_ENTRY_SHARE = 1 / 2  # of the room of its day: an entry that needs more is long
@@ -76,7 +76,7 @@ _NEWLINE_TOKENS = weigh("\n")
 _MARK = " […]"
 _REMARK = lazy_pattern(r"\[no longer\b[^\n]*\(\S+\)\] ")
 _OUTDATED = lazy_pattern(r"\[(?:(?:no longer;|done:)[^\n]*|until [\w ]+: over\][^\n.!?]*[.!?]?)\Z")
-_BRIEF_REMARK = "[no longer] "  # where the whole one leaves no room for its entry
+_BRIEF_REMARK = "[no longer] "  # if the full remark leaves no room for its entry
 
 
 class Entry(NamedTuple):
@@ -87,7 +87,7 @@ class Entry(NamedTuple):
     last_line: int
     total_characters: int = 0
     is_repeated: bool = False  # by a later entry, word for word
-    line_numbers: tuple[int, ...] = ()  # of the lines of the text on the page, of which empty ones are left out
+    line_numbers: tuple[int, ...] = ()  # of the lines on the page, without empty ones
 
     @property
     def is_whole(self) -> bool:
@@ -408,7 +408,7 @@ def _read_day(
     else:
         home.storage.pages.record_outside_edits([path])
         spans = _find_approved_spans(text, home.authors.find_approved_lines(path), most)
-    spans = spans or _choose_spans(text, most)  # so that the receipt names the day
+    spans = spans or _choose_spans(text, most)  # the receipt still names the day
     earlier = len(_ENTRY_START.findall(text[: spans[0].start])) if spans[0].start else 0
 
     def find_change(raw: str) -> str:

@@ -18,7 +18,7 @@ from . import OVER_BUDGET
 
 NOT_APPROVED = "not all of it was written or approved by a person"
 CALLER = "the caller"
-MIN_SHOWN_CHARACTERS = 12  # less of a text says nothing
+MIN_SHOWN_CHARACTERS = 12  # less of a text is useless
 CHARACTERS_PER_TOKEN = 12  # more than any text has
 SEPARATOR_TOKENS = weigh("\n\n")
 
@@ -38,7 +38,7 @@ class Source(NamedTuple):
     last: int = 0
     tokens: int = 0
     is_partial: bool = False
-    is_current: bool = True  # whether it is what the lines say now, not an earlier version of them
+    is_current: bool = True  # whether it is the current text of the lines, not an earlier version
 
     def __str__(self) -> str:
         if not self.first:
@@ -61,7 +61,7 @@ class Part(NamedTuple):
     group: str = ""
     sources: tuple[Source, ...] = ()
     cut: tuple[Cut, ...] = ()
-    names: tuple[str, ...] = ()  # paths of pages that are named, and not shown
+    names: tuple[str, ...] = ()  # paths of pages that are only named
 
 
 class Item(Protocol):
@@ -222,9 +222,9 @@ class TextItem(_PageLines):
         return self.text[len(start) : len(start) + 1] in ("\n", "")
 
     def _describe_cut(self, start: str) -> str:
-        if self.name:  # its name says where the rest is
+        if self.name:  # its name shows where the rest is
             return self._count_shown(start)
-        where = f"; the rest is in {quote_line(self.path)}" if self.label else ""  # without a label, the fence says it
+        where = f"; the rest is in {quote_line(self.path)}" if self.label else ""  # without a label, the fence shows it
         return f"{'' if self.line_offsets else 'The first '}{self._count_shown(start)}{where}"
 
     def _count_shown(self, start: str) -> str:
@@ -279,8 +279,8 @@ class RulesItem(_PageLines):
     is_current: bool = True
     is_own: bool = False  # whether they are the program's own words
     rank: tuple[int, str] = (0, "")
-    last_page_line: int = 0  # where the page has other words than these
-    brief: str = ""  # what says it shorter, where there is little room
+    last_page_line: int = 0  # if the page has other words than these
+    brief: str = ""  # a shorter version, for little room
 
     @cached_property
     def cost(self) -> float:

@@ -12,7 +12,7 @@ from ..patterns import lazy_pattern
 from .budget import Lines
 from .items import Source
 
-FEW_WORDS_CHARACTERS = 50  # and at most half of a short page: the map says what there is, not what it says
+FEW_WORDS_CHARACTERS = 50  # and at most half of a short page: the map shows what exists, not its content
 MAX_LINE_CHARACTERS = 300  # of words that stay on the line of their name
 _MAX_START_LINES = 60
 _MARKS = lazy_pattern(r"^[ \t]*(?:[-*+>]|\d{1,3}[.)]|\|)?[ \t]*(?:\[[ xX]\][ \t]+)?")
@@ -28,7 +28,7 @@ class Named:
     path: str
     text: str = ""
     words: str = ""
-    line: int = 0  # where on its page it begins, if it is only a part of it
+    line: int = 0  # its first line, if it is only a part of its page
     is_cut: bool = False  # whether the name is only the start of a longer one
 
     @property
@@ -154,7 +154,7 @@ class Group(NameList):
     """Names of one kind, and `lists` of names with a line each."""
 
     lists: tuple[NameList, ...] = ()
-    has_notes: bool = False  # whether other sections may show what it names
+    has_notes: bool = False  # whether other sections may show the same things
 
     @property
     def size(self) -> int:

@@ -32,18 +32,18 @@ from .sessions import list_sessions
 
 TITLE: Title = "Memory Map"
 _INTRO = "What else you can look up:"
-_NAME_CHARACTERS = 60  # of a name, where not all names fit
-_PLAIN_TOKENS = 1200  # what the map may take where there is no budget
+_NAME_CHARACTERS = 60  # of a name, if not all names fit
+_PLAIN_TOKENS = 1200  # for the map, if there is no budget
 _PLAIN_CHARACTERS = 800  # of a page that are looked at there, for those that stay on a line
 _NAME_TOKENS = 3  # of a short name, with its comma
 _WORDS_TOKENS = 12  # of a topic with a few words, at the least
 _THIS_CHANNEL = "this channel"
-_NO_CATEGORY = Record("", "").category  # of a record that was given none
+_NO_CATEGORY = Record("", "").category  # of a record without a category
 _CHANNEL_KEYS = 8
 _MAX_NOTE_DAYS = 100  # whose pages are read for keyed notes
 _MAX_NOTES = 400
-_NOTES_TOKENS = 20  # that the names of notes ask for; with room to spare they get more
-_NOTES_SHARE = 0.1  # of the tokens over a small budget, which they ask for as well
+_NOTES_TOKENS = 20  # requested for the names of notes; they get more if there is room
+_NOTES_SHARE = 0.1  # of the tokens above a small budget, also requested for them
 _SMALL_BUDGET_TOKENS = 1000
 _ROUNDING_TOKENS = 0.001  # sums of fractions may differ in the last digits
 
@@ -277,7 +277,7 @@ class _MapReader:
         return Group("Pages", tuple(self._add_texts(names)), left, lists)
 
     def _walk_loose(self, root: str) -> Iterator[str]:
-        """Yield a folder and those within it, but for the folders of tools."""
+        """Yield a folder and its subfolders, except the tools' own folders."""
         layout = self._home.layout
         agent = self._home.agent
         own = (layout.days_folder(agent), layout.working_folder(agent), layout.activity_folder(agent))

@@ -12,11 +12,11 @@ from ..formats.transcripts import ASSISTANT_STARTS, USER_STARTS
 from ..index.tokenizer import tokenize_query
 from ..model import Hit
 
-_CLOSE_SCORE = 0.25  # of two hits: so far apart, both may be what was meant
+_CLOSE_SCORE = 0.25  # the largest difference between two hits that may both be meant
 _MIN_SHARED_WORDS = 2
 _MIN_SHARED_SHARE = 1 / 3  # of the words of the shorter one
 _NEXT_TURNS = 2  # what the user says after an answer, and the answer to that
-_MOST_SHARE = 1 / 2  # of them, where a note has what was said
+_MOST_SHARE = 1 / 2  # of these words, if a note has what was said
 
 
 class Topics:

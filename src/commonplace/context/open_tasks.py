@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .days import DayItem, Entry
 
 _MOST_SHARE = 0.1  # of the budget
-_MAX_TOKENS = 40  # of an entry; a longer one says more than what is to be done
+_MAX_TOKENS = 40  # of an entry; a longer one is more than a task
 _NEWEST = (-2, "")
 _TASKS = (-1, "")
 

@@ -146,7 +146,7 @@ def _add_versions(
             remarks[number].setdefault(older.first_line, []).append(remark)
 
 
-# What is over, and what changed since.
+# What expired, and what changed since.
 
 
 class _DatedPages:

@@ -16,7 +16,7 @@ from ..search.past_questions import asks_about_past
 from ..search.replacements import Replacement, describe_successor
 from ..search.shown_lines import ShownText, find_replaced_lines, list_statements
 
-_MOST_OF_PASSAGE = 0.6  # a fact of this share of a passage is all that the passage says
+_MOST_OF_PASSAGE = 0.6  # if a fact is this share of a passage, the passage says nothing else
 _MAX_CHARACTERS = 160  # of a fact that is named beside the one that replaced it
 
 

@@ -42,7 +42,7 @@ _MIN_RULES_TOKENS = 40.0
 _FLOOR_TOKENS = 30
 _FEW_RULES_TOKENS = 120  # all rules together are shown first if they take no more
 _MAX_FLOOR_SHARE = 1 / 3  # of the budget: rules of skills that fit the query
-_FIT_SHARE = 1 / 3  # of the words of a skill's name and description: a query that has so many is about it
+_FIT_SHARE = 1 / 3  # of the words of a skill's name and description: a query that has this many is about it
 _DESCRIBED_WEIGHT = 3  # of a word of the query in a name or a description; one in the rules counts as one
 _FOLLOW_TOKENS = weigh(f"{_FOLLOW}\n\n")
 

@@ -11,7 +11,7 @@ from .words import fold, word_set
 _TITLES = word_set("sentences", "TITLES")
 _ABBREVIATIONS = word_set("sentences", "ABBREVIATIONS")
 _BEFORE_NUMBER = word_set("sentences", "BEFORE_NUMBER")
-_MAX_ENDING_CHARACTERS = 60  # of a part that are looked at, so that one of many abbreviations is not read for each
+_MAX_ENDING_CHARACTERS = 60  # of each part, so that a text of many abbreviations stays cheap
 _STREET = "str"  # at the end of a word: `Hauptstr. 5`
 _LAST_WORD = lazy_pattern(r"([^\s(\"]+)\.$")
 _ORDINAL = lazy_pattern(
@@ -21,7 +21,7 @@ _SPACED_LETTERS = lazy_pattern(r"(?:^|\s)(?:z|d|u|i|s|p|o|т)\.$")  # `z. B.`, `
 
 
 def split_at_ends(text: str, ends: re.Pattern[str]) -> Iterator[str]:
-    """Yield the parts of a text between the ends of sentences, but for those after an abbreviation."""
+    """Split a text at the ends of sentences, but not after an abbreviation."""
     start = 0
     for end in ends.finditer(text):
         before = text[max(start, end.start() - _MAX_ENDING_CHARACTERS) : end.start()]

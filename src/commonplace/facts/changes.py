@@ -187,7 +187,7 @@ def _may_hint(newer: Statement) -> bool:
     value."""
     if "weak change" in newer.cues or has_cue(newer.folded, "hint"):
         return True
-    # Most notes have no number, and to tell that takes much less time than to read what they say.
+    # Most notes have no number, and checking that is much cheaper than reading them.
     has_number = may_have_number(newer.text)
     return has_number and any(claim.goal and claim.numbers for claim in read_claims(newer.text))
 

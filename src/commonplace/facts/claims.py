@@ -43,7 +43,7 @@ _PRONOUN = lazy_pattern(r"^(?:and |but )?(he|she|they|his|her|their)\b(?!')", re
 _POSSESSIVES = ("his", "her", "their")
 _TOPIC_MARKS = word_set("claims", "TOPIC_MARKS")
 PRONOUNS = word_set("claims", "PRONOUNS")
-# Verbs and auxiliaries beside those of relations: what is before them is what a clause is about.
+# Further verbs and auxiliaries: what stands before them is what a clause is about.
 _FRENCH_WE = "on"
 _VERBS = word_set("claims", "VERBS")
 _CLOCK_WORDS = word_set("claims", "CLOCK_WORDS")
@@ -62,8 +62,8 @@ class Claim(NamedTuple):
     heads: tuple[frozenset[str], ...]
     value: frozenset[str]
     numbers: frozenset[str]
-    units: frozenset[str]  # what its numbers count or tell: `date`, `clock`, `money`, or the word after it
-    goal: str  # the word after the first head, if it says to what something changed
+    units: frozenset[str]  # what its numbers measure: `date`, `clock`, `money`, or the word after it
+    goal: str  # the word after the first head, if it introduces the new value
     is_closed: bool  # the first head is a subject: it begins the clause, and a verb or a number follows
     has_place: bool  # the value is a place, a name, or what is reached by a preposition
 

@@ -68,7 +68,7 @@ def find_parts(older: str, newer: str, is_replaced: Callable[[str], bool]) -> Pa
     words = frozenset(content_stems(split_words(fold(newer))))
     mentions = [each for each in clauses if not words.isdisjoint(_list_own(each, clauses))]
     targets = [each for each in clauses if is_replaced(each.sentence)]
-    targets = [each for each in targets if each in mentions] or targets  # what it has a word of, if it has any
+    targets = [each for each in targets if each in mentions] or targets  # those that it mentions, if any
     others = [each for each in clauses if each not in targets and each not in mentions]
     if not targets or not others:
         return None

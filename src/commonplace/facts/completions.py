@@ -290,7 +290,7 @@ def _is_qualified(done: _Phrase, task: list[str]) -> bool:
 
 
 def _has_runs(done: tuple[str, ...], task: tuple[str, ...]) -> bool:
-    """Return whether a text without spaces has what a task is about, but for a particle within it or another order."""
+    """Return whether a text without spaces contains a task's words, allowing for a particle or another order."""
     characters = "".join(task)
     text = "|".join(done)
     if len(characters) < _MIN_UNSPACED_CHARACTERS or not set(characters) <= set(text):

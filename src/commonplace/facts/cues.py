@@ -28,7 +28,7 @@ Cue = Literal[ChangeCue, "trouble", "open", "addition", "tentative", "past"]
 CHANGE_CUES: frozenset[str] = frozenset(("change", "weak change", "retraction"))
 _UNSPACED_NO = "不没"
 _UNSPACED_ENDS = "了"
-_PREFIX = 3  # letters of a word that phrases with inflections are asked for first
+_PREFIX = 3  # letters of a word by which phrases with inflections are preselected
 
 
 def has_cue(folded: str, cue: Cue) -> bool:

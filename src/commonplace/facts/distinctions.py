@@ -427,7 +427,7 @@ def _denies_something_else(older: Statement, newer: Statement) -> bool:
     denied = [each for each in rest_of_clause if each not in _HAPPENING]
     if denied and denied[-1] not in older.stems and not is_number(denied[-1]):
         return True
-    if any(each not in older.stems and each not in GENERIC for each in denied[1:]):  # but for the verb
+    if any(each not in older.stems and each not in GENERIC for each in denied[1:]):  # apart from the verb
         return True
     before = mark_cues(clause[: denial.start()], _CHANGES, " ")  # not `it turns out`
     subject = content_stems(split_words(before)) if denial["english"] else ()

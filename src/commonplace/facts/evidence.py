@@ -38,9 +38,9 @@ from .words import (
 )
 
 WEIGHTS = Path(__file__).with_name("evidence.txt")
-_MIN_FOR_RULES = -2.25  # the evidence that a link needs which a rule found
+_MIN_FOR_RULES = -2.25  # evidence below which a link found by a rule is dropped
 _NAME_WEIGHT = 2.0
-_MIN_SHARED = 2  # topics of which two notes need so many to be weighed without a rule
+_MIN_SHARED = 2  # topics that two notes have to share to be weighed without a rule
 _MAX_OLDER_WORDS = 11  # longer sentences share words by chance
 _MAX_NEWER_WORDS = 18
 _LONG_WORD = 7  # characters
@@ -70,13 +70,13 @@ class _Traits(NamedTuple):
     """The features of a statement that are compared. Stems are those of the words that say what it is about."""
 
     topics: tuple[str, ...]
-    names: frozenset[str]  # those of its topics that begin with a capital letter
-    subject: frozenset[str]  # those of its topics that are before its verb, or before its number
+    names: frozenset[str]  # its topics that begin with a capital letter
+    subject: frozenset[str]  # its topics before its verb, or before its number
     head: frozenset[str]  # what its first claim is about
-    is_closed: bool  # that is its subject
+    is_closed: bool  # the head is its subject
     amounts: frozenset[str]
     kinds: frozenset[str]  # of values: numbers, times, days, names in programs
-    phrases: frozenset[str]  # the lists of which it has a phrase
+    phrases: frozenset[str]  # the cue lists that it has a phrase of
     clauses: int
 
 

@@ -16,7 +16,7 @@ from .statements import Statement
 from .states import find_ended, read_states
 from .words import is_unspaced
 
-MAX_OLDER_WORDS = 12  # of a note that another replaces: nearly all have half as many
+MAX_OLDER_WORDS = 12  # of a replaced note: nearly all have half as many
 MAX_NEWER_WORDS = 16
 _CHARACTERS_PER_WORD = 2  # of scripts without spaces
 _SPEAKER = 1

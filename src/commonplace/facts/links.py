@@ -47,7 +47,7 @@ class Link(NamedTuple):
     kind: LinkKind
     reason: str
     evidence: str = ""
-    has_one_subject: bool = False  # what both are about was read and compared: nothing else has to tell it apart
+    has_one_subject: bool = False  # the subjects were already compared
 
 
 class Answers(NamedTuple):

@@ -18,10 +18,10 @@ NameKind = Literal["person", "project", "system", "name"]
 MAX_NAME_WORDS = 4
 _MIN_LETTERS = 2
 _WORD = lazy_pattern(r"[^\W_][\w'’-]*")
-# No pattern reads on to the end of a text for each place where it could begin.
-_WIKILINK = lazy_pattern(r"\[\[[^\[\]\n]*\]\]")  # has names as files have them
+# No pattern scans to the end of the text from each possible start, which would take quadratic time.
+_WIKILINK = lazy_pattern(r"\[\[[^\[\]\n]*\]\]")  # names as files spell them
 _CODE = lazy_pattern(r"```.*?(?:```|\Z)|`[^`\n]*`|<!--.*?(?:-->|\Z)|https?://\S+|^---\n.*?\n---\n", re.DOTALL)
-_BREAK = lazy_pattern(r"[.!?:;]\s|\n|[|*#>\]\[()\"“”]")  # what ends a name between two words
+_BREAK = lazy_pattern(r"[.!?:;]\s|\n|[|*#>\]\[()\"“”]")  # ends a name between two words
 _NO_NAMES = word_set("names", "NO_NAMES")
 _PERSON = lazy_pattern(
     r"\s+(?:prefers|likes|wants|asked|asks|said|says|thinks|told|leads|owns|works|lives|joined|left|wrote|writes|found|fixed|"
@@ -30,7 +30,7 @@ _PERSON = lazy_pattern(
 _PROJECT = phrase_pattern("names", "PROJECT", re.IGNORECASE)
 _SYSTEM = phrase_pattern("names", "SYSTEM", re.IGNORECASE)
 _NEAR_CHARACTERS = 300  # on each side of a name, on its line
-_LOWER_SHARE = 0.2  # of the times that a name is written, how often it may be in lower case
+_LOWER_SHARE = 0.2  # of the occurrences of a name, at most, that are in lower case
 _PERSON_SHARE = 0.12  # of the mentions of a person that are followed by what people do
 _CUE_SHARE = 0.3  # of the sentences about a project or a system that have a word for it
 

@@ -32,7 +32,7 @@ from .words import (
 Judge = Callable[[Statement, Statement], Link | None]
 _OBJECT = lazy_pattern(r"[:：]\s*\**\s*(#\d+|[A-Z]{2,}-\d+)(?!\w)")
 _NO_LETTERS = lazy_pattern(r"[\W_]+")
-# A word, with what makes it an attribute of another: `of Osprey`, `Osprey's`.
+# A word with what marks it as the owner of an attribute: `of Osprey`, `Osprey's`.
 _NAMED = lazy_pattern(
     r"(?:\s(?:of|for|on|in|at|von|für|bei|de|del|du|da|do|para|pour|di|для)\s)?\b(?P<name>[^\W\d_][\w-]*)(?:['’]s)?\s"
 )

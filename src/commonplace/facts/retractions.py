@@ -1,4 +1,4 @@
-"""Retractions: things that are gone, or that a speaker takes back: `Thornbury Hall fell through`; `I used to like it,
+"""Retractions: what fell through, or what a speaker takes back: `Thornbury Hall fell through`; `I used to like it,
 but not any more`.
 
 What is gone may be the value that the older note gives, and not what that note is about: a venue that fell through is

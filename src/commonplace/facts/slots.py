@@ -37,7 +37,7 @@ _ATTRIBUTES_OF_STATES = {
     "tool": "tool",
     "diet": "diet",
 }
-# What may stand for each other, beside the same: a host is a place and a tool, and a deadline is a date.
+# Kinds that may stand for each other: a host is a place and a tool, and a deadline is a date.
 _ALIKE = (
     frozenset(("place", "tool")),
     frozenset(("date", "deadline")),
@@ -53,7 +53,7 @@ class Slot(NamedTuple):
     """The slot that a clause fills. `subject`: what it is about, without nouns of attributes."""
 
     subject: frozenset[str]
-    attributes: frozenset[str]  # what of it, as far as a noun or a verb says so
+    attributes: frozenset[str]  # its attribute, if a noun or a verb names it
     value: frozenset[str]
     numbers: frozenset[str]
     units: frozenset[str]

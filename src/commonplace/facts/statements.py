@@ -32,15 +32,15 @@ MAX_STATEMENTS = 60  # of one passage
 _MAX_CHARACTERS = 400  # of a statement that says one thing
 _MIN_WORDS = 2
 _MAX_PAIR_STEMS = 8
-_MAX_WORD_KEYS = 16  # people who talk come to the point late
+_MAX_WORD_KEYS = 16  # in conversation, people come to the point late
 _MAX_PAIR_STEMS_OF_CHANGE = 6  # of a statement that says that something changed
 _MAX_PAIR_STEMS_OF_PLAIN = 3  # of a statement that does not say that something changed
 _MAX_FRAME_STEMS = 10
-_MAX_SHORT_STEMS = 5  # of a statement that a single word may tell of
+_MAX_SHORT_STEMS = 5  # of a statement that a single word may identify
 _MAX_SHORT_PAIRS = 14  # of characters, in a script without spaces
-_MAX_HINT_CHARACTERS = 80  # of a note that tells of a change without saying so
+_MAX_HINT_CHARACTERS = 80  # of a note that implies a change
 _MAX_HEAD_KEYS = 6
-_WRAPPED_CHARACTERS = 60  # a line of at least so many goes on in the next one, unless it ends a sentence
+_WRAPPED_CHARACTERS = 60  # a line of at least this length continues in the next one, unless it ends a sentence
 _SPEAKER = lazy_pattern(r"(?:user|human)(?: \(([^)\n]*)\))?: ")
 _BULLET = lazy_pattern(r"\s*(?:[-*+•>]|\d{1,3}[.)])\s+(?:\[([ xX])\]\s+)?")
 _SKIPPED_LINE = lazy_pattern(r"\s*(?:#{1,6}\s|\\?(?:assistant|user|system): |<!--|```|~~~|\||[-*_]{3,}\s*$|$)")
@@ -56,7 +56,7 @@ _CLAUSE_END = lazy_pattern(r"[;,.:] (?:but |and |so )?| but | [–—-] ")
 _COMPLETED = lazy_pattern(r"\b(?:completed|finished)\b")  # what was to be done
 _THIRD_PERSON = word_set("statements", "THIRD_PERSON")
 _OTHER_FEELING = lazy_pattern("all about|used to (?:think|find)|no longer (?:need|plan|track)")
-_SPOTS = ("place", "tool", "spot")  # states of which one may change another
+_SPOTS = ("place", "tool", "spot")  # states that may change each other
 _NOT_IN_A_TEXT = ("\0",)
 _CHANGES: tuple[Cue, ...] = tuple(cue for cue in get_args(ChangeCue) if cue != "hint")
 _OPEN: tuple[Cue, ...] = ("open",)
@@ -168,7 +168,7 @@ class _SplitText(NamedTuple):
     speaker: str
     start: int
     sentences: tuple[_Sentence, ...]
-    has_many: bool = False  # there may be more statements than are read
+    has_many: bool = False  # there may be statements beyond the limit
 
 
 @cache_within(4_000_000)

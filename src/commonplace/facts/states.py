@@ -33,11 +33,11 @@ from .words import (
 
 Phase = Literal["state", "change", "end"]
 Verdict = Literal["changed", "ended", "other"]
-WRITER = ("i",)  # the subject of what somebody says of themselves
+WRITER = ("i",)  # the subject of what writers say about themselves
 _LABEL = lazy_pattern(r"([^:.!?,;\n]{2,40}): +(\S[^,;]*)")
 RELATIONS = ("place", "spot", "work", "name", "tool", "lead", "diet")
 _CHANGED_BY = {"spot": ("place", "tool"), "place": ("spot",)}  # other relations whose changes change a state, too
-# What is said of something that is no more. `E` is said of its subject, `O` of what somebody had or planned.
+# How something is said to be gone. `E`: the subject itself is gone; `O`: what somebody had or planned.
 _ENDED = r"""(?:
     (?:has|have|had|is|are|was|were)\ (?:now\ |finally\ )?(?:been\ )?(?:permanently\ |officially\ )?
         (?:closed(?:\ down)?|shut\ down|died|dissolved|discontinued|disbanded|cancell?ed|gone|defunct|ended|retired)
@@ -245,7 +245,7 @@ def strip_articles(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(words[start:])
 
 
-_Tag = tuple[str, Phase]  # a relation, and what is said of it
+_Tag = tuple[str, Phase]  # a relation, and the phase of its state
 
 
 def _read_clause(clause: str) -> Iterator[State]:

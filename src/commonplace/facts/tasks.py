@@ -15,12 +15,12 @@ from functools import cache
 from ..caching import cache_within
 from .words import fold, list_phrases, strip_accents, word_set
 
-OPEN_TASK = "☐"  # which some people write themselves
+OPEN_TASK = "☐"  # some people write it themselves
 
 _LABELS = list_phrases("tasks", "LABELS")
 _PHRASES = list_phrases("tasks", "PHRASES")
-# What a note begins with that says what its writer has to do. Many such notes are no tasks to ask for, so they are not
-# indexed as open; but what they name may be done.
+# How notes begin that say what their writer has to do. Many of them are not tasks to ask for, so they are not
+# indexed as open, but a later note may close them.
 _OBLIGATIONS = {
     "english": r"(?:(?:i|we|i've|we've) )?(?:still |also |really )?(?:need|have|got) to |(?:(?:i|we) )?(?:still )?must "
     r"|(?:(?:i|we) )?gotta ",

@@ -40,11 +40,11 @@ from .value_words import (
 )
 from .words import content_stems, is_number, list_capitalised, split_words, stem, word_set
 
-# Of what the older statement is about, which the newer one has to name.
+# The share of the older statement's topics that the newer one has to name.
 _MIN_SHARES = {"strong": 0.4, "weak": 0.6, "subject": 0.7, "answer": 0.4, "label": 0.2}
 _MIN_SHARE_OF_ONE = 0.75  # of what the older is about, if both have one word in common
 _MIN_SHARE_OF_NEWER = 0.27  # of its words, since a long sentence shares some with any
-_MIN_SHARE_OF_SUBJECT = 0.5  # of what both are about, if the newer says that a date or a number changed
+_MIN_SHARE_OF_SUBJECT = 0.5  # of the shared topics, if the newer statement changes a date or a number
 _MAX_SUBJECT_TOPICS = 3
 _MAX_DECISION_STEMS = 6
 _MIN_SHARE_OF_DETAILS = 0.3  # that two lines with one name have in common
@@ -132,7 +132,7 @@ def _find_link(older: Statement, newer: Statement, *, is_same_place: bool) -> Li
     """Return how one statement replaces another, by the first rule that applies."""
     cues = newer.cues
     frame = align(older.words, newer.words)
-    if older.speaker or newer.speaker:  # people repeat themselves when they talk: only frames, and what is taken back
+    if older.speaker or newer.speaker:  # people repeat themselves in conversation: only frames and retractions count
         return judge_frame(frame, older, newer) or _judge_states(older, newer) or judge_taking_back(older, newer)
     says_so = "change" in cues or "retraction" in cues
     if not says_so and frame.prefix and _differ_in_case(frame, older, newer) and "open" not in older.cues:
@@ -170,7 +170,7 @@ def may_be_versions(older: Statement, newer: Statement) -> bool:
     new = normalize_words(newer.words)
     if old[:1] == new[:1] or old[-2:] == new[-2:] or newer.taken_back or (older.label and newer.label):
         return True
-    if older.speaker or newer.speaker:  # without a frame, only what they say of a state tells more
+    if older.speaker or newer.speaker:  # without a frame, only states can link them
         may_change = _may_say_change(newer)
     elif _is_prose(older, newer):
         return False
@@ -406,7 +406,7 @@ def _is_answer(shared: set[str], share: float, newer: Statement) -> bool:
     """Return whether a note may answer a question: it has a good part of what the question is about."""
     if newer.label and len(shared) == 1:
         is_label = shared == _label_stems(newer) and shared.isdisjoint(FREE_LABELS) and bool(_topics(shared))
-        return is_label and share >= _MIN_SHARES["label"]  # a name in a long sentence is not what that is about
+        return is_label and share >= _MIN_SHARES["label"]  # a long sentence is not about every name in it
     topics = _topics(shared)
     has_date = any(is_number(each) and each.isalpha() for each in shared)
     return len(topics) + has_date >= 2 and bool(topics) and share >= _MIN_SHARES["answer"]

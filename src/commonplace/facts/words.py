@@ -68,7 +68,7 @@ def _token_pattern() -> re.Pattern[str]:
 
 def strip_accents(folded: str) -> str:
     """Return a text without accents, so that words match however they are written."""
-    if not _MAY_HAVE_ACCENTS.search(folded):  # as in Chinese and Japanese: to look for them takes most of the time
+    if not _MAY_HAVE_ACCENTS.search(folded):  # such as Chinese, where this would be slow
         return folded
     return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", folded)))
 
@@ -122,7 +122,7 @@ def _contractions() -> dict[str, str]:
     return read_table("words", "CONTRACTIONS")
 
 
-@lru_cache(maxsize=16_384)  # words of anybody's texts: without a limit, they would stay forever
+@lru_cache(maxsize=16_384)  # without a limit, words of all texts would stay forever
 def _expand(word: str) -> tuple[str, ...]:
     if word in _contractions():
         return tuple(_contractions()[word].split())

@@ -37,7 +37,7 @@ TITLES: tuple[Title, ...] = get_args(Title)
 _IMITATION = lazy_pattern(
     rf"^(?=[ \t]*(?:#{{1,6}}[ \t]*(?:{'|'.join(TITLES)})\b|Current channel:))", re.MULTILINE | re.IGNORECASE
 )
-# How a remark of ours on a line of memory begins, in brackets before it or after it.
+# How a remark on a line of memory begins, in brackets before or after it.
 _REMARK = lazy_pattern(
     r"[\[(](?=\s*(?:(?:no\s+longer|answered)\s*[;:]|done:\s|learned on the branch\s"
     r"|(?:until|from) [^\n()\[\]]{1,40}: (?:over|not yet)\b"
@@ -55,7 +55,7 @@ _OTHER_BREAKS = lazy_pattern(r"\r\n|[\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]")
 _MAX_INLINE_CHARS = 300  # a longer value is fenced
 
 
-# Besides format controls (Cf), what Unicode lets a program leave out (Default_Ignorable_Code_Point): fillers,
+# Besides format controls (Cf), what Unicode lets a program ignore (Default_Ignorable_Code_Point): fillers,
 # variation selectors and reserved code points. Other unassigned code points and private use show as a box.
 _IGNORABLE = lazy_pattern(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff]"
@@ -95,7 +95,7 @@ _EMOJI_JOINER = "\u200d"
 _FLAG_REGIONS = ("gbeng", "gbsct", "gbwls")  # England, Scotland, Wales: flags that are spelled with tag characters
 _FLAG_TAGS = "|".join("".join(chr(0xE0000 + ord(letter)) for letter in region) for region in _FLAG_REGIONS)
 _FLAGS = f"\U0001f3f4(?:{_FLAG_TAGS})\U000e007f"
-# A run of backslashes is looked at once, from its start: it may be as long as the text.
+# A run of backslashes, which may be as long as the text, is examined once, from its start.
 _ESCAPES = lazy_pattern(r"(?<!\\)(\\+)u\{([0-9a-f]{2,6})\}")
 
 

@@ -47,7 +47,7 @@ _PROHIBITION = lazy_pattern(
 Fits = Callable[[str], bool]
 MAX_REPLY_CHARACTERS = 24_000
 ROWS_CHARACTERS = 22_000  # limit for the rows of a reply, which leaves room for the rest of it
-# Of a reply that lists what was asked for by name, or as many hits as were asked for.
+# For a reply that lists what was asked for by name, or a requested number of hits.
 LIST_CHARACTERS = 10_000_000
 RECORDS_CHARACTERS = 400_000  # limit for a list of all records or skills: room for thousands
 _MIN_SHARE_CHARACTERS = 400  # a shorter rest of a row is not worth showing
@@ -103,7 +103,7 @@ def cut_start(text: str, fits: Fits) -> str:
         return fits(text[:count])
 
     start = text[: _find_boundary(text, find_most(len(text), start_fits))].rstrip()
-    while start and not fits(start):  # a cut elsewhere may be described in more words
+    while start and not fits(start):  # a different cut may need a longer description
         start = text[: _find_boundary(text, len(start) - 1)].rstrip()
     return start
 
@@ -149,7 +149,7 @@ def cut_rules(text: str, fits: Fits) -> tuple[str, int]:
     if fits(text):
         return text, 0
     blocks = _parse_blocks(text[:_MAX_RULES_CHARACTERS])
-    if len(text) > _MAX_RULES_CHARACTERS and blocks:  # its end may be the middle of a sentence
+    if len(text) > _MAX_RULES_CHARACTERS and blocks:  # it may end in the middle of a sentence
         blocks[-1] = blocks[-1]._replace(sentences=blocks[-1].sentences[:-1])
     order = [(number, at) for number, block in enumerate(blocks) for at in range(len(block.sentences))]
     ranked = [place for place in order if _comes_first(blocks, place)]

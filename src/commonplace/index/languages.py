@@ -78,13 +78,13 @@ STOP_WORDS = {
         أن أنا أنت أو أي أين إلى إن الذي التي بعد بين تم ثم حتى حول ذلك على عن عند عندما في قد كان كانت كل كم
         كيف لا لكن لم لماذا لن لنا له لها ما ماذا متى مع من نا نحن هؤلاء هذا هذه هل هم هناك هو هي و يا يكون""",
 }
-# Stop words that are ordinary English words as well: alone they do not tell that a query is in another language.
+# Stop words that are also English words: alone, they do not show that a query is in another language.
 ALSO_ENGLISH_WORDS = """
     an as bin c car come comment com con d dem den des die do dos dove du e era eu fa fait far has hat he i im
     ins j l la lei li lo loro ma man mas mi mit n ne nos o on par pas per plus pour s sans sea see sei ser si
     sin son sous su sur ta tan te the ton tra tu um un uns va vi war wen wo y
 """
-# What a question about a day is made of beside stop words: `what happened today`, `was ist gestern passiert`.
+# Words of questions about a day, besides stop words: `what happened today`, `was ist gestern passiert`.
 DAY_QUESTION_WORDS = """
     happen happened happening remind anything everything going new news done noted wrote written recorded logged
     paso pasado ocurrio sucedio hicimos hecho nuevo nueva novedades
@@ -97,7 +97,7 @@ DAY_QUESTION_WORDS = """
     حدث حصل فعلنا جديد
     做 は し か
 """
-# The same of a day to come: `what is planned for Friday?`.
+# The same for a coming day: `what is planned for Friday?`.
 COMING_QUESTION_WORDS = """
     plan plans planned scheduled schedule agenda appointment appointments calendar coming upcoming s
     etwas termin termine geplant ansteht steht plane vorgesehen
@@ -110,7 +110,7 @@ COMING_QUESTION_WORDS = """
     لدينا عندنا مواعيد خطط
     有 安排 计划 計劃 予定 予定は 예정 일정 일정이 뭐가
 """
-# Words with which people ask for something, and which no answer has.
+# Words that people ask with, and that no answer has.
 REQUEST_WORDS = """
     describe explain please remind show tell
     erklare erklar nenne zeig zeige
@@ -121,7 +121,7 @@ REQUEST_WORDS = """
     найди объясни опиши перечисли покажи расскажи скажи
     اشرح اذكر اعرض
 """
-# What is before the kind of what is asked for: `which city`, `how many children`.
+# Words before the kind of thing that is asked for: `which city`, `how many children`.
 KIND_QUESTION_WORDS = """
     which what many much
     welche welcher welches welchem welchen viel viele
@@ -132,7 +132,7 @@ KIND_QUESTION_WORDS = """
     أي كم
     कौन कितने कितना कितनी
 """
-# Words that stand for whatever the answer names, and which no answer has: `is Max allergic to anything?`.
+# Words that stand for what the answer names, and that no answer has: `is Max allergic to anything?`.
 INDEFINITE_WORDS = """
     anything something everything nothing anyone someone everyone anybody somebody everybody anywhere somewhere
     etwas irgendetwas irgendwas nichts jemand jemanden jemandem irgendjemand irgendwer irgendwo
@@ -145,7 +145,7 @@ INDEFINITE_WORDS = """
     कुछ किसी कोई
     شيء شيئا أحد أحدا
 """
-# Verbs that say little of what is asked for: `which port does Redis use?` is answered by `Redis is on port 6390`.
+# Verbs that say little about what is asked for: `which port does Redis use?` is answered by `Redis is on port 6390`.
 LIGHT_VERBS = """
     use uses used using have has had need needs get gets got do does make makes take takes go goes want wants like likes
     may might can could know knows call called find keep keeps say says put come comes give gives work works run runs
@@ -158,7 +158,7 @@ LIGHT_VERBS = """
     usare usiamo avere ha abbiamo fare fa facciamo volere vuole piacere sapere sa andare
     использовать использует используем иметь имеет делать делает хотеть хочет любить любит знать знает находится
 """
-# What people ask for of a day without saying on what: `what did we agree on yesterday?`. Each list has one meaning,
+# What people ask about a day without naming a subject: `what did we agree on yesterday?`. Each list has one meaning,
 # in any language; an answer has a word of the same list.
 DAY_QUESTION_VERBS = (
     """
@@ -203,7 +203,7 @@ NOUN_VERBS = """
     tomamos tomado prises pris prendre tomadas getroffen gefallen gefasst prese preso genomen приняли
 """
 
-# What is removed from scripts without spaces, longest first.
+# Removed from text in scripts without spaces, longest first.
 CHINESE_STOP_WORDS = """
     为什么 有没有 是不是 能不能 可以 我们的 你们的 他们的 我们 你们 他们 她们 咱们 自己 什么 怎么样 怎么 怎样
     如何 哪里 哪些 哪个 哪儿 多少 几个 这个 那个 这些 那些 这里 那里 一下 一个 关于 以及 还是 或者 因为 所以
@@ -229,7 +229,7 @@ KOREAN_PARTICLES = """
     만
 """
 
-# Endings that may be taken off a word to compare it with another one.
+# Endings that may be removed from a word to compare it with another.
 ENDINGS = {
     "spanish": """
         s es as os a o e ar er ir amos emos imos an en ado ada ados adas ido ida idos idas ando iendo aron ieron

@@ -15,7 +15,7 @@ from .base import Candidate, stored_statements_of
 from .statements import StoredStatements
 
 Lines = tuple[int, int, int]  # the number of a passage, its first and its last line
-_MAX_CURRENT = 20_000  # passages of which something is known that any write may change
+_MAX_CURRENT = 20_000  # passages with cached data that any write may change
 _UNKNOWN = -1
 _Key = tuple[object, int]  # the index, and the number of a passage
 _candidates: ByteCache[_Key, Candidate] = ByteCache("passages", 8_000_000)
@@ -52,9 +52,9 @@ class PassageCache:
 
     def clear(self) -> None:
         """Forget everything."""
-        self._owner = object()  # tells its passages from those of others
+        self._owner = object()  # distinguishes its passages from those of others
         self._state: object = None
-        self._current: set[int] = set()  # passages whose lines are those of this state
+        self._current: set[int] = set()  # passages whose line numbers are current
         self._lengths = array("i")  # by number
 
     def load_candidates(

@@ -59,8 +59,8 @@ from .visibility import (
 
 SCHEMA_VERSION = 23  # covers the tables, and how `facts/` reads the statements that are stored
 _CACHE_KILOBYTES = 16_000  # page cache per connection: passages are scattered over the file
-_MIN_MERGED_PASSAGES = 100  # new ones, after which the index of words is merged into one part
-_MERGED_SHARE = 0.25  # of all passages, that are new by then
+_MIN_MERGED_PASSAGES = 100  # new passages after which the index of words is merged into one part
+_MERGED_SHARE = 0.25  # or this share of all passages is new
 _LOCK_TIMEOUT_SECONDS = 2.0  # wait for another writer; then the answer is marked stale
 _TABLES = """
 CREATE TABLE IF NOT EXISTS pages(
@@ -139,7 +139,7 @@ class SqliteIndex(VectorSpaces):
 
     def state(self) -> object:
         with self._lock:
-            if self._db.in_transaction:  # what it writes may be rolled back
+            if self._db.in_transaction:  # its writes may be rolled back
                 return None
             return self._opening, *self._count_changes()
 
@@ -170,7 +170,7 @@ class SqliteIndex(VectorSpaces):
 
     def _merge_words(self) -> None:
         """Merge the parts of the index of words once many passages are new: to look up a word, each part is read."""
-        if self._new_passages < _MIN_MERGED_PASSAGES:  # as after most writes, which need no count
+        if self._new_passages < _MIN_MERGED_PASSAGES:  # true after most writes, so they need no count
             return
         if self._new_passages >= _MERGED_SHARE * self._count_passages():
             self._db.execute("INSERT INTO words(words) VALUES('optimize')")
@@ -187,7 +187,7 @@ class SqliteIndex(VectorSpaces):
         owners = self._owners_with(weights, self._visible_owners(viewer, filters))
         sql, values = _match_sql(filters)
         per_word = BM25_K1 * BM25_B / self.corpus_stats((), viewer).average_length
-        found: list[tuple[float, float, Iterable[int]]] = []  # the weight of a word, how often it counts, and where
+        found: list[tuple[float, float, Iterable[int]]] = []  # the weight of a word, its count, and the passages
         for word, having in owners.items():
             body, around = (
                 [row[0] for row in self._rows(sql, (_match(having, place, word), *values))] for place in (BODY, AROUND)
@@ -271,7 +271,7 @@ class SqliteIndex(VectorSpaces):
         condition = "true"
         values: list[str | int] = []
         if filters != EVERYTHING or not self._sees_all(viewer):
-            # The index has what most conditions need: the rows of passages, with their texts, are far apart.
+            # The SQL index covers what most conditions need; rows of passages, with their texts, are far apart.
             source = "facts CROSS JOIN passages INDEXED BY passage_facts ON passages.id = facts.passage"
             condition = f"passages.owner IN ({','.join(map(str, self._visible_owners(viewer, filters)))})"
             if passes := filter_condition(filters):
@@ -461,7 +461,7 @@ class SqliteIndex(VectorSpaces):
         self._db.executemany(
             sql, sorted((word, owner, by) for (word, owner), by in self._frequency_changes.items() if by)
         )
-        if any(by < 0 for by in self._frequency_changes.values()):  # a word that is in no passage any more is removed
+        if any(by < 0 for by in self._frequency_changes.values()):  # words that are in no passage any more are removed
             decreased = [key for key, by in self._frequency_changes.items() if by < 0]
             self._db.executemany("DELETE FROM frequencies WHERE word = ? AND owner = ? AND passages <= 0", decreased)
         self._frequency_changes.clear()

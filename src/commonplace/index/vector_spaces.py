@@ -262,7 +262,7 @@ class VectorSpaces:
         condition = filter_condition(filters)
         if condition:
             sql, values = render_sqlite(condition)
-            # The index has what most filters need: the rows of passages, with their texts, are far apart.
+            # The SQL index covers what most filters need; rows of passages, with their texts, are far apart.
             sql = f"SELECT id FROM passages INDEXED BY passage_facts WHERE id IN {GIVEN} AND {sql}"
             every = [number for row in cosines for number in by_row[row]]
             passed = {number for (number,) in self._db.execute(sql, (json.dumps(every), *values))}

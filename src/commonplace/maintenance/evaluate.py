@@ -409,7 +409,7 @@ def _estimate(column: Sequence[float], means: list[float]) -> Estimate:
 
 
 def read_items(file: str) -> list[dict[str, Json]]:
-    """Return the objects of a question file: a JSON list of them, or one a line."""
+    """Return the objects of a question file: a JSON list, or one object per line."""
     items = _parse_items(_read_text(file), file)
     if not items:
         raise InvalidArgument(f"{file} has no questions: {_QUESTION_ADVICE}")

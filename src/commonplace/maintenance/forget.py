@@ -77,7 +77,7 @@ def find_traces(home: Home, selection: Selection, *, everyone: bool = False) -> 
 
 
 def forget(home: Home, selection: Selection, *, everyone: bool = False) -> ForgetReport:
-    """Remove all traces and return what was found. Run again, it finishes what was interrupted."""
+    """Remove all traces and return what was found. If it was interrupted, run it again to finish."""
     finder = _Finder(home, selection, everyone=everyone)
     report = _report(finder)
     with home.writer.call("forget", defer_index=True):

@@ -27,7 +27,7 @@ Kind = str  # what a question asks for: a key of `_VALUES`, or `email`, `person`
 _Value = str  # what a text has: `date`, `clock`, `money`, `duration`, `number` …
 _NO_KIND = "other"
 _ANY_NUMBER: frozenset[_Value] = frozenset(("number", "measure", "duration", "money", "label", "code"))
-# What a text needs one of to answer a question for each kind.
+# For each kind, the values of which a text needs one to answer.
 _VALUES: dict[str, frozenset[_Value]] = {
     "clock": frozenset(("clock", "hour", "number", "duration")),
     "date": frozenset(("date", "time", "number")),
@@ -42,7 +42,7 @@ _VALUES: dict[str, frozenset[_Value]] = {
     "colour": frozenset(("colour",)),
     "size": _ANY_NUMBER | {"size"},
 }
-# Those of these values that are surely such an answer.
+# The values among these that are certainly an answer.
 _SURE_VALUES: dict[str, frozenset[_Value]] = {
     "clock": frozenset(("clock",)),
     "date": frozenset(("date",)),
@@ -57,7 +57,7 @@ _SURE_VALUES: dict[str, frozenset[_Value]] = {
     "colour": frozenset(("colour",)),
     "size": frozenset(("size", "number", "label")),
 }
-# The lists of words that are such values, or say that there is one, in `lists/answers.txt`; days and months besides.
+# The word lists in `lists/answers.txt` for such values, or for words that announce one; and days and months.
 _WORDS: dict[_Value, str] = {
     "time": "TIME_WORDS",
     "hour": "HOUR_WORDS",
@@ -186,7 +186,7 @@ def _language_of(question: str) -> str:
 
 
 _WHEN: frozenset[Kind] = frozenset(("day", "date"))
-_REACHABLE: frozenset[Kind] = frozenset(("person", "place"))  # also by a number or an address: `invoices go to x@…`
+_REACHABLE: frozenset[Kind] = frozenset(("person", "place"))  # a number or an address answers, too: `mail x@…`
 
 
 def find_asked_kinds(question: str) -> tuple[Kind, ...]:

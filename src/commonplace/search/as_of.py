@@ -44,7 +44,7 @@ from .validity import note_days
 if TYPE_CHECKING:
     from ..embedding.base import Vectors
 
-_MAX_SLOWLY_EMBEDDED = 256  # passages that a search waits for, where the embedder is slow
+_MAX_SLOWLY_EMBEDDED = 256  # passages that a search waits for if the embedder is slow
 
 
 @dataclass(frozen=True)

@@ -162,7 +162,7 @@ def _may_be_value(match: re.Match[str], asked: str) -> bool:
 
 def says_opposite(question: str, text: str) -> bool:
     """Return whether a question asks when something begins, and a text only says when it ends, or the other way round;
-    likewise of opening and arriving."""
+    the same for opening and arriving."""
     if _TIMES.isdisjoint(find_asked_kinds(question)):
         return False
     asked = fold_phrase(question)

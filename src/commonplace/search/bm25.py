@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from ..embedding.base import Vectors
 
 _MAX_QUERY_WORDS = 200  # of a page that is pasted as a query
-_IDF_PRIOR_PASSAGES = 200  # added to the corpus size: in a small home, document frequencies say little
-_FUNCTION_WORD_WEIGHT = 0.1  # of a word like `the`, against one with a meaning of its own
-_NUMBER_WEIGHT = 1.7  # of a year, an amount or an identifier: it is never meant in a figurative sense
+_IDF_PRIOR_PASSAGES = 200  # added to the corpus size: in a small home, document frequencies are unreliable
+_FUNCTION_WORD_WEIGHT = 0.1  # of a word like `the`, relative to a content word
+_NUMBER_WEIGHT = 1.7  # of a year, an amount or an identifier, which is never meant figuratively
 _CORRECTED_WEIGHT = 0.5  # of a word that was probably misspelled
-_MAX_LOOKUP_PASSAGES = 1_500  # that the looked-up words occur in, taken together
+_MAX_LOOKUP_PASSAGES = 1_500  # that the looked-up words may occur in, taken together
 _MAX_HIT_CHARACTERS = 2400  # a longer hit is cut to the part around the first word found
 
 
@@ -53,10 +53,10 @@ class QueryTerms(NamedTuple):
     total: float
     average_length: float
     lookup: tuple[str, ...]  # the forms that candidates are looked up by
-    content_words: tuple[QueryWord, ...]  # those that are no function words
+    content_words: tuple[QueryWord, ...]  # without function words
     pairs: tuple[WordPair, ...]
     language: str
-    unknown: tuple[str, ...] = ()  # the content words that no passage has
+    unknown: tuple[str, ...] = ()  # content words that no passage has
     passages: int = 0  # that the viewer may see
 
 
@@ -196,7 +196,7 @@ def bm25_scores(terms: QueryTerms, candidates: Sequence[Candidate]) -> list[tupl
     known = {number for numbers in forms for number in numbers}
     encoded = ([(encode_term(one), encode_term(other)) for one, other in pair] for pair in terms.pairs)
     pairs = [found for pair in encoded if (found := [bigram for bigram in pair if known.issuperset(bigram)])]
-    # Where numpy is not loaded, as in a command that searches by words alone, loading it would take much longer.
+    # If numpy is not loaded, as in a command that searches by words alone, loading it would take much longer.
     score = _score_with_numpy if "numpy" in sys.modules else _score_plainly
     return score(terms, candidates, forms, pairs)
 
@@ -303,7 +303,7 @@ def cut_excerpt(text: str, words: Sequence[str]) -> str:
     lower = text.lower()
     first = -1
     for word in words:
-        at = lower.find(word, 0, None if first < 0 else first + len(word) - 1)  # only before the first one so far
+        at = lower.find(word, 0, None if first < 0 else first + len(word) - 1)  # only before the first match so far
         first = at if at >= 0 else first
     start = max(0, min(first - _MAX_HIT_CHARACTERS // 4, len(text) - _MAX_HIT_CHARACTERS))
     return text[start : start + _MAX_HIT_CHARACTERS]

@@ -54,8 +54,8 @@ class Scale(NamedTuple):
     support: float = 0.0
     length: float = 0.0
     date: float = 0.0
-    kind: float = 0.0  # of a value of the kind that is asked for, in a note
-    notes: NoteScale | None = None  # of short notes in a small memory, where it was fitted
+    kind: float = 0.0  # slope for a value of the kind that is asked for, in a note
+    notes: NoteScale | None = None  # for short notes in a small memory, if it was fitted
 
 
 class Match(NamedTuple):
@@ -68,8 +68,8 @@ class Match(NamedTuple):
     support: float = 0.0
     characters: int = 0
     date: float = 0.0
-    size: int = 0  # in bytes: a character of Chinese says as much as three letters
-    coverage: Coverage | None = None  # of the words of the query, where it was measured
+    size: int = 0  # in bytes: a Chinese character carries as much as three letters
+    coverage: Coverage | None = None  # of the words of the query, if it was measured
 
 
 class Asked(NamedTuple):
@@ -89,12 +89,12 @@ class Evidence(NamedTuple):
     lexical: float  # its share of BM25
     phrase: float = 0.0  # the share of the query's word pairs that are adjacent in the hit
     unknown: float = 0.0  # the share of the query that the memory lacks
-    similarity: float = 0.0  # the z-score, as far as words cannot tell
-    size: float = 0.0  # the logarithm of how many passages there are, above a hundred
+    similarity: float = 0.0  # the z-score, times the share of words that the memory lacks
+    size: float = 0.0  # the logarithm of the number of passages, above a hundred
     support: float = 0.0  # the best passages of the same page
-    length: float = 0.0  # the logarithm of how many characters it has
+    length: float = 0.0  # the logarithm of its number of characters
     date: float = 0.0  # how close it is to the days that the query names
-    note: float = 0.0  # how far the hit is a short note of a small memory, from 0 to 1
+    note: float = 0.0  # the degree to which the hit is a short note of a small memory, from 0 to 1
     coverage: Coverage = COVERED
 
 
@@ -122,7 +122,7 @@ KEYWORD = Scale(
     date=1.021,
     notes=NoteScale(-2.554, -1.096, 0.774, -0.812, has_exact=-0.157, nearness=0.191),
 )
-# A query asks for days, or for open tasks, and for nothing else: all of them are right.
+# A query asks only for days or for open tasks: all of them are right.
 SELECTION = Scale(0.0, 1.0, 0.3, -3.9)
 CROSS_ENCODER = Scale(0.0, 1.0, 0.23, -3.69)
 CROSS_ENCODER_AFTER_MAXSIM = Scale(0.0, 1.0, 0.171, -3.84)
@@ -154,16 +154,16 @@ _MIN_DEVIATION = 0.01
 _BACKGROUND_RANK = 30  # the hit whose odds are the background
 _UNRELATED_ODDS = -2.0  # of a passage that has nothing to do with the query
 _MAX_LOGIT = 30.0
-_MAX_LEAD = 6.0  # beyond which a hit is no more certain
-_MAX_NOTE_LEAD = 2.0  # likewise of a note: in a small memory, whatever has a name leads by far
-_MIN_NOTE_LOGIT = -4.0  # one in fifty: the curve rests on a few hundred notes
-_LACKING_KIND_LOGIT = -2.2  # one in ten, of notes without a value of the kind that is asked for
+_MAX_LEAD = 6.0  # a larger lead makes a hit no more certain
+_MAX_NOTE_LEAD = 2.0  # the same for a note: in a small memory, whatever has a name leads by far
+_MIN_NOTE_LOGIT = -4.0  # one in fifty: the curve was fitted on a few hundred notes
+_LACKING_KIND_LOGIT = -2.2  # one in ten: for notes without a value of the kind that is asked for
 _MAX_LAG = 8.0
-_MIN_NEARNESS = 0.03  # of words to a text, below which nothing in it is like them
-NOTE_BYTES = (150, 660)  # a note up to the first is short, from the second on it is a page
-_NOTE_PASSAGES = (600, 1_500)  # likewise of a small memory
-_NOTE_QUERY_WORDS = (5, 9)  # and of a short query: of a long one, some words are always missing
-_MIN_PASSAGES = 100  # of a memory, below which its size tells nothing
+_MIN_NEARNESS = 0.03  # of words to a text; below it, nothing in the text resembles them
+NOTE_BYTES = (150, 660)  # up to the first, a note is short; from the second on, it is a page
+_NOTE_PASSAGES = (600, 1_500)  # the same for a small memory
+_NOTE_QUERY_WORDS = (5, 9)  # and for a short query: of a long one, some words are always missing
+_MIN_PASSAGES = 100  # below it, the size of a memory means nothing
 
 
 def scale_for(space: str, measure: Callable[[], tuple[float, float] | None] | None = None) -> Scale:

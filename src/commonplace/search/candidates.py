@@ -16,7 +16,7 @@ from .scoring import UNKNOWN_Z_SCORE, Weights
 from .spelling import find_corrections
 from .weekdays import words_for
 
-_POOL_PASSAGES = 100  # candidates from each of the two retrievers, and of both that are scored
+_POOL_PASSAGES = 100  # candidates from each of the two retrievers, and in all that are scored
 _MAX_POOLS = 32  # to read when duplicates of a few texts fill the first one
 _NAMING_DAYS = 8  # around the days asked about, in which notes may name them by words like `tomorrow`
 _MAX_NAMING_DAYS = 60

@@ -24,7 +24,7 @@ from ..index.tokenizer import QueryWord, fold_accents, split_runs, tokenize_quer
 from ..patterns import lazy_pattern
 from .words import drop_unspaced_stop_words, folded_words
 
-_MAX_MISSING = 2  # words of a short query in whose place a note has another
+_MAX_MISSING = 2  # words of a short query that a note replaces with another
 _SHORT_QUERY_WORDS = 5  # of a longer one, some are always missing
 _NEAR_CHARACTERS = 1_000  # of a hit that are compared word by word
 _GERMAN = "german"  # where every noun has a capital letter
@@ -54,10 +54,10 @@ class Coverage(NamedTuple):
 
     has_exact: bool = False  # it has a name, a number or an identifier of the query
     lacks_exact: bool = False
-    has_another: bool = False  # in the place of the one word that it lacks
-    nearness: float = 1.0  # how similar its words are to those that it lacks; measured if one of these is so
+    has_another: bool = False  # it has another word in the place of the missing one
+    nearness: float = 1.0  # how similar its words are to the missing ones; measured if there are any
     has_kind: bool | None = None  # whether it may have a value of the kind that is asked for; None if none is
-    answers_another: bool = False  # it says that of somebody else, or of the opposite, or not what is asked for by name
+    answers_another: bool = False  # it is about somebody else, the opposite, or another attribute
 
     @property
     def is_doubtful(self) -> bool:

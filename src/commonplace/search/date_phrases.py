@@ -32,7 +32,7 @@ _UNIT_FIELDS = ("UNITS", "RECENT_PLURALS")
 # Bengali.
 _PLAIN_CHARACTERS = str.maketrans("أإآ’٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹०१२३४५६७८९০১২৩৪৫৬৭৮৯", "ااا'" + "0123456789" * 4)
 _ODD_CHARACTERS = "[\u0600-\u06ff\u0966-\u096f\u09e6-\u09ef\u2019]"
-# Vowel signs of Devanagari, Bengali and Arabic are no letters to `\w`, and parts of a word all the same.
+# `\w` does not match vowel signs of Devanagari, Bengali and Arabic, but they are parts of words.
 WORD_CHARACTERS = r"\w\u0900-\u09ff\u064b-\u0652"
 WORD_START = rf"(?<![{WORD_CHARACTERS}])"
 WORD_END = rf"(?![{WORD_CHARACTERS}])"
@@ -85,7 +85,7 @@ class Vocabulary(NamedTuple):
     language: str
     script: str  # a range of characters that every phrase has; empty for Latin script
     hints: str  # in Latin script: a phrase has one of these
-    days: dict[int, str]  # by how many days they are from today
+    days: dict[int, str]  # by their distance from today
     week: str
     month: str
     year: str
@@ -106,17 +106,17 @@ class RecentPhrases(NamedTuple):
     """How one language names days shortly before today, in templates. Besides the above, these have `{any_unit}`, which
     is `{unit}` a second time; `{plural}`, units that are surely several; `{last_week}`."""
 
-    few: str  # words for a number that nobody knows exactly
+    few: str  # words for an indefinite number
     hours: str
     before_last: str  # with a unit: the one before the last one
-    up_to_now: str  # with units: so many of them, until today
+    up_to_now: str  # with units: that many of them, until today
     since_weekday: str
     weekday_of_last_week: str
     early: str  # with a unit: from its beginning until today
     last_weekend: str
     weekend_before_last: str
     half_a_year_ago: str
-    plurals: tuple[str, str, str, str] | None = None  # where these are others than the units as they are counted
+    plurals: tuple[str, str, str, str] | None = None  # if they differ from the units as they are counted
     two_weeks: str = ""  # in place of an amount and a unit
 
 
@@ -154,7 +154,7 @@ def read_field(language: str, name: str) -> Any:
 
 # In Arabic, two days (weeks, months, years) are one word.
 ARABIC_DUALS = {"day": "يومين", "week": "أسبوعين", "month": "شهرين", "year": "سنتين|عامين"}
-# A text names days as seen from its own only if it has one of these.
+# A text names days relative to its own only if it has one of these.
 RELATIVE_WORDS = (
     r"yesterday|today|tonight|tomorrow|\bago\b|\b(?:last|next|past|this) (?:week|month|year|night|[mtwfs])"
     r"|gestern|heute|\bmorgen\b|\b(?:letzte|nachste|kommende|vorige|diese)[nrs]?\b|\bvor "

@@ -58,7 +58,7 @@ from .date_spans import (
 )
 from .words import guess_languages
 
-_SHORT_MONTH_CHARACTERS = 3  # `mai`, `mar` and `set` are words of many languages
+_SHORT_MONTH_CHARACTERS = 3  # `mai`, `mar` and `set` are ordinary words in many languages
 _ENGLISH_NUMBERS = "a/an/one two/couple/couple_of/a_couple/a_couple_of three four five six seven eight nine ten"
 _UNSPACED_FEW = "几/幾/数/數/몇"
 # Every English way to name a day contains one of these; a text without any of them names none.

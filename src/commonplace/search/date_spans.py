@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from .date_phrases import Direction, fold_phrase
 
-FIRST_DAY = 1  # of all: where a range has no beginning
+FIRST_DAY = 1  # the start of a range without a beginning
 DAYS_IN_A_UNIT = {"day": 1, "week": 7, "month": 30, "year": 365}
 _UNITS = ("hour", "day", "week", "month", "quarter", "year")
-FEW = 0  # an amount that nobody knows exactly
+FEW = 0  # an indefinite amount
 _LEAST_FEW = 2
 _MOST_FEW = {"hour": 24, "day": 7, "week": 4, "month": 6, "year": 4}
 CHINESE_NUMBERS = "一 二/两/兩 三 四 五 六 七 八 九 十 十一 十二"

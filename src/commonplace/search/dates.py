@@ -40,13 +40,13 @@ class DatePhrase(NamedTuple):
     span: Span
     is_relative: bool
     is_open: bool = False  # a range without a beginning, or up to now
-    has_year: bool = True  # or else it is that of the latest such day
+    has_year: bool = True  # if not, it is the year of the latest such day
 
 
 class QueryDates(NamedTuple):
     """The days that a query names, the phrases that name them, and the words that are looked for.
 
-    `is_relative`: the days are named as seen from today (`last week`). Phrases are left out of the words, but for a
+    `is_relative`: the days are named as seen from today (`last week`). Phrases are left out of the words, except a
     year (`in 2024`), which texts have as a word, and for a date that is all there is. In a long text, a date is only an
     aside.
     """
@@ -56,8 +56,8 @@ class QueryDates(NamedTuple):
     is_relative: bool = False
     is_aside: bool = False
     rest: str = ""
-    has_content: bool = True  # the rest asks for something, and not only for what happened
-    has_subject: bool = True  # the rest says on what, and not only what was agreed or decided
+    has_content: bool = True  # the rest asks for something specific, not only for what happened
+    has_subject: bool = True  # the rest names a subject, not only that something was agreed or decided
     is_open: bool = False  # one of them is a range without a beginning, or up to now
     weekdays: frozenset[int] = frozenset()  # asked about by name, unless it is certain that the last ones are meant
     is_coming: bool = False  # it is certain that the coming ones are meant
@@ -75,7 +75,7 @@ class QueryDates(NamedTuple):
     def selects_first(self) -> bool:
         """Return whether passages of these days come before all others: they are asked for, and the days are few."""
         if self.is_coming and self.has_content:
-            return False  # what is so on Thursdays is not what is asked of Thursday
+            return False  # what happens on Thursdays in general is not what happened on Thursday
         return self.is_relative or (not self.is_aside and (self.is_open or self.are_few))
 
     @property
@@ -109,11 +109,11 @@ class QueryDates(NamedTuple):
 
 NO_DATES = QueryDates()
 _FEW_DAYS = 31
-_MAX_YEARS = 60  # of a range in which years are looked for one by one
-_MAX_QUESTION_WORDS = 30  # of a query in which a date is not an aside
+_MAX_YEARS = 60  # of a range, for which each year is looked for
+_MAX_QUESTION_WORDS = 30  # in a longer query, a date is an aside
 _MAX_SCAN_CHARACTERS = 2_000  # of a passage in which dates are looked for
 _ANY_DAY = date(2024, 2, 29).toordinal()
-_LATE_DAYS = 10  # after a span, in which it may still be written about
+_LATE_DAYS = 10  # after a span, during which people may still write about it
 _AMBIGUOUS_MONTHS = ("may", "march", "mar")  # words of their own unless they are written as names
 _DAY_BEFORE_MONTH = lazy_pattern(r"(?<![\w.:/-])(?:[12]?\d|3[01])(?:st|nd|rd|th|\.)?\s*$")
 _RECURRING = r"\b(?:every|each|usually|always|weekly|jede[nrs]?|chaque|cada|todos|ogni)\b|每|毎"

@@ -18,8 +18,8 @@ from .dates import parse_span
 
 _MAX_FILTER_TEXTS = 50
 _MAX_FILTER_CHARACTERS = 1000
-_FIRST_DAY = date(1970, 1, 2).toordinal()  # no memory is older
-_MAX_PATTERN_STARS = 6  # matching takes longer with each, and nobody needs more
+_FIRST_DAY = date(1970, 1, 2).toordinal()  # no memory is older than this
+_MAX_PATTERN_STARS = 6  # each one makes matching slower, and nobody needs more
 _AGO = lazy_pattern(r"(\d{1,9})\s*(second|sec|minute|min|m|hour|h|day|d|week|w)s?(?: ago)?")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _MAX_DAYS_AGO = 365 * 100
@@ -111,7 +111,7 @@ def _parse_as_of(value: str | date | None, now: datetime) -> tuple[int | None, s
     moment = parse_time(value, now) if isinstance(value, str) else None
     if moment is None:
         return _parse_day("as_of", value, now.toordinal(), last=True), ""
-    if (ago := _AGO.fullmatch(str(value).strip().lower())) and ago[2][0] in "dw":  # a day, to its end
+    if (ago := _AGO.fullmatch(str(value).strip().lower())) and ago[2][0] in "dw":  # the end of that day
         return moment.toordinal(), ""
     return moment.astimezone(now.tzinfo).toordinal(), f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
@@ -131,7 +131,7 @@ def parse_time(text: str, now: datetime) -> datetime | None:
     if not _DAY_AND_TIME.match(text):
         return None
     moment = parse_timestamp(text)
-    if moment is None or moment.year in (date.min.year, date.max.year):  # there is no such time in every zone
+    if moment is None or moment.year in (date.min.year, date.max.year):  # not a valid time in every zone
         raise InvalidArgument(f"{text!r} is not a time: use one like 2026-03-14T09:30, 2026-03-14 or `2 hours ago`")
     return moment if _ZONE.search(text) else moment.replace(tzinfo=now.tzinfo)
 

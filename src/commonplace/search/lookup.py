@@ -17,9 +17,9 @@ from ..model import EVERYTHING, Filters, Viewer
 from .replacements import FoundStatement, order_by_date, subject_numbers
 
 _MAX_KEYS = 400
-_MIN_RARITY = 0.15  # of the keys that two statements share: the sum of their shares of all that have each
-_MAX_COMMON = 6  # statements that share less, and are looked at all the same
-_MAX_VERSIONS = 100  # statements with the same key that are looked at
+_MIN_RARITY = 0.15  # of the keys that two statements share: the sum of 1 / (number of statements with that key)
+_MAX_COMMON = 6  # statements with less in common that are compared anyway
+_MAX_VERSIONS = 100  # statements with the same key that are compared
 ByKey = Mapping[int, Sequence[FoundStatement]]
 
 

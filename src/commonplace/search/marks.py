@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from .pipeline import Searchable
 
 _INVALID_SHARE = 0.6  # of the score of a hit that is over, or ahead, or of another branch
-_OWN_BRANCH_SHARE = 1.2  # what was learned on the branch at hand is preferred
-FindDay = Callable[[str], int | None]  # the day of a timestamp where the memory is
+_OWN_BRANCH_SHARE = 1.2  # what was learned on the current branch is preferred
+FindDay = Callable[[str], int | None]  # the day of a timestamp in the memory's time zone
 
 
 def mark_hits(

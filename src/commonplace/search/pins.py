@@ -293,7 +293,7 @@ def parse_target(text: str) -> Pin:
     to what is hidden."""
     path, separator, symbol = text.strip().partition("::")
     clean = posixpath.normpath(path.replace(os.sep, "/"))
-    is_hidden = any(part.startswith(".") for part in clean.split("/"))  # also `..`: nobody learns of keys by pins
+    is_hidden = any(part.startswith(".") for part in clean.split("/"))  # also `..`: pins must not reveal key files
     if not path or posixpath.isabs(clean) or is_hidden or re.search(r"[\s\0]|-->", text.strip()):
         raise InvalidArgument(f"{text!r} is not a file of the repository: name it from its root, like src/auth.py")
     if separator and not symbol.strip():

@@ -75,14 +75,14 @@ if TYPE_CHECKING:
     from .pins import Repository
 
 Mode = Literal["hybrid", "keyword"]
-_FOUND_SCORE = 0.5  # from which the best hit is more likely right than wrong
+_FOUND_SCORE = 0.5  # from this score on, the best hit is more likely right than wrong
 MAX_RESULTS = 100  # of one search, however many are asked for
 _MAX_QUERY_CHARACTERS = 10_000  # of a page that is pasted as a query
-_AUTHOR_POOL_HITS = 200  # among which those of one author are looked for
+_AUTHOR_POOL_HITS = 200  # among which hits by one author are looked for
 _MAX_SUPPORT_LEAD = 3.0  # of the support of a page over the odds of a passage on it
 _MAX_QUESTION_CHARACTERS = 400  # of the question that is shown with an answer
-_OTHER_DAYS_SHARE = 0.5  # of the lowest score of the days asked about, which hits of other days have at most
-_MAX_OTHER_DAYS_SCORE = 0.3  # of a hit of other days, where little else than days is asked
+_OTHER_DAYS_SHARE = 0.5  # hits of other days score at most this share of the lowest score of the days asked about
+_MAX_OTHER_DAYS_SCORE = 0.3  # for a hit of other days, if the query asks for little besides days
 
 
 class SearchResult(NamedTuple):
@@ -344,7 +344,7 @@ def _run_dated_query(
         rows = rerank_maxsim(by_meaning.text, vectors.active.embedders, rows, weights)
         distinct = drop_duplicates(rows)
         background = background_odds([row.odds for row in distinct])
-        if not query.filters.author:  # of the copies of a text, the best may be by another author
+        if not query.filters.author:  # the best copy of a text may be by another author
             rows = distinct
         rows, reason = rerank_cross_encoder(index, by_meaning, embedding, rows, weights)
         has_dated = not dates.spans or has_dated_hit(query, rows, dates)

@@ -26,7 +26,7 @@ from .scoring import ScoredHit
 REPETITION = Link("repetition", "says the same again")
 _WHOLE_KINDS: tuple[LinkKind, ...] = ("confirmed", "done", "repetition")  # of links to all of a statement
 _NO_KEYS: LookupKeys = {}
-_MAX_SCORE = 0.99  # of a hit that inherits the chances of others
+_MAX_SCORE = 0.99  # for a hit that inherits the chances of others
 SUPERSEDED_SHARE = 0.8  # of the score of a hit whose fact was replaced
 
 RankedHit = tuple[ScoredHit, Hit]  # what was scored, with the whole passage; and the hit that is shown

@@ -13,7 +13,7 @@ from .scoring import ScoredHit, Weights, put_first, rescore, sort_by_odds
 
 MAXSIM_HITS = 30
 CROSS_ENCODER_HITS = 30
-_MAXSIM_CHARACTERS = 1_000  # of a passage: the answer is mostly at its start, and long texts match by chance
+_MAXSIM_CHARACTERS = 1_000  # of a passage: the answer is usually at its start, and long texts match by chance
 _MEAN_MAXSIM = 0.5  # between a query and the passages found for it
 _CONTEXT_CHARACTERS = 400  # of the turn before: an answer is understood by the question before it
 

@@ -40,13 +40,13 @@ class Weights(NamedTuple):
 
     lexical: float = 9.0  # the share of BM25
     dense: float = 0.9  # the z-score of the cosine
-    tokens: float = 1.0  # the part of MaxSim in that z-score, against the cosine of whole texts
+    tokens: float = 1.0  # the part of MaxSim in that z-score, relative to the cosine of whole texts
     support: float = 0.5  # the best passages of the same page
     phrase: float = 0.5
     key: float = 2.0
     date: float = 2.5
     recency: float = 1.0
-    question: float = -0.75  # a passage that only asks: it repeats the words of a query more often than it answers
+    question: float = -0.75  # for a passage that only asks: it repeats the words of a query rather than answering
     maxsim: float = 6.0  # MaxSim of the packaged model
     cross_encoder: float = 0.5  # the score of the cross-encoder
     crowding: float = 0.2  # subtracted for every earlier hit of the same page, so that hits spread over pages
@@ -72,21 +72,21 @@ class ScoredHit(NamedTuple):
     hit: Hit
     odds: float
     factors: Factors
-    days: str = UNREAD  # that its text names, as the index notes them
+    days: str = UNREAD  # named in its text, as the index stores them
     support: float = 0.0  # of its page
     crowding: int = 0  # earlier hits of the same page
     background: float = 0.0  # subtracted by the pipeline: the odds that a hit has to exceed
     maxsim: float | None = None  # above the mean, where it was computed
     cross_encoder: float | None = None  # its score, where it was computed
-    is_selected: bool = False  # it is of the days, or an open task, that is asked for, and little else is asked
+    is_selected: bool = False  # it is of the days, or one of the open tasks, that the query asks for and little else
     is_likely: bool = True  # it has a word of the query, or is very similar to it
     question: str = ""  # the turn before it, which asks what the query asks
     lacks_kind: bool = False  # it has no value of the kind that is asked for, such as a day
-    evidence: Evidence | None = None  # what its score was made of
+    evidence: Evidence | None = None  # the parts of its score
 
 
 WEIGHTS = Weights()
-# What `--explain` and the HTTP API call the factors. Programs read these names, so they stay.
+# The names of the factors in `--explain` and the HTTP API. Programs read them, so they stay.
 _EXPLAIN_NAMES = {
     "lexical": "words",
     "dense": "meaning",
@@ -96,30 +96,30 @@ _EXPLAIN_NAMES = {
 }
 _RECENCY_HALF_LIFE_DAYS = 90
 _KIND_WEIGHTS = {"activity": 0.3}  # activity logs mention every key that was written: the pages themselves come first
-_MIN_Z_SCORE = 2.0  # from which similarity alone makes a passage likely to answer
-_MIN_SHARE_OF_BEST = 0.3  # of the best hit's odds, which a passage needs to be likely by similarity alone
-_MIN_SHARE_TO_FILL = 0.2  # of the best hit's odds, which an unlikely passage needs beside a hit that is right
-_MIN_BEST_Z_SCORE = 0.5  # of the most similar passage, below which the query is nonsense to this memory
-_MAX_KIND_HITS = 8  # in which a value of the kind that is asked for is looked for: no later hit scores more
+_MIN_Z_SCORE = 2.0  # from this z-score on, similarity alone makes a passage likely
+_MIN_SHARE_OF_BEST = 0.3  # share of the best hit's odds that a passage needs to be likely by similarity alone
+_MIN_SHARE_TO_FILL = 0.2  # share of the best hit's odds that an unlikely passage needs beside a right hit
+_MIN_BEST_Z_SCORE = 0.5  # if the most similar passage is below it, the query is nonsense to this memory
+_MAX_KIND_HITS = 8  # that are checked for a value of the right kind: no later hit scores more
 _ANSWER_LEAD = 0.01  # of the odds of an answer over those of its question
-_MIN_ASKED_SHARE = 0.4  # of the query's words, by weight, in a turn that asks the same
-_NAMED_IN_TEXT = 0.95  # the date factor of what names one of several days asked about
-_DATE_ALONE = 10.0  # the date factor of what is dated by the days asked about, where nothing else is asked
-_NAMED_ALONE = 3.5  # of what only names them in its text
-_COMING_ALONE = 6.0  # of what names coming days, as nothing is dated by them yet
-_SAID_OF_COMING = 1.2  # of what says the weekday whose coming day is asked about
-_SAID = 2.0  # likewise where what was written on the last such day may be meant as well
-_FITTING_SHARE = 0.25  # of BM25, from which a passage fits apart from its weekday
-_SAME_VERB_ODDS = 10.0  # added to what is of the day asked about and has the verb of the question
-_SAME_DAY_ODDS = 8.0  # added to all of that day, where nothing has the verb
+_MIN_ASKED_SHARE = 0.4  # share of the query's words, by weight, in a turn that asks the same
+_NAMED_IN_TEXT = 0.95  # the date factor of a passage that names one of several days asked about
+_DATE_ALONE = 10.0  # the date factor of a passage of the days asked about, if nothing else is asked
+_NAMED_ALONE = 3.5  # of a passage that only names them in its text
+_COMING_ALONE = 6.0  # of a passage that names coming days, since nothing is dated by them yet
+_SAID_OF_COMING = 1.2  # of a passage that names the weekday whose coming day is asked about
+_SAID = 2.0  # the same if passages of the last such day may be meant, too
+_FITTING_SHARE = 0.25  # share of BM25 from which a passage fits apart from its weekday
+_SAME_VERB_ODDS = 10.0  # added to passages of the day asked about that have the question's verb
+_SAME_DAY_ODDS = 8.0  # added to all passages of that day, if none has the verb
 _CHANGED_SHARE = 0.5  # of a note that is only dated by its last change
 _MINUTE_CHARACTERS = len("2026-03-14T18:00")  # of the time of an entry; that of a change has seconds
 _DATED_PATH = lazy_pattern(r"\d{4}[-/]\d\d[-/]\d\d")
-_DAY_NEARNESS = 0.2  # at most, of a note that is not of the day asked about
+_DAY_NEARNESS = 0.2  # at most, for a note that is not of the day asked about
 _SUPPORT_TEMPERATURE = 0.7  # how far behind the best of its page a passage may be and still support the page
 _MIN_SENTENCE_BYTES = 12  # of a text without spaces, as in Chinese, that is more than a word
 _EDGE_CHARACTERS = 60  # of a text, in which its last word is
-UNKNOWN_Z_SCORE = -0.5  # of a passage without a vector: a little less similar than most
+UNKNOWN_Z_SCORE = -0.5  # for a passage without a vector: a little less similar than most
 
 
 def score_candidates(
@@ -158,7 +158,7 @@ def score_candidates(
             ScoredHit(
                 number,
                 candidate.hit,
-                -negative - weights.crowding * earlier,  # so that other pages have their say
+                -negative - weights.crowding * earlier,  # so that hits spread over pages
                 factors,
                 candidate.days,
                 support[path],

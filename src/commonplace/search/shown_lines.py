@@ -1,6 +1,6 @@
 """What replaced the lines of a text that no query found, such as a prompt context.
 
-The rules are those of search (`truth.py`). Statements of dated texts are compared with what is of the same days or
+The rules are those of search (`truth.py`). Statements of dated texts are compared with those of the same days or
 later; those of other texts with the passages that have the rarest words in common.
 """
 
@@ -25,7 +25,7 @@ from .truth import choose_newest, judge_places, keep_approved
 _MAX_DATED_CANDIDATES = 200
 _MAX_UNDATED_CANDIDATES = 60
 _MAX_KEYS = 6_000
-_MAX_KNOWN = 16  # answers that are kept
+_MAX_KNOWN = 16  # cached answers
 _NO_SCOPE = Scope("shared")
 _known: dict[tuple[object, ...], dict[int, list[Replacement]]] = {}
 
@@ -37,7 +37,7 @@ class ShownText(NamedTuple):
     path: str
     first: int
     text: str
-    heading: str = ""  # those above it, where it has none
+    heading: str = ""  # the headings above it, if it has none
     last: int = 0
 
     def locate(self, first: int, last: int) -> Span:
@@ -107,7 +107,7 @@ def find_replaced_lines(
             replaced.setdefault(-1 - replacement.older.number, []).append(replacement)
     if len(_known) >= _MAX_KNOWN:
         _known.clear()
-    if state is not None and not only_approved:  # an approval changes no page, and so not the index
+    if state is not None and not only_approved:  # an approval changes neither a page nor the index
         _known[asked] = replaced
     return replaced
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from ..index.base import Retriever
 from ..model import Viewer
 
-_MIN_LETTERS = 5  # of a word that is corrected: shorter ones are all alike
+_MIN_LETTERS = 5  # of a word that is corrected: shorter words are too similar to each other
 _MAX_WORDS = 4  # of a query that are corrected
 
 

@@ -23,7 +23,7 @@ from .words import folded_words
 _OF = r"(?:of|de|del|du|da|do|di|von|van|d['’])"
 _NAME = r"[^\W\d_][\w-]*"
 _SENTENCE_END = lazy_pattern(r"(?:(?<=\w\w)|(?<=\d))[.!?]+\s+(?=[^\W\d_])|[.!?]+\n|[;()]\s*|\n+")
-# Where a clause with a subject of its own begins: `Ann leads, Bob tests`, but not `Ann, Bob and Carl lead`.
+# The start of a clause with its own subject: `Ann leads, Bob tests`, but not `Ann, Bob and Carl lead`.
 _NEXT_SUBJECT = lazy_pattern(r",\s+(?=(?:[A-ZÀ-Þ]\w*\s+)?[A-ZÀ-Þ]\w+\s+(?!(?:and|or|und|oder|y|o|et|ou|e)\b)[a-zß-ÿ]+)")
 _LABEL = lazy_pattern(r"\A[^:]{1,40}:\s+(?=\S+\s)")
 _COMPOUND = lazy_pattern(r"[^\W\d_]\w*+(?:[-.]\w++)*+")  # may be an identifier, if it has a digit

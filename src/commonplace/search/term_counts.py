@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 Bigram = tuple[int, int]
-_TABLE_SIZE = 1 << 16  # of the table that tells by the low half of a number whether a query may have it
+_TABLE_SIZE = 1 << 16  # of a table, by the low half of a number, of the numbers that a query may have
 
 
 class TermCounts(NamedTuple):

@@ -72,13 +72,13 @@ from .replacements import (
 )
 from .scoring import Factors, ScoredHit
 
-MAX_MARKED_HITS = 12  # the first hits, whose newer versions are looked for
+MAX_MARKED_HITS = 12  # the number of first hits whose newer versions are looked for
 _MAX_CANDIDATES = 60
-_MAX_TASK_HITS = 200  # among which those are looked for that are still open
+_MAX_TASK_HITS = 200  # among which the open ones are looked for
 _MAX_COMPARISONS = 3_000  # of statements with others, for one answer
 _MIN_COMPARISONS = 4  # of each statement
-_MAX_DATES = 20_000  # of pairs of statements, that are compared before those are judged
-_MAX_WHOLE_CHARACTERS = 300  # that are shown of a passage that replaces another as a whole
+_MAX_DATES = 20_000  # of pairs of statements that are compared before the pairs are judged
+_MAX_WHOLE_CHARACTERS = 300  # shown of a passage that replaces another as a whole
 
 
 def mark_versions(
@@ -344,7 +344,7 @@ def _judge_once(older: Statement, newer: Statement, *, is_same_place: bool, may_
     link: Link | None = _links.get(key, _NOT_JUDGED)
     if link is _NOT_JUDGED:
         link = judge(older, newer, is_same_place=is_same_place, may_be_linked=may_be_linked)
-        (_links.put if link else _links.add_new)(key, link)  # those without a link take the same: few are measured
+        (_links.put if link else _links.add_new)(key, link)  # those without a link are all of one size
     return link
 
 
@@ -404,8 +404,8 @@ def _choose_latest(
     checked = [checked for pair in pairs if (checked := _check_answers(pair, origins))]
     chosen: dict[StatementId, Replacement] = {}
     for pair in checked:
-        is_confirmed = pair.link.kind == "confirmed"  # whatever the dates say
-        if origins.get(locate(pair.newer).citation, NO_ORIGIN).where == "elsewhere":  # it may not hold here
+        is_confirmed = pair.link.kind == "confirmed"  # regardless of the dates
+        if origins.get(locate(pair.newer).citation, NO_ORIGIN).where == "elsewhere":  # perhaps not true here
             continue
         newer = find_moment(pair.newer, origins)
         if not is_confirmed and not is_newer(find_moment(pair.older, origins), newer):

@@ -66,14 +66,14 @@ class ValidityWords(NamedTuple):
 
     until: str  # templates with {date}, the last day
     start: str  # templates with {date}, the first day
-    coming: str  # templates with {amount} and {units}: from now on for so long
+    coming: str  # templates with {amount} and {units}: from now on for that long
     next: str  # before or after a weekday: the one to come
     end: str  # templates with {unit} or {month}: the end of it
     weekdays: str  # further forms of the days of the week, from Monday
     units: str  # further forms of week, month and year, in this order
     days: dict[int, str]  # further names of days, by how many they are from today
     between: str  # templates with {date} and {end}: from one day to another
-    past: str  # a word of these before the phrase tells of the past: nothing is valid any more
+    past: str  # one of these words before the phrase means the past: nothing is valid any more
 
 
 ALWAYS = Validity()
@@ -100,7 +100,7 @@ _UNSPACED_DATES = (
 )
 _LANGUAGES = ("english", "german", "french", "spanish", "portuguese", "italian", "russian", "hindi", "arabic")
 _MIN_PART_CHARACTERS = 4  # of a hint that may be a part of a word
-# In scripts without spaces, a mark follows the last character of a date, or comes before the first one.
+# In scripts without spaces, a marker stands directly before or after a date.
 _UNSPACED_HINT = lazy_pattern(
     r"[0-9天日늘たて일레号號末周週期말주底月달월年년해一二三四五六曜]\s?"
     r"(?:为止|為止|まで|까지|起|开始|開始|から|以降|より|부터|到|至|~|～|-)"
@@ -131,7 +131,7 @@ def _day_in_words(day: str) -> str:
 def may_say_validity(text: str) -> bool:
     """Return whether a text may have such a phrase: most texts have no such word, or name no day."""
     folded = fold_phrase(text[:_MAX_CHARACTERS])
-    has_emphasis = "__" in folded  # which is no letter, but looks like one to a pattern
+    has_emphasis = "__" in folded  # not a letter, but `\w` matches it
     return any(has_emphasis or _names_day(folded, language) for language in _choose_languages(folded))
 
 
@@ -172,7 +172,7 @@ def _find_phrases(folded: str) -> Iterator[tuple[re.Match[str], _Kind, str]]:
                 if past.search(before) or _is_recurring(folded, match):
                     continue
                 if kind == "between" and has_cue(before + _SENTENCE_BREAK.split(folded[match.start() :])[0], "change"):
-                    continue  # `moved from 12 to 26 November` is an old day and a new one
+                    continue  # `moved from 12 to 26 November` names an old day and a new one
                 yield match, kind, language
 
 
@@ -279,7 +279,7 @@ def _read(match: re.Match[str], kind: _Kind, day: int | None, language: str) -> 
     groups = _parse_date(match["date"], language)
     if kind == "between":
         if match.start() == match.start("date") and language not in _ENDS_WITH_MARK:
-            return ALWAYS  # `1 to 7 June` is when something happens, and stays true
+            return ALWAYS  # `1 to 7 June` is when something happens, which stays true
         return _read_range(groups, _parse_date(match["end"], language), day, language)
     days = _read_date(groups, day, language, is_end=kind == "until")
     if days is None:

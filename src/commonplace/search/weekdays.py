@@ -32,11 +32,11 @@ from .date_spans import Span, number_words
 
 Tense = Literal["past", "coming", ""]
 _LANGUAGES = ("german", "french", "spanish", "portuguese", "italian", "russian", "hindi", "arabic")
-_NOT_COUNTED = "(?<![一二三四五六七八九十两兩几幾])"  # 一周一次 is once a week
+_NOT_COUNTED = "(?<![一二三四五六七八九十两兩几幾])"  # 一周一次 means once a week
 _SPACED_WORD = lazy_pattern(r"[^\W\d_\u3040-\uffff]+")
 _THIS = lazy_pattern(r"\b(?:this|diese)")
 _NEVER = "(?!)"
-_AROUND = 14  # characters before and after a weekday, in which `last` may be said of it
+_AROUND = 14  # characters around a weekday in which `last` may refer to it
 _LAST = LISTS.phrase_pattern("weekdays", "LAST")
 _UNSPACED = (
     (

@@ -40,10 +40,10 @@ from ..index.tokenizer import (
 )
 
 _MIN_BASE_LETTERS = 3
-_MIN_BASE_LETTERS_OF_UNKNOWN = 5  # where nothing tells the language, endings of all of them are tried
+_MIN_BASE_LETTERS_OF_UNKNOWN = 5  # if the language is unknown, endings of all languages are tried
 _MIN_BASE_LETTERS_OF_HINDI = 2
 _NO_PLURALS = frozenset(["always", "news", "perhaps", "series", "species"])
-_MAX_END_CHARACTERS = 16  # in which a text ends, with its closing marks
+_MAX_END_CHARACTERS = 16  # of the end of a text, with its closing marks
 _CLOSING_MARKS = ')"”'
 _QUESTION_ENDS = frozenset((*_CLOSING_MARKS, *QUESTION_MARKS))
 _HANGUL = "[\uac00-\ud7af]+"
@@ -74,7 +74,7 @@ class QueryWords:
         if self._beginnings:
             folded = fold_accents(text)
             if not any(beginning in folded for beginning in self._beginnings):
-                return " "  # most texts have none of the words, and splitting them takes time
+                return " "  # most texts have none of the words, and splitting texts takes time
         parts: list[str] = []
         known = self._tokens
         for run, is_unspaced in split_runs(text):
@@ -121,7 +121,7 @@ def is_question(text: str) -> bool:
     last = text[-1:]
     if last not in _QUESTION_ENDS and not last.isspace():
         return False
-    end = text if text[-1:].isspace() else text[-_MAX_END_CHARACTERS:]  # to strip a long text is to copy it
+    end = text if text[-1:].isspace() else text[-_MAX_END_CHARACTERS:]  # stripping a long text would copy it
     return end.rstrip().rstrip(_CLOSING_MARKS).endswith(QUESTION_MARKS)
 
 

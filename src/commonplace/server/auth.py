@@ -2,7 +2,7 @@
 
 A name given as a command-line flag applies to every request. One from the environment is a default that a request may
 replace: in its `_meta` (`commonplace/agent`), or over HTTP in a header (`Commonplace-Agent`). If a request uses both,
-they must agree, so that a name which a proxy puts into the header cannot be overridden.
+they must agree, so that a request cannot override a name that a proxy puts into the header.
 
 Tokens are read again with every request, so that a revoked one ends at once. A client over standard input is the
 user's own process and needs none.

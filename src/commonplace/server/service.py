@@ -204,7 +204,8 @@ class MemoryService:
         self._stores.get(self.options.home).list_tokens()
 
     async def run_work(self, work: Callable[[], Result], *, abandon: bool = False) -> Result:
-        """Run in a thread what may wait long, as for an index. Pages, probes and tokens never wait for such work."""
+        """Run work that may wait long, for example for an index, in a thread. Pages, probes and tokens never wait for
+        it."""
         return await anyio.to_thread.run_sync(work, abandon_on_cancel=abandon, limiter=self._work_threads)
 
     async def open_memory(self, caller: Caller, grant: Grant) -> Memory:

@@ -44,8 +44,8 @@ _ANSWERING = frozenset(("", _PERSON, "token"))
 _PAGE_CACHE_BYTES = 8_000_000  # shared by all memories open in this process
 _FEW_BLANKS = 100
 _MIN_SPELLED_LETTERS = 4  # shorter words are not compared for spelling
-_MAX_SPELLED_LETTERS = 60  # nor are longer ones: that takes time that grows with the square of their length
-_MAX_CORRECTED_WORDS = 50  # of a line; a line with more of them says something else
+_MAX_SPELLED_LETTERS = 60  # nor are longer ones: the cost grows with the square of their length
+_MAX_CORRECTED_WORDS = 50  # of a line; one with more corrections says something else
 _MIN_SPELLING_LIKENESS = 0.8
 _JOIN = "; "
 _LINES = re.compile(r"lines (\d{1,9}) to (\d{1,9}) of ([0-9a-f]+)")
@@ -163,7 +163,7 @@ def _follow(edit: Edit, text: bytearray, origins: list[LineOrigin]) -> None:
     old = bytes(text[start:end])
     new = old[: edit.start - start] + edit.data + old[edit.end - start :]
     first = len(origins) - _count_lines(text, start)
-    old_lines = split_lines(strip_own_annotations(as_text(old)))  # whoever pins a line did not write it
+    old_lines = split_lines(strip_own_annotations(as_text(old)))  # pinning a line is not writing it
     new_lines = split_lines(strip_own_annotations(as_text(new)))
     last = first + len(old_lines)
     origins[first:last] = _carry_over(old_lines, new_lines, origins[first:last], own)
@@ -188,7 +188,7 @@ def _carry_over(lines: list[str], new_lines: list[str], origins: list[LineOrigin
     known = origins[head:old_end]
     old = new = 0
     for one, two, size in (*matching_blocks(before, after), (len(before), len(after), 0)):
-        if one - old == two - new:  # as many lines as before: each replaced one
+        if one - old == two - new:  # the same number of lines: each replaced one
             for at in range(one - old):
                 if is_correction(before[old + at], after[new + at]):
                     origin = known[old + at]
@@ -221,7 +221,7 @@ def _is_spelling(one: str, two: str) -> bool:
         return False
     if min(len(bare), len(other)) < _MIN_SPELLED_LETTERS or max(len(bare), len(other)) > _MAX_SPELLED_LETTERS:
         return False
-    from difflib import SequenceMatcher  # loaded only where two words differ
+    from difflib import SequenceMatcher  # loaded only if two words differ
 
     return SequenceMatcher(None, bare, other, autojunk=False).ratio() >= _MIN_SPELLING_LIKENESS
 
@@ -240,11 +240,11 @@ class Provenance(NamedTuple):
     head: str = ""  # the front matter of its page
     comments: str = ""  # the annotations of the whole page
     answers: frozenset[Answer] = frozenset()  # answers that somebody gave, on its page
-    said_at: str = ""  # when the last of it was written, spelling corrections aside
-    first_said_at: str = ""  # when the first of it was written
-    branch: str = ""  # the git branch on which the latest of it was written
-    where: Where = ""  # that branch is: `here`, the one at hand, or `elsewhere`, so that it may not hold here
-    zone: tzinfo = UTC  # of times that a page says
+    said_at: str = ""  # when its newest part was written, spelling corrections aside
+    first_said_at: str = ""  # when its oldest part was written
+    branch: str = ""  # the git branch on which its newest part was written
+    where: Where = ""  # `here` on the current branch, `elsewhere` on another, so that it may not be true
+    zone: tzinfo = UTC  # of times written in a page
 
 
 class _Page(NamedTuple):
@@ -347,7 +347,7 @@ class Authors:
         if known or not page.whole or len(page.blanks) > _FEW_BLANKS or page.head or page.comments:
             _pages.put((self._owner, path), (stamp, page))
         else:
-            _pages.add_new((self._owner, path), (stamp, page))  # all take about the same space: few are measured
+            _pages.add_new((self._owner, path), (stamp, page))  # all take about the same space, so few are measured
         return page
 
     def _blame_as_of(self, path: str, moment: str) -> _Page:
@@ -361,10 +361,10 @@ class Authors:
 
     def _blame(self, path: str) -> _Page:
         lines = list_lines(self._history, path, _SEARCH_BOUNDS.versions)
-        if not lines:  # as of most sessions, whose pages are long
+        if not lines:  # true of most sessions, whose pages are long
             return _Page()
         page = self._pages.read(path)
-        if lines[-1].change.version != page.version:  # it changed since, and that is not recorded yet
+        if lines[-1].change.version != page.version:  # it changed since, which is not recorded yet
             return _Page()
         known = _blame_last(lines, page.text)
         if UNKNOWN not in known.origins:

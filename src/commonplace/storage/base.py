@@ -39,7 +39,7 @@ PathWarnings = list[tuple[str, str]]  # a path and what is wrong there; not ever
 Texts = list[tuple[str, str]]  # paths and the texts of their pages
 OnWrite = Callable[[str, int], None]  # called after a write, with the page's path and size in bytes (0: removed)
 
-MAX_PAGE_CHARACTERS = 4_000_000  # of a page are searched; more than a person can read
+MAX_PAGE_CHARACTERS = 4_000_000  # searched of a page; more than a person can read
 UNSURE = -1  # the stamp of a page that may change again without changing its stamp
 
 
@@ -331,7 +331,7 @@ class Storage(Protocol):
     cache_folder: str  # where this machine keeps data derived from the pages, such as the index; empty: nowhere
     settings_check_seconds: float  # how long settings count as current after a check; 0 if checking is cheap
     settings: Settings
-    settings_version: object  # identifies the settings file as it was loaded
+    settings_version: object  # identifies the loaded state of the settings file
     pages: Pages
     history: HistoryStore
     tokens: TokenStore

@@ -45,7 +45,7 @@ class Place(NamedTuple):
 
 
 _NO_PLACE = Place("page", Scope("extra"))
-_MAX_KNOWN_RULES = 256  # sets of them, beyond which places are found anew
+_MAX_KNOWN_RULES = 256  # sets of rules, beyond which places are computed again
 _places: ByteCache[tuple[object, str, tuple[str, ...]], Place | None] = ByteCache("places", _PLACE_CACHE_BYTES)
 
 

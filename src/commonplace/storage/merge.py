@@ -348,7 +348,7 @@ def _join_added(earlier: list[str], later: list[str]) -> list[str]:
         return later
     if _contains(earlier, later):
         return earlier
-    if all(_ITEM.match(line) for line in (*earlier, *later)):  # of a list, what both added is said once
+    if all(_ITEM.match(line) for line in (*earlier, *later)):  # items that both added appear once
         present = {*map(_key, earlier)}
         return [*earlier, *(line for line in later if _key(line) not in present)]
     head = _count_common(earlier, later)

@@ -1,8 +1,8 @@
-"""How a tool is defined: a typed function with a docstring, from which its schema, description and answer are derived.
+"""Tool definitions: a typed function with a docstring, from which its schema, description and answer are derived.
 
 Parameters are annotated `Annotated[type, "what it is"]`, with `Clamp` where a number is brought into a range, and the
-return type `Annotated[Reply, Answer(path=str, ...)]`. A name that Python reserves ends in an underscore, which the
-tool's own parameter does not have.
+return type `Annotated[Reply, Answer(path=str, ...)]`. A name that Python reserves gets an underscore, which the
+tool's parameter does not have.
 """
 
 from __future__ import annotations

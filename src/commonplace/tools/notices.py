@@ -1,4 +1,4 @@
-"""What a write replaces or contradicts, so that the agent can act in the same turn: `supersedes` and `contradicts`.
+"""Notices of what a write replaces or contradicts, so that the agent can act in the same turn.
 
 A value is replaced by the next one under the same key, a line by the line that takes its place, and a fact by its newer
 version elsewhere (`facts/versions.py`), among what the writer may see. Nothing is deleted by this.
@@ -55,7 +55,7 @@ _MAX_ADDED_CHARACTERS = 8_000  # statements of a larger edit are not compared wi
 _MAX_STATEMENTS = 12
 _MAX_CANDIDATES = MAX_PASSAGES_PER_FACT_KEY  # all versions of a fact that a key leads to, and hardly anything else
 _MAX_WORD_CANDIDATES = 10
-_MAX_COMPARISONS = 100  # of a new statement with older ones
+_MAX_COMPARISONS = 100  # of one new statement with older ones
 _MAX_LOOKUP_WORDS = 6
 _MIN_SHARED_WORDS = 0.5  # of the words, if one line replaces another
 _MAX_SUCCESSORS = 20  # new lines about one subject that a replaced line is compared with
@@ -100,7 +100,7 @@ def describe_changes(home: Home, edits: Sequence[PageEdit]) -> Reply:
 
 
 def _fit(notices: Iterable[Notice]) -> list[Reply]:
-    """Return the first notices, each text once."""
+    """Return the first few notices, without duplicates."""
     by_text = {(notice.text, notice.citation.partition("#")[0]): notice for notice in reversed([*notices])}
     return [notice.as_reply() for notice in [*by_text.values()][::-1][:_MAX_NOTICES]]
 
@@ -118,7 +118,7 @@ class _PlacedEdit:
 
     @cached_property
     def new_end(self) -> str | None:
-        """Return what was added at the end of the page; None if that is not all that was changed."""
+        """Return the text added at the end of the page; None if anything else was changed."""
         return self.after[len(self.before) :] if self.after.startswith(self.before) else None
 
     @cached_property

@@ -365,7 +365,8 @@ def _read_records(home: Home, folder: str) -> tuple[list[Record], tuple[str, ...
 
 
 def _newest_of_each_key(records: Iterable[Record]) -> list[Record]:
-    """Keep one record a key. After a crash or an edit by hand a key may be in two categories: the newest counts."""
+    """Keep one record for each key. After a crash or an edit by hand, a key may be in two categories: the newest
+    counts."""
     newest: dict[str, Record] = {}
     for record in records:
         other = newest.get(record.key)
@@ -437,7 +438,7 @@ def _skill_fields(skill: Skill) -> tuple[str, ...]:
 
 
 def _rank(things: Iterable[Any], words: QueryWords, fields_of: Callable[[Any], tuple[str, ...]]) -> list[Any]:
-    """Return what contains any of the words: more of them first, then those in the name."""
+    """Return the items with any of the words: those with more words first, then those with words in the name."""
     scored = []
     for thing in things:
         name, *rest = fields_of(thing)

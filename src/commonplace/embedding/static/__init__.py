@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 CJK = "\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff"
 THAI = "\u0e01-\u0e3a\u0e40-\u0e4e"
-# Marks are no letters for `\w`: Hindi, Arabic and Hebrew words would fall apart at their vowels.
+# `\w` does not match marks, so Hindi, Arabic and Hebrew words would fall apart at their vowels.
 _MARKS = (
     "\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u0640\u064b-\u065f\u0670"
     "\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963"
@@ -42,7 +42,7 @@ _ASCII_RUNS = lazy_pattern(r"[a-z]+|\d+")  # for lower-case text in ASCII
 # What each byte becomes where a text is split at spaces: much faster than a pattern.
 _ASCII_WORDS = bytes(ord(chr(byte).lower()) if chr(byte).isalnum() else ord(" ") for byte in range(128)) + bytes(128)
 _NOT_ASCII_MARKS = lazy_pattern(r"[^\x00-/:-@\[-`{-\x7f]+")  # what is between spaces and marks
-_AFTER_EUROPE = "\u0590"  # from which on a script may have marks, or no spaces
+_AFTER_EUROPE = "\u0590"  # beyond it, scripts may have marks, or no spaces
 _CJK_CHARACTER = lazy_pattern(f"[{CJK}]")
 _SEMITIC = lazy_pattern("[\u05d0-\u05ea\u0621-\u064a]")
 _ARABIC_MARKS = lazy_pattern("[\u0640\u064b-\u065f\u0670\u05b0-\u05c7]")
@@ -59,7 +59,7 @@ _MAX_CACHED_WORDS = 16_384
 _MIN_STEM_CHARACTERS = 3
 
 Run = tuple[str, str, str]  # one of three: characters of Chinese, Japanese or Korean, of Thai, or a word
-AsciiWords = tuple[list[str], list[int | None]]  # words, and the id of each that is known
+AsciiWords = tuple[list[str], list[int | None]]  # words, and the ids of known ones
 
 
 def has_cjk(text: str) -> bool:
@@ -84,7 +84,7 @@ class Tokenizer:
 
         `is_english`: no piece of an unknown word is of another language.
         """
-        if text.isascii():  # as most text is: this takes half the time
+        if text.isascii():  # like most text; this takes half the time
             words = self.split_ascii(text)
             return self.join_pieces(words, is_english=is_english)
         return self.join_runs(find_runs(text), is_english=is_english)
@@ -335,7 +335,7 @@ class StaticModel:
 
     def _list_ids(self, text: str) -> tuple[list[int], bool]:
         """Return the ids of the tokens of a text, and whether the text is in another language than English."""
-        split = self.tokenizer.split_ascii(text) if text.isascii() else None  # the words of it are the same both times
+        split = self.tokenizer.split_ascii(text) if text.isascii() else None  # its words are the same both times
         if split and None not in split[1]:  # no word is in pieces, of which those of one language would be chosen
             ids = cast(list[int], split[1])
             return ids, sum(map(self._leans.__getitem__, ids)) < _FOREIGN_LEAN
@@ -376,7 +376,7 @@ class StaticModel:
         query_vectors, lengths = self._directions(np.array(sorted({*self.ids(query).tolist()}), np.int64))
         if not len(query_vectors):
             return []
-        ids_by_text = [self._cached_ids(text) for text in texts]  # good passages are compared with many a query
+        ids_by_text = [self._cached_ids(text) for text in texts]  # good passages are compared with many queries
         non_empty = [row for row, ids in enumerate(ids_by_text) if len(ids)]
         scores = np.zeros(len(texts), np.float32)
         if non_empty:

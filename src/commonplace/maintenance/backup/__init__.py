@@ -178,7 +178,7 @@ def export_file(
     history: bool = False,
     force: bool = False,
 ) -> ExportResult:
-    """Write all of memory to a file that exists once it is complete. Its name tells the format if nothing else does."""
+    """Write all of memory to a file that appears only once it is complete. By default, its name decides the format."""
     _refuse_inside(home, path)
     if os.path.isdir(path):
         raise Conflict(f"{path} is a folder: give the name of a file")

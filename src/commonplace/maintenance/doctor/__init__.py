@@ -1,7 +1,7 @@
-"""Doctor: what is wrong with a memory, what it means, and what to do about it.
+"""Doctor: finds what is wrong with a memory and says what to do about it.
 
 `survey` walks the folders and reads each page once; `file_checks` and `page_checks` find problems and fix those that
-need no guessing. Nothing is changed unless that is asked for, and history keeps what a page was. A new check is one
+need no guessing. Nothing is changed without `fix`, and history keeps the old text of a page. A new check is one
 function and one row of `CHECKS`.
 """
 
@@ -69,7 +69,7 @@ CHECKS: dict[str, Check] = {
 
 
 class Report(NamedTuple):
-    """What was found, by check and path, and how much was looked at."""
+    """The findings, by check and path, and how much was examined."""
 
     findings: tuple[Finding, ...]
     checked: dict[str, int]
@@ -92,9 +92,9 @@ def examine(
 ) -> Report:
     """Examine a whole memory, all agents; with `fix`, fix what needs no guessing.
 
-    `now` is the system's time, which file times are compared with; `agent` is the author of fixes. With `is_for_agent`,
-    only what this agent may know is examined; without `may_check_pins`, pinned files are not looked at. `is_found`: the
-    user did not name the memory.
+    `now` is the system's time, to compare file times with; `agent` is the author of fixes. With `is_for_agent`, only
+    what this agent may know is examined; without `may_check_pins`, pinned files are not checked. `is_found`: the user
+    did not name the memory.
     """
     backend = backend_of(address)
     setup_problems = backend.diagnose(address)

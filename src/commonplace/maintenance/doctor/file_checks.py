@@ -1,4 +1,4 @@
-"""The survey that all checks look at, and the checks of files: names, kinds, access rights, settings, the index.
+"""The survey that all checks use, and the checks of files: names, kinds, access rights, settings, the index.
 
 A survey is one walk over the folders of a memory and one reading of each page. That for one agent holds only what the
 agent may know: what the checks find does not depend on anything else.
@@ -35,7 +35,7 @@ _LATEST_FILE_TIME = 250_000_000_000.0  # seconds since the epoch; later years ar
 
 
 class Finding(NamedTuple):
-    """Something that is not as it should be, what to do about it, and which check found it.
+    """A problem, what to do about it, and which check found it.
 
     `fix_data`: what a fix needs beside the path; without it, only a person can fix this.
     """

@@ -1,4 +1,4 @@
-"""Checks of what pages say: front matter, JSON, dates, sizes, secrets, and duplicate keys; and their fixes."""
+"""Checks of the content of pages: front matter, JSON, dates, sizes, secrets and duplicate keys; and their fixes."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The embedded backend: Markdown files in a folder, with atomic writes, locks and a history of their own."""
+"""The embedded backend: Markdown files in a folder, with atomic writes, locks and a separate history."""

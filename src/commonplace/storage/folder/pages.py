@@ -57,7 +57,7 @@ from .tree import OpenEntry, RootFolder
 
 Files = list["os.DirEntry[str]"]
 _REPLACE_ATTEMPTS = 100  # if other programs keep saving the page
-_UNHURRIED_ATTEMPTS = 4  # the first ones, which sync before the page is swapped in
+_UNHURRIED_ATTEMPTS = 4  # the first attempts, which sync before the page is swapped in
 MAX_COMPARED_PAGES = 50  # per side of a rename, compared line by line
 _MAX_COMPARED_BYTES = 1_000_000
 _MIN_COMMON_SHARE = 0.6  # of the lines must be in both pages

@@ -76,7 +76,7 @@ class PostgresStorage:
         return {path: times[path] for path in paths if path in times}
 
     def page_size(self, path: str) -> int | None:
-        return None  # a query for each page would cost more than it tells
+        return None  # a query for each page would cost more than it is worth
 
     def display_path(self, path: str) -> str:
         return path

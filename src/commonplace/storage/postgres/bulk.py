@@ -171,7 +171,7 @@ class _Put:
         self._now = now
         self._batch = batch
         self._pages = [page for page in batch.pages if not bulk.is_history_file(page.path)]
-        self._low = secrets.randbelow(1 << 61) - (1 << 62)  # below all numbers that are given out
+        self._low = secrets.randbelow(1 << 61) - (1 << 62)  # below all real numbers
         self.count = 0
         self.seq = 0
 

@@ -38,7 +38,7 @@ STATEMENT_TIMEOUT_MS = 15_000  # default; statements that read a whole memory se
 FIRST_BACKOFF_SECONDS = 0.005
 MAX_BACKOFF_SECONDS = 0.5
 POOL_TIMEOUT_SECONDS = 15.0  # to get a connection from a pool, and to open one
-RECONNECT_SECONDS = 4.0  # that a pool tries to connect, with longer and longer pauses, before it begins anew
+RECONNECT_SECONDS = 4.0  # that a pool tries to connect, with longer and longer pauses, before it starts over
 REPLICA_POOL_TIMEOUT_SECONDS = 1.0  # the same for a replica, whose searches the primary can answer
 MAX_CONNECTIONS = 8  # of each purpose
 PREPARE_AFTER_RUNS = 2  # of one statement on one connection
@@ -163,7 +163,7 @@ def _borrow_connection(pools: Pools, purpose: Purpose) -> Iterator[Connection]:
             raise StorageError(
                 f"all {MAX_CONNECTIONS} connections of this process to the database are in use: try again"
             ) from error
-        connection = pool.getconn()  # it could not be reached, and now it can
+        connection = pool.getconn()  # it became reachable again
     try:
         with connection:
             yield connection
@@ -177,7 +177,7 @@ def _borrow_connection(pools: Pools, purpose: Purpose) -> Iterator[Connection]:
 def _get_connection(pool: ConnectionPool) -> Connection:
     """Return a connection of a pool; PoolTimeout if there is none within the pool's time.
 
-    A pool that cannot connect waits twice as long before each attempt. Asked anew every few seconds, it begins anew, so
+    A pool that cannot connect waits twice as long before each attempt. Asked every few seconds, it starts over, so
     that a server that is back is noticed soon.
     """
     from psycopg_pool import PoolTimeout

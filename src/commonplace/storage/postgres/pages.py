@@ -521,7 +521,7 @@ class NamedLocks:
             raise _Busy from error
 
     def _require_second_connection(self) -> None:
-        # Not all wait for the same time, or all would give back their locks, and take them again, at once.
+        # Waiting times differ, or all would give back their locks and take them again at once.
         if not self._database.answers_within(_ANSWER_SECONDS * random.uniform(1, 2)):
             raise _Crowded
 

@@ -1,6 +1,6 @@
 """Transcripts as rows: the server appends lines to what it has, so that only these go over the wire.
 
-Appending locks the page's row, which the server writes anew; it is stored uncompressed so that this is fast. History
+Appending locks the page's row, which the server rewrites; it is stored uncompressed so that this is fast. History
 is recorded when a transcript is replaced or removed, not line by line.
 """
 

@@ -99,7 +99,7 @@ def replica_address(address: Address) -> Address:
 
 def _parse_host(text: str, default_port: str) -> tuple[str, str]:
     host, colon, port = text.rpartition(":")
-    if not colon or text.endswith("]") or text[:1] == "/":  # a socket folder has no port of its own
+    if not colon or text.endswith("]") or text[:1] == "/":  # a socket folder has no port
         host = text
         port = "" if "," in default_port else default_port
     if not host or (port and not port.isdigit()):

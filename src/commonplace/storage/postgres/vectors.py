@@ -420,7 +420,7 @@ def build_hnsw_index(database: Database, space: LargeSpace) -> bool:
     """Build the HNSW index of a space; False for a user who does not own the tables.
 
     It takes minutes and blocks nobody. Each space has an index of its own, so that no tenant's vectors are in another's
-    way. What an earlier attempt left unfinished is built anew, and indexes of spaces that are gone are dropped.
+    way. An unfinished index of an earlier attempt is built again, and indexes of removed spaces are dropped.
     """
     from psycopg import sql
 

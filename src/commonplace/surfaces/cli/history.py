@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ...maintenance.forget import ForgetReport, Selection, Trace
     from ...maintenance.timeline import BlameLine
 
-_SETUP_TOOLS = frozenset({"init", "install"})  # what a person does in the name of an agent, before its work
+_SETUP_TOOLS = frozenset({"init", "install"})  # run by a person in the name of an agent, before its work
 _MAX_UNDONE = 3  # changes of a page that undo describes
 _MAX_DESCRIBED = 60  # changes of all pages that it describes
 

@@ -45,7 +45,7 @@ from .endpoints import ApiRequest, Endpoint, Problem, Reply, ResponseSpec, parse
 MAX_ADDRESS_BYTES = 64 * 1024  # path and query together
 TOKEN_CHECK_SECONDS = 2.0  # between checks of the token while a stream is open
 MISSING_TOKEN_STATUS = 401
-AUTHENTICATE = "authenticate"  # how the log names a request that is refused here
+AUTHENTICATE = "authenticate"  # the log's name for a request that is refused here
 FLAG_GRANT = Grant("--token")
 METRICS_GRANT = Grant("metrics", role="admin")
 ANONYMOUS_GRANT = Grant(role="read")

@@ -44,7 +44,7 @@ from .endpoints import (
 Result = TypeVar("Result")
 MAX_BODY_BYTES = 8 * 1024 * 1024
 BODY_TIMEOUT_SECONDS = 20.0
-UNKNOWN = "unknown"  # how the log names a request for an unknown path or method
+UNKNOWN = "unknown"  # the log's name for a request for an unknown path or method
 READ_TIMEOUT_SECONDS = 60.0  # for requests that change nothing
 
 

@@ -176,7 +176,7 @@ def _without_null_character(schema: Schema) -> Schema:
 
 
 class ApiRequest(NamedTuple):
-    """A validated request: who asks, of which memory, with which parameters and body."""
+    """A validated request: its caller, memory, parameters and body."""
 
     memory: Memory
     caller: Caller

@@ -74,7 +74,7 @@ _PARAMETERS = [
     Parameter("as_of", _DAYS, "Search memory as it was at the end of this day."),
     Parameter("explain", BOOLEAN, "Include the factors of each score; default: true."),
 ]
-_FILTER_PARAMETERS = {"agent": "agent_filter", "tags": "tag"}  # where it is not called as the filter
+_FILTER_PARAMETERS = {"agent": "agent_filter", "tags": "tag"}  # if it is not named like the filter
 _TOOLSET = Parameter("toolset", one_of(*TOOLSETS), "The toolset, if several have a tool of this name.")
 _TOOL = object_of({"name": TEXT, "description": TEXT, "inputSchema": ANY, "outputSchema": ANY, "annotations": ANY})
 
