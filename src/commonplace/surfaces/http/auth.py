@@ -39,8 +39,8 @@ from ...server.metrics import Request as CountedRequest
 from ...server.rate_limits import SignInLimiter
 from ...storage.tokens import Grant, hash_secret
 from . import HOMES_PATH, LOOPBACK, MCP_PATH, METRICS_PATH, SESSION_PATH, is_probe
-from .dispatch import Dispatcher, make_response, parse_body
-from .endpoints import ApiRequest, Endpoint, Problem, Reply, ResponseSpec, parse_parameters, problem_response
+from .dispatch import Dispatcher, make_response
+from .endpoints import Endpoint, Problem, Reply, ResponseSpec, problem_response
 
 MAX_ADDRESS_BYTES = 64 * 1024  # path and query together
 TOKEN_CHECK_SECONDS = 2.0  # between checks of the token while a stream is open
@@ -396,9 +396,8 @@ class SignInKeys:
         return Grant(f"page {name.partition('.')[0]}", is_person=True)
 
 
-async def create_session(dispatcher: Dispatcher, request: Request, _: ApiRequest | None) -> Response:
-    parse_parameters(ENDPOINTS[0], request.query_params.multi_items(), request.path_params)
-    code = (await parse_body(ENDPOINTS[0], request))["code"]
+async def create_session(dispatcher: Dispatcher, request: Request, body: dict[str, str]) -> Response:
+    code = body["code"]
     sign_ins = dispatcher.service.sign_ins
     address = address_of(request.scope)
     limit_sign_ins(sign_ins, address, code)

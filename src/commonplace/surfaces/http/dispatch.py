@@ -103,7 +103,8 @@ class Dispatcher:
 
     async def _run(self, endpoint: Endpoint, request: Request, call: _Call) -> Response:
         if (endpoint.is_public or endpoint.opens_no_memory) and endpoint.respond:
-            return await endpoint.respond(self, request, None)
+            parse_parameters(endpoint, request.query_params.multi_items(), request.path_params)
+            return await endpoint.respond(self, request, await parse_body(endpoint, request))
         api_request = await self._read_request(endpoint, request)
         call.caller = api_request.caller
         if endpoint.respond:

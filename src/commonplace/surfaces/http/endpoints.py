@@ -224,7 +224,7 @@ class Endpoint:
     least role that may call it.
 
     `respond` makes its own response instead, such as a stream, from the dispatcher, the HTTP request and the validated
-    one.
+    one; where no memory is opened, from the body instead of the latter.
     """
 
     name: str
@@ -237,7 +237,7 @@ class Endpoint:
     needs: Role = "read"
     tag: str = "memory"
     problems: Sequence[int] = ()
-    respond: Callable[[Any, Request, ApiRequest | None], Awaitable[Response]] | None = None
+    respond: Callable[[Any, Request, Any], Awaitable[Response]] | None = None
     is_public: bool = False  # needs no token and opens no memory
     opens_no_memory: bool = False  # authenticates by itself
     has_no_timeout: bool = False  # for requests that may turn out to write

@@ -245,8 +245,7 @@ class Position(NamedTuple):
     has_gap: bool = False
 
 
-async def stream_changes(dispatcher: Dispatcher, request: Request, api_request: ApiRequest | None) -> Response:
-    assert api_request
+async def stream_changes(dispatcher: Dispatcher, request: Request, api_request: ApiRequest) -> Response:
     feeds = dispatcher.service.feeds
     if feeds.is_full:
         raise Problem(503, "too many clients are listening: try again later", {"Retry-After": "30"})

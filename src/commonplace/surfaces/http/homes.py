@@ -36,10 +36,11 @@ from .auth import (
     missing_token,
     read_bearer_token,
 )
-from .dispatch import Dispatcher, make_response, parse_body, run_in_thread
-from .endpoints import ApiRequest, Endpoint, Parameter, Problem, ResponseSpec, parse_parameters
+from .dispatch import Dispatcher, make_response, run_in_thread
+from .endpoints import ApiRequest, Endpoint, Parameter, Problem, ResponseSpec
 
 MAX_HOMES = 1000
+_LIST = f"GET {HOMES_PATH}"
 _HEADER = b"commonplace-home"
 MAX_EXPORTS = 2  # concurrent ones
 MAX_QUEUED_CHUNKS = 16
@@ -58,11 +59,8 @@ class NamedHome(NamedTuple):
     default: bool
 
 
-async def list_homes(dispatcher: Dispatcher, request: Request, _: ApiRequest | None) -> Response:
+async def list_homes(dispatcher: Dispatcher, request: Request, _: None) -> Response:
     """Answer everybody who may use one of the memories, even if it is not the one the request is for."""
-    endpoint = ENDPOINTS[0]
-    parse_parameters(endpoint, request.query_params.multi_items(), request.path_params)
-    await parse_body(endpoint, request)
     grants = await _sign_in(dispatcher, request)
     await _record_call(dispatcher, request, [*grants.values()])
     return make_response({"homes": [home._asdict() for home in grants]})
@@ -139,7 +137,7 @@ async def _record_call(dispatcher: Dispatcher, request: Request, grants: list[Gr
     service = dispatcher.service
     caller = Caller(grant.home or service.options.home, agent="")
     remote = address_of(request.scope)
-    await run_in_thread(lambda: service.audit.record(caller, grant, ENDPOINTS[0].name, "ok", remote))
+    await run_in_thread(lambda: service.audit.record(caller, grant, _LIST, "ok", remote))
 
 
 _HOMES: Any = object_of({"homes": array(object_of({"name": TEXT, "default": BOOLEAN}))})
@@ -179,8 +177,7 @@ class ChunkPipe(io.RawIOBase):
         raise BrokenPipeError("nobody reads this any more")
 
 
-async def stream_export(dispatcher: Dispatcher, request: Request, api_request: ApiRequest | None) -> Response:
-    assert api_request
+async def stream_export(dispatcher: Dispatcher, request: Request, api_request: ApiRequest) -> Response:
     if api_request.grant.agents is not None:
         raise Refused(
             "an export contains the memory of all agents, and this token is only for some: use one for all agents"
@@ -232,7 +229,7 @@ async def _stream_chunks(pipe: ChunkPipe, chunk: bytes | Exception | None) -> As
 
 ENDPOINTS = [
     Endpoint(
-        f"GET {HOMES_PATH}",
+        _LIST,
         None,
         "The memories of this server that you may use.",
         responses={200: ResponseSpec("By the name for the header Commonplace-Home.", _HOMES)},
