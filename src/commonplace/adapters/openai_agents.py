@@ -1,7 +1,7 @@
 """The OpenAI Agents SDK: memory's tools for an agent, and a session that keeps the conversation in the home.
 
-A session is a transcript, one JSON line an item, at `agents/AGENT/sessions/SESSION.jsonl`: what was said there can be
-searched like the rest of memory, where the settings have `memorySearch.indexSessions`.
+A session is a transcript, one JSON line per item, at `agents/AGENT/sessions/SESSION.jsonl`: what was said there can be
+searched like the rest of memory, if `memorySearch.indexSessions` is on.
 """
 
 from __future__ import annotations

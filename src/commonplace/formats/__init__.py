@@ -2,7 +2,7 @@
 
 
 class ParseProblem(Exception):
-    """Why a text cannot be parsed, and the line (from 1) where that was noticed; 0 where it is not known."""
+    """Why a text cannot be parsed, and the line (from 1) where that was noticed; 0 if unknown."""
 
     def __init__(self, problem: str, line: int = 0) -> None:
         super().__init__(problem)

@@ -1,4 +1,4 @@
-"""What pages are made of: keyed blocks, entries of a day, and annotations of a line.
+"""The parts of pages: keyed blocks, entries of a day, and annotations of a line.
 
 A block is a `### key` heading, the content, and a footer with the time and the tags. It runs from the last `###`
 heading above the footer to the footer, whatever is between them. A block written by hand has no footer and ends at the
@@ -41,7 +41,7 @@ from .structure import (
 
 CONFIRMATION = "supersedes"
 REJECTION = "not-supersedes"
-Answer = tuple[str, str]  # one of both, and the name of the statement that it is about
+Answer = tuple[str, str]  # `supersedes` or `not-supersedes`, and the hash of the statement that it is about
 ANSWER_START = "<!-- commonplace: "
 ANSWER_PATTERN = rf"{ANSWER_START}(?P<kind>{CONFIRMATION}|{REJECTION})(?P<names>(?: [0-9a-f]{{8}})+) -->"
 _ANSWER = lazy_pattern(ANSWER_PATTERN)
@@ -60,12 +60,12 @@ def strip_annotations(text: str) -> str:
 
 
 def strip_own_annotations(text: str) -> str:
-    """Return a text without the annotations that programs make; what a person says of a line is a part of it."""
+    """Return a text without the annotations that programs make; a person's remarks on a line are part of the text."""
     return _OWN_ANNOTATION.sub("", text) if "<!--" in text else text
 
 
 def find_answers(text: str) -> Iterator[Answer]:
-    """Yield what comments in a text say of other statements."""
+    """Yield the answers in a text's comments about other statements."""
     for match in _ANSWER.finditer(text) if ANSWER_START in text else ():
         yield from ((match["kind"], name) for name in match["names"].split())
 

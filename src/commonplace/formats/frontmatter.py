@@ -339,7 +339,7 @@ _INDENT = lazy_pattern(r"^[ \t]*(?:[-?][ \t]+)*", re.MULTILINE)
 
 
 def compose(text: str) -> Node:
-    """Return the root node of a text; None when it says nothing."""
+    """Return the root node of a text; None if it is empty."""
     _refuse_deep(text)
     import yaml
 

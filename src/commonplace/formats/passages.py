@@ -58,7 +58,7 @@ _MAX_HINT_CHARS = 2_000  # a hint is repeated in every passage, so a long title 
 class Headings(NamedTuple):
     """The headings above a line, outermost first, with the level and the title of each.
 
-    An entry of a day is below the heading of the day alone: a heading in another entry says nothing of it.
+    An entry of a day is only below the heading of the day: headings in other entries do not apply to it.
     """
 
     above: tuple[tuple[int, str], ...] = ()
@@ -94,7 +94,7 @@ def split_page(text: str, name: str = "", *, by_item: bool = True) -> list[Passa
 
 
 def _cut_page(text: str, head: int) -> Iterator[tuple[int, str]]:
-    """Yield a page in pieces that mean the same alone, each with its first line: whoever adds to a page leaves most of
+    """Yield a page in pieces that can be parsed alone, each with its first line: adding to a page leaves most of
     them as they are. `head`: the length of the front matter.
 
     After a footer, no fence is open and no block goes on. On a page without any, a heading of the first two levels ends
@@ -348,7 +348,7 @@ def split_transcript(text: str) -> tuple[list[Passage], list[int]]:
 def _day_in_words(at: str) -> str:
     """Return the day of a timestamp as people write it: in an embedding, digits would outweigh the text."""
     if not at[:4].isdigit():
-        return at  # it is in words already
+        return at  # it is already in words
     ordinal = parse_day(at)
     day = date.fromordinal(ordinal) if ordinal else None
     return f"{day.day} {day:%B %Y}" if day else ""

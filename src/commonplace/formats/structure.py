@@ -7,8 +7,8 @@ it away again, so that any text can be stored and comes back exactly.
 A footer is a hard boundary: fences are paired between two footers and never across one, so that a fence left open by
 hand cannot swallow the blocks after the next footer. A fence that is never closed does not count.
 
-A list of people or facts is cut so that a hit is one item: each of its items makes sense alone. Steps, checklists and
-lists of a word or two stay whole, since only the whole says something.
+A list of people or facts is cut so that a hit is one item, since each item makes sense alone. Steps, checklists and
+lists of a word or two stay whole, since only the whole list makes sense.
 """
 
 from __future__ import annotations

@@ -92,9 +92,9 @@ def import_source(
     limits: Limits | None = None,
     progress: Progress = ignore_progress,
 ) -> tuple[Kind, ImportReport]:
-    """Import what is at a path. Its format is recognised unless `kind` names it.
+    """Import the data at a path. Its format is detected unless `kind` names it.
 
-    `agent_was_named`: the user said whose memory it becomes, so that another agent's memory becomes theirs, too.
+    `agent_was_named`: the user named the agent that gets the memory, even of another agent.
     """
     with open_source(path, limits or DEFAULT_LIMITS) as source:
         _exclude_home(source, home)

@@ -298,7 +298,7 @@ class ImportReport(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A file that was compared with what is at its path. `seen`: the version that is there."""
+    """A file compared with the present one at its path. `seen`: the present version."""
 
     file: File
     path: str
@@ -308,7 +308,7 @@ class Step(NamedTuple):
 
 
 class Plan:
-    """What an import is to do and to report."""
+    """What an import will do and report."""
 
     def __init__(self) -> None:
         self.new: dict[str, Step] = {}
@@ -329,7 +329,7 @@ class Plan:
 
 
 class ImportLog:
-    """What earlier imports of one kind wrote, so that what a person changed or removed since then is recognised.
+    """What earlier imports of one kind wrote, to recognise what a person has changed or removed since.
 
     An entry is two hashes: a key, of the item and its path, and the version that was written. The pages themselves stay
     byte for byte. If the log is lost, an edited page looks like one that was always here.

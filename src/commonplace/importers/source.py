@@ -376,7 +376,7 @@ def parse_json_list(
 ) -> JsonObjects:
     """Yield the objects of a JSON list, numbered from 1; of an object, those of the list under the first of `names`.
 
-    A part that is broken costs only itself. `field` is one that every object has: by it the next object is found.
+    A broken part does not affect the others. `field` is one that every object has, by which the next object is found.
     """
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         skipped.append(Skipped(what, "is UTF-16 text: save it as UTF-8"))
@@ -462,7 +462,7 @@ def _find_next_part(text: str, at: int, field: str) -> int:
 
 
 def parse_json_lines(data: bytes, what: str, skipped: list[Skipped]) -> JsonObjects:
-    """Yield the objects of JSON lines, each with the number of its line. A broken line costs only itself."""
+    """Yield the objects of JSON lines, each with its line number. A broken line does not affect the others."""
     start = 0
     number = 0
     while start < len(data):

@@ -1,4 +1,4 @@
-"""What a reader found in a source, as values. `engine.py` decides which files of the home they become."""
+"""The values that a reader finds in a source. `engine.py` decides which files of the home they become."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MIN_MILLISECOND_TIMESTAMP = 10**11  # as seconds, a number this large would be 
 
 
 class Destination(NamedTuple):
-    """Where an import goes. `agent_was_named`: the user said whose memory it becomes."""
+    """Where an import goes. `agent_was_named`: the user named the agent."""
 
     layout: Layout
     agent: str

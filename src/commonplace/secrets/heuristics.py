@@ -88,7 +88,7 @@ def has_key_material(value: str) -> bool:
 
 
 def has_any_value(_value: str) -> bool:
-    """Return True: for a pattern that says enough by itself."""
+    """Return True, for a pattern that is proof by itself."""
     return True
 
 

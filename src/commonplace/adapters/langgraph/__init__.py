@@ -1,4 +1,4 @@
-"""A LangGraph store on a memory: every item is a small page that people can read, edit, search and take back.
+"""A LangGraph store on a memory: every item is a small page that people can read, edit, search and undo.
 
 Reads of a batch see what was there before its writes, and of several writes to one key the last counts, as in
 LangGraph's own stores. Without an `index` the memory's own search answers a `query`.
