@@ -318,7 +318,7 @@ class Home:
                 record_made(folder)
 
     def write_default_directive(self) -> None:
-        """Write the default directive into a new home, where it can be written, if any agent has memory.
+        """Write the default directive into a new home if it can be written and any agent has memory.
 
         It is written once: a person who deletes it does not get it again.
         """
@@ -422,7 +422,7 @@ class Home:
         forget_readings(self._readings_folder())
 
     def _readings_folder(self) -> str:
-        """Return where this machine keeps readings: beside the index or, where that is elsewhere, with the user."""
+        """Return where this machine keeps readings: beside the index or, if that is elsewhere, with the user."""
         return self.storage.cache_folder or os.path.join(state_folder(), encode_name(self.storage.name))
 
     def list_agents(self) -> list[str]:

@@ -25,7 +25,7 @@ class Rule(NamedTuple):
     path: str
     text: str
     proposal: str = ""
-    change: Change | None = None  # the proposal's last change, where history knows it
+    change: Change | None = None  # the proposal's last change, if history knows it
     version: str = ""
 
 

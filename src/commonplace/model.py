@@ -153,7 +153,7 @@ class Filters(NamedTuple):
     paths: tuple[str, ...] = ()  # globs, any of which must match
     author: str = ""  # an agent, `outside`, `import`, `person` or `token`; asked of history after the index
     as_of: int | None = None  # the day at whose end memory is searched as it was
-    moment: str = ""  # a moment of that day, where it is searched as it was then
+    moment: str = ""  # a moment of that day, if it is searched as it was then
     past: PastPages | None = None  # set by a search as of a day
 
 

@@ -46,7 +46,7 @@ _SECRET_BYTES = 32
 
 class HomeRecord(NamedTuple):
     """What the user approved in one folder. `made`: the inode of a folder that `init` made, and `mark` the hash of the
-    mark in it, empty where an earlier version made it; `owner`: a user id other than the user's own whose folder may be
+    mark in it, empty if an earlier version made it; `owner`: a user id other than the user's own whose folder may be
     opened."""
 
     made: int = 0

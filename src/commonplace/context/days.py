@@ -108,7 +108,7 @@ class Entry(NamedTuple):
         return self._replace(text=text, total_characters=self.total_characters + len(text) - len(self.text))
 
     def cut(self, fits: Callable[[str], bool], *, by_clause: bool) -> str:
-        """Return the start of the entry that fits, with a mark; empty where not even its first words do, or its first
+        """Return the start of the entry that fits, with a mark; empty if not even its first words do, or its first
         clause."""
 
         def fits_with_mark(start: str) -> bool:

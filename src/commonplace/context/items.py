@@ -151,7 +151,7 @@ class TextItem(_PageLines):
     name: str = ""
     group: str = ""
     rank: tuple[int, str] = (0, "")
-    total_characters: int = 0  # of the text of which `text` is only the start
+    total_characters: int = 0  # of the full text; `text` is only its start
     total_lines: int = 0
     is_current: bool = True
     line_offsets: tuple[int, ...] = ()  # of the lines of `text` on the page, where tasks that are done are left out

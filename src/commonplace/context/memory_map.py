@@ -393,7 +393,7 @@ class _MapReader:
         return (Named(read_key(self._pages, self._home.layout, path), path) for path in paths)
 
     def _choose(self, paths: Iterable[str]) -> list[str]:
-        """Return the paths that may be named: all, or those of which a person wrote or approved everything."""
+        """Return the paths that may be named: all, or only those that a person wrote or approved entirely."""
         if not self._only_approved:
             return [*paths]
         return choose_approved(self._home, ((path, whole_page(path)) for path in paths), self._most_texts)

@@ -27,7 +27,7 @@ _TASKS = (-1, "")
 def put_tasks_first(
     home: Home, viewer: Viewer, days: Sequence[DayItem], older: Sequence[DayItem], limit: int
 ) -> list[DayItem]:
-    """Return the days, but each with its open tasks as an item of its own: where there is no room for all, these stay,
+    """Return the days, but each with its open tasks as an item of its own: if there is no room for all, these stay,
     after the newest day. Of older days, which are not shown, only the tasks are returned."""
     others = [_split(day) for day in (*days[1:], *older)]
     chosen = _choose(home, viewer, others, limit * _MOST_SHARE)

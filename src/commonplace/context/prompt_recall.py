@@ -37,7 +37,7 @@ _MIN_REPLACED_SCORE = LIKELY_SCORE / 2  # two hits below it are together not lik
 # it has to be similar, or very likely.
 SIMILAR_SCORE = 0.6
 _MIN_Z_SCORE = 2.4
-SURE_SCORE = 0.85  # where no embedder answers
+SURE_SCORE = 0.85  # if no embedder answers
 _FEW_WORDS_SHARE = 1 / 3  # of the words of a prompt: a text may have that few by chance
 _BEST_SHARE = 3 / 4  # of the best score: less likely hits were not meant
 DEFAULT_BUDGET_TOKENS = 300

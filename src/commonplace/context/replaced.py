@@ -50,7 +50,7 @@ def _holds_newer(hit: Hit, older: Hit) -> bool:
 def find_replaced(
     home: Home, viewer: Viewer, texts: Sequence[ShownText], *, only_approved: bool = False, catches_up: bool = True
 ) -> dict[int, list[Replacement]]:
-    """Return what replaced statements of texts, by the number of the text; nothing where search is off. Without
+    """Return what replaced statements of texts, by the number of the text; nothing if search is off. Without
     `catches_up`, the index is asked as it is."""
     if not texts or not home.search_settings.enabled:
         return {}
@@ -81,7 +81,7 @@ def leave_out_replaced_lines(
 
 def _drop_lines(hit: Hit, pairs: Sequence[Replacement]) -> Hit:
     """Return a hit without the lines that say nothing but what was replaced; as it is, if no other is left. What the
-    query asks for stays, and is marked, unless it is a task that is done; so does a line of which a part holds."""
+    query asks for stays, and is marked, unless it is a task that is done; so does a line that is partly still true."""
     partial = next((pair for pair in pairs if pair.is_partial), None)
     if partial and not hit.superseded_by:
         hit = hit._replace(superseded_by=describe_successor(partial))
@@ -124,5 +124,5 @@ def describe_version(hit: Hit) -> str:
 
 
 def shorten(text: str) -> str:
-    """Return a fact as it is named beside the one that replaced it: in one line, cut where it is long."""
+    """Return a fact as it is named beside the one that replaced it: in one line, cut if it is long."""
     return shorten_statement(text, _MAX_CHARACTERS)

@@ -25,7 +25,7 @@ from .items import CHARACTERS_PER_TOKEN
 TITLE: Title = "Recent Sessions"
 _MAX_SESSIONS = 10
 _MAX_READ_LINES = 400  # of a transcript, from its end
-_PLAIN_TOKENS = 1000  # what they may take where there is no budget
+_PLAIN_TOKENS = 1000  # what they may take if there is no budget
 _PLAIN_SESSIONS = 3
 
 
@@ -67,7 +67,7 @@ def recent_sessions(home: Home, request: ContextRequest) -> Section | None:
 
 
 def list_sessions(home: Home, request: ContextRequest) -> list[str]:
-    """Return the pages of this agent's conversations, but that of the one that is going on, where they are searched."""
+    """Return the pages of this agent's conversations, without the current one, if they are searched."""
     if not home.search_settings.index_sessions or request.only_approved or request.channel is not None:
         return []
     folder = home.layout.sessions_folder(home.agent)

@@ -48,7 +48,7 @@ _FOLLOW_TOKENS = weigh(f"{_FOLLOW}\n\n")
 
 
 def skills(home: Home, request: ContextRequest) -> Section | None:
-    """Return the skills that a user may see; where they are more than the limit could name, the first ones."""
+    """Return the skills that a user may see; if there are more than the limit could name, the first ones."""
     items: list[SkillItem] = []
     warnings: list[str] = []
     proposals = 0
@@ -94,7 +94,7 @@ def skills(home: Home, request: ContextRequest) -> Section | None:
 
 
 def _find_floor(items: Sequence[SkillItem], brief: str, limit: int | None) -> int:
-    """Return how many tokens the skills get at least: enough for all rules where they are few, and otherwise for those
+    """Return how many tokens the skills get at least: enough for all rules if they are few, and otherwise for those
     of skills that fit the query."""
     if limit is None:
         return _FLOOR_TOKENS
@@ -122,7 +122,7 @@ def _name(item: SkillItem) -> str:
 
 
 def _words(text: str) -> set[str]:
-    """Return the words of a text that tell what it is about."""
+    """Return the words of a text that say what it is about."""
     if not text.strip():
         return set()
     from ..index.tokenizer import tokenize_query

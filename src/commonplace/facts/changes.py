@@ -64,7 +64,7 @@ _ARTICLE = (
     r"(?:(?:the|our|my|using|a|an|der|die|das|den|dem|le|la|les|l'|el|los|las|o|os|as|do|da|de|d'|del|du|des|من|عن) )?"
 )
 _CHANGED = r"(?:switch|mov|migrat|chang|transition|convert|port|upgrad|went|go)"
-# Each with texts of which every note has one that matches.
+# Each with literal texts: every note that matches has one of them.
 _SPACED = (
     (("replac",), rf"\breplac(?:ed|ing|es|e) {_ARTICLE}{_OLD} (?:with|by)\b"),
     (("from ",), rf"\b{_CHANGED}\w* (?:\S+ ){{0,4}}?from {_ARTICLE}{_OLD} (?:over )?(?:to|into)\b"),

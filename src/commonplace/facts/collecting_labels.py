@@ -3,7 +3,7 @@ nothing.
 
 `Deadline: 26 November` replaces `Deadline: 12 November`, as there is one deadline; `Allergy: latex` does not replace
 `Allergy: penicillin`. A label collects if it is a plural, says what is to be done with things (`to read`, `zu lesen`),
-or is a noun of which one has several.
+or is a noun for something that people have several of.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _find_noun(words: list[str]) -> str:
 
 
 def _is_plural(noun: str) -> bool:
-    """Return whether a noun is a plural, as far as its ending tells."""
+    """Return whether a noun is a plural, judging by its ending."""
     if not noun.isalpha() or len(noun) < _MIN_PLURAL_CHARACTERS:
         return False
     return (noun.endswith("s") and not noun.endswith(_NO_PLURALS)) or _PLURAL.fullmatch(noun) is not None

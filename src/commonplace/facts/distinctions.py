@@ -171,7 +171,7 @@ def _tells_role_alone(older: Statement, newer: Statement) -> bool:
 
 
 def _have_other_passives(older: Statement, newer: Statement) -> bool:
-    """Return whether two verbs in the passive tell of different things: `written in Rust`, `maintained by Yuki`."""
+    """Return whether two passive verbs are about different things: `written in Rust`, `maintained by Yuki`."""
     old = _PASSIVE.search(older.folded)
     new = _PASSIVE.search(newer.folded)
     if not old or not new or has_cue(new["verb"], "change"):
@@ -181,7 +181,7 @@ def _have_other_passives(older: Statement, newer: Statement) -> bool:
 
 def _are_for_other_things(older: Statement, newer: Statement) -> bool:
     """Return whether each is for something else: `vim for Python`, `VS Code for Java`; not `reserved for Ann`, `… for
-    Ben`, where that is the value."""
+    Ben`, if that is the value."""
     values: list[set[str]] = []
     purposes: list[set[str]] = []
     for statement in (older, newer):

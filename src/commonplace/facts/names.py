@@ -113,7 +113,8 @@ def _make_mention(text: str, run: list[re.Match[str]]) -> _Mention:
 
 
 def _choose(mention: _Mention, inside: Counter[tuple[str, ...]], known: set[tuple[str, ...]]) -> tuple[str, ...]:
-    """Return the words of a mention that are a name: without the first word of a sentence, where that is none."""
+    """Return the words of a mention that are a name: without the first word of a sentence, if that is not part of
+    it."""
     for words in (mention.words, mention.words[1:]):
         if words and (inside[words] or words in known):
             return words

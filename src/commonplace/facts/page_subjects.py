@@ -145,7 +145,7 @@ def _is_of_writer(statement: Statement) -> bool:
 
 
 def _share_name(older: Statement, newer: Statement) -> bool:
-    """Return whether two statements have a name in common; True where there are no capital letters to tell."""
+    """Return whether two statements share a name; True in scripts without capital letters."""
     if not _has_case(older.text) or not _has_case(newer.text):
         return True
     names = _list_names(older) | _list_names(newer)

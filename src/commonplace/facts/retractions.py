@@ -122,7 +122,7 @@ def _read_clause(clause: str) -> Iterator[tuple[frozenset[str], bool]]:
 
 @cache
 def _index_patterns() -> dict[str, list[str]]:
-    """Return the patterns by words, one of which every text has that they match."""
+    """Index the patterns by words: every text that a pattern matches has one of its words."""
     index: dict[str, list[str]] = {}
     for form in compile_forms(
         [("", read_list("retractions", "GONE"))], _SLOTS, _LAST_SLOTS, longest_first=True, is_whole=False

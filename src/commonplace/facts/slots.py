@@ -112,7 +112,7 @@ def _are_alike(old: frozenset[str], new: frozenset[str]) -> bool:
 def _is_same(old: Slot, new: Slot) -> bool:
     if old.subject == new.subject:
         return True
-    return any(is_unspaced(each[0]) for each in old.subject)  # of which pairs of characters are compared
+    return any(is_unspaced(each[0]) for each in old.subject)  # compared by pairs of characters
 
 
 def _have_one_kind(old: Slot, new: Slot) -> bool:

@@ -396,7 +396,7 @@ def find_lines(hit: Hit, statement: Statement) -> tuple[int, int]:
 
 
 def shorten_statement(text: str, max_characters: int) -> str:
-    """Return a statement in one line, cut where it is long."""
+    """Return a statement in one line, cut if it is long."""
     line = " ".join(text.split())
     return line if len(line) <= max_characters else f"{line[:max_characters].rstrip()} …"
 
@@ -428,7 +428,7 @@ def stored_keys(statement: Statement) -> Iterator[int]:
 
 
 def _find_heads(text: str) -> list[str]:
-    """Return what a note is about, if it may tell of a change by its form: a new value, a clause before it, or a
+    """Return what a note is about, if its form may imply a change: a new value, a clause before it, or a
     hint."""
     if len(text) > _MAX_HINT_CHARACTERS or not (has_cue(fold(text), "hint") or len(split_clauses(text)) > 1):
         return []
@@ -436,7 +436,7 @@ def _find_heads(text: str) -> list[str]:
     return sorted(heads)[:_MAX_HEAD_KEYS]
 
 
-FactKey = tuple[str, ...]  # its kind and, mostly, stems; empty where only its hash is known
+FactKey = tuple[str, ...]  # its kind and, mostly, stems; empty if only its hash is known
 LookupKeys = dict[int, FactKey]  # by their hashes
 
 

@@ -18,11 +18,11 @@ from . import frontmatter
 from .json_text import parse_json
 
 _NULL = ("~", "null", "Null", "NULL")
-_SKILL_NAME = "commonplace-name"  # the field with a skill's name, where it cannot be the name of a folder
+_SKILL_NAME = "commonplace-name"  # the field with a skill's name, if it cannot be the name of a folder
 
 
 def parse_record(text: str, defaults: Record) -> Record:
-    """Return the record on a page. Fields that the page leaves out come from `defaults`, which its path tells."""
+    """Return the record on a page. Fields that the page leaves out come from `defaults`, derived from its path."""
     fields, body, broken = _split_record(text)
     value, problem = _parse_value(body, fields.get("type"))
     return Record(

@@ -70,7 +70,7 @@ class Turn(NamedTuple):
 
 
 class TextPart(NamedTuple):
-    """A part of a message that is text. `type`: what the program calls it, `text` where it does not say."""
+    """A part of a message that is text. `type`: what the program calls it, `text` if it does not say."""
 
     type: str
     text: str

@@ -96,7 +96,7 @@ def find_most(limit: int, fits: Callable[[int], bool], least: int = 0, *, is_exa
 def cut_start(text: str, fits: Fits) -> str:
     """Return a start of a text that `fits`, nearly the longest: to the end of a line, a sentence or a word.
 
-    It has no space at its end, and is empty where not even a few characters fit.
+    It has no space at its end, and is empty if not even a few characters fit.
     """
 
     def start_fits(count: int) -> bool:

@@ -416,7 +416,7 @@ def escape_page(text: str, kind: Kind, marks: Mapping[int, str] = _NO_MARKS) -> 
 
 
 def _add_marks(parts: list[str], marks: Mapping[int, str]) -> None:
-    """Add marks at the ends of lines, which are every second part of a text; not where one would break a code fence."""
+    """Add marks at the ends of lines, which are every second part of a text; not if one would break a code fence."""
     line = 0
     for number in range(0, len(parts), 2):
         is_end = number + 1 == len(parts) or "\n" in parts[number + 1]
@@ -465,7 +465,7 @@ def _classify(line: str, kind: Kind) -> _Imitation | None:
 
 
 def _is_harmful(imitation: _Imitation, line: str, number: int, *, is_underline: bool, ends: dict[str, int]) -> bool:
-    """Tell whether a line outside of code, without a backslash, imitates a part of the reply where it is."""
+    """Tell whether a line outside of code, without a backslash, imitates a part of the reply at its place."""
     if imitation is _UNDERLINE:
         return is_underline
     if imitation is not _HTML:

@@ -379,7 +379,7 @@ def _read_agentool(source: Source, into: Destination) -> Iterator[Item]:
 
 
 def open_in_place(source: Source, layout: str, *, dry_run: bool) -> tuple[str, bool]:
-    """Write the settings by which a home of another system opens; return its folder, and whether they are new."""
+    """Write the settings that open a home of another system; return its folder, and whether they are new."""
     if isinstance(source, SingleFile) or not isinstance(source, Folder):
         raise InvalidArgument(f"{source.full_path} is not a folder that could be a home: --in-place takes one")
     is_opened = source.has_folder(".history")

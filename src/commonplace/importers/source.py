@@ -350,7 +350,7 @@ def require_single_file(source: Source) -> str:
 
 
 def printable_name(name: str) -> str:
-    """Return a name as it can be printed, escaped where it has to be."""
+    """Return a name as it can be printed, escaped if it has to be."""
     return name if name.isprintable() else ascii(name)[1:-1]
 
 

@@ -112,7 +112,7 @@ class TokenVectors(NamedTuple):
 
 
 class Coverage(NamedTuple):
-    """How many passages a vector space has seen, of how many, and how many vectors it has."""
+    """The progress of a vector space: passages seen, passages in all, and vectors."""
 
     seen: int
     passages: int
@@ -131,7 +131,7 @@ State = Literal["ok", "missing", "damaged", "busy", "unused"]
 
 
 class IndexInspection(NamedTuple):
-    """The state of an index and, where it is ok, the stamps, versions and warnings it has by page.
+    """The state of an index and, if it is ok, the stamps, versions and warnings it has by page.
 
     `seq`: the sequence number it is up to, where pages have one. `lag_is_normal`: it may be behind the pages without
     anything being wrong, since the next search catches up.
@@ -297,7 +297,7 @@ class HasAnn(Protocol):
     """An index that can build an approximate nearest-neighbour index for a large space."""
 
     def build_ann_index(self, space: str) -> bool:
-        """Return whether the space has one now; False where it is small, or this user may not build one."""
+        """Return whether the space has one now; False if it is small, or this user may not build one."""
         ...
 
 

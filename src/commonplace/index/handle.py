@@ -151,7 +151,7 @@ class SqliteIndexHandle:
     """An index in a folder. Safe to share between threads."""
 
     def __init__(self, folder: str, pages: Pages, scope: IndexScope, home: str = "") -> None:
-        """`home`: the folder of the pages, whose events tell whether any changed; empty if they are elsewhere, so that
+        """`home`: the folder of the pages, whose events show whether any changed; empty if they are elsewhere, so that
         every search sweeps them."""
         self.folder = folder
         self._home = home

@@ -111,7 +111,7 @@ class PassageCache:
         return stored
 
     def add_statements(self, rows: Iterable[tuple[int, object, object]]) -> None:
-        """Keep the statements of passages, given as they are stored, or as None where none are."""
+        """Keep the statements of passages, given as they are stored, or as None if none are."""
         for number, *stored in rows:
             key = self._owner, number
             if _statements.get(key, ...) is ...:

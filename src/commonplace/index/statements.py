@@ -85,7 +85,7 @@ class StoredStatement(NamedTuple):
 
 class PassageFacts(NamedTuple):
     """What an index stores of the facts of a passage: the keys by which it is found, and its statements. `stored` is
-    None where statements have to be read in the text: a person answered there."""
+    None if statements have to be read in the text: a person answered there."""
 
     keys: list[int]
     stored: tuple[bytes, str] | None

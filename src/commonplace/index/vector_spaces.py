@@ -104,7 +104,7 @@ class VectorSpaces:
                 os.unlink(self._obsolete_files.pop())
 
     def _count_changes(self) -> tuple[int, int]:
-        """Return two numbers of which one is another after any change: by other connections, and by this one."""
+        """Return two numbers, one of which changes with every write: of other connections, or of this one."""
         (others,) = self._db.execute("PRAGMA data_version").fetchone()
         return others, self._db.total_changes
 

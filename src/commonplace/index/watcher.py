@@ -24,7 +24,7 @@ from .handle import FreshnessLease, IndexHandle, IndexView, SqliteIndexHandle
 from .sync import IndexScope
 
 _CHECK_SECONDS = 0.25  # between checks of what no event reports: watched folders, single pages, the index file
-_POLL_SECONDS = 1.0  # between sweeps where there are no events
+_POLL_SECONDS = 1.0  # between sweeps if there are no events
 _REST_FACTOR = 10  # pause this many times as long as a sweep took: see `SqliteIndexHandle`
 _MAX_REST_SECONDS = 0.5
 _SAFETY_SWEEP_SECONDS = 60.0  # between sweeps without an event, which test whether events are missed
@@ -32,7 +32,7 @@ _BURST_PATHS = 100  # this many changes at once announce more …
 _BURST_PAUSE_SECONDS = 1.0  # … so wait for them
 _LATE_EVENT_SECONDS = 1.0  # the event for a change that a sweep found must come by then, or events are broken
 _MANY_PAGES = 1_000  # after this many changes events may have been dropped, and another sweep follows
-_RETRY_SECONDS = 30.0  # until events are tried again where there were none
+_RETRY_SECONDS = 30.0  # until events are tried again if there were none
 _PROBE_TIMEOUT_SECONDS = 2.0  # the event of a probe arrives within this, even on a busy machine
 _MIN_PROBE_CHECKS = 20  # before a probe is overdue: a process that was suspended has not looked for its event
 _QUIET_MILLISECONDS = 50  # events are delivered after a pause this long …
@@ -310,7 +310,7 @@ class EventProbe:
         self._folder_id = (0, 0)
 
     def open(self) -> None:
-        """Create the folder; raise Unavailable where that is impossible."""
+        """Create the folder; raise Unavailable if that is impossible."""
         self._remove_file()
         try:
             if os.path.islink(os.path.dirname(self.folder)) or os.path.islink(self.folder):
@@ -381,7 +381,7 @@ def _read_events(
     folders: Sequence[str], probe: EventProbe, is_over: Callable[[], bool], is_sweep_due: Callable[[], bool]
 ) -> Generator[tuple[set[str], bool], None, None]:
     """Yield the paths of each batch of events, and whether a probe was among them: one is sent at the start, and
-    whenever a sweep is due. Ends when `is_over`; raises Unavailable where there are no events, or no more.
+    whenever a sweep is due. Ends when `is_over`; raises Unavailable if there are no events, or no more.
     """
     try:
         import watchfiles

@@ -385,7 +385,7 @@ class PinnedPlace(NamedTuple):
 def pin_page(home: Home, place: str, target: str) -> PinnedPlace:
     """Pin a page, or lines of it like `page.md#L3`, to a file or a symbol of it, as they are now.
 
-    A pin of the same lines to the same file is replaced. Raises NotFound where there is no such page, line, file or
+    A pin of the same lines to the same file is replaced. Raises NotFound if there is no such page, line, file or
     symbol.
     """
     if home.repository is None:
@@ -413,7 +413,7 @@ def pin_page(home: Home, place: str, target: str) -> PinnedPlace:
 
 
 def unpin_page(home: Home, place: str, target: str) -> PinnedPlace:
-    """Remove the pins of a page, or of lines of it, to a file or a symbol; NotFound where there are none."""
+    """Remove the pins of a page, or of lines of it, to a file or a symbol; NotFound if there are none."""
     pin = parse_target(target)
     citation = _find_citation(home, place)
     is_whole = not citation.first or not _takes_comments(home, citation.path)

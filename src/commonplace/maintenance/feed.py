@@ -239,7 +239,7 @@ def _make_conflict(path: str) -> Conflict:
 
 
 def compare_sentences(home: Home, changes: Sequence[Change]) -> list[SentenceChange]:
-    """Return what each change added and removed, as sentences; nothing where one of its versions is not known."""
+    """Return what each change added and removed, as sentences; nothing if one of its versions is not known."""
     versions: dict[tuple[str, str], list[str] | None] = {}
 
     def read(path: str, version: str) -> list[str] | None:

@@ -350,7 +350,7 @@ def format_local_time(home: Home, at: str) -> str:
 
 
 class BlameLine(NamedTuple):
-    """A line of a page. Its author, time and change are empty where history does not know them."""
+    """A line of a page. Its author, time and change are empty if history does not know them."""
 
     number: int
     text: str

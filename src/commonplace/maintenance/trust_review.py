@@ -61,7 +61,7 @@ def _waiting_rule(home: Home, path: str) -> bytes | None:
 
 
 def hash_review(review: Review) -> str:
-    """Return a hash of everything reviewed, which tells whether anything changed since."""
+    """Return a hash of everything reviewed, to notice later changes."""
     rules = {path: hash_file(data) for path, data in review.rules.items()}
     everything = json.dumps([hash_file(review.settings_file), rules, review.tokens], sort_keys=True)
     return hash_file(everything.encode())

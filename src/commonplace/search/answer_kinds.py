@@ -27,7 +27,7 @@ Kind = str  # what a question asks for: a key of `_VALUES`, or `email`, `person`
 _Value = str  # what a text has: `date`, `clock`, `money`, `duration`, `number` …
 _NO_KIND = "other"
 _ANY_NUMBER: frozenset[_Value] = frozenset(("number", "measure", "duration", "money", "label", "code"))
-# For each kind, the values of which a text needs one to answer.
+# For each kind, the values that answer it: a text needs one of them.
 _VALUES: dict[str, frozenset[_Value]] = {
     "clock": frozenset(("clock", "hour", "number", "duration")),
     "date": frozenset(("date", "time", "number")),
@@ -190,7 +190,7 @@ _REACHABLE: frozenset[Kind] = frozenset(("person", "place"))  # a number or an a
 
 
 def find_asked_kinds(question: str) -> tuple[Kind, ...]:
-    """Return the kinds of value that a question asks for; none where it asks for something else, or only says so
+    """Return the kinds of value that a question asks for; none if it asks for something else, or only says so
     elsewhere (`what happened when …`)."""
     folded = fold_phrase(question)
     kinds: list[Kind] = []

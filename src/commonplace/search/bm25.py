@@ -184,7 +184,7 @@ def _choose_lookup(words: Iterable[QueryWord], corpus: CorpusStats, min_passages
 
 
 def share_of(terms: QueryTerms, score: float) -> float:
-    """Return the BM25 share of a score by the looked-up words: other words and neighbours do not count."""
+    """Turn a BM25 score of the looked-up words into a share; other words and neighbours do not count."""
     return score * (BM25_K1 + 1) / terms.total if terms.total else 0.0
 
 

@@ -25,7 +25,7 @@ _MAX_NAMING_DAYS = 60
 class Candidates(NamedTuple):
     terms: QueryTerms
     passages: list[Candidate]
-    z_scores: Mapping[int, float] | None  # of the similarity, by passage; None where no embedder answers
+    z_scores: Mapping[int, float] | None  # of the similarity, by passage; None if no embedder answers
 
 
 def find_candidates(

@@ -105,7 +105,7 @@ def _parse_day(name: str, value: str | date | None, today: int, *, last: bool) -
 
 
 def _parse_as_of(value: str | date | None, now: datetime) -> tuple[int | None, str]:
-    """Return the day as of which memory is searched, and the moment of it where one is named."""
+    """Return the day of an `as_of` filter, and the moment of it if one is named."""
     if isinstance(value, str) and not value.strip():
         raise InvalidArgument("as_of is blank: name a day or a time, like 2026-03-01, yesterday or `2 hours ago`")
     moment = parse_time(value, now) if isinstance(value, str) else None

@@ -90,8 +90,8 @@ class Repository:
         return posixpath.join(self._home, posixpath.dirname(page))
 
     def fingerprint(self, path: str, symbol: str = "") -> str:
-        """Return the hash of a file, or of the lines of a symbol; NotFound where there is no such file or symbol,
-        Refused where it belongs to a memory."""
+        """Return the hash of a file, or of the lines of a symbol; NotFound if there is no such file or symbol,
+        Refused if it belongs to a memory."""
         return PinCheck(self).fingerprint(path, symbol)
 
     def find_known(self, path: str, symbol: str, key: FileKey) -> str | None:
@@ -184,7 +184,7 @@ class PinCheck:
         return f"{pin.target} changed since" if pin.fingerprint and now != pin.fingerprint else ""
 
     def fingerprint(self, path: str, symbol: str = "") -> str:
-        """Return the hash of a file, or of the lines of a symbol; NotFound where there is no such file or symbol."""
+        """Return the hash of a file, or of the lines of a symbol; NotFound if there is no such file or symbol."""
         key = self._find_key(path)
         digest = self._repository.find_known(path, symbol, key)
         if digest is None:
@@ -220,7 +220,7 @@ class PinCheck:
         return self._contents[path]
 
     def _hash_symbol(self, path: str, symbol: str, data: bytes) -> str:
-        """Return the hash of a definition; empty where there is none."""
+        """Return the hash of a definition; empty if there is none."""
         if len(data) > _MAX_SYMBOL_FILE_BYTES:
             raise InvalidArgument(f"{path} is too large to find {symbol} in it: pin the whole file")
         if path not in self._lines:
@@ -250,7 +250,7 @@ def _hash(data: bytes) -> str:
 
 def _find_symbol(lines: Sequence[str], name: str) -> str:
     """Return the lines of a definition: its first one and those that are indented deeper, up to a closing bracket;
-    empty where there is none."""
+    empty if there is none."""
     pattern = re.compile(_DEFINITION.format(re.escape(name)))
     for number, line in enumerate(lines):
         if name in line and (match := pattern.match(line)):

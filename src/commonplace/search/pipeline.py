@@ -223,7 +223,7 @@ def _mark_versions(home: Searchable, index: SearchIndex, query: Query, result: S
 
 
 def _find_moment(home: Searchable, query: Query) -> str:
-    """Return the moment as of which a query is asked; empty for now."""
+    """Return the moment of an `as_of` query; empty for now."""
     day = query.filters.as_of
     return "" if day is None else query.filters.moment or end_of_day(day, home.zone)
 
@@ -269,14 +269,14 @@ def _add_author(hit: Hit, author: str, authors: Mapping[Successor, str]) -> Hit:
 
 
 def require_search(home: Searchable) -> None:
-    """Raise NotAvailable where the settings switch search off for this agent."""
+    """Raise NotAvailable if the settings switch search off for this agent."""
     if not home.search_settings.enabled:
         raise NotAvailable(f"search is off for {home.agent}: set memorySearch.enabled to true in commonplace.yaml")
 
 
 def _choose_embedding(home: Searchable, mode: str | None) -> EmbeddingService:
     """Return the embedding service for a mode: without embedders for `keyword`, with the packaged model for `hybrid`
-    where the settings have no provider."""
+    if the settings have no provider."""
     if mode not in (None, *get_args(Mode)):
         raise InvalidChoice("mode", get_args(Mode), str(mode))
     is_hybrid = home.search_settings.provider != "none"

@@ -76,8 +76,8 @@ class ScoredHit(NamedTuple):
     support: float = 0.0  # of its page
     crowding: int = 0  # earlier hits of the same page
     background: float = 0.0  # subtracted by the pipeline: the odds that a hit has to exceed
-    maxsim: float | None = None  # above the mean, where it was computed
-    cross_encoder: float | None = None  # its score, where it was computed
+    maxsim: float | None = None  # above the mean, if it was computed
+    cross_encoder: float | None = None  # its score, if it was computed
     is_selected: bool = False  # it is of the days, or one of the open tasks, that the query asks for and little else
     is_likely: bool = True  # it has a word of the query, or is very similar to it
     question: str = ""  # the turn before it, which asks what the query asks
@@ -130,7 +130,7 @@ def score_candidates(
     weights: Weights = WEIGHTS,
     dates: QueryDates = NO_DATES,
 ) -> list[ScoredHit]:
-    """Score the candidates and sort them, best first. `z_scores` is None where no embedder answers."""
+    """Score the candidates and sort them, best first. `z_scores` is None if no embedder answers."""
     about_now = asks_about_now(query.text)
     rows: list[_Row] = []
     scores = bm25_scores(terms, candidates)

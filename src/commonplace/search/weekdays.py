@@ -142,7 +142,7 @@ def _leave_out_weekday(word: re.Match[str]) -> str:
 
 @cache
 def _weekday_hints() -> tuple[str, ...]:
-    """Return texts of which every weekday name has one: compiling all their patterns would take longer than a
+    """Return texts such that every weekday name contains one: compiling all their patterns would take longer than a
     search."""
     names = (name for language in ("english", *_LANGUAGES) for name in _names(language))
     return (*names, "сред", "пятниц", "суббот", "воскресен", *"周週曜", "星期", "礼拜", "禮拜", "요일")

@@ -246,7 +246,7 @@ def _arabic_bases(word: str) -> frozenset[str]:
 
 
 def _english_bases(word: str) -> frozenset[str]:
-    """Return the singular of a plural and the infinitive of a verb, as spelling tells them."""
+    """Return the singular of a plural and the infinitive of a verb, by spelling rules."""
     if word in _NO_PLURALS:
         return frozenset([word])
     bases = {word}

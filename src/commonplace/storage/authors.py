@@ -289,7 +289,7 @@ class Authors:
 
     def find(self, spans: Sequence[Span], moment: str = "") -> list[Provenance]:
         """Return the provenance of each span of the present pages, or of the pages as they were at a moment; an empty
-        one where history cannot be read."""
+        one if history cannot be read."""
         if moment:
             pages = {path: self._blame_as_of(path, moment) for path in {path for path, _, _ in spans}}
             return self._locate_branches([self._find_in(pages[span[0]], span) for span in spans])
@@ -459,7 +459,7 @@ def _fill(origins: Sequence[LineOrigin], changes: list[Change]) -> Sequence[Line
 
 
 def _without_programs(origins: Sequence[LineOrigin]) -> list[LineOrigin]:
-    """Drop `outside` as the author of a session's lines: sessions grow without history, by what agents say."""
+    """Drop `outside` as the author of a session's lines: sessions grow by what agents say, without history."""
     return [UNKNOWN if origin.change and not origin.change.tool else origin for origin in origins]
 
 

@@ -128,7 +128,7 @@ class Pages(PageReader, PageWriter, Protocol):
     """Text under a path, read and written whole, with a version that names its bytes."""
 
     def page_reader(self, paths: Sequence[str]) -> Callable[[str], Page]:
-        """Return a function that reads these pages in this order, several at once where that is faster."""
+        """Return a function that reads these pages in this order, several at once if that is faster."""
         ...
 
     def mark_read(self, page: Page) -> None:
@@ -298,7 +298,7 @@ class BulkStore(Protocol):
         ...
 
     def version_lookup(self) -> Callable[[str], str]:
-        """Return a function for the current version at a path; it raises StorageError where no page can be."""
+        """Return a function for the current version at a path; it raises StorageError if no page can be."""
         ...
 
     def read(self, path: str) -> tuple[bytes | None, int]:
@@ -308,7 +308,7 @@ class BulkStore(Protocol):
     def put(
         self, batch: PageBatch, *, skip_failed: bool = False, progress: WriteProgress = ...
     ) -> dict[str, CommonplaceError]:
-        """Write many pages, each with its history: all or none where the backend can, else so that a crash is safe.
+        """Write many pages, each with its history: all or none if the backend can, else so that a crash is safe.
 
         With `skip_failed`, pages that cannot be written are left out and returned with the reason; else it is raised.
         """
@@ -354,7 +354,7 @@ class Storage(Protocol):
         ...
 
     def page_size(self, path: str) -> int | None:
-        """Return the size of a page in bytes; None when it is not there, or when only reading it would tell."""
+        """Return the size of a page in bytes; None if it is not there, or if finding out would mean reading it."""
         ...
 
     def display_path(self, path: str) -> str:

@@ -444,7 +444,7 @@ def _open_folder(name: str, dir_fd: int, *, create: bool) -> int:
 
 @contextmanager
 def open_own_folder(folder: str) -> Iterator[int | None]:
-    """Open a folder that only the program writes; OutsideHome if it is a link. None where folders cannot be opened."""
+    """Open a folder that only the program writes; OutsideHome if it is a link. None if folders cannot be opened."""
     if not CAN_OPEN_FOLDERS:
         _refuse_link(folder)
         yield None

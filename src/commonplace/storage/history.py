@@ -32,7 +32,7 @@ _RENAMED_TO = "renamed to "
 
 
 class Author(NamedTuple):
-    """Who writes, with `session` and `why` where they are known. All changes of one call share the id `call`.
+    """Who writes, with `session` and `why` if they are known. All changes of one call share the id `call`.
 
     `origin` says how the write came, and is set by the program alone: empty for the owner's own process, or
     `branch:NAME` if that was on a git branch; else one of `ORIGINS`, with a detail after a colon.
@@ -211,7 +211,7 @@ class PastPage(NamedTuple):
     """
 
     version: str | None
-    at: str  # when that version was written; empty where there is none
+    at: str  # when that version was written; empty if there is none
     later: str
     latest: str
 

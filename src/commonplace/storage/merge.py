@@ -32,7 +32,7 @@ _PAIR_WEIGHT = 0.1  # for any pair: a line unlike all others still replaces the 
 
 
 def merge(base: str, theirs: str, ours: str) -> str | None:
-    """Return both changes of a text in one; None where they overlap or touch, and differ."""
+    """Return both changes of a text in one; None if they overlap or touch, and differ."""
     parts = merge_parts(base, theirs, ours)
     return None if any(part.kind == "conflict" for part in parts) else "".join(part.text for part in parts)
 

@@ -57,7 +57,7 @@ def read_texts(pages: Pages, paths: Iterable[str]) -> dict[str, str]:
 
 
 def read_record(pages: Pages, layout: Layout, path: str) -> Record | None:
-    """Return the record on a page and mark the page as read; None where there is none."""
+    """Return the record on a page and mark the page as read; None if there is none."""
     place = layout.place(path)
     if place is None:
         return None
@@ -90,7 +90,7 @@ def parse(text: str, path: str, place: Place, modified: Modified) -> Record:
 
 
 def channel_name(text: str, folder: str) -> str:
-    """Return the channel of a record: its folder's name or, where that is encoded, the name it encodes."""
+    """Return the channel of a record: its folder's name or, if that is encoded, the name it encodes."""
     if is_plain(folder):
         return folder
     try:
@@ -121,7 +121,7 @@ class RecordFolder(NamedTuple):
     reserved_names: frozenset[str] = frozenset()  # lower-case file names that are not keys
 
     def path(self, key: str) -> str:
-        """Return the page of a key: ours or, where that is absent, the one a person named exactly so."""
+        """Return the page of a key: ours or, if that is absent, the one a person named exactly so."""
         ours, *theirs = self._candidate_paths(key)
         return ours if not theirs or page_exists(self.pages, ours) else theirs[0]
 
@@ -279,7 +279,7 @@ class Channels(NamedTuple):
         return sorted({name for folder in folders for name in self._read_name(folder, problems)}), problems
 
     def _read_name(self, folder: str, problems: list[str]) -> Iterator[str]:
-        """Yield the channel of a folder: its name or, where that is encoded, what any of its pages says."""
+        """Yield the channel of a folder: its name or, if that is encoded, what any of its pages says."""
         paths = self.pages.list(f"{self.layout.channels}/{folder}")
         names = (self._read_channel(path, folder, problems) for path in paths if not is_plain(folder))
         if paths:

@@ -261,7 +261,7 @@ def _append_notes(text: str, notes: list[Block]) -> str:
 
 
 def _read_quietly(home: Home, path: str) -> str:
-    """Return the text of a page; empty where it cannot be read."""
+    """Return the text of a page; empty if it cannot be read."""
     try:
         return home.storage.pages.read(path).text
     except CommonplaceError:

@@ -266,7 +266,7 @@ class OperationTool(Tool):
 
     @cached_property
     def answer(self) -> Answer:
-        """Return what any of the operations answers."""
+        """Return the answer that covers all operations."""
         every = Answer()
         for tool in OPERATIONS.values():
             every |= tool.answer

@@ -3,7 +3,7 @@
 One file holds it: a line of JSON, the vocabulary, and for each row a scale, a lean and numbers of four bits. It is
 memory-mapped, and numpy is all it needs. One vector space serves every language.
 
-Tokens are whole words where they are known, else their longest known pieces. Chinese, Japanese and Korean give
+Tokens are whole words if they are known, else their longest known pieces. Chinese, Japanese and Korean give
 characters and known pairs of them, Thai its longest known words. Training uses this very code.
 """
 
@@ -137,7 +137,8 @@ class Tokenizer:
         return ids
 
     def measure_coverage(self, text: str) -> float:
-        """Return the share of a text's letters and digits in words of which anything is known; 1 for a text without."""
+        """Return the share of a text's letters and digits in words that are at least partly known; 1 for a text without
+        any."""
         covered_chars = 0
         total = 0
         for run in _RUNS.finditer(normalize(text)):
@@ -334,9 +335,9 @@ class StaticModel:
         return self._alternates[numbers] if are_foreign else numbers
 
     def _list_ids(self, text: str) -> tuple[list[int], bool]:
-        """Return the ids of the tokens of a text, and whether the text is in another language than English."""
+        """Return the ids of the tokens of a text, and whether the text is not in English."""
         split = self.tokenizer.split_ascii(text) if text.isascii() else None  # its words are the same both times
-        if split and None not in split[1]:  # no word is in pieces, of which those of one language would be chosen
+        if split and None not in split[1]:  # no word is in pieces, so none depends on the language
             ids = cast(list[int], split[1])
             return ids, sum(map(self._leans.__getitem__, ids)) < _FOREIGN_LEAN
         runs = [] if split else [*find_runs(text)]

@@ -437,7 +437,7 @@ def _refuse_untrusted_settings(source: Home) -> None:
 
 
 def _write_settings(target: Home, file: bytes) -> None:
-    """Write the settings by which the copy of another system's home opens, unless the target has some."""
+    """Write the settings that the copy of another system's home needs, unless the target has some."""
     if target.storage.read_bytes(settings.FILE) is None:
         with Spool() as spool, target.writer.call("copy", defer_index=True):
             spooled = spool.add(PRIVATE_FILE_MODE, 0, [file])

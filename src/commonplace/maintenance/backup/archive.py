@@ -86,7 +86,7 @@ def backup_scope(layout: Layout, settings: Settings) -> list[Root]:
 
 
 def render_settings(settings: Settings, root: str) -> bytes:
-    """Return the settings file by which a copy of a home opens that needs none itself: one of another system."""
+    """Return a settings file for the copy of another system's home, which needs none itself."""
     if settings.agents_folder or settings.agent_roots:
         problem = f"{root} is spread over folders in the way of {settings.layout}, which no copy of it could be"
         raise Refused(problem, advice=f"bring it into a memory of your own: `{format_command('import', root)}`")
@@ -162,7 +162,7 @@ FORMATS: dict[Format, Callable[[Snapshot, BinaryIO], None]] = {"tar": _write_tar
 
 
 class Limits(NamedTuple):
-    """What may be read at most: bytes of one file, bytes of all files, and the number of files."""
+    """The limits of an archive: bytes of one file, bytes of all files, and the number of files."""
 
     file_bytes: int = 256 << 20
     total_bytes: int = 8 << 30

@@ -334,7 +334,7 @@ def _is_exposed(survey: Survey, entry: FileEntry, who: int) -> bool:
 
 
 def _open_problem(folder: SurveyedFolder, pages: list[FileEntry], *, is_exposed: bool) -> Finding:
-    """Return one problem for a folder and the pages in it: where one is open, the others mostly are."""
+    """Return one problem for a folder and the pages in it: if one is open, the others usually are, too."""
     paths = [*([folder.path or "."] if is_exposed else []), *(page.path for page in pages)]
     mode = folder.mode if is_exposed else pages[0].mode
     expected = "0700" if is_exposed else "0600"

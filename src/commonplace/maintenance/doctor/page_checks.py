@@ -160,7 +160,7 @@ def _check_day(survey: Survey, page: ScannedPage) -> Iterator[Finding]:
 
 
 def _timestamps(survey: Survey, page: ScannedPage) -> Iterator[tuple[str, int]]:
-    """Yield the timestamps of a page, with their line where it is known."""
+    """Yield the timestamps of a page, with their line if it is known."""
     kind = _kind(page)
     if kind == "record":
         record = page.record

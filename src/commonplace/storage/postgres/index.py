@@ -287,7 +287,7 @@ class PostgresIndex(VectorSpaces):
         self.write(lambda: self._promote(new, space))
 
     def build_ann_index(self, space: str) -> bool:
-        """Build the HNSW index of a space where it has very many vectors; return whether there is one now."""
+        """Build the HNSW index of a space if it has very many vectors; return whether there is one now."""
         tables = self._tables
         for large in large_spaces(tables.database):
             if (large.index_key, large.name) == (tables.own["index_key"], space):

@@ -87,7 +87,7 @@ class PostgresIndexHandle:
         return self._index
 
     def watch(self, stop: Event, on_change: OnChange, embedding: EmbeddingService | None, on_start: OnStart) -> None:
-        """Report changes until `stop` is set: woken by notifications, or by polling where there are none."""
+        """Report changes until `stop` is set: woken by notifications, or by polling if there are none."""
         from ...index.watcher import PageChanges, WatchMode
 
         changed = Event()

@@ -1,4 +1,4 @@
-"""Change notifications: LISTEN/NOTIFY where it works, polling where it does not (behind some poolers).
+"""Change notifications: LISTEN/NOTIFY if it works, else polling (behind some poolers).
 
 A notification is only a hint to look: any login of the database can send one, with any payload. What a listener
 reports is what the tables say. The payload is for older programs, which read the sequence number from it.

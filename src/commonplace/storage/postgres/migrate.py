@@ -167,7 +167,7 @@ def _read_status(connection: Connection) -> Status:
 
 
 def _require_server(connection: Connection) -> None:
-    """StorageError where the server is too old or does not store text as UTF-8."""
+    """StorageError if the server is too old or does not store text as UTF-8."""
     if connection.info.server_version < _MIN_SERVER_VERSION:
         raise StorageError(f"this is PostgreSQL {connection.info.server_version // 10000}: 15 or newer is needed")
     row = connection.execute("SELECT current_setting('server_encoding')").fetchone()
@@ -249,7 +249,7 @@ def _login_exists(connection: Connection, login: str) -> bool:
 
 
 def require_tenant(connection: Connection, tenant: str) -> None:
-    """StorageError where the login of a connection is bound to other tenants only."""
+    """StorageError if the login of a connection is bound to other tenants only."""
     rows = connection.execute(
         "SELECT DISTINCT session_user, tenant FROM commonplace.logins WHERE login = session_user::text"
         " OR role = to_regrole(quote_ident(session_user::text))::oid ORDER BY tenant"

@@ -440,7 +440,7 @@ def _fit_columns(rows: list[list[str]], width: int) -> list[int]:
 
 
 def _break_paths(cell: str, width: int) -> str:
-    """Break the words of a cell that are wider than its column after a slash, where they have one."""
+    """Break the words of a cell that are wider than its column after a slash, if they have one."""
     return " ".join(_break_path(word, width) for word in cell.split(" "))
 
 

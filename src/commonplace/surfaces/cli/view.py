@@ -130,7 +130,7 @@ def _search(
 
 
 def _describe_beginning(home: Home, as_of: str | None) -> str:
-    """Point out that memory begins only after the day as of which it was searched."""
+    """Point out that memory begins only after the day of an `as_of` search."""
     changes = home.storage.history.changes() if as_of else []
     first = next((change.at[:10] for change in changes if home.visibility.may_know(change.path)), "")
     day = home.parse_filters(as_of=as_of).as_of if first else None

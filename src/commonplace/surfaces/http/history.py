@@ -330,7 +330,7 @@ ENDPOINTS = [
     Endpoint(
         "GET /v1/blame/{path}",
         get_blame,
-        "Who wrote the lines of a page, from its first to its last. The author is empty where history does not know.",
+        "Who wrote the lines of a page, from its first to its last. The author is empty if history does not know.",
         tag="history",
         parameters=[Parameter("path", PAGE, "The path of a page.", "path", required=True)],
         responses={200: ResponseSpec("Authors.", object_of({"path": TEXT, "lines": array(_BLAME)}))},
