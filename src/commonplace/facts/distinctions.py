@@ -225,8 +225,8 @@ def _is_of_relative(older: Statement, newer: Statement) -> bool:
 
 
 def _is_owner(statement: Statement, name: str, known: Sequence[str] = ()) -> bool:
-    """Return whether a statement is about something of somebody, which is not known: `Ben's brother left`, `die Eltern
-    von Ben`; not `Ben's exam: he passed`, which goes on about Ben."""
+    """Return whether a statement is about an unknown possession or relative of somebody: `Ben's brother left`, `die
+    Eltern von Ben`; not `Ben's exam: he passed`, which goes on about Ben."""
     if any(_PERSON_CLAUSE.match(fold(clause)) for clause in split_clauses(statement.text)[1:]):
         return False
     for clause in split_clauses(statement.text):

@@ -178,8 +178,8 @@ def _read_claim(claim: Claim, at: int) -> Iterator[Slot]:
 
 
 def _inherit(topic: frozenset[str], claim: Claim, at: int, clause: str) -> Iterator[Slot]:
-    """Yield what a later clause that names no other subject says of that of the first one: `Plumber can't make Tuesday,
-    he's coming Thursday`, `les stocks, c'est Inès`."""
+    """Yield the slots of a later clause without a subject, which continues the first clause: `Plumber can't make
+    Tuesday, he's coming Thursday`, `les stocks, c'est Inès`."""
     if claim.is_closed and not claim.numbers:
         return
     core, attributes = _split_subject(topic)

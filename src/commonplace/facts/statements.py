@@ -140,7 +140,7 @@ def find_statements(text: str, wanted: Sequence[Sequence[str]], *, is_turn: bool
 
 
 def _has_any(folded: str, rows: Iterable[Sequence[str]]) -> bool:
-    """Return whether a text has everything of at least one of these rows."""
+    """Return whether a text contains all texts of at least one of these rows."""
     for row in rows:
         for each in row:
             if each not in folded:

@@ -323,7 +323,7 @@ def count_entries(text: str) -> int:
 
 
 def is_day_or_time(title: str) -> bool:
-    """Tell whether the title of a heading is only a date or a time."""
+    """Return whether the title of a heading is only a date or a time."""
     return bool(_DAY.fullmatch(title) or _TIME.fullmatch(title))
 
 

@@ -51,7 +51,7 @@ def _depth(text: str) -> int:
 
 
 def is_unicode(text: str) -> bool:
-    """Tell whether a text can be written as UTF-8. JSON and file systems can hand over lone surrogates."""
+    """Return whether a text can be written as UTF-8. JSON and file systems can hand over lone surrogates."""
     return text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)
 
 

@@ -419,7 +419,7 @@ def _join_lines(lines: list[str], numbers: list[int]) -> Passage:
 
 
 def _has_content(passage: Passage) -> bool:
-    """Tell whether there is more than the heading of a day or entry, a footer, or a horizontal line."""
+    """Return whether there is more than the heading of a day or entry, a footer, or a horizontal line."""
     return any(line.strip() and not _FRAME.match(line) for line in strip_annotations(passage.text).split("\n"))
 
 

@@ -108,7 +108,8 @@ def _parse_fence(line: str) -> _Fence | None:
 
 
 def _pair_fences(fences: list[_Fence | None]) -> list[bool]:
-    """Tell for each line of a segment (None: not a fence line) whether it is inside, opens or closes a closed fence."""
+    """Return for each line of a segment (None: not a fence line) whether it is inside, opens or closes a closed
+    fence."""
     inside = [False] * len(fences)
     never_closed: dict[str, int] = {}  # per fence character, the shortest opener known to have no closer from here on
     at = 0
@@ -126,7 +127,7 @@ def _pair_fences(fences: list[_Fence | None]) -> list[bool]:
 
 
 def find_fenced_lines(lines: list[str]) -> list[bool]:
-    """Tell for each line whether it is inside, opens or closes a code fence that is closed."""
+    """Return for each line whether it is inside, opens or closes a code fence that is closed."""
     return _pair_fences([_parse_fence(line) for line in lines])
 
 
@@ -185,7 +186,7 @@ def end_of_line(text: str, at: int) -> int:
 
 
 def leaves_fence_open(text: str) -> bool:
-    """Tell whether text appended to this page would fall into a fence that was left open."""
+    """Return whether text appended to this page would fall into a fence that was left open."""
     if "```" not in text and "~~~" not in text:
         return False
     start, _ = find_segment(text, len(text))

@@ -86,7 +86,7 @@ class ChatEvent(NamedTuple):
 
 
 def is_internal(event: Mapping[str, Any]) -> bool:
-    """Return whether an event is none of the conversation between the user and the assistant."""
+    """Return whether an event is not part of the conversation between the user and the assistant."""
     return any(event.get(flag) for flag in _INTERNAL_FLAGS)
 
 

@@ -101,7 +101,7 @@ _ESCAPES = lazy_pattern(r"(?<!\\)(\\+)u\{([0-9a-f]{2,6})\}")
 
 @lru_cache(maxsize=16_384)
 def is_hidden(char: str) -> bool:
-    """Tell whether a character has no visible shape. Whether the text around it needs it is another question."""
+    """Return whether a character has no visible shape. Whether the text around it needs it is another question."""
     if _IGNORABLE.match(char):
         return True
     return unicodedata.category(char) == "Cf" and not _VISIBLE_CONTROL.match(char)
@@ -173,7 +173,7 @@ def _unescape(match: re.Match[str]) -> str:
 
 
 def _names_hidden(digits: str) -> bool:
-    """Tell whether these are the digits in which an escape would name a hidden character."""
+    """Return whether these are the digits in which an escape would name a hidden character."""
     code = int(digits, 16)
     return code <= 0x10FFFF and f"{code:x}" == digits and is_hidden(chr(code))
 
@@ -189,7 +189,7 @@ class _Line:
         self._variants = 0
 
     def needs(self, at: int) -> bool:
-        """Tell whether the script or the emoji around a hidden character needs it, and the line has few enough."""
+        """Return whether the script or the emoji around a hidden character needs it, and the line has few enough."""
         if at >= self._end:
             self._begin(at)
         char = self._text[at]
@@ -223,7 +223,7 @@ class _Line:
         return self._joiners >= 0
 
     def _joins_arabic(self, at: int, after: str) -> bool:
-        """Tell whether a joiner is after a letter that joins, whatever marks it has, and before another."""
+        """Return whether a joiner is after a letter that joins, whatever marks it has, and before another."""
         first = at - 1
         while first > max(0, at - 1 - _MAX_MARKS) and _ARABIC_MARKS.match(self._text[first]):
             first -= 1
@@ -233,7 +233,7 @@ class _Line:
 
 
 def _is_needed(text: str, at: int) -> bool:
-    """Tell whether the emoji or the letter before a hidden character needs it."""
+    """Return whether the emoji or the letter before a hidden character needs it."""
     char = text[at]
     before = text[at - 1 : at]
     after = text[at + 1 : at + 2]
@@ -280,7 +280,7 @@ def _strip_marks(text: str) -> str:
 
 
 def _is_json(text: str) -> bool:
-    """Tell whether a text is a list or an object in JSON, whose own quotes mark what is text in it."""
+    """Return whether a text is a list or an object in JSON, whose own quotes mark what is text in it."""
     if text[:1] not in ("{", "["):
         return False
     try:

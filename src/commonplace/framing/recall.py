@@ -398,7 +398,7 @@ _HTML_ENDS = (
 
 
 def is_title(name: str) -> bool:
-    """Tell whether a name would read like a title of `recall` in a heading."""
+    """Return whether a name would read like a title of `recall` in a heading."""
     return re.match(rf"\W*(?:{_TITLE})\b", name, re.IGNORECASE) is not None
 
 
@@ -465,7 +465,7 @@ def _classify(line: str, kind: Kind) -> _Imitation | None:
 
 
 def _is_harmful(imitation: _Imitation, line: str, number: int, *, is_underline: bool, ends: dict[str, int]) -> bool:
-    """Tell whether a line outside of code, without a backslash, imitates a part of the reply at its place."""
+    """Return whether a line outside of code, without a backslash, imitates a part of the reply at its place."""
     if imitation is _UNDERLINE:
         return is_underline
     if imitation is not _HTML:
@@ -486,7 +486,7 @@ def format_mark(words: str) -> str:
 
 
 def imitates_mark(text: str) -> bool:
-    """Tell whether a text has anything that reads like a mark, or like its escape."""
+    """Return whether a text has anything that reads like a mark, or like its escape."""
     return _IMITATION.search(text) is not None
 
 

@@ -42,7 +42,7 @@ _DURAGENT_SNAPSHOT = "state.yaml"
 
 
 class _HomeReader(NamedTuple):
-    """Reads a home. `name` is that of its system, and the suffix of pages whose own name is taken."""
+    """Reads a home. `name` is the name of its system; pages whose name is taken get it as a suffix."""
 
     name: str
     source: Source

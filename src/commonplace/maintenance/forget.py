@@ -562,7 +562,7 @@ def find_spans(text: str, kind: str, selection: CitedLines | Words) -> Spans | N
 
 
 def _is_removed_whole(text: str, numbers: set[int]) -> bool:
-    """Tell whether nothing readable of a record would be left: JSON without one of its lines is not JSON."""
+    """Return whether nothing readable of a record would be left: JSON without one of its lines is not JSON."""
     first = find_value_line(text) - 1
     body = {number for number, line in enumerate(text.split("\n")) if number >= first and line.strip()}
     head = frontmatter.split(text)[0]

@@ -1,16 +1,21 @@
 """Calibration: cosines as z-scores of their space, odds as the probability that a hit is right.
 
-The probability depends on how far the odds of a hit exceed the background (the odds of the thirtieth hit, or an
-estimate of them where there are fewer hits) and those of the best other hit, on its share of BM25 and of adjacent
-words, on what the rest of its page says, and on its length: a long passage has many words by chance. Words of the query
-that the memory lacks weigh the most; the more of them there are, the more similarity counts. A large memory errs more.
+The probability depends on
+
+- how far the odds of a hit exceed the background (the odds of the thirtieth hit, or an estimate of them) and those of
+  the best other hit;
+- its share of BM25 and of adjacent words, the rest of its page, and its length, since a long passage has many words
+  by chance;
+- the words of the query that the memory lacks, which weigh the most: the more there are, the more similarity counts;
+- the size of the memory: a large one errs more.
+
 A short note of a small memory has another curve if it lacks a name, a number, an identifier or the day of the query, or
-has another word in its place: a note on the mobile app matches a question about the web app better
-than the answer in other words. One without a value of the kind that is asked for, such as a day, is hardly ever right,
-nor, whatever its length, one that answers another question: about somebody else, or when a shop closes, not opens.
-Fitted by `./dev calibrate` on many sets of questions at once, including questions that the memory cannot answer, so
-that a threshold means the same whatever the language and the length of the question: at 0.5, half of the hits are
-right.
+has another word in its place: by its words alone, a note on the mobile app would match a question about the web app. A
+note without a value of the kind that is asked for, such as a day, is hardly ever right. Nor is a hit that answers
+another question: about somebody else, or when a shop closes instead of when it opens.
+
+The curves are fitted by `./dev calibrate` on many sets at once, including questions that the memory cannot answer, so
+that a threshold means the same for every language and length of question: at 0.5, half of the hits are right.
 """
 
 from __future__ import annotations
@@ -23,9 +28,12 @@ from .coverage import COVERED, Coverage
 
 
 class NoteScale(NamedTuple):
-    """The logistic curve for a short note of a small memory that lacks a word of the query for which no other stands:
-    its offset, the slopes of the logarithm of the odds, of the lead and of the share of BM25, that of having a name or
-    the like of the query, and that of how near it comes to what it lacks."""
+    """The logistic curve for a short note of a small memory that lacks an exact word of the query: its offset and
+    slopes.
+
+    `log_slope` is for the logarithm of the odds, `lexical` for the share of BM25, `has_exact` for having a name,
+    number or identifier of the query, `nearness` for how near the note comes to the words that it lacks.
+    """
 
     offset: float
     log_slope: float

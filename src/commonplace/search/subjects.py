@@ -195,7 +195,7 @@ _OWNED = lazy_pattern(rf"(?<![^\W\d_])([^\W\d_]++) {_OF} ?([A-ZÀ-Þ]\w+)")
 
 
 def _find_first_name(text: str, known: frozenset[str], ordinary: frozenset[str], language: str) -> str:
-    """Return the name that a clause begins with, before its verb; a word of the question is none."""
+    """Return the name that a clause begins with, before its verb; words of the question do not count."""
     match = _FIRST_WORDS.match(_LABEL.sub("", text))
     if not match or not match[1][0].isupper():
         return ""

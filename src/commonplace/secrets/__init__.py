@@ -149,7 +149,7 @@ def _neighbourhoods(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_inside_word(text: str, at: int) -> bool:
-    """Tell whether a character has visible ASCII before it, or something invisible, and the same after it."""
+    """Return whether a character has visible ASCII before it, or something invisible, and the same after it."""
     before = text[at - 1 : at]
     after = text[at + 1 : at + 2]
     return all("!" <= char <= "~" or (char != "" and char in _INVISIBLE) for char in (before, after))
@@ -189,7 +189,7 @@ def _join_neighbours(runs: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int
 
 
 def _may_be_key(run: str) -> bool:
-    """Tell whether a run mixes digits or capitals with letters as a random key does, unlike words and numbers."""
+    """Return whether a run mixes digits or capitals with letters as a random key does, unlike words and numbers."""
     return compile_pattern("[0-9][A-Za-z]|[A-Za-z_-][0-9]|[a-z][A-Z]|[A-Z]{8}").search(run) is not None
 
 
@@ -227,7 +227,7 @@ def _match_rules(text: str, at: int, ranks: list[int]) -> Iterator[Candidate]:
 
 
 def _has_context(rule: Rule, text: str, at: int) -> bool:
-    """Tell whether the context of a rule is near; what `redact` writes in brackets does not count."""
+    """Return whether the context of a rule is near; what `redact` writes in brackets does not count."""
     before = text[max(0, at - _CONTEXT_CHARACTERS) : at].replace("[", "]").rpartition("]")[2]
     return not rule.context or compile_pattern(rule.context).search(before) is not None
 

@@ -298,7 +298,8 @@ class BulkStore(Protocol):
         ...
 
     def version_lookup(self) -> Callable[[str], str]:
-        """Return a function for the current version at a path; it raises StorageError if no page can be."""
+        """Return a function for the current version at a path; it raises StorageError if the path cannot hold a
+        page."""
         ...
 
     def read(self, path: str) -> tuple[bytes | None, int]:

@@ -426,7 +426,7 @@ def _group_by_subject(lines: Iterable[str]) -> dict[tuple[str, ...], list[set[st
 
 
 def _has_successor(line: str, candidates: Mapping[tuple[str, ...], Sequence[set[str]]]) -> bool:
-    """Tell whether a line says something different about the same subject, in much the same words."""
+    """Return whether a line says something different about the same subject, in much the same words."""
     words = _words(line)
     return any(
         words != others and len(words & others) / max(len(words | others), 1) >= _MIN_SHARED_WORDS

@@ -134,7 +134,7 @@ class Survey:
 
     @cached_property
     def agents(self) -> list[str]:
-        """All agents that have a folder, and the main one, which need not have one; or the home's own alone."""
+        """All agents with a folder, and the main agent, which may have none; or only the home's own agent."""
         if self.is_for_agent:
             return [self.home.agent]
         names = self.home.storage.pages.list_folders(self.home.layout.agents)

@@ -75,7 +75,8 @@ _PAST_PAGES = f"""
 
 
 def new_change_id() -> str:
-    """Return an id made before the first attempt of a change: a retry recognizes by it that the first succeeded."""
+    """Return an id made before the first attempt of a change, so that a retry can see that an earlier attempt
+    succeeded."""
     return os.urandom(8).hex()
 
 

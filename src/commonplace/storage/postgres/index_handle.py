@@ -221,7 +221,7 @@ class ReplicaIndexHandle:
         return self._primary.peek(answer)
 
     def _ask_replica(self, answer: Callable[[IndexView], Answer]) -> Answer:
-        """Run in one transaction, so that all statements reach the same server where several share a name."""
+        """Run in one transaction, so that all statements reach the same server, even if several share a name."""
         try:
             with self._replica.transaction(snapshot=True):
                 status = self._index.status()

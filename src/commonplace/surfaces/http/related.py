@@ -80,7 +80,7 @@ def _first_sentence(text: str) -> str:
 
 
 def _describe(home: Home, hit: Hit, excerpt: str) -> Row:
-    """Return a page as a row; an empty one for what is a log or a transcript."""
+    """Return a page as a row; an empty row for a log or a transcript."""
     place = home.index.scope.place(hit.path)
     if place is None or place.kind not in _KINDS:
         return {}
