@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, tzinfo
 from typing import NamedTuple
@@ -19,7 +19,7 @@ from ..errors import CommonplaceError
 from ..formats.blocks import Answer, find_annotated_lines, find_answers, strip_own_annotations
 from ..formats.frontmatter import split as split_front_matter
 from ..git_branches import Where
-from ..model import Hit
+from ..model import Hit, Page
 from .base import HistoryStore, Pages
 from .history import (
     ABSENT,
@@ -107,7 +107,10 @@ def blame(lines: Sequence[Line], bounds: Bounds) -> list[LineOrigin]:
 
 def list_lines(history: HistoryStore, path: str, newest: int) -> list[Line]:
     """Return the newest changes of a page for its blame; if it was renamed, preceded by those of its old path."""
-    lines = history.lines(path, newest)
+    return _precede_with_old_path(history, path, history.lines(path, newest), newest)
+
+
+def _precede_with_old_path(history: HistoryStore, path: str, lines: list[Line], newest: int) -> list[Line]:
     paths = {path}
     while lines and (old := find_old_path(lines[0].change)) and old not in paths:
         paths.add(old)
@@ -263,6 +266,13 @@ class _Page(NamedTuple):
         return [*self.origins] * self.lines if self.whole else self.origins
 
 
+class _Reader(NamedTuple):
+    """Reads the newest changes of a page, and the page."""
+
+    lines: Callable[[str], list[Line]]
+    page: Callable[[str], Page]
+
+
 _pages: ByteCache[tuple[object, str], tuple[str, _Page]] = ByteCache("authors of pages", _PAGE_CACHE_BYTES)
 
 
@@ -297,7 +307,19 @@ class Authors:
             stamps = self._history.stamps(sorted({path for path, _, _ in spans}))
         except (CommonplaceError, OSError):
             return [Provenance() for _ in spans]
-        return self._locate_branches([self._find(span, stamps.get(span[0], "")) for span in spans])
+        paths = [path for path in dict.fromkeys(span[0] for span in spans) if self._is_to_be_read(path, stamps)]
+        read = self._reader(paths)
+        return self._locate_branches([self._find(span, stamps.get(span[0], ""), read) for span in spans])
+
+    def _is_to_be_read(self, path: str, stamps: Mapping[str, str]) -> bool:
+        stamp = stamps.get(path)
+        known = _pages.get((self._owner, path))
+        return bool(stamp) and not (known and known[0] == stamp)
+
+    def _reader(self, paths: Sequence[str]) -> _Reader:
+        """Return what reads these pages with their history; it reads them when it is asked for the first."""
+        lines = self._history.line_reader(paths, _SEARCH_BOUNDS.versions)
+        return _Reader(lines, self._pages.page_reader(paths))
 
     def _locate_branches(self, found: list[Provenance]) -> list[Provenance]:
         branches = {each.branch for each in found if each.branch}
@@ -317,7 +339,7 @@ class Authors:
         except (CommonplaceError, OSError):
             stamp = ""
         ranges: list[tuple[int, int]] = []
-        page = self._open(path, stamp) if stamp and self._knows_approval else _Page()
+        page = self._open(path, stamp, self._reader([path])) if stamp and self._knows_approval else _Page()
         for number, origin in enumerate(page.list_origins(), start=1):
             if not origin.is_approved or number in page.blanks:
                 continue
@@ -327,8 +349,8 @@ class Authors:
                 ranges.append((number, number))
         return ranges
 
-    def _find(self, span: Span, stamp: str) -> Provenance:
-        return self._find_in(self._open(span[0], stamp), span) if stamp else Provenance()
+    def _find(self, span: Span, stamp: str, read: _Reader) -> Provenance:
+        return self._find_in(self._open(span[0], stamp, read), span) if stamp else Provenance()
 
     def _find_in(self, page: _Page, span: Span) -> Provenance:
         provenance = _find_in(page, span)
@@ -336,13 +358,13 @@ class Authors:
             provenance = provenance._replace(zone=self._zone)
         return provenance if self._knows_approval else provenance._replace(is_approved=False)
 
-    def _open(self, path: str, stamp: str) -> _Page:
+    def _open(self, path: str, stamp: str, read: _Reader) -> _Page:
         known = _pages.get((self._owner, path))
         if known and known[0] == stamp:
             return known[1]
         page = _Page()
         with suppress(CommonplaceError, OSError):
-            page = self._blame(path)
+            page = self._blame(path, read)
         page = _join_origins(page)
         if known or not page.whole or len(page.blanks) > _FEW_BLANKS or page.head or page.comments:
             _pages.put((self._owner, path), (stamp, page))
@@ -359,11 +381,11 @@ class Authors:
                 page = _blame_last(lines, as_text(self._history.read_version(path, lines[-1].change.version)))
         return page
 
-    def _blame(self, path: str) -> _Page:
-        lines = list_lines(self._history, path, _SEARCH_BOUNDS.versions)
+    def _blame(self, path: str, read: _Reader) -> _Page:
+        lines = _precede_with_old_path(self._history, path, read.lines(path), _SEARCH_BOUNDS.versions)
         if not lines:  # true of most sessions, whose pages are long
             return _Page()
-        page = self._pages.read(path)
+        page = read.page(path)
         if lines[-1].change.version != page.version:  # it changed since, which is not recorded yet
             return _Page()
         known = _blame_last(lines, page.text)

@@ -218,6 +218,10 @@ class HistoryStore(Protocol):
         """Return the `newest` changes of a page as they are stored, and those before that they are deltas of."""
         ...
 
+    def line_reader(self, paths: Sequence[str], newest: int) -> Callable[[str], list[Line]]:
+        """Return what reads the lines of these pages as `lines` does; behind a network, of all at once."""
+        ...
+
     def stamps(self, paths: Sequence[str]) -> dict[str, str]:
         """Return a stamp for each page with a history, which changes when the history grows."""
         ...

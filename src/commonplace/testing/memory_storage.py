@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .. import settings as settings_of
@@ -261,6 +262,9 @@ class MemoryHistory:
 
     def lines(self, path: str, newest: int | None = None) -> list[Line]:
         return [make_line(change, None, data, -1) for change, data in self.versions(path, newest)]
+
+    def line_reader(self, paths: Sequence[str], newest: int) -> Callable[[str], list[Line]]:
+        return partial(self.lines, newest=newest)
 
     def stamps(self, paths: Sequence[str]) -> dict[str, str]:
         lengths = {path: len(self._select(path)) for path in paths}

@@ -10,9 +10,10 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import NamedTuple
 
 from ...formats.timestamps import format_timestamp
@@ -179,6 +180,9 @@ class FolderHistory:
 
     def lines(self, path: str, newest: int) -> list[Line]:
         return newest_lines(self._lines(path), newest)
+
+    def line_reader(self, paths: Sequence[str], newest: int) -> Callable[[str], list[Line]]:
+        return partial(self.lines, newest=newest)
 
     def stamps(self, paths: Sequence[str]) -> dict[str, str]:
         """Return the size of each page's slot as its stamp. The writers' cache of heads is not touched."""

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ...errors import CommonplaceError, ConnectionLost, InvalidArgument, NotInstalled, StorageError
@@ -438,7 +439,7 @@ class Database:
     def query(
         self,
         statement: str,
-        values: Mapping[str, Any],
+        values: Sequence[Any] | Mapping[str, Any],
         settings: Mapping[str, str] | None = None,
         *,
         retry_seconds: float = RETRY_SECONDS,
@@ -463,7 +464,9 @@ class Database:
             time.sleep(pause)
             pause = min(pause * 2, MAX_BACKOFF_SECONDS)
 
-    def _query_once(self, statement: str, values: Mapping[str, Any], settings: Mapping[str, str]) -> list[Row]:
+    def _query_once(
+        self, statement: str, values: Sequence[Any] | Mapping[str, Any], settings: Mapping[str, str]
+    ) -> list[Row]:
         with translate_errors(), _borrow_connection(self._pools, "retryable") as connection:
             with open_pipeline(connection):  # it is one implicit transaction
                 self._bind_tenant(connection, STATEMENT_TIMEOUT_MS, settings)
@@ -480,8 +483,13 @@ class Database:
 def _apply_settings(connection: Connection, settings: Mapping[str, str]) -> None:
     """Set server settings until the end of the transaction."""
     if settings:
-        calls = ", ".join(["set_config(%s, %s, true)"] * len(settings))
-        connection.execute(f"SELECT {calls}".encode(), [part for item in settings.items() for part in item])
+        connection.execute(_settings_statement(tuple(settings)), [*settings.values()])
+
+
+@cache
+def _settings_statement(names: tuple[str, ...]) -> bytes:
+    """Return the statement that sets settings; their names are those of this program."""
+    return ("SELECT " + ", ".join(f"set_config('{name}', %s, true)" for name in names)).encode()
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from functools import partial
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 _PRUNE_INTERVAL_WRITES = 1000  # writes of a tenant between two checks of its history's size
 _PAGES_PER_QUERY = 100
 _LONG_TIMEOUT_MS = 300_000  # for statements over the whole history
+_LONG = {"statement_timeout": str(_LONG_TIMEOUT_MS)}
 _CHANGE_COLUMNS = ", ".join(Change._fields)
 _LINE_FIELDS = (*Change._fields, "depth", "span_start", "span_end", "data")
 LINE_COLUMNS = ", ".join(_LINE_FIELDS)
@@ -190,6 +191,29 @@ class PostgresHistory:
         rows = self._query(LINE_COLUMNS, f"path = %s ORDER BY seq DESC LIMIT {limit}", path)
         return newest_lines([parse_line(row) for row in reversed(rows)], newest)
 
+    def line_reader(self, paths: Sequence[str], newest: int) -> Callable[[str], list[Line]]:
+        fetched: dict[str, list[Line]] | None = None
+
+        def read(path: str) -> list[Line]:
+            nonlocal fetched
+            if fetched is None:
+                fetched = self._fetch_lines(paths, newest + MAX_DELTA_DEPTH + 1)
+            return newest_lines(fetched.get(path, []), newest)
+
+        return read
+
+    def _fetch_lines(self, paths: Sequence[str], newest: int) -> dict[str, list[Line]]:
+        """Return the newest lines of each page."""
+        statement = f"""SELECT newest.* FROM unnest(%(paths)s::text[]) AS asked (path) CROSS JOIN LATERAL (
+          SELECT {LINE_COLUMNS} FROM commonplace.history WHERE tenant = %(tenant)s AND path = asked.path
+          ORDER BY seq DESC LIMIT %(newest)s) AS newest"""
+        values = {"tenant": self._database.tenant, "paths": [*filter(_is_storable, paths)], "newest": newest}
+        lines: dict[str, list[Line]] = {}
+        for row in reversed(self._database.query(statement, values, _LONG)):
+            line = parse_line(row)
+            lines.setdefault(line.change.path, []).append(line)
+        return lines
+
     def stamps(self, paths: Sequence[str]) -> dict[str, str]:
         condition = "path = ANY(%s) GROUP BY path"
         storable = [path for path in paths if _is_storable(path)]
@@ -300,7 +324,7 @@ class PostgresHistory:
             return []
         statement = f"SELECT {columns} FROM commonplace.history WHERE tenant = %s AND {condition}"
         values = (self._database.tenant, *arguments)
-        return self._database.fetch_all(statement, values, timeout_ms=_LONG_TIMEOUT_MS)
+        return self._database.query(statement, values, _LONG)
 
 
 def parse_head(row: Sequence[Any]) -> Head | None:

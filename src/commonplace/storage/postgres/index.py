@@ -230,7 +230,8 @@ class PostgresIndex(VectorSpaces):
 
     def _read_statements(self, numbers: Sequence[int]) -> dict[int, StoredStatements]:
         sql = f"SELECT id, numbers, parsed FROM commonplace.index_statements WHERE {OWN_ROWS} AND id = ANY(%(ids)s)"
-        return dict(map(stored_statements_of, self._tables.query(sql, {"ids": list(numbers)})))
+        with self._tables.without_snapshot():
+            return dict(map(stored_statements_of, self._tables.query(sql, {"ids": list(numbers)})))
 
     def preceding_text(self, number: int) -> str:
         sql = f"""

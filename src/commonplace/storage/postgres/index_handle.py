@@ -33,7 +33,7 @@ _LATEST_SEQ = 2**62  # after every sequence number
 _STOP_CHECK_SECONDS = 0.5
 _UPDATE_BATCH_PAGES = 200  # pages in one transaction
 _BUILD_BATCH_PAGES = 500  # the same for a long build: a word is counted once for all of them
-_UPDATE_REST_FACTOR = 9  # pause this many times as long as an update took: a writer spends a tenth of its time on it
+_UPDATE_REST_FACTOR = 19  # pause this many times as long as an update took: a twentieth of the time goes into them
 _BUILD_TRIES = 10  # of a long build that conflicts with other writers
 _REPLICA_REST_SECONDS = 10.0  # how long to leave a replica alone that did not answer: each try may delay a search
 
