@@ -132,11 +132,12 @@ def test_of_the_passages_with_a_key_only_the_newest_are_read(database: Database,
     write(index, [entry(f"{number}.md", f"The port is {number}.") for number in range(300)])
     keys = fact_keys("The port is 8080.")
     with database.transaction() as connection:
-        candidates = index.find_by_fact_keys(keys, ME, 10)
+        for _ in range(10):  # the server makes another plan after some runs
+            candidates = index.find_by_fact_keys(keys, ME, 10)
         row = connection.execute(ROWS_READ, ("index_facts",)).fetchone()
     assert [candidate.hit.path for candidate in candidates] == [f"{number}.md" for number in range(299, 289, -1)]
     assert row
-    assert row[0] <= len(keys) * MAX_PASSAGES_PER_FACT_KEY
+    assert row[0] <= 10 * len(keys) * MAX_PASSAGES_PER_FACT_KEY
 
 
 def test_both_indexes_know_the_same_words_like_a_misspelled_one(index: PostgresIndex, other: SqliteIndex) -> None:

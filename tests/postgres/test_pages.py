@@ -182,10 +182,11 @@ def test_a_name_in_every_folder_is_looked_for_without_reading_the_other_pages(
     with database.transaction() as connection:
         connection.execute(insert, {"tenant": database.tenant})
     with database.transaction() as connection:
-        assert pages.list_folders_with("memory", ["7.md"]) == ["a", "b", "c"]
+        for _ in range(10):  # the server makes another plan after some runs
+            assert pages.list_folders_with("memory", ["7.md"]) == ["a", "b", "c"]
         row = connection.execute(ROWS_READ, ("pages",)).fetchone()
     assert row
-    assert row[0] <= 2 * 3  # a page to find the next folder, and the page there
+    assert row[0] <= 10 * 2 * 3  # a page to find the next folder, and the page there
 
 
 def test_roots_are_pages_endings_and_patterns(pages: PostgresPages) -> None:

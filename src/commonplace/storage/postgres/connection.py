@@ -14,7 +14,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ...errors import CommonplaceError, ConnectionLost, InvalidArgument, NotInstalled, StorageError
@@ -43,6 +42,8 @@ RECONNECT_SECONDS = 4.0  # that a pool tries to connect, with longer and longer 
 REPLICA_POOL_TIMEOUT_SECONDS = 1.0  # the same for a replica, whose searches the primary can answer
 MAX_CONNECTIONS = 8  # of each purpose
 PREPARE_AFTER_RUNS = 2  # of one statement on one connection
+# For a statement whose plan is the same for all values: to plan it would take as long as it runs.
+ONE_PLAN = {"plan_cache_mode": "force_generic_plan"}
 # A host that vanished sends no reset: after half a minute of silence a connection counts as dead.
 _KEEPALIVE_OPTIONS = {
     "keepalives_idle": 15,
@@ -483,13 +484,8 @@ class Database:
 def _apply_settings(connection: Connection, settings: Mapping[str, str]) -> None:
     """Set server settings until the end of the transaction."""
     if settings:
-        connection.execute(_settings_statement(tuple(settings)), [*settings.values()])
-
-
-@cache
-def _settings_statement(names: tuple[str, ...]) -> bytes:
-    """Return the statement that sets settings; their names are those of this program."""
-    return ("SELECT " + ", ".join(f"set_config('{name}', %s, true)" for name in names)).encode()
+        calls = ", ".join(f"set_config('{name}', %s, true)" for name in settings)
+        connection.execute(f"SELECT {calls}".encode(), [*settings.values()])
 
 
 @contextmanager

@@ -43,7 +43,7 @@ from ...index.terms import pack_terms
 from ...index.tokenizer import tokenize_passage
 from ...model import EVERYTHING, Filters, Passage, Record, Scope, Viewer
 from ..names import path_range
-from .connection import Database, Row, make_storable
+from .connection import ONE_PLAN, Database, Row, make_storable
 from .index_tables import (
     FREQUENCIES_CTE,
     GIVEN_WEIGHTS_CTE,
@@ -193,17 +193,17 @@ class PostgresIndex(VectorSpaces):
         if filters == EVERYTHING:  # the owner decides, and is in the table of facts, too
             sees_all = "(SELECT sees_all FROM size)"
             source = "commonplace.index_facts AS passages"
-        values |= more | {"keys": list(keys), "most": MAX_PASSAGES_PER_FACT_KEY, "limit": limit}
+        values |= more | {"keys": list(keys)}
         sql = f"""WITH {owners}, shared AS MATERIALIZED (
               SELECT place, id, count(*) OVER (PARTITION BY place) AS passages
               FROM unnest(%(keys)s::bigint[]) WITH ORDINALITY AS asked(fact, place) CROSS JOIN LATERAL (
                 SELECT id FROM {source} WHERE {OWN_ROWS} AND fact = asked.fact AND ({sees_all} OR ({condition}))
-                ORDER BY id DESC LIMIT %(most)s) AS newest),
+                ORDER BY id DESC LIMIT {MAX_PASSAGES_PER_FACT_KEY}) AS newest),
             rarest AS MATERIALIZED (
               SELECT id, array_agg(place) AS places FROM shared GROUP BY id
-              ORDER BY sum(1 / passages::float8) DESC, min(place), id DESC LIMIT %(limit)s),
+              ORDER BY sum(1 / passages::float8) DESC, min(place), id DESC LIMIT {limit:d}),
             frequent AS MATERIALIZED (
-              SELECT array_agg(DISTINCT place) AS frequent FROM shared WHERE passages >= %(most)s)
+              SELECT array_agg(DISTINCT place) AS frequent FROM shared WHERE passages >= {MAX_PASSAGES_PER_FACT_KEY})
             SELECT places || frequent, numbers, parsed, {CANDIDATE_COLUMNS}
             FROM commonplace.index_passages AS passages JOIN owners ON owners.id = passages.owner
             JOIN rarest ON rarest.id = passages.id CROSS JOIN frequent
@@ -212,7 +212,7 @@ class PostgresIndex(VectorSpaces):
             WHERE passages.tenant = %(tenant)s AND passages.territory = %(index_key)s
             AND passages.id = ANY(ARRAY(SELECT id FROM rarest))"""
         with self._tables.without_snapshot():
-            rows = self._tables.query(sql, values, SEARCH_SETTINGS)
+            rows = self._tables.query(sql, values, SEARCH_SETTINGS | ONE_PLAN)
         return sort_newest_first(self._choose_candidates(keys, rows, choose))
 
     def _choose_candidates(

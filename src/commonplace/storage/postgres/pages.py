@@ -38,7 +38,7 @@ from ..history import current_write, version_of
 from ..layout import PagePaths, folders_above
 from ..names import MAX_PATH_BYTES, path_range
 from ..tree import PageSize
-from .connection import Database, Row, busy_pooler, is_pooled, make_storable
+from .connection import ONE_PLAN, Database, Row, busy_pooler, is_pooled, make_storable
 from .history import INSERT_NEXT_LINE, NEXT_SEQ, QUERY_HEAD, PostgresHistory, line_values, new_change_id, parse_head
 from .listen import notify
 
@@ -310,7 +310,8 @@ class PostgresPages(TextPages):
             start, end = path_range(normalize_path(folder)) if folder else ("", "\U0010ffff")
         except OutsideHome:
             return []
-        rows = self._query(statement, start=start, end=end, below=len(start) + 1, **values)
+        values |= {"tenant": self._database.tenant, "start": start, "end": end, "below": len(start) + 1}
+        rows = self._database.query(statement, values, ONE_PLAN)
         return sorted(name for (name,) in rows if name[0] != ".")
 
     def modified_at(self, path: str) -> float:
