@@ -11,7 +11,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .. import settings as settings_of
@@ -264,11 +263,10 @@ class MemoryHistory:
         return [make_line(change, None, data, -1) for change, data in self.versions(path, newest)]
 
     def line_reader(self, paths: Sequence[str], newest: int) -> Callable[[str], list[Line]]:
-        return partial(self.lines, newest=newest)
+        return self.lines
 
     def stamps(self, paths: Sequence[str]) -> dict[str, str]:
-        lengths = {path: len(self._select(path)) for path in paths}
-        return {path: str(length) for path, length in lengths.items() if length}
+        return {path: str(len(versions)) for path in paths if (versions := self._select(path))}
 
     def iterate_pages(self) -> Iterator[tuple[str, Versions]]:
         return ((path, self.versions(path)) for path in self.paths())
