@@ -27,7 +27,7 @@ _FIRST_TOKENS = 120.0  # what one item may always take
 _MIN_GROWTH_TOKENS = 4.0
 _GROWTH_ROUNDS = 3
 _MAX_UNUSED_SHARE = 0.05  # of a section's room
-_NAMES_PRIORITY = 90  # below the facts about the user, above everything else that was remembered
+_NAMES_PRIORITY = 79  # below what fits the query, above everything else that was remembered
 
 Sharing = Literal["fair", "in order"]
 Lines = Mapping[str, set[int]]  # of pages, by their paths
