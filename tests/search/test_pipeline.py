@@ -87,3 +87,42 @@ def test_records_with_the_same_value_are_as_many_hits_as_keys(home: Path) -> Non
     for key in ("editor", "pager"):
         memory.call("MemoryTool", {"op": "setGlobal", "key": key, "value": "vim"})
     assert {hit.key for hit in memory.search("vim")} == {"editor", "pager"}
+
+
+ABOUT_ADA = "Works at ETH until summer; met at SIGIR. Prefers e-mail.\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("memory/people/Ada Chen.md", ABOUT_ADA),
+        ("memory/world/ada-chen.md", ABOUT_ADA),
+        ("memory/global/people/Ada Chen.md", ABOUT_ADA),
+    ],
+)
+@pytest.mark.parametrize("query", ["Ada Chen", "who is Ada Chen?"])
+def test_what_a_query_names_comes_before_what_only_mentions_it(
+    memory: Memory, home: Path, path: str, text: str, query: str
+) -> None:
+    page = home / path
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text(text)
+    memory.call("remember", {"content": "Lunch with Ada Chen and Bo on Friday. Ada Chen pays."})
+    named, mentioned = memory.search(query)[:2]
+    assert named.path == path
+    assert named.score >= 0.5
+    assert "Lunch" in mentioned.text
+    assert mentioned.score >= 0.5
+
+
+def test_of_a_long_page_that_a_query_names_one_passage_comes_first(memory: Memory, home: Path) -> None:
+    page = home / "memory/people/Ada Chen.md"
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text("".join(f"# Part {number}\n\n{ABOUT_ADA * 8}\n" for number in range(12)))
+    memory.call("remember", {"content": "Lunch with Ada Chen and Bo on Friday. Ada Chen pays."})
+    assert [hit.path == "memory/people/Ada Chen.md" for hit in memory.search("Ada Chen", limit=2)] == [True, False]
+
+
+def test_a_page_that_a_question_names_without_the_answer_is_not_likely(memory: Memory) -> None:
+    memory.call("update_world", {"topic": "standup", "content": "Everybody says in a sentence what they do."})
+    assert all(hit.score < 0.5 for hit in memory.search("when is the standup?"))

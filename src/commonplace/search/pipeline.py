@@ -60,6 +60,7 @@ from .scoring import (
     has_dated_hit,
     lower_without_kind,
     put_first,
+    put_named_first,
     score_candidates,
     select_open_tasks,
     sort_by_day,
@@ -358,7 +359,7 @@ def _run_dated_query(
     asked = split_question(dates.rest, terms.language) if are_notes(terms.passages) else []
     covered = _cover_words(query, asked, candidates, rows, vectors, dates)
     if not dates.spans and not is_reranked and not asks_only_for_tasks(terms):
-        rows = lower_without_kind(rows, covered)
+        rows = put_named_first(lower_without_kind(rows, covered))
     matches = (_match_of(row, background, weights, covered.get(row.number)) for row in rows)
     odds = (row.odds - background for row in rows)
     every = weigh_evidence(matches, odds, _describe_query(terms, len(asked)))

@@ -94,6 +94,7 @@ _EXPLAIN_NAMES = {
     "maxsim": "close",
     "cross_encoder": "read",
 }
+_UNNAMED = ("MEMORY", "SKILL")  # pages that are not called by their names
 _RECENCY_HALF_LIFE_DAYS = 90
 _KIND_WEIGHTS = {"activity": 0.3}  # activity logs mention every key that was written: the pages themselves come first
 _MIN_Z_SCORE = 2.0  # from this z-score on, similarity alone makes a passage likely
@@ -219,11 +220,20 @@ def _factors(
         lexical * _KIND_WEIGHTS.get(candidate.kind, 1.0),
         z_score,
         phrase,
-        match_key(terms, candidate.hit.key) if candidate.hit.key else 0.0,
+        _match_name(terms, candidate.hit),
         date,
         recency,
         float(is_question(candidate.hit.text)),
     )
+
+
+def _match_name(terms: QueryTerms, hit: Hit) -> float:
+    """Return how far a query names a note by its key; or a page by its file name, if it says nothing else."""
+    if hit.key:
+        return match_key(terms, hit.key)
+    name = hit.path.rpartition("/")[2].removesuffix(".md").partition("~")[0]
+    is_named = hit.source != "session" and name not in _UNNAMED and not name[:1].isdigit()
+    return float(is_named and match_key(terms, name) == 1.0)
 
 
 def _date_factor(query: Query, candidate: Candidate, dates: QueryDates) -> float:
@@ -465,6 +475,18 @@ def _favour(row: ScoredHit, odds: float) -> ScoredHit:
 def _rank_by_day(row: ScoredHit) -> tuple[float, str, str, int]:
     """Return the sort key of hits by day; within a minute, the later line of a page is newer."""
     return row.factors.date, row.hit.at[:_MINUTE_CHARACTERS], row.hit.path, row.hit.start
+
+
+def put_named_first(rows: Sequence[ScoredHit]) -> list[ScoredHit]:
+    """Put what a query names and asks nothing else of before what only mentions it; of a page, its best passage."""
+    named: dict[str, ScoredHit] = {}
+    for row in rows:
+        if row.factors.key == 1.0 and not row.lacks_kind:
+            named.setdefault(row.hit.path, row)
+    numbers = {row.number for row in named.values()}
+    best = max((row.odds for row in rows), default=0.0)
+    rest = [row for row in rows if row.number not in numbers]
+    return [*(row._replace(odds=best) for row in named.values()), *rest]
 
 
 def put_first(best: Sequence[ScoredHit], rest: Iterable[ScoredHit]) -> list[ScoredHit]:
