@@ -76,7 +76,7 @@ def run(memory: Memory, questions: list[Question]) -> None:
 
 
 Variant = tuple[Weights, EmbeddingService | None, Callable[[], AbstractContextManager[None]]]
-FACTORS = ("maxsim", "support", "crowding", "phrase", "date", "question")
+FACTORS = ("maxsim", "similar", "support", "crowding", "phrase", "date", "question")
 
 
 def variants() -> dict[str, Variant]:

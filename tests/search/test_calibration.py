@@ -37,6 +37,13 @@ def test_adjacent_words_a_small_memory_and_known_words_make_a_hit_likelier(scale
     assert calibrate(first(matches, QUERY._replace(unknown=0.8)), scale) < plain
 
 
+def test_the_same_odds_without_the_part_of_maxsim_make_a_hit_likelier() -> None:
+    matches = [Match(8.0, 0.5, 0.0, 2.0), Match(6.0, 0.4, 0.0, 2.0)]
+    compared, not_compared = (first(matches, QUERY._replace(has_maxsim=has_maxsim)) for has_maxsim in (True, False))
+    assert calibrate(not_compared, STATIC) > calibrate(compared, STATIC)
+    assert calibrate(not_compared, KEYWORD) == calibrate(compared, KEYWORD)
+
+
 def test_where_words_are_unknown_similarity_tells_the_more() -> None:
     foreign = QUERY._replace(unknown=1.0)
     near = [Match(8.0, 0.0, 0.0, 5.0), Match(6.0)]

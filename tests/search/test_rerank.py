@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from commonplace import Memory
+from commonplace.embedding.base import Comparison
 from commonplace.embedding.static import StaticEmbedder
 from commonplace.model import Query
+from commonplace.search.bm25 import QueryTerms
+from commonplace.search.candidates import Candidates
 from commonplace.search.pipeline import run_query
 from commonplace.search.rerank import MAXSIM_HITS, rerank_maxsim
 from commonplace.search.scoring import WEIGHTS, ScoredHit, Weights, explain_hit
@@ -49,17 +53,64 @@ def test_a_look_costs_no_hit_and_makes_none(memory: Memory) -> None:
 
 def test_where_nobody_can_tell_the_order_stays(memory: Memory) -> None:
     rows = list(run_search(memory, "meeting about a kitten"))
-    assert rerank_maxsim("meeting", (), rows, WEIGHTS) == rows
-    assert rerank_maxsim("会议", (StaticEmbedder(),), rows, WEIGHTS) == rows
-    assert rerank_maxsim("meeting", (StaticEmbedder(),), [], WEIGHTS) == []
+    nothing = Candidates(QueryTerms({}, (), 0.0, 1.0, (), (), (), ""), [], None)
+    assert rerank_maxsim("meeting", (), rows, WEIGHTS, nothing) == rows
+    assert rerank_maxsim("会议", (StaticEmbedder(),), rows, WEIGHTS, nothing) == rows
+    assert rerank_maxsim("meeting", (StaticEmbedder(),), [], WEIGHTS, nothing) == []
+
+
+def compare(query: str, texts: list[str]) -> Comparison:
+    compared = StaticEmbedder().compare(query, texts)
+    assert compared is not None
+    return compared
 
 
 def test_a_text_is_as_similar_to_a_query_as_its_most_similar_tokens_wherever_they_are() -> None:
-    maxsim = StaticEmbedder().maxsim
-    near, far, none, same = maxsim("cat sofa", ["a kitten on the couch", "the budget is late", "", "sofa, then cat"])
+    texts = ["a kitten on the couch", "the budget is late", "", "sofa, then cat"]
+    near, far, none, same = compare("cat sofa", texts).maxsim
     assert same == pytest.approx(1.0, abs=0.01)
     assert same > near > far > none == 0.0
-    assert maxsim("cat sofa", ["the budget is late"]) == pytest.approx([far], abs=1e-6)
-    assert maxsim("猫咪", ["猫"]) == []
-    assert maxsim("", ["tea"]) == []
-    assert maxsim("tea", []) == []
+    assert compare("cat sofa", texts[1:2]).maxsim == pytest.approx([far], abs=1e-6)
+    assert StaticEmbedder().compare("猫咪", ["猫"]) is None
+    assert StaticEmbedder().compare("", ["tea"]) is None
+    assert StaticEmbedder().compare("tea", []) is None
+
+
+def test_every_word_of_a_query_is_compared_with_the_most_similar_one_of_a_text() -> None:
+    words = compare("Katze cat xqzvw", ["a kitten on the couch", "the budget is late"]).words
+    assert {"katze", "cat"} <= words.keys()
+    assert not any("xqzvw" in word or "#" in word for word in words)
+    assert all(near > far for near, far in map(list, (words["katze"], words["cat"])))
+
+
+@pytest.fixture
+def statements(tmp_path: Path) -> Memory:
+    sessions = tmp_path / "agents/main/sessions"
+    sessions.mkdir(parents=True)
+    said = [
+        "I repaired my bicycle in May.",
+        "I own a red bicycle.",
+        "I sold the old car in 2021.",
+        "My mother is a nurse.",
+    ]
+    turns = [{"role": "user", "content": text} for text in said]
+    (sessions / "said.jsonl").write_text("".join(json.dumps(turn) + "\n" for turn in turns))
+    (tmp_path / "commonplace.yaml").write_text("memorySearch:\n  indexSessions: true\n")
+    return Memory(tmp_path)
+
+
+def test_a_similar_word_stands_for_one_that_a_passage_lacks(statements: Memory) -> None:
+    rows = run_search(statements, "what do I know about the physician, my mother")
+    best = rows[0]
+    assert best.hit.text.endswith("My mother is a nurse.")
+    assert best.similar == max(row.similar for row in rows) > 0
+    assert explain_hit(best)["similar"] == pytest.approx(WEIGHTS.similar * best.similar, abs=1e-3)
+
+
+def test_a_word_that_a_passage_has_in_any_inflection_needs_no_similar_one(statements: Memory) -> None:
+    bicycles = {row.hit.start: row.similar for row in run_search(statements, "bicycles")}
+    assert bicycles[1] == bicycles[2] == 0.0
+
+
+def test_no_number_stands_for_another(statements: Memory) -> None:
+    assert {row.similar for row in run_search(statements, "2019 2020")} <= {0.0}

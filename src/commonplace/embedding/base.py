@@ -11,7 +11,7 @@ import re
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from ..errors import Unavailable
 from ..settings import PROVIDERS, SearchSettings
@@ -65,12 +65,20 @@ class TokenLevelEmbedder(Protocol):
         ...
 
 
+class Comparison(NamedTuple):
+    """The MaxSim of a query with each text, from 0 to 1; and for each word of the query, how similar the most similar
+    word of each text is."""
+
+    maxsim: list[float]
+    words: dict[str, Vectors]
+
+
 @runtime_checkable
 class MaxSimEmbedder(Protocol):
     """An embedder whose token vectors come from a table, so that MaxSim needs no stored token vectors."""
 
-    def maxsim(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Return the MaxSim of a query with each text, from 0 to 1; an empty list for an unsuitable query."""
+    def compare(self, query: str, texts: Sequence[str]) -> Comparison | None:
+        """Compare the words of a query with each text; None for an unsuitable query."""
         ...
 
     def nearness(self, words: str, text: str) -> float:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import accumulate, chain, pairwise, starmap
+from itertools import accumulate, chain, groupby, pairwise, starmap
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..caching import cache_within
@@ -29,6 +30,8 @@ _FUNCTION_WORD_WEIGHT = 0.1  # of a word like `the`, relative to a content word
 _NUMBER_WEIGHT = 1.7  # of a year, an amount or an identifier, which is never meant figuratively
 _CORRECTED_WEIGHT = 0.5  # of a word that was probably misspelled
 _MAX_LOOKUP_PASSAGES = 1_500  # that the looked-up words may occur in, taken together
+_MIN_SIMILARITY = 0.15  # of a word that can stand for another one; any two words have some
+_SAME_WORD = 0.98  # similarity from which two words are the same
 _MAX_HIT_CHARACTERS = 2400  # a longer hit is cut to the part around the first word found
 
 
@@ -153,9 +156,11 @@ def _frequency(corpus: CorpusStats, word: QueryWord) -> int:
 
 
 def _idf(corpus: CorpusStats, word: QueryWord) -> float:
-    frequency = _frequency(corpus, word)
-    idf = math.log(1 + (corpus.passages + _IDF_PRIOR_PASSAGES - frequency + 0.5) / (frequency + 0.5))
-    return idf * _factor(word)
+    return _idf_of(_frequency(corpus, word), corpus.passages) * _factor(word)
+
+
+def _idf_of(frequency: int, passages: int) -> float:
+    return math.log(1 + (passages + _IDF_PRIOR_PASSAGES - frequency + 0.5) / (frequency + 0.5))
 
 
 def _factor(word: QueryWord) -> float:
@@ -199,6 +204,39 @@ def bm25_scores(terms: QueryTerms, candidates: Sequence[Candidate]) -> list[tupl
     # If numpy is not loaded, as in a command that searches by words alone, loading it would take much longer.
     score = _score_with_numpy if "numpy" in sys.modules else _score_plainly
     return score(terms, candidates, forms, pairs)
+
+
+def similar_shares(terms: QueryTerms, candidates: Sequence[Candidate], nearest: Mapping[str, Vectors]) -> list[float]:
+    """Return the share of the query that each passage lacks but has similar words for, given how similar the most
+    similar word of each passage is to each word of the query. A word next to a passage is half there."""
+    import numpy as np
+
+    words = [(word, form) for word in nearest for form in _forms_to_replace(word, terms.language)]
+    if not words or not terms.total:
+        return [0.0] * len(candidates)
+    forms = list(dict.fromkeys(form for _, form in words))
+    counts = count_with_numpy([each.terms for each in candidates], [*map(encode_term, forms)], [])
+    times = dict(zip(forms, counts.times, strict=True))
+    shares = np.zeros(len(candidates))
+    for word, group in groupby(words, key=itemgetter(0)):
+        found = [form for _, form in group]
+        similarity = nearest[word]
+        lacks = np.where(similarity < _SAME_WORD, 1 - np.minimum(1, np.max([times[form] for form in found], axis=0)), 0)
+        shares += _weigh_word(terms, found) * lacks * np.maximum(0, similarity - _MIN_SIMILARITY)
+    share: list[float] = (shares / terms.total).tolist()
+    return share
+
+
+def _forms_to_replace(word: str, language: str) -> list[str]:
+    """Return the forms of a word for which a similar one may stand: there is none for a number."""
+    words = () if word.isdigit() else read_words(word, language)
+    return [form for each in words if not each.is_function_word for form in each.forms]
+
+
+def _weigh_word(terms: QueryTerms, forms: Iterable[str]) -> float:
+    """Return the weight of a word of the query by its forms: no passage has one that is not among the terms."""
+    weights = [terms.weights[form] for form in forms if form in terms.weights]
+    return max(weights, default=_idf_of(0, terms.passages))
 
 
 def _score_plainly(
@@ -294,6 +332,12 @@ def _read_key(key: str, language: str) -> frozenset[QueryWord]:
     """Return the content words of a key; cached, as many queries meet it."""
     words = tokenize_query(key.replace("_", " ").replace("-", " "), language)
     return frozenset(word for word in words if not word.is_function_word)
+
+
+@cache_within(1_000_000)
+def read_words(run: str, language: str) -> tuple[QueryWord, ...]:
+    """Return the words of a run of a text; cached, as most texts have the same ones."""
+    return tuple(tokenize_query(run, language))
 
 
 def cut_excerpt(text: str, words: Sequence[str]) -> str:

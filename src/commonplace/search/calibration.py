@@ -62,6 +62,7 @@ class Scale(NamedTuple):
     support: float = 0.0
     length: float = 0.0
     date: float = 0.0
+    without_maxsim: float = 0.0  # slope for a query whose words are not compared, so that its hits have lower odds
     kind: float = 0.0  # slope for a value of the kind that is asked for, in a note
     notes: NoteScale | None = None  # for short notes in a small memory, if it was fitted
 
@@ -82,11 +83,12 @@ class Match(NamedTuple):
 
 class Asked(NamedTuple):
     """How a query fits the whole memory: the share of its words, by weight, that the memory lacks, the number of
-    passages searched, and the number of content words."""
+    passages searched, the number of content words, and whether these were compared with those of the best hits."""
 
     unknown: float = 0.0
     passages: int = 1
     words: int = 0
+    has_maxsim: bool = True
 
 
 class Evidence(NamedTuple):
@@ -102,6 +104,7 @@ class Evidence(NamedTuple):
     support: float = 0.0  # the best passages of the same page
     length: float = 0.0  # the logarithm of its number of characters
     date: float = 0.0  # how close it is to the days that the query names
+    without_maxsim: float = 0.0  # 1 if the words of the query were not compared with those of the hits
     note: float = 0.0  # the degree to which the hit is a short note of a small memory, from 0 to 1
     coverage: Coverage = COVERED
 
@@ -150,6 +153,7 @@ _SPACES = {
         support=0.298,
         length=-0.356,
         date=0.924,
+        without_maxsim=1.0,
         kind=1.65,
         notes=NoteScale(2.189, -0.892, 0.608, -1.954, has_exact=-0.319, nearness=2.075),
     ),
@@ -212,6 +216,7 @@ def weigh_evidence(matches: Iterable[Match], odds: Iterable[float], query: Asked
             match.support,
             math.log1p(match.characters),
             match.date,
+            float(not query.has_maxsim),
             _share_of_note(match, query) if match.coverage else 0.0,
             match.coverage or COVERED,
         )
@@ -265,6 +270,7 @@ def _page_logit(evidence: Evidence, scale: Scale) -> float:
         + scale.support * evidence.support
         + scale.length * evidence.length
         + scale.date * evidence.date
+        + scale.without_maxsim * evidence.without_maxsim
     )
 
 

@@ -20,8 +20,9 @@ from ..formats.passages import embedding_text
 from ..index.base import Candidate
 from ..index.languages import INDEFINITE_WORDS, KIND_QUESTION_WORDS, LIGHT_VERBS, REQUEST_WORDS
 from ..index.terms import encode_term, unpack_terms
-from ..index.tokenizer import QueryWord, fold_accents, split_runs, tokenize_query
+from ..index.tokenizer import fold_accents, split_runs
 from ..patterns import lazy_pattern
+from .bm25 import read_words
 from .words import drop_unspaced_stop_words, folded_words
 
 _MAX_MISSING = 2  # words of a short query that a note replaces with another
@@ -76,7 +77,7 @@ def split_question(text: str, language: str) -> list[AskedWord]:
     before = ""
     for run, has_no_spaces in split_runs(text):
         for part in drop_unspaced_stop_words(run) if has_no_spaces else [run]:
-            found = _read_words(part, language)
+            found = read_words(part, language)
             if found and part not in requests and not all(word.is_function_word for word in found):
                 pieces = tuple(frozenset(map(encode_term, word.forms)) for word in found)
                 is_exact = part in exact or any(map(str.isdigit, part))
@@ -86,12 +87,6 @@ def split_question(text: str, language: str) -> list[AskedWord]:
                 words[part] = AskedWord(spelled.get(part, part), pieces, is_exact, is_kind)
         before = run
     return [*words.values()]
-
-
-@cache_within(1_000_000)
-def _read_words(run: str, language: str) -> tuple[QueryWord, ...]:
-    """Return the words of a run of a text; cached, as most texts have the same ones."""
-    return tuple(tokenize_query(run, language))
 
 
 def _find_exact_words(text: str, language: str) -> frozenset[str]:
@@ -204,7 +199,7 @@ def _split_in_order(text: str, language: str) -> tuple[_Word, ...]:
     for clause in _CLAUSE_END.split(text):
         for run, has_no_spaces in split_runs(clause):
             for part in drop_unspaced_stop_words(run) if has_no_spaces else [run]:
-                found = _read_words(part, language)
+                found = read_words(part, language)
                 forms = [encode_term(form) for word in found if not word.is_function_word for form in word.forms]
                 words.append(_Word(part, frozenset(forms)))
         words.append(_END)

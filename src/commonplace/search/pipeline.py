@@ -342,9 +342,9 @@ def _run_dated_query(
         by_words = query._replace(text=words_to_find(index, query, dates))
         candidates = find_candidates(index, by_words, dates, vectors, weights)
         rows = score_candidates(query, candidates.terms, candidates.passages, candidates.z_scores, weights, dates)
-        rows = rerank_maxsim(by_meaning.text, vectors.active.embedders, rows, weights)
+        rows = rerank_maxsim(by_meaning.text, vectors.active.embedders, rows, weights, candidates)
         distinct = drop_duplicates(rows)
-        background = background_odds([row.odds for row in distinct])
+        background = background_odds(sorted((_certain_odds(row, weights) for row in distinct), reverse=True))
         if not query.filters.author:  # the best copy of a text may be by another author
             rows = distinct
         rows, reason = rerank_cross_encoder(index, by_meaning, embedding, rows, weights)
@@ -360,9 +360,10 @@ def _run_dated_query(
     covered = _cover_words(query, asked, candidates, rows, vectors, dates)
     if not dates.spans and not is_reranked and not asks_only_for_tasks(terms):
         rows = put_named_first(lower_without_kind(rows, covered))
-    matches = (_match_of(row, background, weights, covered.get(row.number)) for row in rows)
-    odds = (row.odds - background for row in rows)
-    every = weigh_evidence(matches, odds, _describe_query(terms, len(asked)))
+    matches = [_match_of(row, background, weights, covered.get(row.number)) for row in rows]
+    odds = (match.odds for match in matches)
+    has_maxsim = any(row.maxsim is not None for row in rows)
+    every = weigh_evidence(matches, odds, _describe_query(terms, len(asked), has_maxsim=has_maxsim))
     hits = _choose_hits(query, rows, _calibrate(rows, every, scale, dates))
     words = list(terms.weights)
     active = vectors.active
@@ -373,7 +374,9 @@ def _run_dated_query(
         active.model,
         active.failed,
         tuple(filter(None, (active.reason, reason))),
-        tuple(row._replace(odds=known.odds, background=background, evidence=known) for row, _, known in hits),
+        tuple(
+            row._replace(odds=row.odds - background, background=background, evidence=known) for row, _, known in hits
+        ),
         dates=dates,
         has_dated=has_dated,
     )
@@ -413,9 +416,10 @@ def _match_of(row: ScoredHit, background: float, weights: Weights, coverage: Cov
     """Return how a hit fits. What the rest of its page says counts little for a passage that says little itself: two
     entries of one day have nothing else in common."""
     factors = row.factors
-    own_odds = row.odds - weights.support * row.support
+    odds = _certain_odds(row, weights)
+    own_odds = odds - weights.support * row.support
     return Match(
-        row.odds - background,
+        odds - background,
         factors.lexical,
         factors.phrase,
         factors.dense or 0.0,
@@ -427,10 +431,15 @@ def _match_of(row: ScoredHit, background: float, weights: Weights, coverage: Cov
     )
 
 
-def _describe_query(terms: QueryTerms, words: int) -> Asked:
+def _certain_odds(row: ScoredHit, weights: Weights) -> float:
+    """Return the odds of a hit without what similar words add: a passage that does not answer has them, too."""
+    return row.odds - weights.similar * row.similar
+
+
+def _describe_query(terms: QueryTerms, words: int, *, has_maxsim: bool) -> Asked:
     known = sum(term.weight for term in terms.terms)
     unknown = 1 - known / terms.total if terms.total else 0.0
-    return Asked(unknown, terms.passages, words)
+    return Asked(unknown, terms.passages, words, has_maxsim)
 
 
 def _find_questions(index: SearchIndex, rows: Sequence[ScoredHit]) -> dict[int, str]:

@@ -9,9 +9,11 @@ from ..errors import Unavailable
 from ..index.base import SearchIndex
 from ..index.embedding_service import EmbeddingService
 from ..model import Query
+from .bm25 import similar_shares
+from .candidates import Candidates
 from .scoring import ScoredHit, Weights, put_first, rescore, sort_by_odds
 
-MAXSIM_HITS = 30
+MAXSIM_HITS = 40
 CROSS_ENCODER_HITS = 30
 _MAXSIM_CHARACTERS = 1_000  # of a passage: the answer is usually at its start, and long texts match by chance
 _MEAN_MAXSIM = 0.5  # between a query and the passages found for it
@@ -19,19 +21,25 @@ _CONTEXT_CHARACTERS = 400  # of the turn before: an answer is understood by the 
 
 
 def rerank_maxsim(
-    query: str, embedders: Iterable[Embedder], rows: list[ScoredHit], weights: Weights
+    query: str, embedders: Iterable[Embedder], rows: list[ScoredHit], weights: Weights, candidates: Candidates
 ) -> list[ScoredHit]:
-    """Reorder the best hits by MaxSim, if one of the embedders can compute it."""
+    """Reorder the best hits by MaxSim, and by words that are similar to those of the query that they lack, if one of
+    the embedders can compare words."""
     maxsim_embedder = next((embedder for embedder in embedders if isinstance(embedder, MaxSimEmbedder)), None)
     if maxsim_embedder is None or not rows or not weights.maxsim:
         return rows
     best = rows[:MAXSIM_HITS]
-    similarities = maxsim_embedder.maxsim(query, [_answer_text(row)[:_MAXSIM_CHARACTERS] for row in best])
-    if not similarities:
+    compared = maxsim_embedder.compare(query, [_answer_text(row)[:_MAXSIM_CHARACTERS] for row in best])
+    if not compared:
         return rows
-    excess = [similarity - _MEAN_MAXSIM for similarity in similarities]
+    by_number = {candidate.number: candidate for candidate in candidates.passages}
+    shares = similar_shares(candidates.terms, [by_number[row.number] for row in best], compared.words)
+    excess = [similarity - _MEAN_MAXSIM for similarity in compared.maxsim]
     rescored = rescore(best, [weights.maxsim * value for value in excess], weights)
-    ordered = sort_by_odds(row._replace(maxsim=value) for row, value in zip(rescored, excess, strict=True))
+    ordered = sort_by_odds(
+        row._replace(odds=row.odds + weights.similar * share, maxsim=value, similar=share)
+        for row, value, share in zip(rescored, excess, shares, strict=True)
+    )
     return put_first(ordered, rows[MAXSIM_HITS:])
 
 

@@ -48,6 +48,7 @@ class Weights(NamedTuple):
     recency: float = 1.0
     question: float = -0.75  # for a passage that only asks: it repeats the words of a query rather than answering
     maxsim: float = 6.0  # MaxSim of the packaged model
+    similar: float = 9.0  # the share of the query that a passage lacks but has similar words for
     cross_encoder: float = 0.5  # the score of the cross-encoder
     crowding: float = 0.2  # subtracted for every earlier hit of the same page, so that hits spread over pages
     kind: float = 3.0  # subtracted from a note that has no value of the kind that is asked for
@@ -77,6 +78,7 @@ class ScoredHit(NamedTuple):
     crowding: int = 0  # earlier hits of the same page
     background: float = 0.0  # subtracted by the pipeline: the odds that a hit has to exceed
     maxsim: float | None = None  # above the mean, if it was computed
+    similar: float = 0.0  # the share of the query that it lacks but has similar words for
     cross_encoder: float | None = None  # its score, if it was computed
     is_selected: bool = False  # it is of the days, or one of the open tasks, that the query asks for and little else
     is_likely: bool = True  # it has a word of the query, or is very similar to it
@@ -329,12 +331,13 @@ def _answers_another(
 
 def lower_without_kind(rows: Sequence[ScoredHit], coverage: Mapping[int, Coverage]) -> list[ScoredHit]:
     """Lower the odds of hits that have no value of the kind that is asked for, or answer another question: one that has
-    it may come first."""
+    it may come first, unless it merely has similar words."""
     lacking = {number for number, each in coverage.items() if each.has_kind is False or each.answers_another}
     if not lacking:
         return list(rows)
+    plain = [row._replace(odds=row.odds - WEIGHTS.similar * row.similar, similar=0.0) for row in rows]
     return sort_by_odds(
-        row._replace(odds=row.odds - WEIGHTS.kind, lacks_kind=True) if row.number in lacking else row for row in rows
+        row._replace(odds=row.odds - WEIGHTS.kind, lacks_kind=True) if row.number in lacking else row for row in plain
     )
 
 
@@ -486,7 +489,7 @@ def put_named_first(rows: Sequence[ScoredHit]) -> list[ScoredHit]:
     numbers = {row.number for row in named.values()}
     best = max((row.odds for row in rows), default=0.0)
     rest = [row for row in rows if row.number not in numbers]
-    return [*(row._replace(odds=best) for row in named.values()), *rest]
+    return [*(row._replace(odds=best, similar=0.0) for row in named.values()), *rest]
 
 
 def put_first(best: Sequence[ScoredHit], rest: Iterable[ScoredHit]) -> list[ScoredHit]:
@@ -539,7 +542,8 @@ def _rank(row: ScoredHit) -> tuple[float, str, int]:
 
 def explain_hit(row: ScoredHit) -> dict[str, float]:
     """Return the weighted contribution of each factor to the odds; `all` is their sum above the background."""
-    reranked = {"support": row.support, "maxsim": row.maxsim, "cross_encoder": row.cross_encoder}
+    names = ("support", "maxsim", "similar", "cross_encoder")
+    reranked = {name: getattr(row, name) for name in names}
     parts: dict[str, float] = {}
     for name, value in (row.factors._asdict() | reranked).items():
         if value:

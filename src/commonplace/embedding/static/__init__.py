@@ -24,6 +24,7 @@ import numpy.typing as npt
 from ...caching import cache_within
 from ...patterns import lazy_pattern
 from ...settings import SearchSettings
+from ..base import Comparison
 
 if TYPE_CHECKING:
     from ..base import Vectors
@@ -57,6 +58,8 @@ _SHORT_LENGTHS = (2, 1)  # of Thai words that are shorter than a key
 _MAX_PIECE_CHARACTERS = 18
 _MAX_CACHED_WORDS = 16_384
 _MIN_STEM_CHARACTERS = 3
+ALTERNATE_MARK = "~"  # prefix of a word's second entry, for its meaning in other languages
+PIECE_MARK = "##"  # prefix of an entry that continues a word
 
 Run = tuple[str, str, str]  # one of three: characters of Chinese, Japanese or Korean, of Thai, or a word
 AsciiWords = tuple[list[str], list[int | None]]  # words, and the ids of known ones
@@ -72,12 +75,18 @@ class Tokenizer:
     def __init__(self, vocabulary: Sequence[str], english_rows: int = 0) -> None:
         """`english_rows`: how many of the first tokens may be pieces of an English word; all if it is 0."""
         self._ids = dict(zip(vocabulary, range(len(vocabulary)), strict=True))
+        self._vocabulary = vocabulary
         self._english_rows = english_rows or len(vocabulary)
         self._pieces = lru_cache(_MAX_CACHED_WORDS)(self._split_word)  # a rare word seldom occurs only once
         self._english_pieces = lru_cache(_MAX_CACHED_WORDS)(self._split_english_word)
 
     def id(self, token: str) -> int:
         return self._ids[token]
+
+    def word(self, token: int) -> str:
+        """Return the word that a token stands for; an empty string for a piece of a word."""
+        text = self._vocabulary[token].removeprefix(ALTERNATE_MARK)
+        return "" if text.startswith(PIECE_MARK) else text
 
     def ids(self, text: str, *, is_english: bool = False) -> list[int]:
         """Return the ids of the tokens of a text, in no particular order; unknown ones are left out.
@@ -154,20 +163,20 @@ class Tokenizer:
 
     def _split_english_word(self, word: str) -> list[int]:
         """Return the tokens of an unknown word, none of them of another language."""
-        return self._split(word, "##", self._english_rows)
+        return self._split(word, PIECE_MARK, self._english_rows)
 
     def _split_word(self, word: str) -> list[int]:
         """Return the tokens of an unknown word."""
         if word.isascii():
-            return self._split(word, "##")
+            return self._split(word, PIECE_MARK)
         if _SEMITIC.match(word):
             word = fold_semitic(word)
             stem = self._without_prefixes(word)
-            return [self._ids[stem]] if stem else self._split(word, "##")
+            return [self._ids[stem]] if stem else self._split(word, PIECE_MARK)
         folded = fold(word)
         if folded in self._ids:
             return [self._ids[folded]]
-        return self._split(folded if folded.isascii() else word, "##")
+        return self._split(folded if folded.isascii() else word, PIECE_MARK)
 
     def _without_prefixes(self, word: str) -> str | None:
         """Return the known word that is left without up to two letters of prefix."""
@@ -259,7 +268,6 @@ def fold_semitic(word: str) -> str:
 
 WEIGHTS = Path(__file__).with_name("static-2.bin")
 MAGIC = b"commonplace-static-4-bit\n"
-ALTERNATE_MARK = "~"  # prefix of a word's second entry, for its meaning in other languages
 
 _LENGTH_EXPONENT = 1.5  # token weight = vector length to this power; rare tokens have long vectors
 _MIN_KNOWN_SHARE = 0.5
@@ -365,34 +373,34 @@ class StaticModel:
         vectors /= np.maximum(lengths, 1e-12)[:, None]
         return vectors
 
-    def maxsim(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Return the weighted MaxSim of a query with each text, from 0 to 1.
+    def compare(self, query: str, texts: Sequence[str]) -> Comparison | None:
+        """Compare the words of a query with each text.
 
-        Each token of the query is compared with the most similar token of the text, and the mean of these cosines is
-        weighted by how rare the query's tokens are. A query with CJK characters returns an empty list: single
+        Each token of the query is compared with the most similar token of the text. MaxSim is the mean of these
+        cosines, weighted by how rare the query's tokens are. A query with CJK characters returns None: single
         characters are too ambiguous to compare.
         """
-        if has_cjk(query):
-            return []
-        query_vectors, lengths = self._directions(np.array(sorted({*self.ids(query).tolist()}), np.int64))
-        if not len(query_vectors):
-            return []
+        ids = np.array(sorted({*self.ids(query).tolist()}), np.int64)
+        if has_cjk(query) or not len(ids) or not texts:
+            return None
+        query_vectors, lengths = self._directions(ids)
         ids_by_text = [self._cached_ids(text) for text in texts]  # good passages are compared with many queries
         non_empty = [row for row, ids in enumerate(ids_by_text) if len(ids)]
-        scores = np.zeros(len(texts), np.float32)
+        best = np.zeros((len(texts), len(ids)), np.float32)
         if non_empty:
             all_ids = np.concatenate([ids_by_text[row] for row in non_empty])
             unique_ids, places = np.unique(all_ids, return_inverse=True)
-            text_vectors, _ = self._directions(unique_ids)
+            text_rows = self._table.rows(unique_ids)
             # Not `@`: for so few vectors, starting BLAS threads takes longer than they save.
-            similarities = np.vecdot(text_vectors[:, None, :], query_vectors[None, :, :])
+            similarities = np.vecdot(text_rows[:, None, :], query_vectors[None, :, :])
+            similarities /= np.sqrt(np.vecdot(text_rows, text_rows))[:, None]
             starts = np.cumsum([0, *(len(ids_by_text[row]) for row in non_empty[:-1])])
-            weights = lengths**_LENGTH_EXPONENT
-            best = np.maximum.reduceat(similarities[places], starts, axis=0)
-            with np.errstate(invalid="ignore"):  # BLAS computes padding lanes that are not part of the result
-                scores[non_empty] = best @ (weights / weights.sum())
-        clipped: list[float] = np.clip(scores, 0.0, 1.0).tolist()
-        return clipped
+            best[non_empty] = np.maximum.reduceat(similarities[places], starts, axis=0)
+        weights = lengths**_LENGTH_EXPONENT
+        with np.errstate(invalid="ignore"):  # BLAS computes padding lanes that are not part of the result
+            maxsim: list[float] = np.clip(best @ (weights / weights.sum()), 0.0, 1.0).tolist()
+        words = [self.tokenizer.word(token) for token in ids.tolist()]
+        return Comparison(maxsim, {word: best[:, place] for place, word in enumerate(words) if word})
 
     def nearness(self, words: str, text: str) -> float:
         """Return the MaxSim of some words, in whatever script, with a text, from 0 to 1."""
@@ -446,8 +454,8 @@ class StaticEmbedder:
         vector: Vectors = self._model.encode([text if self.accepts(text) else ""])[0]
         return vector
 
-    def maxsim(self, query: str, texts: Sequence[str]) -> list[float]:
-        return self._model.maxsim(query, texts)
+    def compare(self, query: str, texts: Sequence[str]) -> Comparison | None:
+        return self._model.compare(query, texts)
 
     def nearness(self, words: str, text: str) -> float:
         return self._model.nearness(words, text)
