@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -67,10 +68,10 @@ def test_a_text_that_moves_keeps_its_tokens_and_one_that_goes_loses_them(desk: D
     (desk.root / "memory/two.md").unlink()
     desk.embed(tiny)
     desk.index.purge()
-    with sqlite3.connect(desk.file) as db:
+    with closing(sqlite3.connect(desk.file)) as db:
         assert db.execute("SELECT count(*) FROM tokens").fetchone() == (1,)
     desk.index.drop_space(tiny.space)
-    with sqlite3.connect(desk.file) as db:
+    with closing(sqlite3.connect(desk.file)) as db:
         assert db.execute("SELECT count(*) FROM tokens").fetchone() == (0,)
 
 
@@ -87,7 +88,7 @@ def test_what_is_forgotten_while_it_is_read_leaves_neither_vector_nor_tokens(des
     desk.put("memory/secret.md", "nobody is to know\n")
     desk.put("memory/tea.md", "green tea\n")
     desk.embed(Slow())
-    with sqlite3.connect(desk.file) as db:
+    with closing(sqlite3.connect(desk.file)) as db:
         assert db.execute("SELECT count(*) FROM tokens").fetchone() == (1,)
         assert db.execute("SELECT count(*) FROM vectors").fetchone() == (1,)
         assert db.execute("SELECT rows FROM spaces").fetchone() == (1,)
@@ -113,8 +114,9 @@ def test_damaged_tokens_are_damage_like_any_other(desk: Desk, damage: str) -> No
     tiny = TinyTokens()
     desk.put("memory/tea.md", "green tea\n")
     desk.embed(tiny)
-    with sqlite3.connect(desk.file) as db:
+    with closing(sqlite3.connect(desk.file)) as db:
         db.execute(f"UPDATE tokens SET tokens = {damage}")
+        db.commit()
     with pytest.raises(sqlite3.DatabaseError, match="tokens of a passage are missing"):
         desk.index.token_vectors(tiny.space, numbers(desk.index, tiny))
 

@@ -13,6 +13,7 @@ import os
 import re
 import sqlite3
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -392,7 +393,7 @@ class ItemCache:
     def close(self) -> None:
         with self._lock:
             if self._db:
-                self._db.close()
+                self._closing()
                 self._db = None
 
     def _run(self, work: Callable[[sqlite3.Connection], Answer]) -> Answer:
@@ -428,6 +429,7 @@ class ItemCache:
     def _connect(self, path: str) -> None:
         self.close()
         self._db = sqlite3.connect(path, timeout=_BUSY_TIMEOUT_SECONDS, check_same_thread=False)
+        self._closing = weakref.finalize(self, self._db.close)  # a store that is dropped closes its file, too
         self._opened = "memory" if path == ":memory:" else self._identity()
         self._db.executescript(_TABLES)
 
