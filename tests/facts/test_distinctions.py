@@ -76,6 +76,7 @@ APART = [
     ("My flight to Oslo is on 3 July.", "My flight to Rome was moved to 9 July."),
     ("My flight to Oslo is on 3 July.", "Anna's flight to Oslo is on 4 July now."),
     ("My doctor is Dr. Stein.", "My wife's doctor is now Dr. Kurz."),
+    ("Frau Weber nimmt Zucker.", "Herr Weber nimmt keinen Zucker mehr."),
     ("Anna drives Lena to school on Mondays.", "Ben drives Lena to school on Tuesdays now."),
     ("Room 3 has a beamer.", "The beamer was moved from room 5 to room 4."),
     ("Ana lives in Madrid.", "Ana moved to the second row of desks."),

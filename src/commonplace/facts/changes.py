@@ -52,8 +52,6 @@ _MAX_VALUE_WORDS = 4
 _MAX_UNSPACED_VALUE = 10
 _MIN_FRAME_WORDS = 2
 _MIN_DENIED_TOPICS = 2
-_MIN_ROOT = 3  # letters that two forms of a verb have in common
-_AGAIN = phrase_pattern("changes", "AGAIN")
 _TODAY = phrase_pattern("changes", "TODAY")
 _MAX_TOPICS_OF_PLAN = 4  # of what a single word takes back
 _CHANGES = frozenset(("change", "weak change", "retraction", "resolution"))
@@ -204,22 +202,11 @@ def _find_denied(older: Statement, newer: Statement) -> frozenset[str]:
         others = read_topics(clause)
         if len(topics) >= _MIN_DENIED_TOPICS and topics == others:
             return topics
-        if is_denied and _AGAIN.search(fold(clause)) and _are_variants(topics, others):
-            return topics
     return frozenset()
 
 
 def _is_denied(words: Iterable[str]) -> bool:
     return any(word in NEGATIONS or (word.startswith("un") and word[2:] in STATES) for word in words)
-
-
-def _are_variants(topics: frozenset[str], others: frozenset[str]) -> bool:
-    """Return whether each topic is named again, if only by another form of a verb: `no como gluten`, `ya puedo comer
-    gluten`."""
-    rest = topics - others
-    forms = others - topics
-    are_forms = all(any(each[:_MIN_ROOT] == form[:_MIN_ROOT] for form in forms) for each in rest)
-    return len(rest) < len(topics) and are_forms
 
 
 def _find_renamed(older: Statement, newer: Statement) -> frozenset[str]:
@@ -282,7 +269,7 @@ def _find_same_frame(older: Statement, newer: Statement, clauses: Iterable[str])
         topics = find_topics(shared)
         is_one_span = set(frame.older).isdisjoint(frame.newer)
         is_short = max(len(frame.older), len(frame.newer)) <= _max_value(topics)
-        if topics and is_one_span and is_short and _is_filled(frame.older) and _is_filled(frame.newer):
+        if topics and is_one_span and is_short:
             return topics
     return frozenset()
 
@@ -304,11 +291,6 @@ def _has_article(prefix: list[str], value: list[str], words: Sequence[str]) -> b
     """Return whether an indefinite article is before a value."""
     at = words.index(value[0]) if value[0] in words else 0
     return prefix[-1] in _INDEFINITE or (at > 0 and words[at - 1] in _INDEFINITE)
-
-
-def _is_filled(value: list[str]) -> bool:
-    """Return whether a value has content: a name, a thing, a number."""
-    return bool(find_topics(value)) or any(map(is_number, value)) or any(map(is_unspaced, value))
 
 
 def _max_value(topics: frozenset[str]) -> int:
@@ -343,11 +325,6 @@ def replaces_other(older: Statement, newer: Statement) -> bool:
     if not replaced:
         return False
     return replaced.isdisjoint(older.stems) or not _find_replaced_numbers(newer.text) <= set(older.words)
-
-
-def is_head(newer: Statement, topics: set[str]) -> bool:
-    """Return whether these topics are exactly what a note is about."""
-    return any(topics == head for claim in read_claims(newer.text) for head in claim.heads)
 
 
 def _min_share(head: frozenset[str]) -> float:

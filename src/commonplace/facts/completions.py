@@ -127,11 +127,6 @@ def tells_done(text: str, box: str) -> bool:
     return _read_done(text, box) is not None
 
 
-def begins_with_mark(text: str, box: str) -> bool:
-    """Return whether a statement begins with a mark that what follows is done: `Done: …`, or a checked box."""
-    return box == "x" or any(map(_is_marker, split_words(fold(text))[:1]))
-
-
 def leaves_open(older: str, older_box: str, newer: str) -> bool:
     """Return whether a newer statement says that the task of an older one is not done: without a word like `not`, it
     would say that it is done."""

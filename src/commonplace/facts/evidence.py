@@ -8,7 +8,7 @@ rules tell apart stays apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Mapping
 from functools import cache
 from itertools import pairwise
 from math import fsum
@@ -17,46 +17,30 @@ from typing import NamedTuple
 
 from ..caching import cache_within
 from ..patterns import lazy_pattern
-from .changes import replaces_other
 from .claims import read_claims, read_first_claim, read_topics, split_clauses
 from .cues import CHANGE_CUES, has_cue
-from .distinctions import IRREGULAR_PAST, have_other_subjects
+from .distinctions import have_other_subjects
 from .links import Link, LinkKind
 from .relations import YOU
 from .statements import Statement
 from .value_words import EVENT_WORDS, GENERIC, PREPOSITIONS
 from .words import (
     content_stems,
-    fold,
     is_amount,
     is_month_or_day,
     is_number,
     list_capitalised,
     phrase_pattern,
-    split_words,
     stem,
 )
 
 WEIGHTS = Path(__file__).with_name("evidence.txt")
 _MIN_FOR_RULES = -2.25  # evidence below which a link found by a rule is dropped
-_NAME_WEIGHT = 2.0
 _MIN_SHARED = 2  # topics that two notes have to share to be weighed without a rule
 _MAX_OLDER_WORDS = 11  # longer sentences share words by chance
 _MAX_NEWER_WORDS = 18
-_LONG_WORD = 7  # characters
-_MAX_COUNTED = 5
-_PHRASES = {
-    "plans": phrase_pattern("evidence", "PLANS"),
-    "once": phrase_pattern("evidence", "ONCE"),
-    "same": phrase_pattern("evidence", "SAME"),
-    "relatives": phrase_pattern("evidence", "RELATIVES"),
-}
-_YEAR = lazy_pattern(r"\b(?:19|20)\d\d\b")
+_RELATIVES = phrase_pattern("evidence", "RELATIVES")
 _IDENTIFIER = lazy_pattern(r"[^\W\d].*[\d._/@-]")
-_REASON = lazy_pattern(
-    r"\b(?:because|since|after|due to|weil|wegen|seit|nach|porque|por|tras|car|après|depuis|perché|dopo|omdat|want|na"
-    r"|потому что|после)\b|因为|ので|ため"
-)
 _SIGNS: dict[str, tuple[LinkKind, str]] = {
     "open": ("answer", "answers what was open"),
     "retraction": ("retraction", "takes it back"),
@@ -71,13 +55,13 @@ class _Traits(NamedTuple):
 
     topics: tuple[str, ...]
     names: frozenset[str]  # its topics that begin with a capital letter
-    subject: frozenset[str]  # its topics before its verb, or before its number
     head: frozenset[str]  # what its first claim is about
     is_closed: bool  # the head is its subject
     amounts: frozenset[str]
     kinds: frozenset[str]  # of values: numbers, times, days, names in programs
-    phrases: frozenset[str]  # the cue lists that it has a phrase of
-    clauses: int
+    owners: frozenset[str]  # `Ben's`
+    has_relative: bool
+    hints: bool  # it has words that mean a change beside the same subject
 
 
 def find_by_evidence(older: Statement, newer: Statement) -> Link | None:
@@ -107,18 +91,22 @@ def may_weigh(older: Statement, newer: Statement) -> bool:
 
 def _find_sign(older: Statement, newer: Statement) -> str:
     """Return how the newer of two statements signals a change; empty if it does not."""
-    cues = newer.cues
-    if "retraction" in cues:
-        return "retraction"
-    if "open" in older.cues:
-        return "open"
-    if not CHANGE_CUES.isdisjoint(cues):
-        return "change"
-    if "resolution" in cues:
-        return "settled"
+    if sign := _find_words_of_change(older, newer):
+        return sign
     old = _read_traits(older)
     is_other = _gives_another_value(old, _read_traits(newer)) and not _begins_with_number(older)
     return "number" if is_other and _has_same_subject(old, newer) and _measure_the_same(older, newer) else ""
+
+
+def _find_words_of_change(older: Statement, newer: Statement) -> str:
+    """Return which kind of words signal a change; empty if there are none."""
+    if "retraction" in newer.cues:
+        return "retraction"
+    if "open" in older.cues:
+        return "open"
+    if not CHANGE_CUES.isdisjoint(newer.cues):
+        return "change"
+    return "settled" if "resolution" in newer.cues else ""
 
 
 def _gives_another_value(old: _Traits, new: _Traits) -> bool:
@@ -175,127 +163,67 @@ def load_weights() -> dict[str, float]:
 
 def read_evidence(older: Statement, newer: Statement) -> dict[str, float]:
     """Return the traits of a pair by name."""
-    changes = _says_change(newer)
+    changes = not CHANGE_CUES.isdisjoint(newer.cues) or _read_traits(newer).hints
     return {
-        **_compare_topics(older, newer, changes=changes),
+        **_compare_topics(older, newer),
         **_compare_subjects(older, newer, changes=changes),
         **_compare_values(older, newer, changes=changes),
-        **_read_signs(older, newer, changes=changes),
-        **_read_doubts(older, newer),
+        **_compare_forms(older, newer),
     }
 
 
-def _says_change(newer: Statement) -> bool:
-    return not CHANGE_CUES.isdisjoint(newer.cues) or "hint" in _read_traits(newer).phrases
-
-
-def _compare_topics(older: Statement, newer: Statement, *, changes: bool) -> dict[str, float]:
+def _compare_topics(older: Statement, newer: Statement) -> dict[str, float]:
     """Return how much of the older statement the newer one contains."""
     old = _read_traits(older)
     new = _read_traits(newer)
     shared = _list_shared(older, newer)
     topics = (read_topics(older.text), read_topics(newer.text))
-    share = _share(old.topics, shared, old.names)
     missing = old.names.difference(newer.stems)
     added = new.names.difference(older.stems)
+    says_so = bool(_find_words_of_change(older, newer))
     return {
-        "nothing shared": not shared,
-        "two shared topics": len(shared) == 2,
-        "more shared topics": len(shared) > 2,
+        "one shared topic and words of change": len(shared) == 1 and says_so,
+        "share of all and words of change": says_so * len(topics[0] & topics[1]) / max(1, len(topics[0] | topics[1])),
         "a shared name": not shared.isdisjoint(old.names),
-        "a shared identifier": any(map(_IDENTIFIER.match, shared)),
-        "a shared long word": any(len(each) >= _LONG_WORD for each in shared),
-        "share of the older": share,
-        "share of the older and change": changes * share,
-        "share of the older and open": ("open" in older.cues) * share,
-        "share of all": len(topics[0] & topics[1]) / max(1, len(topics[0] | topics[1])),
-        "other topics": min(len(topics[1] - topics[0]), _MAX_COUNTED),
         "a name is gone": bool(missing) and not added,
         "a name is new": bool(added) and not missing,
-        "another name": bool(added) and bool(missing),
     }
 
 
-def _share(topics: Iterable[str], shared: Set[str], names: frozenset[str] = frozenset()) -> float:
-    """Return the share of some topics that both statements have; names count twice."""
-    weights = {each: _NAME_WEIGHT if each in names else 1.0 for each in topics}
-    return sum(weights[each] for each in weights.keys() & shared) / sum(weights.values()) if weights else 0.5
-
-
 def _compare_subjects(older: Statement, newer: Statement, *, changes: bool) -> dict[str, float]:
-    """Return whether both are about the same property of the same thing."""
+    """Return whether both are about the same thing, of the same owner."""
     old = _read_traits(older)
     new = _read_traits(newer)
-    shared = _list_shared(older, newer)
     is_other = have_other_subjects(older, newer)
-    is_bare = bool(shared) and shared <= old.subject
-    has_kind = not old.kinds.isdisjoint(new.kinds)
-    is_same = _has_same_subject(old, newer)
     return {
         "another subject": is_other,
         "another subject and change": is_other and changes,
-        "share of the subject and change": changes * _share(old.subject, shared),
-        "share of the newer subject": _share(new.head, new.head.intersection(older.stems)),
-        "the same subject": is_same,
-        "the same subject and change": is_same and changes,
-        "the same subject and another value": is_same and _gives_another_value(old, new),
-        "a name of the subject is gone": not (old.head & old.names).issubset(newer.stems),
-        "the older has a subject": old.is_closed,
-        "only the subject": is_bare,
-        "only the subject, no kind of value": is_bare and not has_kind,
-        "only the subject, no kind of value and change": is_bare and not has_kind and changes,
+        "share of the newer subject": len(new.head.intersection(older.stems)) / len(new.head) if new.head else 0.5,
+        "an owner is gone": not old.owners.issubset(newer.words),
+        "an owner is new": not new.owners.issubset(older.words),
+        "a relative": new.has_relative and not old.has_relative,
     }
 
 
 def _compare_values(older: Statement, newer: Statement, *, changes: bool) -> dict[str, float]:
-    """Return which of the two give numbers, days and times, and a label."""
+    """Compare the numbers, days and times of both."""
     old = _read_traits(older)
     new = _read_traits(newer)
-    is_other = bool(old.amounts - new.amounts) and bool(new.amounts - old.amounts)
-    is_of_one_kind = _gives_another_value(old, new)
     return {
         "no number": not old.amounts and not new.amounts,
-        "another number": is_other,
-        "another number first": is_other and _begins_with_number(older) and _begins_with_number(newer),
-        "another value of one kind": is_of_one_kind,
-        "another value of one kind and change": is_of_one_kind and changes,
-        "the number is gone": bool(old.amounts) and not new.amounts,
+        "another value of one kind and change": changes and _gives_another_value(old, new),
         "another kind of value": bool(new.kinds - old.kinds),
-        "older has a label": bool(older.label),
-        "both have a label": bool(older.label and newer.label),
     }
 
 
-def _read_signs(older: Statement, newer: Statement, *, changes: bool) -> dict[str, float]:
-    """Return what the words of change, doubt and trouble in both say."""
-    old = _read_traits(older).phrases
-    new = _read_traits(newer)
+def _compare_forms(older: Statement, newer: Statement) -> dict[str, float]:
+    """Compare the form of both."""
     return {
-        "change": changes,
         "weak change": "weak change" in newer.cues,
-        "trouble is settled": "trouble" in old and "resolution" in newer.cues,
-        "a reason": "reason" in new.phrases - old,
-        "clauses": new.clauses > 1,
-        "clauses and change": new.clauses > 1 and changes,
-        "words of the older": min(len(older.words), 20) / 10,
-        "words of the newer": min(len(newer.words), 25) / 10,
-    }
-
-
-def _read_doubts(older: Statement, newer: Statement) -> dict[str, float]:
-    """Return the traits that mostly speak against a change."""
-    old = _read_traits(older).phrases
-    added = _read_traits(newer).phrases - old
-    return {
-        "a plan": "plans" in added,
-        "one occasion": "once" in added,
-        "as before": "same" in added,
-        "a relative": "relatives" in added,
-        "older names a year": "year" in old,
-        "older is settled": "resolution" in older.cues,
+        "clauses": len(split_clauses(newer.text)) > 1,
+        "the newer is long": len(newer.text.split()) > _MAX_NEWER_WORDS,
+        "older has a label": bool(older.label),
         "happened once": not EVENT_WORDS.isdisjoint(older.words),
-        "older begins with a past form": older.words[0].endswith("ed") or older.words[0] in IRREGULAR_PAST,
-        "replaces something else": replaces_other(older, newer),
     }
 
 
@@ -314,13 +242,13 @@ def _read_traits(statement: Statement) -> _Traits:
     return _Traits(
         topics,
         frozenset(capitalised.intersection(topics)),
-        frozenset(filter(_is_topic, _read_subject(statement))),
         claim.heads[0] if claim else frozenset(),
         claim is not None and claim.is_closed,
         frozenset(filter(is_amount, statement.words)),
         frozenset(filter(None, map(_name_kind, statement.words))),
-        frozenset(_list_phrases(statement)),
-        len(split_clauses(statement.text)),
+        frozenset(owner for owner, mark in pairwise(statement.words) if mark == "'s"),
+        _RELATIVES.search(statement.folded) is not None,
+        has_cue(statement.folded, "hint"),
     )
 
 
@@ -333,35 +261,5 @@ def _name_kind(word: str) -> str:
     return "identifier" if _IDENTIFIER.match(word) else ""
 
 
-def _list_phrases(statement: Statement) -> list[str]:
-    folded = fold(statement.text)
-    phrases = [name for name, pattern in _PHRASES.items() if pattern.search(folded)]
-    more = {
-        "hint": has_cue(folded, "hint"),
-        "trouble": has_cue(folded, "trouble"),
-        "reason": _REASON.search(folded),
-        "year": _YEAR.search(folded),
-    }
-    return [*phrases, *(name for name, is_there in more.items() if is_there)]
-
-
 def _is_topic(each: str) -> bool:
     return each not in GENERIC and not is_number(each)
-
-
-def _read_subject(statement: Statement) -> list[str]:
-    """Return the stems of what a statement is about: its label, or what is before its verb or its first number; else
-    what its first clause begins with."""
-    words = statement.words
-    if statement.label:
-        return content_stems(split_words(statement.label))
-    ends = [at for at, word in enumerate(words) if at > 1 and is_amount(word)][:1]
-    if statement.relation:
-        ends.insert(0, statement.relation.at)
-    for end in ends:
-        if (subject := content_stems(words[:end])) and len(subject) < len(statement.stems):
-            return subject
-    for claim in read_claims(statement.text)[:1]:
-        if claim.value:
-            return [each for each in statement.stems if each in claim.heads[0]]
-    return list(statement.stems[: max(1, len(statement.stems) // 2)])

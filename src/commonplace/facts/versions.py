@@ -12,10 +12,10 @@ from itertools import pairwise
 
 from ..caching import cache_within
 from ..patterns import lazy_pattern
-from .changes import count_alike, find_change, is_head, repeats_retraction, replaces_other, says_change
+from .changes import count_alike, find_change, repeats_retraction, replaces_other, says_change
 from .claims import read_topics
 from .collecting_labels import collect_things
-from .completions import begins_with_mark, completes, drops, is_task, leaves_open, tells_done
+from .completions import completes, drops, is_task, leaves_open, tells_done
 from .cues import CHANGE_CUES, Cue, find_cue, has_cue
 from .distinctions import are_told_apart, have_other_subjects
 from .evidence import find_by_evidence, is_likely
@@ -36,12 +36,11 @@ from .value_words import (
     GENERIC,
     ROLES,
     TITLES,
-    VAGUE_STARTS,
 )
 from .words import content_stems, is_number, list_capitalised, split_words, stem, word_set
 
 # The share of the older statement's topics that the newer one has to name.
-_MIN_SHARES = {"strong": 0.4, "weak": 0.6, "subject": 0.7, "answer": 0.4, "label": 0.2}
+_MIN_SHARES = {"strong": 0.4, "weak": 0.6, "answer": 0.4, "label": 0.2}
 _MIN_SHARE_OF_ONE = 0.75  # of what the older is about, if both have one word in common
 _MIN_SHARE_OF_NEWER = 0.27  # of its words, since a long sentence shares some with any
 _MIN_SHARE_OF_SUBJECT = 0.5  # of the shared topics, if the newer statement changes a date or a number
@@ -51,7 +50,6 @@ _MIN_SHARE_OF_DETAILS = 0.3  # that two lines with one name have in common
 _MAX_SHORT_STEMS = 2  # of a value
 _NAME_WEIGHT = 2.0
 _GENERIC_WEIGHT = 0.3
-_VAGUE_STARTS = VAGUE_STARTS | word_set("versions", "VAGUE_STARTS")
 _AFTER_NOT = ARTICLES | word_set("versions", "AFTER_NOT")
 _NOT = frozenset(("not", "nicht", "no", "pas", "não", "не", "नहीं", "لا", "ليس"))
 _STATE_LINKS: dict[Verdict, tuple[LinkKind, str]] = {
@@ -103,17 +101,9 @@ def _is_about_another_task(older: Statement, newer: Statement, link: Link) -> bo
     that another task is done."""
     if link.kind not in ("correction", "frame") or older.label:
         return False
-    if begins_with_mark(newer.text, newer.box) and _differ_in_number(older, newer):
-        return True
     if not is_task(older.text, older.box):
         return False
     return tells_done(newer.text, newer.box) or (bool(older.stems) and older.stems[0] not in newer.stems)
-
-
-def _differ_in_number(older: Statement, newer: Statement) -> bool:
-    """Return whether the newer has all words of the older one, but another number: `chapter 3`, `Done: chapter 4`."""
-    missing = set(older.words).difference(newer.words)
-    return bool(missing) and all(map(is_number, missing)) and any(map(is_number, newer.words))
 
 
 def _leaves_open(older: Statement, newer: Statement, link: Link) -> bool:
@@ -349,7 +339,7 @@ def _judge_change(older: Statement, newer: Statement) -> Link | None:
     """Return a link if the newer note says that something changed and is about the same thing."""
     if "open" not in older.cues and not _may_say_change(newer):
         return None
-    if _is_vague(older) or not YOU.isdisjoint(newer.words):
+    if not YOU.isdisjoint(newer.words):
         return None
     shared, share = _weigh_shared(older, newer)
     about = " ".join(sorted(shared))
@@ -361,7 +351,7 @@ def _judge_change(older: Statement, newer: Statement) -> Link | None:
     if _is_renamed(older, newer):
         return Link("correction", "gives it another name", about)
     topics = _topics(shared)
-    is_enough = len(topics) >= 2 or (share >= _MIN_SHARE_OF_ONE and is_head(newer, set(topics)))
+    is_enough = len(topics) >= 2 or share >= _MIN_SHARE_OF_ONE
     if not is_enough or len(shared) < _MIN_SHARE_OF_NEWER * len(set(newer.stems)) or _is_event(older):
         return None
     if have_other_subjects(older, newer) or replaces_other(older, newer):
@@ -369,11 +359,7 @@ def _judge_change(older: Statement, newer: Statement) -> Link | None:
     if _says_change(older, newer, "retraction") and share >= _MIN_SHARES["strong"]:
         return Link("retraction", "takes it back", about)
     is_strong = _says_change(older, newer, "change") or _denies(older, newer)
-    is_weak = (
-        _says_change(older, newer, "weak change")
-        and _gives_new_value(older, newer)
-        and (share >= _MIN_SHARES["subject"] or _names_subject(older, newer))
-    )
+    is_weak = _says_change(older, newer, "weak change") and _gives_new_value(older, newer)
     if (is_strong and share >= _MIN_SHARES["strong"]) or (is_weak and share >= _MIN_SHARES["weak"]):
         return Link("correction", "says that it changed", about)
     return None
@@ -388,11 +374,6 @@ def _gives_new_value(older: Statement, newer: Statement) -> bool:
     return not is_cased or any(
         is_number(word) or word in list_capitalised(newer.text) for word in set(newer.words) - set(older.words)
     )
-
-
-def _is_vague(statement: Statement) -> bool:
-    """Return whether a statement has no subject but a pronoun, or addresses somebody: `That's great for you!`"""
-    return statement.words[0] in _VAGUE_STARTS or not YOU.isdisjoint(statement.words)
 
 
 def _may_say_change(newer: Statement) -> bool:
@@ -443,14 +424,3 @@ def _denied_stems(statement: Statement) -> set[str]:
 def _is_renamed(older: Statement, newer: Statement) -> bool:
     match = _ARROW.search(newer.folded) if any(arrow in newer.text for arrow in _ARROWS) else None
     return match is not None and match[1] in older.words and bool(_topics([stem(match[1])]))
-
-
-def _names_subject(older: Statement, newer: Statement) -> bool:
-    """Return whether the newer statement names what the older one is about."""
-    if older.label:
-        subject = set(_label_stems(older))
-    elif older.relation:
-        subject = set(older.relation.subject).difference(FIRST_PERSON)
-    else:
-        return True
-    return len(subject.intersection(newer.stems)) * 2 >= len(subject)
