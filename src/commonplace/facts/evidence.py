@@ -35,6 +35,7 @@ from .words import (
 )
 
 WEIGHTS = Path(__file__).with_name("evidence.txt")
+_MIN_WITHOUT_RULE = 0.5  # evidence up to which nothing is linked without a rule
 _MIN_FOR_RULES = -2.25  # evidence below which a link found by a rule is dropped
 _MIN_SHARED = 2  # topics that two notes have to share to be weighed without a rule
 _MAX_OLDER_WORDS = 11  # longer sentences share words by chance
@@ -69,7 +70,9 @@ def find_by_evidence(older: Statement, newer: Statement) -> Link | None:
     sign = _find_sign(older, newer)
     if not sign or not may_weigh(older, newer):
         return None
-    if weigh(older, newer) <= (_MIN_FOR_RULES if sign == "number" else 0.0):  # both are about just the same
+    if weigh(older, newer) <= (
+        _MIN_FOR_RULES if sign == "number" else _MIN_WITHOUT_RULE
+    ):  # both are about just the same
         return None
     kind, reason = _SIGNS[sign]
     return Link(kind, reason, " ".join(sorted(_list_shared(older, newer))))
