@@ -117,6 +117,7 @@ _SAME_VERB_ODDS = 10.0  # added to passages of the day asked about that have the
 _SAME_DAY_ODDS = 8.0  # added to all passages of that day, if none has the verb
 _CHANGED_SHARE = 0.5  # of a note that is only dated by its last change
 _MINUTE_CHARACTERS = len("2026-03-14T18:00")  # of the time of an entry; that of a change has seconds
+_ASCII_WORD = lazy_pattern(r"[A-Za-z0-9]+")
 _DATED_PATH = lazy_pattern(r"\d{4}[-/]\d\d[-/]\d\d")
 _DAY_NEARNESS = 0.2  # at most, for a note that is not of the day asked about
 _SUPPORT_TEMPERATURE = 0.7  # how far behind the best of its page a passage may be and still support the page
@@ -235,7 +236,9 @@ def _match_name(terms: QueryTerms, hit: Hit) -> float:
         return match_key(terms, hit.key)
     name = hit.path.rpartition("/")[2].removesuffix(".md").partition("~")[0]
     is_named = hit.source != "session" and name not in _UNNAMED and not name[:1].isdigit()
-    return float(is_named and match_key(terms, name) == 1.0)
+    # Most queries have more words than the name of a page; to see that takes much less time than to split it.
+    is_short = name.isascii() and len(_ASCII_WORD.findall(name)) < len(terms.content_words)
+    return float(is_named and not is_short and match_key(terms, name) == 1.0)
 
 
 def _date_factor(query: Query, candidate: Candidate, dates: QueryDates) -> float:
