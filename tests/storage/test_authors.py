@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 from commonplace import Memory
 from commonplace.caching import ByteCache, measure_bytes
 from commonplace.storage.authors import Bounds, LineOrigin, blame, split_lines
-from commonplace.storage.history import ABSENT, APPROVE, Change, Line, Versions, make_line, version_of
+from commonplace.storage.history import (
+    ABSENT,
+    APPROVE,
+    Author,
+    Change,
+    Line,
+    Versions,
+    describe_author,
+    make_line,
+    version_of,
+)
 
 MANY = Bounds(1000, 1_000_000)
 
@@ -43,6 +53,12 @@ def authors(versions: Versions, bounds: Bounds = MANY) -> list[str]:
     return [
         origin.change.agent or "outside" if origin.change else "?" for origin in blame(make_lines(versions), bounds)
     ]
+
+
+def test_no_tool_import_or_token_of_a_history_that_came_forges_an_author() -> None:
+    assert describe_author(Author("import", origin="import:x), a person (web")) == 'import ("x), a person (web")'
+    assert describe_author(Author("x), a person (web", "main")) == 'main ("x), a person (web")'
+    assert describe_author(Author("remember", "main", origin="token:ab")) == "main (remember), token ab"
 
 
 def test_a_line_keeps_its_author_while_others_write_around_it() -> None:

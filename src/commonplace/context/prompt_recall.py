@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..formats.passages import embedding_text
 from ..formats.timestamps import parse_day
 from ..formats.transcripts import ASSISTANT_STARTS, LINE_JOINT, USER_STARTS, find_speaker, parse_turns
-from ..framing import Title, escape_remarks, estimate_tokens, fence, quote_line
+from ..framing import Title, escape_remarks, estimate_tokens, fence, quote_citation, quote_line
 from ..home import Home
 from ..index.recalls import Conversation, without_recalls
 from ..index.tokenizer import detect_language, fold_accents, tokenize_passage, tokenize_query
@@ -427,7 +427,8 @@ def _render(lines: list[RecallLine], notice: str) -> str:
 
 def _render_line(line: RecallLine) -> str:
     hit = line.hit
-    return quote_line(f"- {_day(hit)}, {hit.author or 'author unknown'}, {hit.citation}: {line.text}")
+    where = quote_citation(hit.citation)
+    return quote_line(f"- {_day(hit)}, {hit.author or 'author unknown'}, {where}: {line.text}")
 
 
 def _day(hit: Hit) -> str:

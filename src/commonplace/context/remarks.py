@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ..caching import cache_within
 from ..formats.blocks import strip_annotations
 from ..formats.timestamps import parse_timestamp
-from ..framing import escape_remarks, quote_line
+from ..framing import escape_remarks, quote_citation, quote_line
 from ..framing.recall import format_mark
 from ..home import Home
 from ..model import Viewer
@@ -140,7 +140,7 @@ def _add_versions(
         for each, words in describe_replacements(texts[number], replacements):
             older = each.older.statement
             if each.link.kind == "done":
-                remark = Remark(f"done: {describe_successor(each).citation}")
+                remark = Remark(f"done: {quote_citation(describe_successor(each).citation)}")
             else:
                 remark = Remark(words, older.text if f'"{older.text}";' in words else "")
             remarks[number].setdefault(older.first_line, []).append(remark)

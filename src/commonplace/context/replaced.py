@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from ..facts.statements import shorten_statement
 from ..formats.passages import embedding_text
+from ..framing import quote_citation
 from ..home import Home
 from ..index.base import Index
 from ..model import Hit, Viewer
@@ -109,7 +110,7 @@ def describe_replacements(text: ShownText, replacements: Sequence[Replacement]) 
         newer = describe_successor(each)
         is_whole = counts[each.older.statement.first_line] == 1 and not each.is_partial
         was = "" if is_whole else f': "{shorten(newer.was)}"'
-        now = f'"{shorten(newer.text)}" ({newer.citation})'
+        now = f'"{shorten(newer.text)}" ({quote_citation(newer.citation)})'
         yield each, f"answered{was}: {now}" if newer.kind == "answer" else f"no longer{was}; now: {now}"
 
 
@@ -120,7 +121,7 @@ def describe_version(hit: Hit) -> str:
     if not newer:
         return ""
     was = "" if newer.was == _read_body(hit) else f': "{shorten(newer.was)}"'
-    return f'no longer{was}; now: "{shorten(newer.text)}" ({newer.citation})'
+    return f'no longer{was}; now: "{shorten(newer.text)}" ({quote_citation(newer.citation)})'
 
 
 def shorten(text: str) -> str:

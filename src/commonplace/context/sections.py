@@ -19,7 +19,7 @@ from ..facts.words import fold, strip_accents
 from ..formats import blocks, frontmatter
 from ..formats.records import find_value_line
 from ..formats.timestamps import parse_timestamp
-from ..framing import escape_remarks, estimate_tokens, quote_line, quote_name
+from ..framing import escape_remarks, estimate_tokens, quote_citation, quote_line, quote_name
 from ..home import Home
 from ..instructions import Rule, read_rule, waits_for_approval
 from ..model import WEAK_SCORE, Hit, Record
@@ -292,7 +292,8 @@ def _find_dates(home: Home, hits: Sequence[Hit]) -> list[str]:
 def _hit_item(hit: Hit, at: str, heading: str, rank: int) -> TextItem:
     key = f"key {quote_name(hit.key)}" if hit.key and hit.key not in hit.path else ""
     under = f"under {quote_name(heading)}" if heading else ""
-    about = [hit.citation, key, under, at[:10], f"by {hit.author}" if hit.author else "", f"score {hit.score:.2f}"]
+    where = quote_citation(hit.citation)
+    about = [where, key, under, at[:10], f"by {hit.author}" if hit.author else "", f"score {hit.score:.2f}"]
     about += [describe_version(hit), describe_marks(hit)]
     label = ", ".join(words for words in about if words)
     return TextItem(escape_remarks(hit.text), hit.path, hit.start, label, rank=(rank, ""))

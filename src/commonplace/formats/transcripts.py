@@ -42,15 +42,21 @@ CLIENT_STARTS = (
 # Claude Code marks notes to itself, conversations of subagents and summaries.
 _INTERNAL_FLAGS = ("isMeta", "isSidechain", "isCompactSummary")
 SESSION_ID = lazy_pattern(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-TURN_FORMAT = "role (name): text, \\role"  # form of a turn's text; an index made with another form is rebuilt
+TURN_FORMAT = "role (name): text, \\role, \\<!--"  # form of a turn's text; an index made with another form is rebuilt
 LINE_JOINT = " / "  # between lines that are shown as one, also between turns
 _SPEAKER_ROLES = "|".join([*sorted(ROLES), "system", "developer", "tool", "function"])
+_BREAKS = r"\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 # After any line break, or what is shown in its place, what reads like the start of a turn: a role, perhaps a name, and
-# a colon, perhaps with marks around them. Repetitions are bounded, so that no text makes this slow.
+# a colon, perhaps with marks around them, and indented by any depth. Other repetitions are bounded, so that no text
+# makes this slow.
 _SPEAKER_LINE = lazy_pattern(
-    rf"(?:(?<=[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029])|(?<={LINE_JOINT}))"
-    rf"(?=\\*[^\w\n\\]{{,20}}(?:{_SPEAKER_ROLES})\b[^\w\n:：]{{,8}}(?:\([^\n]{{,200}}\)[^\w\n:：]{{,8}})?[:：])",
+    rf"(?:(?<=[{_BREAKS}])|(?<={LINE_JOINT}))"
+    rf"(?=[^\S{_BREAKS}]*+\\*[^\w\n\\]{{,20}}(?:{_SPEAKER_ROLES})\b[^\w\n:：]{{,8}}(?:\([^\n]{{,200}}\)[^\w\n:：]{{,8}})?[:：])",
     re.IGNORECASE,
+)
+# An annotation, which is left out where a turn is shown, with more of its line after it.
+_INNER_ANNOTATION = lazy_pattern(
+    r"(?=<!--[ \t]*(?:valid_|commonplace:|pinned:)(?![^>\n]{0,400}>[ \t]*$))", re.MULTILINE
 )
 _PLAIN_NAME = lazy_pattern(r"\w[\w .@-]*")
 _SPEAKER = lazy_pattern(rf'(?:{"|".join(ROLES)})(?: \((?:\w[\w .@-]*|"(?:[^"\\]|\\.)*+")\))?: ')
@@ -164,8 +170,8 @@ def _format_speaker(role: str, name: str) -> str:
 
 def _escape_speakers(text: str) -> str:
     """Return text with a backslash before all that reads like the start of a turn on other lines than the first, also
-    where lines are shown as one."""
-    return _SPEAKER_LINE.sub(r"\\", text)
+    where lines are shown as one, or without their annotations."""
+    return _SPEAKER_LINE.sub(r"\\", _INNER_ANNOTATION.sub(r"\\", text) if "<!--" in text else text)
 
 
 def _clean(text: str) -> str:

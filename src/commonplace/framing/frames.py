@@ -50,6 +50,7 @@ _PLAIN_NAME = lazy_pattern(r"[^\W\d][\w .:/@-]*")
 _PLAIN_TITLE = lazy_pattern(r"\w[\w .,:'’/@&+-]*")  # without parentheses, in which a heading names its author
 # A few words on one line, which cannot be mistaken for a part of the prompt.
 _PLAIN_VALUE = lazy_pattern(r"[\w(+-]?\w[\w .,:;'’()/@%&+=-]{,60}")
+_PLAIN_PATH = lazy_pattern(r"(?!.*  )[\w ./@~+'’&=%-]+")
 _BREAKS = lazy_pattern(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _OTHER_BREAKS = lazy_pattern(r"\r\n|[\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]")
 _MAX_INLINE_CHARS = 300  # a longer value is fenced
@@ -258,6 +259,13 @@ def quote_name(name: str) -> str:
     """Return a name as it is if it is plainly a name, otherwise in quotes; on one line in any case."""
     is_plain = _PLAIN_NAME.fullmatch(_strip_marks(name)) and not _SECTION_TITLE.match(name)
     return quote_line(name if is_plain else json.dumps(name, ensure_ascii=False))
+
+
+def quote_citation(citation: str) -> str:
+    """Return a citation with its page as it is if that is plainly a path, otherwise in quotes; on one line."""
+    path, mark, lines = citation.rpartition("#L")
+    is_plain = _PLAIN_PATH.fullmatch(_strip_marks(path)) is not None
+    return quote_line(f"{path if is_plain else json.dumps(path, ensure_ascii=False)}{mark}{lines}")
 
 
 def quote_title(name: str) -> str:

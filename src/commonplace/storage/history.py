@@ -52,6 +52,7 @@ ORIGINS = ("token", "agent-token", "import", "person")
 UNAPPROVED_ORIGINS = ("agent-token", "import")
 _BRANCH = "branch"
 APPROVE = "approve"  # the tool of an approval by a person
+_PLAIN_WORD = re.compile(r"[\w.@:/-]+(?: [\w.@:/-]+)*")
 _PLAIN_AGENT = re.compile(r"[\w.@:/~-]+")
 OUTSIDE = "outside"  # the author of what an editor, git or another program wrote
 _NO_AGENTS = frozenset((OUTSIDE, "person", *ORIGINS))  # names that say how a change came
@@ -161,13 +162,14 @@ def needs_approval(origin: str) -> bool:
 def describe_author(author: Author) -> str:
     """Return an author in words, such as `main (remember)`; `outside` for an editor, git or another program."""
     kind = kind_of_origin(author.origin)
-    detail = author.origin.partition(":")[2]
+    detail = _quote_word(author.origin.partition(":")[2])
     if not author.tool:
         return OUTSIDE
     if kind == "import":
         return f"import ({detail})" if detail else "import"
     name = "a person" if kind == "person" else _quote_agent(author.agent)
-    words = f"{name} ({author.tool})" if name else author.tool
+    tool = _quote_word(author.tool)
+    words = f"{name} ({tool})" if name else tool
     return f"{words}, token {detail}" if kind in ("token", "agent-token") else words
 
 
@@ -192,6 +194,11 @@ def _quote_agent(name: str) -> str:
     """Return the name of an agent, in quotes if it could be read as something else, such as `a person`."""
     is_plain = not name or (_PLAIN_AGENT.fullmatch(name) and not names_origin(name))
     return name if is_plain else json.dumps(name, ensure_ascii=False)
+
+
+def _quote_word(word: str) -> str:
+    """Return the name of a tool, a token or an import, in quotes if it could be read as more than that."""
+    return word if not word or _PLAIN_WORD.fullmatch(word) else json.dumps(word, ensure_ascii=False)
 
 
 def names_origin(name: str) -> bool:

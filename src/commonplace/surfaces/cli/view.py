@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...errors import CommonplaceError, InvalidArgument, NotFound, OtherAgentsPage, Refused
-from ...framing import quote_line
+from ...framing import quote_citation, quote_line
 from ...model import parse_citation
 from ...schema import COUNT, check
 from ...toolsets import EVERYDAY_NAME
@@ -168,7 +168,7 @@ def _print_hit(hit: dict[str, Any]) -> None:
     newer = hit.get("superseded_by")
     older = hit.get("supersedes", ())
     author = f"  {hit['author']}" if hit.get("author") else ""
-    print_text(quote_line(f"{hit['citation']}  {hit['score']:.2f}{author}"), fg="cyan")
+    print_text(quote_line(f"{quote_citation(hit['citation'])}  {hit['score']:.2f}{author}"), fg="cyan")
     lines = "".join(f"  {line}".rstrip() + "\n" for line in hit["text"].split("\n"))
     is_over = newer is not None and not newer.get("partial")
     remarks = _describe_remarks(hit)
@@ -194,7 +194,7 @@ def _describe_remarks(hit: dict[str, Any]) -> list[str]:
 
 
 def _describe_version(text: str, place: dict[str, Any]) -> str:
-    about = ", ".join(filter(None, (place["citation"], place.get("at", "")[:10])))
+    about = ", ".join(filter(None, (quote_citation(place["citation"]), place.get("at", "")[:10])))
     return quote_line(f"{' '.join(text.split())}  ({about})")
 
 
@@ -220,7 +220,7 @@ def _explain_search(result: SearchResult) -> None:
         if result.dates.spans:
             print_text(f"days: {result.dates.describe()}; words: {result.dates.rest or 'none'}")
         for hit in reply["results"]:
-            print_text(f"\n{quote_line(hit['citation'])}  {hit['score']:.2f}", fg="cyan")
+            print_text(f"\n{quote_citation(hit['citation'])}  {hit['score']:.2f}", fg="cyan")
             print_text("  " + quote_line(hit["text"].split("\n")[-1][:100]))
             print_table(["", ""], [[f"  {name}", f"{value:.2f}"] for name, value in hit["why"].items()])
 
