@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from commonplace import InvalidArgument, Memory
+from commonplace.errors import SettingsError
 from commonplace.storage import file_locks as locks
 from commonplace.storage.folder.pages import FolderPages
 from commonplace.testing import FrozenClock
@@ -476,10 +477,15 @@ def test_a_value_nested_beyond_reason_is_refused_and_stops_nothing(memory: Memor
 
 @pytest.mark.parametrize("path", ["agents", "agents/bob", "agents/bob/memory"])
 def test_the_world_cannot_be_put_over_another_agents_pages(home: Path, clock: FrozenClock, path: str) -> None:
-    put(home, "commonplace.yaml", f"world_memory:\n  path: {path}\n")
     Memory(home, agent="bob", clock=clock).call("reflect", {"content": "papaya"})
+    put(home, "commonplace.yaml", f"world_memory:\n  path: {path}\n")
+    if path != "agents":
+        with pytest.raises(SettingsError, match="belongs to an agent"):
+            Memory(home, clock=clock)
+        return
     memory = Memory(home, clock=clock)
     assert memory.search("papaya") == []
+    assert "papaya" not in memory.call("recall")["content"]
     assert "error" in memory.call("memory_get", {"path": "agents/bob/memory/MEMORY.md"})
 
 

@@ -204,6 +204,45 @@ def test_settings_of_a_found_memory_change_neither_prompts_nor_limits_nor_histor
     assert run(deep, "context").stderr == ""
 
 
+def test_the_file_of_an_agent_in_a_found_memory_takes_no_memory_away(repo: Path) -> None:
+    home = repo / ".commonplace"
+    (home / "agents/main").mkdir(parents=True)
+    (home / "agents/main/agent.yaml").write_text("spec: {}\n")
+    deep = repo / "deep"
+    assert run(deep, "remember", "The harbour opens at seven.").returncode == 0
+    context = run(deep, "context")
+    assert "update_world" in context.stdout
+    assert "1 agent file" in context.stderr
+    assert "agents/main/agent.yaml" in run(deep, "trust").stdout
+    assert run(deep, "trust", "--yes").returncode == 0
+    assert "update_world" not in run(deep, "context").stdout
+
+
+def test_trusted_settings_vouch_for_no_file_of_an_agent(repo: Path) -> None:
+    home = repo / ".commonplace"
+    (home / "commonplace.yaml").write_text("context: full\nhistory:\n  days: 30\n")
+    assert run(repo / "deep", "trust", "--yes").returncode == 0
+    (home / "agents/main").mkdir(parents=True)
+    (home / "agents/main/agent.yaml").write_text("spec:\n  memory:\n    context: directives\n")
+    assert "## Memory Map" in run(repo / "deep", "context").stdout
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "world_memory:\n  path: directives\n",
+        "world_memory:\n  path: agents/main/directives\n",
+        "world_memory:\n  path: agents/main/memory\n",
+        "memory_dir: .agent/directives\n",
+    ],
+)
+def test_settings_make_no_rules_of_notes_and_no_shared_topics_of_private_ones(repo: Path, text: str) -> None:
+    (repo / ".commonplace" / "commonplace.yaml").write_text(text)
+    for is_found in (True, False):
+        with pytest.raises(SettingsError, match="cannot hold memory"):
+            Memory(repo / ".commonplace", is_found=is_found)
+
+
 def test_all_of_a_rule_is_shown_before_it_is_approved(repo: Path) -> None:
     order = "Be kind.\n" * 500 + ORDER
     (repo / ".commonplace" / "directives" / "orders.md").write_text(f"{order}\n\U000e0041\n")

@@ -19,7 +19,7 @@ from .settings import INTERNAL_FOLDERS, AgentMemory, SearchSettings, Settings
 from .storage.base import ABSENT, Retention, Storage, open_storage
 from .storage.conflicts import Reading, ReadingLog, Readings, forget_readings, list_paths
 from .storage.history import current_origin, current_write, kind_of_origin, make_branch_origin
-from .storage.layout import FIXED_NAMES, LAYOUTS, MAIN, Diary, Layout, folders_above
+from .storage.layout import FIXED_NAMES, MAIN, Layout, folders_above, layout_of
 from .storage.names import encode_name, require_agent, require_valid_name
 from .storage.records import Channels, Globals, RecordFolder
 from .storage.skills import Skills
@@ -87,8 +87,7 @@ class Home:
         self.layout: Layout = replace(layout_of(self.settings), has_folder=self.storage.has_folder)
         own = self._read_agent_memory(self.layout.agent_file(agent))
         self.has_memory = own.exists
-        own_context = own.context if self._trusts_settings else ""
-        self.context_kind = own_context or self.settings.context_for(agent)
+        self.context_kind = own.context or self.settings.context_for(agent)
         self.readings = Readings()
         self._page_count: tuple[object, int] = (None, 0)  # with the index state it was counted in
         self.session = session or self.settings.search_for(agent).session_key
@@ -346,6 +345,9 @@ class Home:
         return records, (*view.warnings, *own) if view.stale else own
 
     def _read_agent_memory(self, file: str) -> AgentMemory:
+        """Return what an agent's own file says, as far as the user trusts it."""
+        if not self.trust.is_own and not self.trust.allows_file(file, self.storage.read_bytes(file) or b""):
+            return AgentMemory()
         path = os.path.join(self.root, file)
         return settings_of.read_agent_memory(path, lambda _: self.storage.read_settings_text(file))
 
@@ -565,30 +567,3 @@ def _read_weekday(value: Any, today: date) -> Any:
         return value
     week = (today - timedelta(days=ago) for ago in range(1, 8))
     return next((day for day in week if says_weekday(value, [day.weekday()], is_coming=False)), value)
-
-
-def layout_of(settings: Settings) -> Layout:
-    """Return the layout of a home with these settings."""
-    layout = LAYOUTS[settings.layout]
-    folder = "" if settings.workspace == "." else settings.workspace
-    if settings.workspace:
-        layout = replace(layout, base=folder) if settings.layout in ("native", "duragent") else layout.under(folder)
-    return replace(
-        layout,
-        world_folder=settings.world_path or None,
-        agents_folder=settings.agents_folder or None,
-        memory_root=_join(folder, settings.memory_dir) if settings.memory_dir else None,
-        own_diaries=tuple((name, _own_diary(settings.layout, folder, root)) for name, root in settings.agent_roots),
-    )
-
-
-def _own_diary(layout: str, workspace: str, root: str) -> Diary:
-    """Return the diary of an agent with its own memory root or, in OpenClaw, its own workspace."""
-    if layout == "openclaw":
-        return Diary(f"{root}/MEMORY.md", f"{root}/memory", f"{root}/memory")
-    folder = _join(workspace, root)
-    return Diary(f"{folder}/MEMORY.md", folder, folder)
-
-
-def _join(folder: str, below: str) -> str:
-    return f"{folder}/{below}" if folder else below

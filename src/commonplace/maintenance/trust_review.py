@@ -1,4 +1,5 @@
-"""What in a memory needs the user's trust: settings that open connections or shape prompts, rules, and access tokens.
+"""What in a memory needs the user's trust: settings and files of agents that open connections or shape prompts, rules,
+and access tokens.
 
 `commonplace trust` shows and approves it; until then it is not in force in a memory that was only found.
 """
@@ -43,6 +44,7 @@ def review_home(home: Home) -> Review:
     asks = _asks_for_connection(home) or bool(home.storage.settings.list_left_out())
     waits = asks and not home.trust.allows_file(settings.FILE, data)
     rules = {path: text for path in list_instructions(home) if (text := _waiting_rule(home, path)) is not None}
+    rules |= {path: text for path in _list_agent_files(home) if (text := _waiting_agent_file(home, path)) is not None}
     tokens: tuple[Token, ...] = ()
     with suppress(CommonplaceError):
         every = home.storage.tokens.list_tokens()
@@ -52,6 +54,22 @@ def review_home(home: Home) -> Review:
 
 def _asks_for_connection(home: Home) -> bool:
     return any(map(user_config.opens_connection, home.settings.searches))
+
+
+def _list_agent_files(home: Home) -> list[str]:
+    agents = home.layout.agents
+    return [f"{agents}/{name}/agent.yaml" for name in home.storage.pages.list_folders(agents)]
+
+
+def _waiting_agent_file(home: Home, path: str) -> bytes | None:
+    """Return the file of an agent if it asks for anything, and is not trusted; one that is invalid asks for nothing."""
+    data = home.storage.read_bytes(path) or b""
+    if home.trust.allows_file(path, data):
+        return None
+    with suppress(CommonplaceError):
+        if settings.read_agent_memory(path, lambda _: home.storage.read_settings_text(path)) != settings.AgentMemory():
+            return data
+    return None
 
 
 def _waiting_rule(home: Home, path: str) -> bytes | None:
@@ -71,7 +89,9 @@ def describe_untrusted(home: Home) -> str:
     """Return what is left out of a memory that is not trusted, such as `2 directives and 1 token are`; or ""."""
     review = review_home(home)
     skills = sum(path.endswith("/SKILL.md") for path in review.rules)
-    counts = [(len(review.rules) - skills, "directive"), (skills, "skill"), (len(review.tokens), "token")]
+    agents = sum(path.endswith("/agent.yaml") for path in review.rules)
+    directives = len(review.rules) - skills - agents
+    counts = [(directives, "directive"), (skills, "skill"), (agents, "agent file"), (len(review.tokens), "token")]
     names = [name for name, _ in home.storage.settings.list_left_out()] if review.settings_file else []
     parts = [f"its setting {name}" for name in names]
     parts += [count_words(count, what) for count, what in counts if count]

@@ -14,8 +14,10 @@ from functools import cached_property, lru_cache
 from typing import Any, Literal, NamedTuple
 
 from ..caching import ByteCache
-from ..errors import CommonplaceError
+from ..errors import CommonplaceError, SettingsError
 from ..model import Scope, ScopeKind, Source
+from ..settings import FILE as SETTINGS_FILE
+from ..settings import Settings
 from .base import Root
 from .names import compile_glob, file_name, fixed_folder, is_encoded, topic_file, topic_name
 
@@ -440,3 +442,47 @@ LAYOUTS = {
         main_is_shared=True,
     ),
 }
+
+
+def layout_of(settings: Settings) -> Layout:
+    """Return the layout of a home with these settings."""
+    layout = LAYOUTS[settings.layout]
+    folder = "" if settings.workspace == "." else settings.workspace
+    if settings.workspace:
+        layout = replace(layout, base=folder) if settings.layout in ("native", "duragent") else layout.under(folder)
+    layout = replace(
+        layout,
+        world_folder=settings.world_path or None,
+        agents_folder=settings.agents_folder or None,
+        memory_root=_join(folder, settings.memory_dir) if settings.memory_dir else None,
+        own_diaries=tuple((name, _own_diary(settings.layout, folder, root)) for name, root in settings.agent_roots),
+    )
+    _require_data_folders(layout)
+    return layout
+
+
+def _require_data_folders(layout: Layout) -> None:
+    """Raise SettingsError if a folder that settings name for memory holds rules, or shared topics what is private."""
+    if layout.world.startswith(f"{layout.agents}/"):
+        _refuse_folder(layout.world, "what belongs to an agent")
+    diaries = layout.separate_diaries()
+    pages = [layout.world_page("x"), *(diary.curated for diary in diaries), *(f"{each.days}/x.md" for each in diaries)]
+    for path in filter(layout.is_instruction, pages):
+        _refuse_folder(path.rpartition("/")[0], "rules")
+
+
+def _refuse_folder(folder: str, content: str) -> None:
+    problem = f"{folder} holds {content}, and cannot hold memory"
+    raise SettingsError(problem, path=SETTINGS_FILE, advice="name another folder")
+
+
+def _own_diary(layout: str, workspace: str, root: str) -> Diary:
+    """Return the diary of an agent with its own memory root or, in OpenClaw, its own workspace."""
+    if layout == "openclaw":
+        return Diary(f"{root}/MEMORY.md", f"{root}/memory", f"{root}/memory")
+    folder = _join(workspace, root)
+    return Diary(f"{folder}/MEMORY.md", folder, folder)
+
+
+def _join(folder: str, below: str) -> str:
+    return f"{folder}/{below}" if folder else below

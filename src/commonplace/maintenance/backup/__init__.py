@@ -33,7 +33,7 @@ from ...errors import (
     StorageError,
 )
 from ...formats.timestamps import format_timestamp
-from ...home import Home, layout_of
+from ...home import Home
 from ...index.base import Progress, ignore_progress
 from ...settings import FILE, INTERNAL_FOLDERS, SearchSettings, Settings
 from ...storage.authors import KEEP, SUPERSEDE
@@ -42,6 +42,7 @@ from ...storage.bulk import IncomingPage, PageBatch, Snapshot, Spool, SpooledFil
 from ...storage.conflicts import decode_text
 from ...storage.files import PRIVATE_FILE_MODE
 from ...storage.history import APPROVE, Author, Change, Versions, format_line, kind_of_origin, parse_line, version_of
+from ...storage.layout import layout_of
 from ...wording import format_command, list_some
 from .archive import (
     HISTORY_ROOT,
