@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from commonplace import Memory
 from commonplace.formats.timestamps import format_timestamp
 from commonplace.storage.base import TokenStore, open_tokens
-from commonplace.storage.folder.tokens import LOG_FILE, TOKENS_FILE
+from commonplace.storage.folder.backend import LOG_FILE, TOKENS_FILE
 from commonplace.storage.tokens import Token, create_token
 from commonplace.surfaces.http.auth import AccessRules
 from commonplace.testing import FrozenClock
