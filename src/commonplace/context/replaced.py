@@ -12,8 +12,7 @@ from ..framing import quote_citation
 from ..home import Home
 from ..index.base import Index
 from ..model import Hit, Viewer
-from ..search.dates import QueryDates
-from ..search.past_questions import asks_about_past
+from ..search.dates import QueryDates, asks_about_past
 from ..search.replacements import Replacement, describe_successor
 from ..search.shown_lines import ShownText, find_replaced_lines, list_statements
 

@@ -23,7 +23,7 @@ from ..facts.statements import (
 from ..formats import frontmatter
 from ..formats.timestamps import parse_day, parse_timestamp
 from ..model import Hit, Query
-from .past_questions import asks_about_past
+from .dates import asks_about_past
 from .pins import Pin, PinCheck, PlacedPin, Repository, find_pins, find_placed_pins
 from .replacements import RankedHit
 from .scoring import ScoredHit
