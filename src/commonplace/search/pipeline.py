@@ -45,7 +45,6 @@ from .dense import QueryVectors, embed_query
 from .filters import check_filters, end_of_day
 from .marks import mark_hits
 from .replacements import RankedHit
-from .requests import strip_request
 from .rerank import rerank_cross_encoder, rerank_maxsim
 from .scoring import (
     WEIGHTS,
@@ -66,6 +65,7 @@ from .scoring import (
     sort_by_day,
 )
 from .truth import MAX_MARKED_HITS, mark_versions, widen_query
+from .words import strip_request
 
 if TYPE_CHECKING:
     from ..index.handle import IndexHandle, IndexView
