@@ -1,4 +1,4 @@
-"""The days that a query names (`last week`, `on 21 October`, 上周, `vorgestern`), and whether it asks about now or about what was.
+"""The days that a query names (`last week`, `on 21 October`, 上周), and whether it asks about now or the past.
 
 `read_dates` takes such phrases out of a query. Passages of the days they name come first; a date written in a
 text counts like the date of its page. `Before` asks about the past where the question is in the past (`where did Tom

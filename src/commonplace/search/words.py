@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cache
+from typing import TYPE_CHECKING
 
 from ..facts.statements import QUESTION_MARKS
-from ..index.base import Retriever
 from ..index.languages import (
     ARABIC_PREFIXES,
     CHINESE_STOP_WORDS,
@@ -42,6 +42,9 @@ from ..index.tokenizer import (
 from ..model import Viewer
 from ..patterns import lazy_pattern
 from .date_phrases import LISTS
+
+if TYPE_CHECKING:
+    from ..index.base import Retriever
 
 _MIN_BASE_LETTERS = 3
 _MIN_BASE_LETTERS_OF_UNKNOWN = 5  # if the language is unknown, endings of all languages are tried
