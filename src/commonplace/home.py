@@ -21,8 +21,7 @@ from .storage.conflicts import Reading, ReadingLog, Readings, forget_readings, l
 from .storage.history import current_origin, current_write, kind_of_origin, make_branch_origin
 from .storage.layout import FIXED_NAMES, MAIN, Layout, folders_above, layout_of
 from .storage.names import encode_name, require_agent, require_valid_name
-from .storage.records import Channels, Globals, RecordFolder
-from .storage.skills import Skills
+from .storage.records import Channels, Globals, RecordFolder, Skills
 from .toolsets import EVERYDAY, ToolName, name_tools
 from .trust import MEMORY_FOLDER, Trust, is_default_memory, make_index_key, record_made, require_owner
 from .user_config import ProviderChoice, choose_provider, is_self_contained, state_folder

@@ -32,9 +32,7 @@ from ..storage.files import PRIVATE_FILE_MODE
 from ..storage.history import version_of
 from ..storage.layout import FIXED_NAMES, FIXED_PAGES, Layout
 from ..storage.names import MAX_NAME_BYTES, file_name
-from ..storage.records import Channels, Globals, RecordFolder
-from ..storage.skills import PAGE as SKILL_PAGE
-from ..storage.skills import Skills
+from ..storage.records import SKILL_PAGE, Channels, Globals, RecordFolder, Skills
 from ..wording import list_some
 from ..writing import screen_secrets
 from .values import CLAUDE_CODE, Item, PageItem, RecordItem, SessionItem, SkillItem, Skipped

@@ -19,7 +19,7 @@ from ..formats.frontmatter import as_text, compose
 from ..settings import FILE, load
 from ..storage.layout import folders_above
 from ..storage.names import encode_name, topic_file, topic_name
-from ..storage.skills import PAGE
+from ..storage.records import SKILL_PAGE
 from .chat_exports import read_turns
 from .source import Folder, SingleFile, Source, is_within, parse_json_lines
 from .values import (
@@ -78,7 +78,7 @@ class _HomeReader(NamedTuple):
         """Yield the files of every skill, its SKILL.md first."""
 
         def order(path: str) -> tuple[str, bool, str]:
-            return path.rpartition("/")[0], not path.endswith(f"/{PAGE}"), path
+            return path.rpartition("/")[0], not path.endswith(f"/{SKILL_PAGE}"), path
 
         for path in sorted(self.source.list_files(folder), key=order):
             rest = path.removeprefix(f"{folder}/")
