@@ -24,8 +24,7 @@ from ..home import Home
 from ..instructions import Rule, read_rule, waits_for_approval
 from ..model import WEAK_SCORE, Hit, Record
 from ..patterns import lazy_pattern
-from ..search.headings import find_headings
-from ..search.marks import describe_marks
+from ..search.marks import describe_marks, find_headings
 from ..storage.records import INJECTED, read_record, read_text
 from ..toolsets import name_tools
 from .budget import ContextRequest, Section, choose_approved

@@ -454,7 +454,7 @@ def layout_of(settings: Settings) -> Layout:
         layout,
         world_folder=settings.world_path or None,
         agents_folder=settings.agents_folder or None,
-        memory_root=_join(folder, settings.memory_dir) if settings.memory_dir else None,
+        memory_root=join_path(folder, settings.memory_dir) if settings.memory_dir else None,
         own_diaries=tuple((name, _own_diary(settings.layout, folder, root)) for name, root in settings.agent_roots),
     )
     _require_data_folders(layout)
@@ -480,9 +480,10 @@ def _own_diary(layout: str, workspace: str, root: str) -> Diary:
     """Return the diary of an agent with its own memory root or, in OpenClaw, its own workspace."""
     if layout == "openclaw":
         return Diary(f"{root}/MEMORY.md", f"{root}/memory", f"{root}/memory")
-    folder = _join(workspace, root)
+    folder = join_path(workspace, root)
     return Diary(f"{folder}/MEMORY.md", folder, folder)
 
 
-def _join(folder: str, below: str) -> str:
+def join_path(folder: str, below: str) -> str:
+    """Return a path below a folder, which may be the root, ""."""
     return f"{folder}/{below}" if folder else below
