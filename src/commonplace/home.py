@@ -416,11 +416,7 @@ class Home:
 
     def find_page(self, path: str) -> str:
         """Return the stored spelling of a path: a topic's page may be spelled differently."""
-        folder, _, name = path.rpartition("/")
-        if folder != self.layout.world or not name.strip("-_. "):
-            return path
-        pages = self.storage.pages.list(folder)
-        return path if path in pages else self.layout.find_topic_page(name.removesuffix(".md"), pages)
+        return self.layout.find_page(path, lambda: self.storage.pages.list(self.layout.world))
 
     def open_conversation(self, session: str = "") -> Conversation:
         """Return the record of what a conversation has been given: the named one, or the home's own."""

@@ -48,7 +48,7 @@ def _holds_newer(hit: Hit, older: Hit) -> bool:
 
 
 def find_replaced(
-    home: Home, viewer: Viewer, texts: Sequence[ShownText], *, only_approved: bool = False, catches_up: bool = True
+    home: Home, viewer: Viewer, texts: Sequence[ShownText], *, only_approved: bool = False, catches_up: bool
 ) -> dict[int, list[Replacement]]:
     """Return what replaced statements of texts, by the number of the text; nothing if search is off. Without
     `catches_up`, the index is asked as it is."""

@@ -474,7 +474,7 @@ class _Comparison:
         self._plan.skipped.append(Skipped(what.removeprefix(self._source).lstrip("/ ") or what, why))
 
     def _add_file(self, file: File) -> None:
-        file = file._replace(path=self._find_topic(file.path))
+        file = file._replace(path=self._home.layout.find_page(file.path, lambda: self._topics))
         version = version_of(file.data)
         if file.path.startswith(tuple(self._other_skills)):
             return  # its SKILL.md is listed
@@ -487,13 +487,6 @@ class _Comparison:
         self._plan.left_unchanged.append(Skipped(file.path, "something else is here already, and is kept"))
         if file.kind == "skill" and file.path.endswith(f"/{SKILL_PAGE}"):
             self._other_skills.add(file.path.removesuffix(SKILL_PAGE))
-
-    def _find_topic(self, path: str) -> str:
-        """Return the path of a topic in this home: its page may have another spelling."""
-        folder, _, name = path.rpartition("/")
-        if folder != self._home.layout.world or path in self._topics or not name.strip("-_. "):
-            return path
-        return self._home.layout.find_topic_page(name.removesuffix(".md"), self._topics)
 
     @cached_property
     def _topics(self) -> list[str]:

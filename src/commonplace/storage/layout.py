@@ -7,7 +7,7 @@ system has no place for is stored beside it. Paths are relative to the home and 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property, lru_cache
@@ -177,6 +177,14 @@ class Layout:
 
     def world_page(self, topic: str) -> str:
         return f"{self.world}/{topic_file(topic)}.md"
+
+    def find_page(self, path: str, list_topics: Callable[[], Sequence[str]]) -> str:
+        """Return the stored spelling of a path: a topic's page may be spelled differently. `list_topics` lists all."""
+        folder, _, name = path.rpartition("/")
+        if folder != self.world or not name.strip("-_. "):
+            return path
+        topics = list_topics()
+        return path if path in topics else self.find_topic_page(name.removesuffix(".md"), topics)
 
     def find_topic_page(self, topic: str, paths: Iterable[str]) -> str:
         """Return the page of a topic among the pages of the world, or else the one to create.

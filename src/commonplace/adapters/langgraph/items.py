@@ -172,7 +172,7 @@ class ItemStore:
                 return True
         return False
 
-    def list_below(self, prefix: Namespace, *, only_pages: bool = False) -> Listing:
+    def list_below(self, prefix: Namespace, *, only_pages: bool) -> Listing:
         """Return the items of a namespace and those below it, or only their pages, once the index caught up."""
         folder = self.folder_of(prefix)
         self._home.storage.check()

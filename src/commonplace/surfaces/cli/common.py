@@ -310,7 +310,7 @@ def request_reply(
     tool: str,
     arguments: dict[str, Any],
     toolset: str,
-    advice: Mapping[type[CommonplaceError], str] | None = None,
+    advice: Mapping[type[CommonplaceError], str] | None,
 ) -> dict[str, Any]:
     """Call a tool as `call_tool` does, and print nothing of its reply."""
     outcome = memory.attempt(tool, arguments, toolset)
