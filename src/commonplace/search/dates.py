@@ -1,6 +1,6 @@
-"""The days that a query names (`last week`, `on 21 October`, 上周), and whether it asks about now or the past.
+"""What a query says beside its subject: the days that it names (`last week`, 上周), requests, and past or present.
 
-`read_dates` takes such phrases out of a query. Passages of the days they name come first; a date written in a
+`read_dates` takes phrases of days out of a query. Passages of the days they name come first; a date written in a
 text counts like the date of its page. `Before` asks about the past where the question is in the past (`where did Tom
 live before Bristol?`) or ends with it. `What must be done before Friday?` asks about something else.
 """
@@ -452,3 +452,23 @@ def _is_about_day(folded: str, before: re.Match[str]) -> bool:
     around = folded[max(0, before.start() - _MAX_DISTANCE) : before.end() + _MAX_DISTANCE]
     words = split_words(around)
     return any(word in _DAYS or is_number(word) for word in words) or _UNSPACED_DAY.search(around) is not None
+
+
+# Words that only ask: `tell me about Priya` is a query for `Priya`.
+
+_REQUESTS = LISTS.join_phrases("questions", "REQUESTS")
+_REQUESTS_AFTER = LISTS.join_phrases("questions", "REQUESTS_AFTER")
+_REQUEST_BEFORE = lazy_pattern(rf"[\W_]*(?:{_REQUESTS})[\s:,]*", re.IGNORECASE)
+_REQUEST_AFTER = lazy_pattern(rf"\s*(?:{_REQUESTS_AFTER})[\W_]*\Z", re.IGNORECASE)
+_LETTER = lazy_pattern(r"[^\W_]")
+_MAX_REQUEST_CHARACTERS = 60  # in which a request after its subject is looked for
+
+
+def strip_request(text: str) -> str:
+    """Return a query without a request at its beginning or end; the whole query if nothing else is left."""
+    before = _REQUEST_BEFORE.match(text)
+    rest = text[before.end() :] if before else text
+    end = max(0, len(rest) - _MAX_REQUEST_CHARACTERS)
+    after = _REQUEST_AFTER.search(rest, end)
+    rest = rest[: after.start()] if after else rest
+    return rest if _LETTER.search(rest) else text

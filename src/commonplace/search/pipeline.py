@@ -40,7 +40,7 @@ from .calibration import (
 )
 from .candidates import Candidates, find_candidates, words_to_find
 from .coverage import AskedWord, Coverage, split_question
-from .dates import NO_DATES, QueryDates, read_dates
+from .dates import NO_DATES, QueryDates, read_dates, strip_request
 from .dense import QueryVectors, embed_query
 from .filters import check_filters, end_of_day
 from .marks import mark_hits
@@ -65,7 +65,6 @@ from .scoring import (
     sort_by_day,
 )
 from .truth import MAX_MARKED_HITS, mark_versions, widen_query
-from .words import strip_request
 
 if TYPE_CHECKING:
     from ..index.handle import IndexHandle, IndexView

@@ -40,8 +40,6 @@ from ..index.tokenizer import (
     split_runs,
 )
 from ..model import Viewer
-from ..patterns import lazy_pattern
-from .date_phrases import LISTS
 
 if TYPE_CHECKING:
     from ..index.base import Retriever
@@ -362,23 +360,3 @@ def _shared_start(shorter: str, longer: str) -> int:
         if longer[place] != letter:
             return place
     return len(shorter)
-
-
-# Words that only ask: `tell me about Priya` is a query for `Priya`.
-
-_REQUESTS = LISTS.join_phrases("questions", "REQUESTS")
-_REQUESTS_AFTER = LISTS.join_phrases("questions", "REQUESTS_AFTER")
-_REQUEST_BEFORE = lazy_pattern(rf"[\W_]*(?:{_REQUESTS})[\s:,]*", re.IGNORECASE)
-_REQUEST_AFTER = lazy_pattern(rf"\s*(?:{_REQUESTS_AFTER})[\W_]*\Z", re.IGNORECASE)
-_LETTER = lazy_pattern(r"[^\W_]")
-_MAX_REQUEST_CHARACTERS = 60  # in which a request after its subject is looked for
-
-
-def strip_request(text: str) -> str:
-    """Return a query without a request at its beginning or end; the whole query if nothing else is left."""
-    before = _REQUEST_BEFORE.match(text)
-    rest = text[before.end() :] if before else text
-    end = max(0, len(rest) - _MAX_REQUEST_CHARACTERS)
-    after = _REQUEST_AFTER.search(rest, end)
-    rest = rest[: after.start()] if after else rest
-    return rest if _LETTER.search(rest) else text
