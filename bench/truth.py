@@ -31,7 +31,7 @@ from commonplace.facts.statements import lookup_keys, split_statements, stored_k
 from commonplace.facts.versions import judge
 from commonplace.model import Hit, Successor, parse_citation
 from commonplace.search import pipeline
-from commonplace.search.occasions import holds_by
+from commonplace.search.moments import holds_by
 from commonplace.tools import catalog
 
 ROOT = Path(__file__).parent.parent

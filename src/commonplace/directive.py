@@ -121,7 +121,7 @@ def _render_block(name: str, tools: Sequence[ToolName]) -> str:
     return BLOCKS[name] if has_registry else BLOCKS[name].replace("`MemoryTool`", "`MemoryTool` (if you have it)")
 
 
-def render_brief(tools: Sequence[ToolName], *, reads_only: bool = False, is_alone: bool = False) -> str:
+def render_brief(tools: Sequence[ToolName], *, reads_only: bool, is_alone: bool) -> str:
     """Return the short default directive: which tools to use when, and what needs permission."""
     is_reader = reads_only or _only_read(tools)
     names = {(each.toolset, each.plain): each.name for each in tools}

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, tzinfo
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +19,10 @@ from .settings import INTERNAL_FOLDERS, AgentMemory, SearchSettings, Settings
 from .storage.base import ABSENT, Retention, Storage, open_storage
 from .storage.conflicts import Reading, ReadingLog, Readings, forget_readings, list_paths
 from .storage.history import current_origin, current_write, kind_of_origin, make_branch_origin
-from .storage.layout import FIXED_NAMES, MAIN, Layout, folders_above, layout_of
+from .storage.layout import FIXED_NAMES, MAIN, Layout, layout_of
 from .storage.names import encode_name, require_agent, require_valid_name
-from .storage.records import Channels, Globals, RecordFolder
-from .storage.skills import Skills
-from .toolsets import EVERYDAY, ToolName, name_tools
+from .storage.records import Channels, Globals, RecordFolder, Skills
+from .toolsets import EVERYDAY
 from .trust import MEMORY_FOLDER, Trust, is_default_memory, make_index_key, record_made, require_owner
 from .user_config import ProviderChoice, choose_provider, is_self_contained, state_folder
 from .user_config import load as load_config
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
 
 _OWNER_ORIGINS = ("", "person", "token")  # a token for single agents, for example, is not among them
 _MAX_LISTED_PAGES = 2000  # a longer list is not recorded as complete
-_MAX_WEEKDAY_CHARACTERS = 30
 
 
 def utc_now() -> datetime:
@@ -268,30 +266,6 @@ class Home:
         is_available = {"retrieval": self.search_settings.enabled, "journal": self.has_memory}
         return frozenset(name for name, is_on in is_available.items() if not is_on)
 
-    def default_directive(self, *, reads_only: bool = False) -> str:
-        """Return the default directive for the tools that the agent is given, with the blocks that settings choose.
-
-        `reads_only`: it is for a caller who may call only those that write nothing.
-        """
-        tools = self._list_tools(reads_only=reads_only)
-        blocks = self.settings.directive_blocks
-        return directive.render(tools, blocks, reads_only=reads_only, is_alone=self._gives_only_directives)
-
-    def brief_directive(self, *, reads_only: bool = False) -> str:
-        """Return the default directive in a few lines, for a context with little room; empty if blocks belong to it."""
-        if self.settings.directive_blocks:
-            return ""
-        tools = self._list_tools(reads_only=reads_only)
-        return directive.render_brief(tools, reads_only=reads_only, is_alone=self._gives_only_directives)
-
-    @property
-    def _gives_only_directives(self) -> bool:
-        return self.context_kind == "directives"
-
-    def _list_tools(self, *, reads_only: bool) -> list[ToolName]:
-        tools = name_tools(self.toolsets, self.unavailable_toolsets)
-        return [tool for tool in tools if tool.reads_only or not reads_only]
-
     def is_begun(self) -> bool:
         """Return whether there is a memory already: pages, or other files of a memory, such as tokens; in a folder
         that is called as one, any file. A folder that came with a repository must not become the user's own, with its
@@ -436,32 +410,13 @@ class Home:
         own_folder = self.layout.agent_name(self.agent)
         return sorted({self.agent, *(name for name in folders if name != own_folder)})
 
-    def is_new_agent(self) -> bool:
-        """Return whether this agent's name is new: it has no folder, no setting and no change."""
-        folders = self.storage.pages.list_folders(self.layout.agents)
-        if self.layout.agent_name(self.agent) in folders or self.agent in dict(self.settings.agents):
-            return False
-        return all(change.agent != self.agent for change in self.storage.history.changes())
-
     def find_topic_page(self, topic: str) -> str:
         """Return the page of a topic: an existing one, in whatever spelling, or else the one to create."""
         return self.layout.find_topic_page(topic, self.storage.pages.list(self.layout.world))
 
-    def describe_link(self, folder: str) -> str:
-        """Return a warning if a folder is a link, or is behind one, so that nothing in it is read; else ""."""
-        for path in (folder, *folders_above(folder)):
-            entry = self.storage.tree.entry(path)
-            if entry and entry.kind == "link":
-                return f"{path} is a link, and links are not followed: put the folder itself in its place"
-        return ""
-
     def find_page(self, path: str) -> str:
         """Return the stored spelling of a path: a topic's page may be spelled differently."""
-        folder, _, name = path.rpartition("/")
-        if folder != self.layout.world or not name.strip("-_. "):
-            return path
-        pages = self.storage.pages.list(folder)
-        return path if path in pages else self.layout.find_topic_page(name.removesuffix(".md"), pages)
+        return self.layout.find_page(path, lambda: self.storage.pages.list(self.layout.world))
 
     def open_conversation(self, session: str = "") -> Conversation:
         """Return the record of what a conversation has been given: the named one, or the home's own."""
@@ -475,10 +430,7 @@ class Home:
             return EVERYTHING
         from .search.filters import parse_filters
 
-        now = self.clock().astimezone(self.zone)
-        for name in {"since", "until", "as_of"} & {*values}:
-            values[name] = _read_weekday(values[name], now.date())
-        return parse_filters(values, now)
+        return parse_filters(values, self.now())
 
     def status(self) -> dict[str, Any]:
         """Return where the memory is, what it holds for this agent, and whether the index is up to date."""
@@ -554,16 +506,3 @@ def modified_timestamp(home: Home, path: str) -> str | None:
         return format_modified(home.storage.pages.modified_at(path))
     except PageNotFound:
         return None
-
-
-def _read_weekday(value: Any, today: date) -> Any:
-    """Return the last day that a weekday alone names, `Monday` or `周一`; any other value as it is."""
-    if not isinstance(value, str) or len(value) > _MAX_WEEKDAY_CHARACTERS or len(value.split()) != 1:
-        return value
-    from .search.dates import parse_span
-    from .search.weekdays import says_weekday
-
-    if any(map(str.isdigit, value)) or parse_span(value, today.toordinal()):
-        return value
-    week = (today - timedelta(days=ago) for ago in range(1, 8))
-    return next((day for day in week if says_weekday(value, [day.weekday()], is_coming=False)), value)

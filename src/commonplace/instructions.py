@@ -15,7 +15,7 @@ from . import directive
 from .errors import CommonplaceError, NotFound, PageNotFound, StaleVersion
 from .home import Home
 from .storage.history import ABSENT, APPROVE, Change, as_text, find_approval, version_of
-from .storage.skills import PAGE as SKILL_PAGE
+from .storage.records import SKILL_PAGE
 
 
 class Rule(NamedTuple):

@@ -319,7 +319,7 @@ class AgentMemory(NamedTuple):
     context: str = ""
 
 
-def read_agent_memory(path: str, read: ReadText = read_file) -> AgentMemory:
+def read_agent_memory(path: str, read: ReadText) -> AgentMemory:
     """Return what an agent's own file says about its memory; an agent without a file has it."""
     root = _compose(path, read)
     if root is None:

@@ -346,7 +346,7 @@ def _find(value: Any, name: str = "") -> Iterator[Secret]:
             yield from _find(each, name)
 
 
-def _redact(value: Any, name: str = "") -> Any:
+def _redact(value: Any, name: str) -> Any:
     """Return a value without its secrets. `name` is the name of its field."""
     if isinstance(value, str):
         clean = redact(value)

@@ -12,7 +12,7 @@ import pytest
 from commonplace import Memory
 from commonplace.testing import FrozenClock
 
-from ..search.test_hybrid import keep
+from ..search.test_dense import keep
 
 pytestmark = pytest.mark.slow
 SAMPLE = json.loads((Path(__file__).parents[1] / "search/sample.json").read_text("utf-8"))

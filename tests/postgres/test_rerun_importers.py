@@ -9,11 +9,8 @@ from .rerun import NEEDS_FILES, all_names, collect_tests
 pytestmark = pytest.mark.slow
 MODULES = tuple(
     f"importers.test_{name}"
-    for name in (
-        "engine", "chat_exports", "claude_code", "databases", "duragent_sessions", "homes", "hostile", "knowledge_graph", "mem0",
-        "importers", "vault",
-    )
-)  # fmt: skip
+    for name in ("engine", "chat_exports", "databases", "homes", "source", "knowledge_graph", "mem0", "importers")
+)
 HALF = "an import into a database is not done by half"
 IMPORT_LOG = "the import log is rows, not a file"
 LEFT_OUT = {

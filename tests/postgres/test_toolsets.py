@@ -10,7 +10,7 @@ pytestmark = pytest.mark.slow
 MODULES = (
     "tools.test_notes", "tools.test_working", "tools.test_journal", "tools.test_rewriting", "tools.test_retrieval", "tools.test_registry",
     "tools.test_catalog", "tools.test_define", "test_writing", "tools.test_model",
-    "tools.test_strict_schemas", "context.test_context", "search.test_filters", "search.test_hybrid",
+    "tools.test_strict_schemas", "context.test_context", "search.test_filters", "search.test_dense",
     "search.test_rerank_cross_encoder", "search.test_bm25", "search.test_dates", "framing.test_version_marks", "maintenance.test_timeline",
 )  # fmt: skip
 ON_A_HOME = {"home", "home_handle", "memory", "full", "whole", "sample", "replies", "tmp_path_factory", "address"}

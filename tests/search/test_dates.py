@@ -16,12 +16,15 @@ from commonplace.index.base import UNREAD
 from commonplace.search.dates import (
     Span,
     asks_about_now,
+    asks_about_past,
+    asks_what_was_before,
     date_proximity,
     find_phrases,
     names_days_within,
     note_named_days,
     parse_span,
     read_dates,
+    strip_request,
 )
 from commonplace.search.pipeline import SearchResult
 from commonplace.testing import FrozenClock
@@ -769,3 +772,101 @@ def test_what_happened_on_a_day_within_a_range_is_found(home: Path) -> None:
         clock.now = datetime(2026, 3, 14, 12, tzinfo=UTC)
         hits = memory.search("which builds were deployed from 3 March to 5 March?", limit=3)
     assert {hit.at[:10] for hit in hits} == {"2026-03-03", "2026-03-04", "2026-03-05"}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "where did Tom live before Bristol?",
+        "can you tell me where Tom lived before he moved to Bristol?",
+        "what was the deadline before it moved to 26 November?",
+        "and before?",
+        "Wo wohnte Tom vor Bristol?",
+        "Wo hat Tom gewohnt, bevor er nach Bristol zog?",
+        "¿dónde vivía Tom antes de Bristol?",
+        "où habitait Tom avant Bristol ?",
+        "onde o Tom morava antes de Bristol?",
+        "где жил Том до Бристоля?",
+        "где Том жил перед Бристолем?",
+        "ब्रिस्टल से पहले टॉम कहाँ रहता था?",
+        "أين كان يعيش توم قبل بريستول؟",
+        "汤姆搬到布里斯托之前住在哪里？",
+        "トムはブリストルの前はどこに住んでいた？",
+        "トムは引っ越す前にどこに住んでいましたか？",
+    ],
+)
+def test_a_question_about_what_was_before_something(question: str) -> None:
+    assert asks_what_was_before(question)
+    assert asks_about_past(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what must be done before Friday?",
+        "what is due before Friday?",
+        "which tasks have to be finished before the release?",
+        "what is planned before Friday?",
+        "who speaks before Ann?",
+        "Was muss vor Freitag erledigt werden?",
+        "Was steht vor dem Haus?",
+        "¿qué hay que hacer antes del viernes?",
+        "¿qué reuniones hay antes del viernes?",
+        "que faut-il faire avant vendredi ?",
+        "o que precisamos fazer antes de sexta?",
+        "что нужно сделать до пятницы?",
+        "शुक्रवार से पहले क्या करना चाहिए?",
+        "ما الذي يجب فعله قبل الجمعة؟",
+        "周五之前必须做什么？",
+        "金曜日の前に何をすべき？",
+        "where does Tom live?",
+    ],
+)
+def test_a_time_limit_is_no_question_about_the_past(question: str) -> None:
+    assert not asks_about_past(question)
+
+
+REQUESTS = {
+    "Tell me about Priya": "Priya",
+    "What do you know about the rent?": "the rent?",
+    "Do you remember where the spare key is?": "where the spare key is?",
+    "Can you tell me when the launch is?": "when the launch is?",
+    "is there anything about taxes": "taxes",
+    "Was weißt du über Priya?": "Priya?",
+    "Erzähl mir alles über das Fest": "das Fest",
+    "Que sais-tu de Paul ?": "Paul ?",
+    "¿Qué sabes de Ana?": "Ana?",
+    "O que você sabe sobre a Ana?": "a Ana?",
+    "Dimmi tutto su Anna": "Anna",
+    "Расскажи мне о Маше": "Маше",
+    "أخبرني عن سارة": "سارة",
+    "मुझे प्रिया के बारे में बताओ": "प्रिया",
+    "告诉我关于发布的事": "发布的事",
+    "关于发布你知道什么？": "发布",
+    "プリヤについて教えてください": "プリヤ",
+    "프리야에 대해 알려줘": "프리야",
+}
+
+
+@pytest.mark.parametrize("question", REQUESTS)
+def test_a_request_is_left_out_in_every_language(question: str) -> None:
+    assert strip_request(question) == REQUESTS[question]
+
+
+@pytest.mark.parametrize(
+    "question", ["tell me more", "who is Priya?", "what did we decide?", "¿?", "the tell-tale heart", "शादी कब है?"]
+)
+def test_a_question_without_a_request_stays_as_it_is(question: str) -> None:
+    assert strip_request(question) == question
+
+
+@pytest.mark.parametrize(
+    "request_words", ["What do you know about {}?", "tell me about {}", "{}について教えてください"]
+)
+def test_a_request_for_something_finds_it_as_well_as_its_name_alone(memory: Memory, request_words: str) -> None:
+    for name, fact in (("Priya", "leads the checkout team"), ("Tom", "feeds the cat"), ("Ute", "has the spare key")):
+        memory.call("remember", {"content": f"{name} {fact}."})
+    (named,) = memory.search("Priya", limit=1)
+    (asked,) = memory.search(request_words.format("Priya"), limit=1)
+    assert "checkout" in asked.text
+    assert asked.score == pytest.approx(named.score, abs=0.02)

@@ -16,7 +16,7 @@ from commonplace.testing import FrozenClock
 
 from ..embedding.test_local import ENGLISH, models  # noqa: F401  the real weights, where they can be had
 from ..providers import offer_server
-from .test_hybrid import FACTS, set_to, write
+from .test_dense import FACTS, set_to, write
 
 QUESTION = "where does the cat sleep all day"
 MISSING = "the hits were not reranked: ms-marco-minilm-l12-v2 is not on this machine: run `commonplace index fetch`"

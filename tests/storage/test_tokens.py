@@ -12,7 +12,7 @@ from commonplace import Memory
 from commonplace.errors import NotFound, StorageError
 from commonplace.maintenance.backup import export_file
 from commonplace.storage.base import TokenStore
-from commonplace.storage.folder.tokens import LOG_FILE, TOKENS_FILE, FolderTokens
+from commonplace.storage.folder.backend import LOG_FILE, TOKENS_FILE, FolderTokens
 from commonplace.storage.tokens import Call, verify_token
 from commonplace.testing import FrozenClock
 

@@ -29,7 +29,7 @@ from commonplace.server.auth import ServerOptions
 from commonplace.server.prompt_socket import ask_running
 from commonplace.server.service import MAX_WORK_THREADS, MemoryService
 from commonplace.storage.base import open_tokens
-from commonplace.storage.folder.tokens import LOG_FILE
+from commonplace.storage.folder.backend import LOG_FILE
 from commonplace.storage.tokens import create_token
 from commonplace.surfaces import application
 from commonplace.surfaces.http.auth import AccessRules, SignInKeys

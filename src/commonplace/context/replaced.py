@@ -12,8 +12,7 @@ from ..framing import quote_citation
 from ..home import Home
 from ..index.base import Index
 from ..model import Hit, Viewer
-from ..search.dates import QueryDates
-from ..search.past_questions import asks_about_past
+from ..search.dates import QueryDates, asks_about_past
 from ..search.replacements import Replacement, describe_successor
 from ..search.shown_lines import ShownText, find_replaced_lines, list_statements
 
@@ -49,7 +48,7 @@ def _holds_newer(hit: Hit, older: Hit) -> bool:
 
 
 def find_replaced(
-    home: Home, viewer: Viewer, texts: Sequence[ShownText], *, only_approved: bool = False, catches_up: bool = True
+    home: Home, viewer: Viewer, texts: Sequence[ShownText], *, only_approved: bool = False, catches_up: bool
 ) -> dict[int, list[Replacement]]:
     """Return what replaced statements of texts, by the number of the text; nothing if search is off. Without
     `catches_up`, the index is asked as it is."""

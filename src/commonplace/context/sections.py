@@ -24,9 +24,9 @@ from ..home import Home
 from ..instructions import Rule, read_rule, waits_for_approval
 from ..model import WEAK_SCORE, Hit, Record
 from ..patterns import lazy_pattern
-from ..search.headings import find_headings
-from ..search.marks import describe_marks
+from ..search.marks import describe_marks, find_headings
 from ..storage.records import INJECTED, read_record, read_text
+from ..toolsets import name_tools
 from .budget import ContextRequest, Section, choose_approved
 from .days import recent_days
 from .items import CALLER, CHARACTERS_PER_TOKEN, NOT_APPROVED, Cut, RulesItem, Source, TextItem
@@ -111,15 +111,31 @@ def _rules_item(home: Home, rule: Rule, *, reads_only: bool) -> RulesItem:
     if not directive.is_default(rule.text):
         return RulesItem(rule.text.strip("\n"), rule.path, first, is_current=not rule.proposal)
     last = first + rule.text.strip("\n").count("\n")
+    whole, brief = _render_default_directive(home, reads_only=reads_only)
     return RulesItem(
-        home.default_directive(reads_only=reads_only).strip("\n"),
+        whole,
         rule.path,
         first,
         is_current=False,
         is_own=True,
         last_page_line=last,
-        brief=home.brief_directive(reads_only=reads_only).strip("\n"),
+        brief=brief,
     )
+
+
+def _render_default_directive(home: Home, *, reads_only: bool) -> tuple[str, str]:
+    """Return the default directive for the tools that the agent is given, with the blocks that settings choose; and in
+    a few lines, for a context with little room, unless blocks belong to it.
+
+    `reads_only`: it is for a caller who may call only those that write nothing.
+    """
+    named = name_tools(home.toolsets, home.unavailable_toolsets)
+    tools = [tool for tool in named if tool.reads_only or not reads_only]
+    is_alone = home.context_kind == "directives"
+    blocks = home.settings.directive_blocks
+    whole = directive.render(tools, blocks, reads_only=reads_only, is_alone=is_alone)
+    brief = "" if blocks else directive.render_brief(tools, reads_only=reads_only, is_alone=is_alone)
+    return whole.strip("\n"), brief.strip("\n")
 
 
 def memory_context(home: Home, request: ContextRequest) -> Section | None:

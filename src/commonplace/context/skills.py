@@ -28,7 +28,7 @@ from ..home import Home
 from ..instructions import read_rule
 from ..model import Skill
 from ..storage.history import describe_author
-from ..storage.skills import PAGE, parse
+from ..storage.records import SKILL_PAGE, parse_skill
 from . import OVER_BUDGET
 from .budget import ContextRequest, Section
 from .items import SEPARATOR_TOKENS, Cut, IsApproved, Part, PlainItem, Source, Span
@@ -55,7 +55,7 @@ def skills(home: Home, request: ContextRequest) -> Section | None:
     most = _MAX_SKILLS if request.limit is None else min(_MAX_SKILLS, request.limit // _MIN_SKILL_TOKENS + 1)
     words = _words(request.query or "")
     folders = home.storage.pages.list_folders(home.layout.skills)
-    paths = {folder: f"{home.layout.skills}/{folder}/{PAGE}" for folder in folders[:most]}
+    paths = {folder: f"{home.layout.skills}/{folder}/{SKILL_PAGE}" for folder in folders[:most]}
     read = home.storage.pages.page_reader([*paths.values()])
     for folder, path in paths.items():
         try:
@@ -73,8 +73,8 @@ def skills(home: Home, request: ContextRequest) -> Section | None:
             warnings += [skill.warning] if skill.warning else []
     items.sort(key=_name)
     has_registry = "registry" in home.toolsets
-    brief = "Read these with getSkill first:" if has_registry else f"Read {home.layout.skills}/NAME/{PAGE} first:"
-    left_out = tuple(Cut(f"{home.layout.skills}/{folder}/{PAGE}", 0, OVER_BUDGET) for folder in folders[most:])
+    brief = "Read these with getSkill first:" if has_registry else f"Read {home.layout.skills}/NAME/{SKILL_PAGE} first:"
+    left_out = tuple(Cut(f"{home.layout.skills}/{folder}/{SKILL_PAGE}", 0, OVER_BUDGET) for folder in folders[most:])
     intro = "".join(waiting_line(proposals, "skill"))
     if not items and not intro and not warnings:
         return None
@@ -113,7 +113,7 @@ def _weigh_brief(brief: str) -> float:
 
 def _parse(home: Home, path: str, folder: str, text: str) -> Skill | None:
     with suppress(PageNotFound):
-        return parse(text, home.storage.pages, path, folder, alone=True) if text.strip() else None
+        return parse_skill(text, home.storage.pages, path, folder, alone=True) if text.strip() else None
     return None
 
 

@@ -32,9 +32,7 @@ from ..storage.files import PRIVATE_FILE_MODE
 from ..storage.history import version_of
 from ..storage.layout import FIXED_NAMES, FIXED_PAGES, Layout
 from ..storage.names import MAX_NAME_BYTES, file_name
-from ..storage.records import Channels, Globals, RecordFolder
-from ..storage.skills import PAGE as SKILL_PAGE
-from ..storage.skills import Skills
+from ..storage.records import SKILL_PAGE, Channels, Globals, RecordFolder, Skills
 from ..wording import list_some
 from ..writing import screen_secrets
 from .values import CLAUDE_CODE, Item, PageItem, RecordItem, SessionItem, SkillItem, Skipped
@@ -476,7 +474,7 @@ class _Comparison:
         self._plan.skipped.append(Skipped(what.removeprefix(self._source).lstrip("/ ") or what, why))
 
     def _add_file(self, file: File) -> None:
-        file = file._replace(path=self._find_topic(file.path))
+        file = file._replace(path=self._home.layout.find_page(file.path, lambda: self._topics))
         version = version_of(file.data)
         if file.path.startswith(tuple(self._other_skills)):
             return  # its SKILL.md is listed
@@ -489,13 +487,6 @@ class _Comparison:
         self._plan.left_unchanged.append(Skipped(file.path, "something else is here already, and is kept"))
         if file.kind == "skill" and file.path.endswith(f"/{SKILL_PAGE}"):
             self._other_skills.add(file.path.removesuffix(SKILL_PAGE))
-
-    def _find_topic(self, path: str) -> str:
-        """Return the path of a topic in this home: its page may have another spelling."""
-        folder, _, name = path.rpartition("/")
-        if folder != self._home.layout.world or path in self._topics or not name.strip("-_. "):
-            return path
-        return self._home.layout.find_topic_page(name.removesuffix(".md"), self._topics)
 
     @cached_property
     def _topics(self) -> list[str]:

@@ -17,9 +17,9 @@ from ..errors import Conflict, InvalidArgument, StorageError
 from ..formats import ParseProblem, frontmatter
 from ..formats.frontmatter import as_text, compose
 from ..settings import FILE, load
-from ..storage.layout import folders_above
+from ..storage.layout import folders_above, join_path
 from ..storage.names import encode_name, topic_file, topic_name
-from ..storage.skills import PAGE
+from ..storage.records import SKILL_PAGE
 from .chat_exports import read_turns
 from .source import Folder, SingleFile, Source, is_within, parse_json_lines
 from .values import (
@@ -78,7 +78,7 @@ class _HomeReader(NamedTuple):
         """Yield the files of every skill, its SKILL.md first."""
 
         def order(path: str) -> tuple[str, bool, str]:
-            return path.rpartition("/")[0], not path.endswith(f"/{PAGE}"), path
+            return path.rpartition("/")[0], not path.endswith(f"/{SKILL_PAGE}"), path
 
         for path in sorted(self.source.list_files(folder), key=order):
             rest = path.removeprefix(f"{folder}/")
@@ -238,7 +238,7 @@ def read_duragent(source: Source, into: Destination) -> Iterator[Item]:
         world, path = source.open_folder(config.world)
         if world.location != part.location or not _is_below(path, folder):
             yield from _with_rest(_read_world(_HomeReader("duragent", world, into), path), world, path)
-        elif path != _join(folder, "memory/world"):
+        elif path != join_path(folder, "memory/world"):
             yield from _read_world(_HomeReader("duragent", world, into), path)
 
 
@@ -250,10 +250,6 @@ def _find_duragent_workspace(source: Source, config: foreign.Config) -> tuple[So
 
 def _is_below(path: str, folder: str) -> bool:
     return not folder or path == folder or path.startswith(f"{folder}/")
-
-
-def _join(folder: str, below: str) -> str:
-    return f"{folder}/{below}" if folder else below
 
 
 def _read_world(reader: _HomeReader, folder: str) -> Iterator[Item]:

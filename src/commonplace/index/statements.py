@@ -9,7 +9,6 @@ without the others.
 from __future__ import annotations
 
 import json
-import sys
 from array import array
 from collections.abc import Set
 from itertools import accumulate, chain
@@ -20,6 +19,7 @@ from ..facts.glances import Glance, hash_stems, take_glance
 from ..facts.relations import Relation
 from ..facts.statements import Statement, lookup_keys, split_statements, stored_keys
 from ..formats.blocks import ANSWER_START
+from .terms import swap_if_needed
 
 _NUMBERS_OF_GLANCE = len(Glance._fields)
 _GROUPS = 3  # per statement: the keys it is stored under, the keys it is looked up by, and its stems
@@ -104,7 +104,7 @@ def read_facts(text: str, *, is_turn: bool = False) -> PassageFacts:
     glances = chain.from_iterable(map(take_glance, statements))
     numbers = array("I", [len(statements), *map(len, groups), *chain.from_iterable(groups), *glances])
     parsed = "\n".join(json.dumps(_pack(each), ensure_ascii=False, separators=(",", ":")) for each in statements)
-    return PassageFacts(keys, (_swap_if_needed(numbers).tobytes(), parsed))
+    return PassageFacts(keys, (swap_if_needed(numbers).tobytes(), parsed))
 
 
 def choose_stored(stored: StoredStatements, stems: frozenset[int]) -> list[int]:
@@ -135,7 +135,7 @@ def unpack_statements(keys: object, parsed: object) -> StoredStatements:
         raise TypeError("the statements of a passage are missing")
     numbers = array("I")
     numbers.frombytes(keys)
-    statements = _swap_if_needed(numbers)[0] if numbers else 0
+    statements = swap_if_needed(numbers)[0] if numbers else 0
     counts = 1 + _GROUPS * statements
     starts = array("I", accumulate(numbers[1:counts], initial=counts))
     if not numbers or starts[-1] + _NUMBERS_OF_GLANCE * statements != len(numbers) or len(starts) != counts:
@@ -188,9 +188,3 @@ def _parse(line: str) -> Statement:
         is_question,
         box=box,
     )
-
-
-def _swap_if_needed(numbers: array[int]) -> array[int]:
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    return numbers

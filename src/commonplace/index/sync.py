@@ -25,9 +25,7 @@ from ..formats.passages import (
 from ..model import Page, Scope
 from ..storage.base import MAX_PAGE_CHARACTERS, UNSURE, Changes, PageReader, Pages, PathWarnings, Root
 from ..storage.layout import Layout, Place
-from ..storage.records import parse
-from ..storage.skills import DATA, PAGE
-from ..storage.skills import parse as parse_skill
+from ..storage.records import SKILL_DATA, SKILL_PAGE, parse_record, parse_skill
 from .base import Entry, Index, NoteDays, Progress, ignore_progress, note_no_days, seconds_to_catch_up
 
 # Pages to read: the place and the stamp by path. The stamp is None for a page that the last listing did not have.
@@ -200,7 +198,7 @@ def _add_skill_pages(work: Work, removed: list[str], scope: IndexScope) -> None:
 
 def find_skill_pages(paths: Iterable[str], scope: IndexScope) -> dict[str, Place]:
     """Return the page of every skill whose data is among these paths."""
-    pages = (path.removesuffix(DATA) + PAGE for path in paths if path.endswith(f"/{DATA}"))
+    pages = (path.removesuffix(SKILL_DATA) + SKILL_PAGE for path in paths if path.endswith(f"/{SKILL_DATA}"))
     return {page: place for page in pages if (place := scope.place(page))}
 
 
@@ -281,14 +279,14 @@ def read_entry(pages: PageReader, place: Place, page: Page, stamp: int, is_liste
     text, warning = _shorten(path, page.text, place.kind)
     entry = Entry(path, stamp, page.version, place.kind, place.scope, place.source, [], None, warning)
     if place.kind == "record":
-        record = parse(page.text, path, place, lambda: pages.modified_at(path))
+        record = parse_record(page.text, path, place, lambda: pages.modified_at(path))
         passages = split_record(text, record)
         return entry._replace(passages=passages, record=record, scope=record.scope, warning=warning or record.warning)
     if place.kind == "session":
         turns, broken = split_transcript(text)
         return entry._replace(passages=turns, warning=warning or _broken_lines(path, broken))
     if place.kind == "skill":
-        has_data = is_listed(path.removesuffix(PAGE) + DATA)  # otherwise its removal would go unnoticed
+        has_data = is_listed(path.removesuffix(SKILL_PAGE) + SKILL_DATA)  # otherwise its removal would go unnoticed
         skill = parse_skill(text, pages, path, place.name, alone=not has_data)
         # When the data can be read again, the stamp of the page will be the same.
         entry_stamp = UNSURE if skill.warning else stamp

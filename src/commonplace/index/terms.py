@@ -25,14 +25,14 @@ def encode_term(word: str) -> int:
 def pack_terms(body: Sequence[str], around: Sequence[str]) -> bytes:
     """Return the words of a passage and of the text around it as they are stored."""
     numbers = array("I", [len(body), *map(encode_term, body), *map(encode_term, around)])
-    return _swap_if_needed(numbers).tobytes()
+    return swap_if_needed(numbers).tobytes()
 
 
 def unpack_terms(packed: bytes) -> array[int]:
     """Return the numbers of packed terms; the first is how many words the passage itself has."""
     numbers = array("I")
     numbers.frombytes(packed)
-    return _swap_if_needed(numbers)
+    return swap_if_needed(numbers)
 
 
 def check_terms(packed: object) -> bytes:
@@ -58,7 +58,8 @@ def words_of(lexemes: str) -> set[str]:
     return {lexeme.lstrip(digits)[1:] for lexeme in lexemes.split()}
 
 
-def _swap_if_needed(numbers: array[int]) -> array[int]:
+def swap_if_needed(numbers: array[int]) -> array[int]:
+    """Swap the bytes of numbers between the order of this machine and little-endian, in which they are stored."""
     if sys.byteorder == "big":
         numbers.byteswap()
     return numbers

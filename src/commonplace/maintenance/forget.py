@@ -22,13 +22,12 @@ from ..formats.records import find_value_line, parse_fields
 from ..formats.structure import BLOCK_LEVEL, ENTRY_LEVEL, FOOTER_START, end_of_line, escape_unprintable, find_marks
 from ..home import Home
 from ..model import Citation, parse_citation
-from ..storage import skills
 from ..storage.files import page_of_editor_copy
 from ..storage.history import Change, Versions, as_text, version_of
 from ..storage.layout import Place
 from ..storage.merge import diff_lines
 from ..storage.names import compile_glob, file_name
-from ..storage.records import parse
+from ..storage.records import SKILL_DATA, SKILL_PAGE, parse_record
 from ..storage.tree import list_editor_copies, list_files, list_leftovers
 from ..wording import count_words
 from .timeline import parse_moment, read_as_of
@@ -325,7 +324,7 @@ class _Finder:
     def _is_selected(self, path: str, place: Place) -> bool:
         selection = self._selection
         # The data of a skill goes with the whole skill: a new one of its name would inherit it.
-        page = path if self._within_pages or place.kind != "data" else path.removesuffix(skills.DATA) + skills.PAGE
+        page = path if self._within_pages or place.kind != "data" else path.removesuffix(SKILL_DATA) + SKILL_PAGE
         return (
             (self._everyone or self.home.visibility.may_see(place))
             and (not selection.page or any(_matches_page(each, selection.page) for each in (path, page)))
@@ -343,7 +342,7 @@ class _Finder:
             return False
         if not self._selection.tag or place.kind != "record":
             return not self._selection.tag
-        record = parse(data.decode("utf-8", "replace"), path, place, lambda: 0.0)
+        record = parse_record(data.decode("utf-8", "replace"), path, place, lambda: 0.0)
         return self._selection.tag in record.tags
 
     def _has_selected_key(self, place: Place) -> bool:

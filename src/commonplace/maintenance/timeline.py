@@ -259,7 +259,7 @@ def restore(home: Home, path: str, when: str, *, everyone: bool = False) -> bool
         return _write_version(home, path, data)
 
 
-def prune_history(home: Home, days: int | None = None, megabytes: int | None = None) -> tuple[int, int]:
+def prune_history(home: Home, days: int | None, megabytes: int | None) -> tuple[int, int]:
     """Drop versions beyond the limits given, else those of the settings; return how many, and the bytes freed."""
     limits = home.settings.history
     if days is None:

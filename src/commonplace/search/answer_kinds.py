@@ -20,7 +20,7 @@ from ..patterns import lazy_pattern
 from ..word_lists import split_phrases
 from .date_phrases import LISTS, WORD_CHARACTERS, WORD_END, WORD_START, fold_phrase, vocabularies
 from .date_spans import number_words
-from .past_questions import asks_about_past
+from .dates import asks_about_past
 from .weekdays import read_tense
 
 Kind = str  # what a question asks for: a key of `_VALUES`, or `email`, `person` or `place`

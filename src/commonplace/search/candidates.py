@@ -13,8 +13,8 @@ from .bm25 import NO_CORRECTIONS, QueryTerms, build_batch_query, share_of, weigh
 from .dates import QueryDates, names_days_within
 from .dense import QueryVectors, find_by_similarity
 from .scoring import UNKNOWN_Z_SCORE, Weights
-from .spelling import find_corrections
 from .weekdays import words_for
+from .words import find_corrections
 
 _POOL_PASSAGES = 100  # candidates from each of the two retrievers, and in all that are scored
 _MAX_POOLS = 32  # to read when duplicates of a few texts fill the first one

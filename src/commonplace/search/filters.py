@@ -15,9 +15,11 @@ from ..patterns import lazy_pattern
 from ..schema import TEXT, Schema, check
 from ..storage.names import require_valid_name
 from .dates import parse_span
+from .weekdays import says_weekday
 
 _MAX_FILTER_TEXTS = 50
 _MAX_FILTER_CHARACTERS = 1000
+_MAX_WEEKDAY_CHARACTERS = 30
 _FIRST_DAY = date(1970, 1, 2).toordinal()  # no memory is older than this
 _MAX_PATTERN_STARS = 6  # each one makes matching slower, and nobody needs more
 _AGO = lazy_pattern(r"(\d{1,9})\s*(second|sec|minute|min|m|hour|h|day|d|week|w)s?(?: ago)?")
@@ -98,10 +100,20 @@ def _parse_day(name: str, value: str | date | None, today: int, *, last: bool) -
     if match:
         return _day_of_year_or_month(name, value, int(match[1]), int(match[2] or 0), last=last)
     span = parse_span(value, today)
+    if span is None and (day := _find_last_weekday(value, today)):
+        return day
     if span is None:
         or_time = ", 2026-03-01T09:30 or `2 hours ago`" if name == "as_of" else ""
         raise InvalidArgument(f"{name}: {value!r} is not a date: use one like 2026-03-01, 2026-03, yesterday{or_time}")
     return span.last if last else span.first
+
+
+def _find_last_weekday(text: str, today: int) -> int | None:
+    """Return the last day that a weekday alone names: `Monday` or `周一`."""
+    if len(text) > _MAX_WEEKDAY_CHARACTERS or len(text.split()) != 1 or any(map(str.isdigit, text)):
+        return None
+    week = (date.fromordinal(today - ago) for ago in range(1, 8))
+    return next((day.toordinal() for day in week if says_weekday(text, [day.weekday()], is_coming=False)), None)
 
 
 def _parse_as_of(value: str | date | None, now: datetime) -> tuple[int | None, str]:

@@ -1,8 +1,8 @@
-"""Marks on hits that may not be true now: expired or not yet valid, pinned to a file that changed since, or
-learned on another git branch.
+"""What the text of a hit does not say: marks where it may not be true now, and the headings above it.
 
-Only hits that are shown are examined. Hits that are expired, not yet valid, or of another branch are ranked down, and
-hits of the current branch up, unless the query is about the past.
+A marked hit is expired or not yet valid, pinned to a file that changed since, or learned on another git branch. Only
+hits that are shown are examined. Hits that are expired, not yet valid, or of another branch are ranked down, and hits
+of the current branch up, unless the query is about the past.
 """
 
 from __future__ import annotations
@@ -21,9 +21,12 @@ from ..facts.statements import (
     read_statements,
 )
 from ..formats import frontmatter
+from ..formats.passages import titles_above
 from ..formats.timestamps import parse_day, parse_timestamp
 from ..model import Hit, Query
-from .past_questions import asks_about_past
+from ..storage.base import Storage
+from ..storage.records import read_texts
+from .dates import asks_about_past
 from .pins import Pin, PinCheck, PlacedPin, Repository, find_pins, find_placed_pins
 from .replacements import RankedHit
 from .scoring import ScoredHit
@@ -194,3 +197,26 @@ def read_pinned(head: str) -> list[str]:
     except CommonplaceError:
         return []
     return [value] if isinstance(value, str) else [str(item) for item in value] if isinstance(value, list) else []
+
+
+# Headings above a hit that does not begin with one, such as a list item: they say what the item is about.
+
+_MAX_PAGE_CHARACTERS = 200_000  # of a page in which headings are looked for
+_MAX_HEADING_CHARACTERS = 120
+
+
+def find_headings(storage: Storage, hits: Sequence[Hit]) -> list[str]:
+    """Return the headings above each hit, as `People > Former`; empty if the hit has a heading or a key."""
+    wanted = [hit for hit in hits if _lacks_heading(hit)]
+    texts = read_texts(storage.pages, (hit.path for hit in wanted))
+    return [_list_headings(texts.get(hit.path, ""), hit) if hit in wanted else "" for hit in hits]
+
+
+def _lacks_heading(hit: Hit) -> bool:
+    return hit.source == "memory" and not hit.key and not hit.as_of and not hit.text.lstrip().startswith("#")
+
+
+def _list_headings(text: str, hit: Hit) -> str:
+    if len(text) > _MAX_PAGE_CHARACTERS:
+        return ""
+    return " > ".join(titles_above(text, hit.start))[:_MAX_HEADING_CHARACTERS]

@@ -309,7 +309,7 @@ def find_pins(text: str, fields: Iterable[str] = (), folder: str = "") -> list[P
     return list(dict.fromkeys(every))[:_MAX_PINS]
 
 
-def find_placed_pins(text: str, folder: str = "") -> list[PlacedPin]:
+def find_placed_pins(text: str, folder: str) -> list[PlacedPin]:
     """Return the pins in a text with the lines that they are about."""
     pins: list[PlacedPin] = []
     if "<!-- pinned:" in text:

@@ -40,12 +40,11 @@ from .calibration import (
 )
 from .candidates import Candidates, find_candidates, words_to_find
 from .coverage import AskedWord, Coverage, split_question
-from .dates import NO_DATES, QueryDates, read_dates
+from .dates import NO_DATES, QueryDates, read_dates, strip_request
 from .dense import QueryVectors, embed_query
 from .filters import check_filters, end_of_day
 from .marks import mark_hits
 from .replacements import RankedHit
-from .requests import strip_request
 from .rerank import rerank_cross_encoder, rerank_maxsim
 from .scoring import (
     WEIGHTS,

@@ -25,13 +25,11 @@ from ..index.tokenizer import fold_accents
 from ..model import Hit, Query
 from ..patterns import lazy_pattern
 from .answer_kinds import read_question
-from .attributes import lacks_attribute, says_opposite
 from .bm25 import QueryTerms, bm25_scores, has_own_share, match_key, weigh_forms
 from .calibration import NOTE_BYTES, Evidence
 from .coverage import AskedWord, Coverage, has_words, measure_coverage, split_question
-from .dates import NO_DATES, QueryDates, asks_about_now, date_proximity, names_days_within
-from .past_questions import asks_about_past
-from .subjects import Subject, answers_of_another, find_subject, select_clauses
+from .dates import NO_DATES, QueryDates, asks_about_now, asks_about_past, date_proximity, names_days_within
+from .subjects import Subject, answers_of_another, find_subject, lacks_attribute, says_opposite, select_clauses
 from .words import QueryWords, has_any_word, is_question, list_asked_meanings
 
 

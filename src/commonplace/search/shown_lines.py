@@ -17,9 +17,8 @@ from ..formats.timestamps import parse_day
 from ..index.base import Index
 from ..model import Hit, Scope, Viewer
 from ..storage.authors import Span
-from .lookup import VersionLookup
 from .moments import FindOrigins
-from .replacements import FoundStatement, Replacement
+from .replacements import FoundStatement, Replacement, VersionLookup
 from .truth import choose_newest, judge_places, keep_approved
 
 _MAX_DATED_CANDIDATES = 200

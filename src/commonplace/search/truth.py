@@ -36,8 +36,7 @@ from ..formats.timestamps import parse_day
 from ..index.base import Candidate, SearchIndex
 from ..index.statements import StoredStatement, StoredStatements, choose_stored
 from ..model import Hit, Predecessor, Query
-from .dates import NO_DATES, QueryDates
-from .lookup import ByKey, VersionLookup, choose_likely, find_others
+from .dates import NO_DATES, QueryDates, asks_about_past, asks_what_was_before
 from .moments import (
     NO_ORIGIN,
     FindOrigins,
@@ -45,23 +44,26 @@ from .moments import (
     Origins,
     find_moment,
     find_origins_of,
+    holds_by,
     is_newer,
     list_moments,
     locate,
     may_be_edited,
 )
-from .occasions import holds_by
-from .past_questions import asks_about_past, asks_what_was_before
 from .replacements import (
     REPETITION,
     SUPERSEDED_SHARE,
+    ByKey,
     FoundStatement,
     RankedHit,
     Replacement,
     StatementId,
+    VersionLookup,
+    choose_likely,
     date_of,
     describe_successor,
     either,
+    find_others,
     find_replaced_part,
     identify,
     inherit,

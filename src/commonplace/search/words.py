@@ -1,4 +1,4 @@
-"""Word matching: whole words in any inflection, without stop words.
+"""The words of a query: matched whole and in any inflection, without stop words; corrected if no passage has them.
 
 A text becomes a row of tokens with a space on either side (` the invoice of may `), in which an inflection of a query
 word is replaced by that word; a script without spaces becomes single characters. So a term or the whole query is
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cache
+from typing import TYPE_CHECKING
 
 from ..facts.statements import QUESTION_MARKS
 from ..index.languages import (
@@ -38,6 +39,10 @@ from ..index.tokenizer import (
     language_of_script,
     split_runs,
 )
+from ..model import Viewer
+
+if TYPE_CHECKING:
+    from ..index.base import Retriever
 
 _MIN_BASE_LETTERS = 3
 _MIN_BASE_LETTERS_OF_UNKNOWN = 5  # if the language is unknown, endings of all languages are tried
@@ -313,3 +318,45 @@ def _unspaced_stop_words(*, is_japanese: bool) -> re.Pattern[str]:
     if is_japanese:
         pattern += f"|(?<=[\u4e00-\u9fff\u30a0-\u30ff])[{JAPANESE_PARTICLES}]"
     return re.compile(f"(?:{pattern})+")
+
+
+# Spelling: a word of a query that no passage has is replaced by one that is a single edit away.
+
+_MIN_LETTERS = 5  # of a word that is corrected: shorter words are too similar to each other
+_MAX_WORDS = 4  # of a query that are corrected
+
+
+def find_corrections(index: Retriever, unknown: Iterable[str], viewer: Viewer) -> dict[str, str]:
+    """Return the probable correction of each word; words without one are left out."""
+    corrections: dict[str, str] = {}
+    for word in [word for word in unknown if _is_correctable(word)][:_MAX_WORDS]:
+        known = index.words_like(word, viewer)
+        near = [other for other in known if is_one_edit_away(word, other)]
+        if near:
+            corrections[word] = max(near, key=lambda other: (known[other], other))
+    return corrections
+
+
+def _is_correctable(word: str) -> bool:
+    return len(word) >= _MIN_LETTERS and word.isalpha()
+
+
+def is_one_edit_away(word: str, other: str) -> bool:
+    """Return whether one letter more, less, changed, or swapped with the next makes one word the other."""
+    if word == other or abs(len(word) - len(other)) > 1:
+        return False
+    shorter, longer = sorted((word, other), key=len)
+    start = _shared_start(shorter, longer)
+    left = shorter[start:]
+    right = longer[start:]
+    if len(left) < len(right):
+        return left == right[1:]
+    return left[1:] == right[1:] or (left[2:] == right[2:] and left[:2] == right[1::-1])
+
+
+def _shared_start(shorter: str, longer: str) -> int:
+    """Return how many letters two words begin with alike; a loop, as thousands are compared for one query."""
+    for place, letter in enumerate(shorter):
+        if longer[place] != letter:
+            return place
+    return len(shorter)

@@ -138,7 +138,7 @@ def read_own_state(file_path: str) -> str:
     return ""
 
 
-def read_settled(file_path: str, path: str, *, dir_fd: int | None = None) -> bytes | None:
+def read_settled(file_path: str, path: str, *, dir_fd: int | None) -> bytes | None:
     """Return a file's bytes, or None; wait for an editor that is in the middle of saving it."""
     try:
         return _read_when_settled(file_path, path, dir_fd)
@@ -480,7 +480,7 @@ def swap(one: str, other: str, *, dir_fd: int | None = None) -> None:
     _rename(one, other, _RENAME_EXCHANGE, dir_fd, dir_fd)
 
 
-def rename_noreplace(one: str, new: str, *, dir_fd: int | None = None, new_dir_fd: int | None = None) -> None:
+def rename_noreplace(one: str, new: str, *, dir_fd: int | None, new_dir_fd: int | None = None) -> None:
     """Rename a file atomically; FileExistsError if the new name is taken. It stays in its folder by default."""
     _rename(one, new, _RENAME_NOREPLACE, dir_fd, dir_fd if new_dir_fd is None else new_dir_fd)
 
@@ -495,7 +495,7 @@ def rename_new(temporary: str, file_path: str, *, dir_fd: int | None = None) -> 
         os.rename(temporary, file_path, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
 
 
-def entry_exists(file_path: str, *, dir_fd: int | None = None) -> bool:
+def entry_exists(file_path: str, *, dir_fd: int | None) -> bool:
     """Return whether anything has that name, a broken link included."""
     try:
         os.stat(file_path, dir_fd=dir_fd, follow_symlinks=False)

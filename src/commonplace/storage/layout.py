@@ -7,7 +7,7 @@ system has no place for is stored beside it. Paths are relative to the home and 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property, lru_cache
@@ -177,6 +177,14 @@ class Layout:
 
     def world_page(self, topic: str) -> str:
         return f"{self.world}/{topic_file(topic)}.md"
+
+    def find_page(self, path: str, list_topics: Callable[[], Sequence[str]]) -> str:
+        """Return the stored spelling of a path: a topic's page may be spelled differently. `list_topics` lists all."""
+        folder, _, name = path.rpartition("/")
+        if folder != self.world or not name.strip("-_. "):
+            return path
+        topics = list_topics()
+        return path if path in topics else self.find_topic_page(name.removesuffix(".md"), topics)
 
     def find_topic_page(self, topic: str, paths: Iterable[str]) -> str:
         """Return the page of a topic among the pages of the world, or else the one to create.
@@ -454,7 +462,7 @@ def layout_of(settings: Settings) -> Layout:
         layout,
         world_folder=settings.world_path or None,
         agents_folder=settings.agents_folder or None,
-        memory_root=_join(folder, settings.memory_dir) if settings.memory_dir else None,
+        memory_root=join_path(folder, settings.memory_dir) if settings.memory_dir else None,
         own_diaries=tuple((name, _own_diary(settings.layout, folder, root)) for name, root in settings.agent_roots),
     )
     _require_data_folders(layout)
@@ -480,9 +488,10 @@ def _own_diary(layout: str, workspace: str, root: str) -> Diary:
     """Return the diary of an agent with its own memory root or, in OpenClaw, its own workspace."""
     if layout == "openclaw":
         return Diary(f"{root}/MEMORY.md", f"{root}/memory", f"{root}/memory")
-    folder = _join(workspace, root)
+    folder = join_path(workspace, root)
     return Diary(f"{folder}/MEMORY.md", folder, folder)
 
 
-def _join(folder: str, below: str) -> str:
+def join_path(folder: str, below: str) -> str:
+    """Return a path below a folder, which may be the root, ""."""
     return f"{folder}/{below}" if folder else below

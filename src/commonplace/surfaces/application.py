@@ -57,9 +57,7 @@ class Certificate(NamedTuple):
     key_file: str
 
 
-def build_application(
-    options: ServerOptions, rules: AccessRules | None = None, keys: SignInKeys | None = None
-) -> ASGIApp:
+def build_application(options: ServerOptions, rules: AccessRules | None, keys: SignInKeys | None = None) -> ASGIApp:
     return _build(MemoryService(options), rules or AccessRules(), keys or SignInKeys())
 
 
@@ -98,9 +96,9 @@ def serve_http(
     rules: AccessRules,
     listener: socket.socket,
     keys: SignInKeys,
-    proxies: Sequence[str] = (),
-    certificate: Certificate | None = None,
-    workers: int = 1,
+    proxies: Sequence[str],
+    certificate: Certificate | None,
+    workers: int,
 ) -> None:
     """Serve until stopped. Open streams do not delay the end.
 

@@ -219,7 +219,7 @@ def _offer(each: ToolName) -> Offer:
     return Offer(each.name, owner, owner.tools[each.plain], note)
 
 
-def run_actions(home: Home, reply: Any, toolset: Sequence[str] | None = None) -> Reply:
+def run_actions(home: Home, reply: Any, toolset: Sequence[str] | None) -> Reply:
     """Run every action of a model's reply in order, each with its own result; a failed one does not stop the rest."""
     parsed, problem = _parse_reply(reply)
     if problem:

@@ -25,6 +25,7 @@ from ..schema import AtLeast
 from ..search.shown_lines import ShownText
 from ..storage.conflicts import Reading, read_lines
 from ..storage.history import current_write, version_of
+from ..storage.layout import folders_above
 from ..storage.merge import MergedText, find_lost_lines, merge_rewrites
 from ..storage.names import require_new_key, topic_name
 from ..storage.records import read_text
@@ -118,10 +119,19 @@ def _list_rewritten_pages(home: Home) -> list[str]:
 
 def _world_pages(home: Home, warnings: list[str]) -> Iterator[RecallPage]:
     topics = [(home.layout.topic_of(path), path) for path in home.storage.pages.list(home.layout.world)]
-    if not topics and (link := home.describe_link(home.layout.world)):
+    if not topics and (link := _describe_link(home, home.layout.world)):
         warnings.append(link)
     for topic, path in sorted(topics):
         yield from _read_page(home, "world", topic, path, warnings)
+
+
+def _describe_link(home: Home, folder: str) -> str:
+    """Return a warning if a folder is a link, or is behind one, so that nothing in it is read; else ""."""
+    for path in (folder, *folders_above(folder)):
+        entry = home.storage.tree.entry(path)
+        if entry and entry.kind == "link":
+            return f"{path} is a link, and links are not followed: put the folder itself in its place"
+    return ""
 
 
 def _curated_pages(home: Home, warnings: list[str]) -> Iterator[RecallPage]:
@@ -131,7 +141,7 @@ def _curated_pages(home: Home, warnings: list[str]) -> Iterator[RecallPage]:
 def _latest_days(home: Home, days: int, warnings: list[str]) -> Iterator[RecallPage]:
     """Yield the pages of today and the days before it, newest first."""
     dated = _dated_pages(home)
-    if not dated and (link := home.describe_link(home.layout.days_folder(home.agent))):
+    if not dated and (link := _describe_link(home, home.layout.days_folder(home.agent))):
         warnings.append(link)
     today = home.today()
     earliest = today - timedelta(days=min(days, today.toordinal()) - 1)

@@ -39,9 +39,8 @@ from ..index.base import MAX_PASSAGES_PER_FACT_KEY, Candidate, Index
 from ..index.statements import StoredStatements, read_facts, read_stored, unpack_statements
 from ..model import EVERYTHING, Block, Citation, Hit, Record, Viewer
 from ..search.bm25 import weigh_terms
-from ..search.lookup import Other, choose_likely
-from ..search.occasions import holds_by
-from ..search.replacements import FoundStatement, is_same_place, subject_of
+from ..search.moments import holds_by
+from ..search.replacements import FoundStatement, Other, choose_likely, is_same_place, subject_of
 from ..storage.history import PageEdit
 from ..storage.layout import FIXED_PAGES, Layout, Place
 from ..storage.merge import diff_lines

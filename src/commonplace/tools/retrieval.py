@@ -14,7 +14,7 @@ from ..home import Home, modified_timestamp
 from ..instructions import waits_for_approval, warn_of_waiting
 from ..model import Hit, Page, Predecessor, Successor, parse_citation
 from ..schema import AtLeast
-from ..search.headings import find_headings
+from ..search.marks import find_headings
 from ..storage.base import ABSENT
 from ..storage.conflicts import Reading, read_lines
 from ..wording import count_words

@@ -18,7 +18,7 @@ import pytest
 from commonplace import Memory
 from commonplace.server.auth import ServerOptions
 from commonplace.storage.base import open_tokens
-from commonplace.storage.folder.tokens import LOG_FILE
+from commonplace.storage.folder.backend import LOG_FILE
 from commonplace.storage.tokens import Role, create_token
 from commonplace.surfaces.application import build_application
 from commonplace.surfaces.http import auth as guard

@@ -9,7 +9,7 @@ import pytest
 
 from commonplace import Memory
 from commonplace.storage.base import open_tokens
-from commonplace.storage.folder.tokens import TOKENS_FILE
+from commonplace.storage.folder.backend import TOKENS_FILE
 from commonplace.surfaces.http.auth import AccessRules, SignInKeys
 
 from .api import Api, api

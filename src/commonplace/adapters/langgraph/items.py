@@ -30,7 +30,7 @@ from ...storage.base import UNSURE
 from ...storage.files import make_folders
 from ...storage.layout import stem
 from ...storage.names import encode_name, file_name, is_plain, path_range
-from ...storage.records import page_exists, parse
+from ...storage.records import page_exists, parse_record
 
 if TYPE_CHECKING:
     import numpy as np
@@ -172,7 +172,7 @@ class ItemStore:
                 return True
         return False
 
-    def list_below(self, prefix: Namespace, *, only_pages: bool = False) -> Listing:
+    def list_below(self, prefix: Namespace, *, only_pages: bool) -> Listing:
         """Return the items of a namespace and those below it, or only their pages, once the index caught up."""
         folder = self.folder_of(prefix)
         self._home.storage.check()
@@ -224,7 +224,7 @@ class ItemStore:
         place = self._home.layout.place(path)
         if place is None:
             raise PageNotFound(path)
-        return parse(text, path, place, lambda: self._home.storage.pages.modified_at(path))
+        return parse_record(text, path, place, lambda: self._home.storage.pages.modified_at(path))
 
     def _remember_labels(self, labels: Any) -> None:
         for label in [labels] if isinstance(labels, str) else labels or ():

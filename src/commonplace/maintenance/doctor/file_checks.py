@@ -26,8 +26,7 @@ from ...settings import INTERNAL_FOLDERS
 from ...storage.base import HISTORY_FOLDER, INDEX_FOLDER
 from ...storage.history import Change
 from ...storage.layout import MAIN, Place
-from ...storage.records import parse as parse_record
-from ...storage.skills import PAGE
+from ...storage.records import SKILL_PAGE, parse_record
 from ...storage.tree import FileEntry, ListFolder
 from ...wording import count_words, format_command
 
@@ -285,7 +284,9 @@ def _same_name_problem(first: FileEntry, other: FileEntry) -> Finding:
 def find_unread_pages(survey: Survey) -> Iterator[Finding]:
     """Find pages where neither a tool nor search looks."""
     skills = f"{survey.home.layout.skills}/"
-    skill_folders = {entry.path.removesuffix(f"/{PAGE}") for entry in survey.entries() if entry.name == PAGE}
+    skill_folders = {
+        entry.path.removesuffix(f"/{SKILL_PAGE}") for entry in survey.entries() if entry.name == SKILL_PAGE
+    }
     for entry in survey.entries():
         if entry.kind != "file" or entry.name[0] == "." or not entry.name.lower().endswith(_PAGE_SUFFIXES):
             continue

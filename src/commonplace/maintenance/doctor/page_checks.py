@@ -18,7 +18,7 @@ from ...storage.base import MAX_PAGE_CHARACTERS
 from ...storage.history import version_of
 from ...storage.layout import FIXED_NAMES, FIXED_PAGES, stem
 from ...storage.names import file_name
-from ...storage.records import parse as parse_record
+from ...storage.records import parse_record
 from ...writing import MAX_INDEXED_BYTES
 from ..doubts import describe_stale_pins
 from .file_checks import Claim, Finding, ScannedPage, Survey, format_everyone_option, restore_command

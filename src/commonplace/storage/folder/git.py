@@ -27,7 +27,7 @@ agents/*/sessions/*.jsonl merge=union
 """
 
 
-def ignore_derived_folders(home: str, *, always: bool = False) -> None:
+def ignore_derived_folders(home: str, *, always: bool) -> None:
     """Give the derived folders of a home in a git repository their `.gitignore`. What cannot be written is left.
 
     `always`: of any home, since it may become a repository before it is opened again.

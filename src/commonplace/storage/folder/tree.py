@@ -137,7 +137,7 @@ class RootFolder:
             raise OutsideHome("is not a path inside the home", path=path, advice="use one like memory/notes.md")
         return parts
 
-    def _step(self, folders: list[str], *, create: bool = False) -> int:
+    def _step(self, folders: list[str], *, create: bool) -> int:
         """Go down from the root, folder by folder, and return a descriptor of the last."""
         if create:
             _make_folders(self.path)

@@ -254,12 +254,20 @@ def keep_readings(home: Home, session: str = "") -> None:
 
 def note_new_agent(home: Home) -> None:
     """Point out a named agent that nobody has used before: the name may be mistyped."""
-    if home.agent == MAIN or not home.is_new_agent():
+    if home.agent == MAIN or not _is_new_agent(home):
         return
     others = [name for name in home.list_agents() if name != home.agent]
     similar = find_similar(home.agent, [MAIN, *others])
     hint = f"did you mean {similar}?" if similar else f"agents so far: {', '.join(others) or 'none'}"
     note(f"{home.agent} is a new agent; {hint}")
+
+
+def _is_new_agent(home: Home) -> bool:
+    """Return whether the agent's name is new: it has no folder, no setting and no change."""
+    folders = home.storage.pages.list_folders(home.layout.agents)
+    if home.layout.agent_name(home.agent) in folders or home.agent in dict(home.settings.agents):
+        return False
+    return all(change.agent != home.agent for change in home.storage.history.changes())
 
 
 def warn_untrusted(home: Home) -> None:
@@ -302,7 +310,7 @@ def request_reply(
     tool: str,
     arguments: dict[str, Any],
     toolset: str,
-    advice: Mapping[type[CommonplaceError], str] | None = None,
+    advice: Mapping[type[CommonplaceError], str] | None,
 ) -> dict[str, Any]:
     """Call a tool as `call_tool` does, and print nothing of its reply."""
     outcome = memory.attempt(tool, arguments, toolset)

@@ -317,6 +317,7 @@ def _require_digits(text: str) -> str:
 MAX_PATH_CHARACTERS = MAX_PATH_BYTES  # a longer path has more bytes than any page's
 INTEGER_OR_NULL: Schema = {"type": ["integer", "null"]}
 PAGE = plain_text("The page.", min_length=1, max_length=MAX_PATH_CHARACTERS)
+PAGE_PATH = Parameter("path", PAGE, "The path of a page.", "path", required=True)
 DAY: Schema = {"type": "string", "format": "date", "pattern": r"^[12]\d{3}-\d\d-\d\d$"}
 MOMENT: Schema = {
     "description": "A day like 2026-03-14, or a time like 2026-03-14T09:30:00Z.",

@@ -27,7 +27,17 @@ from ...storage.history import Change
 from ...storage.merge import diff_lines
 from ...wording import count_words
 from .dispatch import Dispatcher
-from .endpoints import MAX_PATH_CHARACTERS, MOMENT, PAGE, ApiRequest, Endpoint, Parameter, Problem, ResponseSpec
+from .endpoints import (
+    MAX_PATH_CHARACTERS,
+    MOMENT,
+    PAGE,
+    PAGE_PATH,
+    ApiRequest,
+    Endpoint,
+    Parameter,
+    Problem,
+    ResponseSpec,
+)
 from .pages import is_session, refuse_session, require_writable, resolve_page
 
 DEFAULT_LIMIT = 100
@@ -332,7 +342,7 @@ ENDPOINTS = [
         get_blame,
         "Who wrote the lines of a page, from its first to its last. The author is empty if history does not know.",
         tag="history",
-        parameters=[Parameter("path", PAGE, "The path of a page.", "path", required=True)],
+        parameters=[PAGE_PATH],
         responses={200: ResponseSpec("Authors.", object_of({"path": TEXT, "lines": array(_BLAME)}))},
         problems=[404],
     ),

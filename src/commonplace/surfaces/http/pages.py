@@ -342,7 +342,7 @@ def put_page(request: ApiRequest) -> Reply:
     return Reply(body, 201 if is_new else 200, {"ETag": f'"{saved["version"]}"'})
 
 
-def save_page(home: Home, path: str, text: str, version: str, session: str = "") -> dict[str, str]:
+def save_page(home: Home, path: str, text: str, version: str, session: str) -> dict[str, str]:
     """Write a page whole, and return its new version; StaleVersion if it is not at this version. Secrets are reported,
     removed or refused as the settings say."""
     require_writable(home, path)

@@ -25,7 +25,7 @@ from ...model import EVERYTHING, Hit, Record
 from ...schema import BOOLEAN, INTEGER, TEXT, array, integer, object_of, one_of
 from ...storage.layout import stem
 from ...storage.records import read_texts
-from .endpoints import PAGE, ApiRequest, Endpoint, Parameter, ResponseSpec
+from .endpoints import PAGE_PATH, ApiRequest, Endpoint, Parameter, ResponseSpec
 from .pages import LinkResolver, index_link_names, page_title, read_page, record_folders, resolve_page, resolve_wikilink
 
 Row = dict[str, Any]
@@ -389,7 +389,7 @@ ENDPOINTS = [
         get_related,
         "Pages about the same, pages that link to a page or name it, and of a daily page the days around it.",
         tag="pages",
-        parameters=[Parameter("path", PAGE, "The path of a page.", "path", required=True)],
+        parameters=[PAGE_PATH],
         responses={200: ResponseSpec("What belongs to it.", _RELATED)},
         problems=[404, 422],
     ),

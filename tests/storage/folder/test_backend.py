@@ -9,7 +9,7 @@ import pytest
 from commonplace.errors import CommonplaceError, OutsideHome
 from commonplace.memory import Memory
 from commonplace.storage.file_locks import slot_of
-from commonplace.storage.folder.tokens import FolderTokens
+from commonplace.storage.folder.backend import FolderTokens
 from commonplace.storage.tokens import Call
 
 CALL = Call(*("$(touch x)" for _ in Call._fields))  # type: ignore[arg-type]

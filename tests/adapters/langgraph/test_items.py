@@ -19,7 +19,7 @@ from commonplace.maintenance import doctor
 from commonplace.maintenance.forget import Selection, forget
 from commonplace.testing import FrozenClock
 
-from ..waiting import LONG_SECONDS
+from ...waiting import LONG_SECONDS
 
 DOCS = ("docs",)
 
