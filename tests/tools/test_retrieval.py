@@ -195,6 +195,13 @@ def test_another_agents_private_pages_cannot_be_found_or_read(memory: Memory, ho
     assert other.call("memory_get", {"path": path})["text"]
 
 
+@pytest.mark.parametrize("path", [object(), ["\ud800"], {"a": {1}}, 5])
+def test_a_path_that_is_no_text_is_refused_with_a_reply_that_is_json(memory: Memory, path: Any) -> None:
+    reply = memory.call("memory_get", {"path": path})
+    assert "path" in reply["error"]
+    assert json.dumps(reply, ensure_ascii=False).encode()
+
+
 def test_sessions_are_searched_only_where_that_is_on(home: Path, clock: FrozenClock) -> None:
     lines = [
         json.dumps({"role": "user", "content": 'She said "quince"\nand left', "name": "Ann"}),

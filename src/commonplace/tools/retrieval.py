@@ -314,7 +314,9 @@ def _check_search_enabled(home: Home) -> NotAvailable | None:
 def _refuse(error: CommonplaceError, tool: str, arguments: Mapping[str, Any]) -> Reply:
     if tool == "memory_get":
         missing = isinstance(error, PageNotFound)
-        return {"path": arguments.get("path"), "text": "", "error": "not found" if missing else str(error)}
+        path = arguments.get("path")
+        named = path if isinstance(path, str) else None  # anything else may not fit into a reply
+        return {"path": named, "text": "", "error": "not found" if missing else str(error)}
     return {"results": [], "error": str(error)}
 
 
