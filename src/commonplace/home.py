@@ -389,12 +389,13 @@ class Home:
     def _conversation(self, session: str = "") -> str:
         return session or current_write().author.session or self.session
 
-    def keep_readings(self, conversation: str) -> None:
-        """Store this agent's readings for its next commands, each of which is a separate process."""
-        self.readings.keep_in(ReadingLog(self._readings_folder(), self.agent, conversation))
+    def keep_readings(self, conversation: str, *, is_of_commands: bool = False) -> None:
+        """Store the readings of a conversation for its next handles, or for the agent's next commands."""
+        log = ReadingLog(self._readings_folder(), self.agent, conversation, is_of_commands=is_of_commands)
+        self.readings.keep_in(log)
 
     def forget_readings(self) -> None:
-        """Remove the readings that commands have stored."""
+        """Remove the stored readings."""
         forget_readings(self._readings_folder())
 
     def _readings_folder(self) -> str:

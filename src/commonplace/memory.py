@@ -43,7 +43,8 @@ class Memory:
         is_shared: bool = False,
         toolsets: Sequence[str] | None = None,
     ) -> None:
-        """Open the memory at `home`, a folder or a database URL. History records `session` as the conversation.
+        """Open the memory at `home`, a folder or a database URL. History records `session` as the conversation, which
+        continues in every handle that names it.
 
         `toolsets` are the tools that this agent may use, in this order: the default directive names them, `tools`
         describes them, and `call` looks among them first. Without it, the directive names the everyday tools
@@ -68,6 +69,8 @@ class Memory:
         self._closing = weakref.finalize(self, self.home.close_index)  # a handle that is dropped leaves no file open
         self._closing.atexit = False
         self.home.begin()
+        if session:
+            self.home.keep_readings(session)
         self._given: Conversation | None = None
         self._reader = Reader()
 

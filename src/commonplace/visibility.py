@@ -38,7 +38,8 @@ class Visibility:
 
     def reader(self, channel: str | None, user: str | None) -> Viewer:
         """Return the viewer of a context: this agent, in one conversation."""
-        return Viewer(self._layout.agent_name(self._agent), self._extra_paths, True, channel, user)
+        agent = self._layout.agent_name(self._agent)
+        return Viewer(agent, self._extra_paths, True, drop_blank(channel), drop_blank(user))
 
     def owner(self) -> Viewer:
         """Return the owner of the memory as a viewer, who sees what belongs to any agent."""
@@ -88,6 +89,11 @@ class Visibility:
     def filter_warnings(self, view: IndexView) -> tuple[str, ...]:
         """Return the warnings of the index, and those about pages the agent may know of."""
         return (*view.warnings, *(text for path, text in view.page_warnings if self.may_know(path)))
+
+
+def drop_blank(name: str | None) -> str | None:
+    """Return the name of a user or a channel; None for a blank one, as from an empty variable or field."""
+    return name if name and name.strip() else None
 
 
 def format_modified(seconds: float) -> str:

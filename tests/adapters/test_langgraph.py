@@ -336,6 +336,16 @@ def test_a_question_is_answered_by_the_memorys_own_search(store: CommonplaceStor
     assert len(store.search((), query="  ")) == 3
 
 
+def test_an_item_put_without_an_index_is_listed_but_answers_no_question(store: CommonplaceStore) -> None:
+    store.put(USERS, "drink", {"text": "Ann drinks green tea"})
+    for key, index in (("draft", False), ("none", [])):
+        store.put(USERS, key, {"text": "Ann drinks green tea or coffee"}, index=index)
+    found = store.search(USERS, query="what does Ann drink?")
+    assert found[0].key == "drink"
+    assert {item.key: item.score is not None for item in found} == {"drink": True, "draft": False, "none": False}
+    assert store.search(USERS, query="what does Ann drink?", filter={"text": "Ann drinks green tea or coffee"})
+
+
 def test_items_are_found_kept_and_taken_back_like_any_memory(home: Path, clock: FrozenClock) -> None:
     store = CommonplaceStore(home, clock=clock, session="s1")
     store.put(USERS, "drink", {"likes": "rooibos"})

@@ -127,6 +127,12 @@ def test_directives_are_the_homes_then_the_agents_by_name(memory: Memory, home: 
     assert str(memory.context()) == f"{OPENING}\n\n## Directives\n\n{DATA_RULE}\n\nfirst\n\nsecond\n\nthird\n"
 
 
+@pytest.mark.parametrize("blank", ["", "  "])
+def test_a_blank_user_or_channel_is_none(memory: Memory, blank: str) -> None:
+    fill(memory)
+    assert str(memory.context(user=blank, channel=blank)) == str(memory.context())
+
+
 def test_the_channels_value_wins_and_other_channels_stay_out(memory: Memory) -> None:
     op(memory, op="setGlobal", key="units", value="metric", category="preferences")
     op(memory, op="setChannel", channelName="us", key="units", value="imperial", category="preferences")

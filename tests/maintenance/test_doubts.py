@@ -51,6 +51,14 @@ def successors(memory: Memory) -> dict[str, str]:
     return {hit.superseded_by.was: hit.superseded_by.text for hit in hits if hit.superseded_by}
 
 
+def test_nobody_is_asked_about_lines_of_the_activity_log(tmp_path: Path, clock: FrozenClock) -> None:
+    memory = Memory(tmp_path / "other", clock=clock)
+    for key in ("is it raining?", "umbrella"):
+        memory.call("write_memory", {"key": key, "content": "blue"})
+        clock.advance(minutes=1)
+    assert list_doubts(memory.home) == []
+
+
 def test_both_sides_are_listed_with_their_days_and_authors(memory: Memory) -> None:
     (doubt,) = list_doubts(memory.home)
     assert doubt.newer

@@ -253,6 +253,19 @@ def test_a_name_that_is_blank_or_has_a_line_break_is_refused_everywhere(memory: 
     assert not memory.call("update_world", {"topic": key, "content": "x"})["success"]
 
 
+@pytest.mark.parametrize("key", [*(f"a{each}" for each in BREAKS), *(f"{each}a" for each in BREAKS)])
+def test_a_line_break_around_a_name_is_refused_unless_the_tool_trims_its_keys(memory: Memory, key: str) -> None:
+    for arguments in (
+        {"op": "setGlobal", "key": key, "value": 1},
+        {"op": "setChannel", "channelName": "c", "key": key, "value": 1},
+        {"op": "createSkill", "name": key, "description": "d"},
+    ):
+        assert "more than one line" in memory.call("MemoryTool", arguments)["error"]
+    assert "more than one line" in memory.call("update_world", {"topic": key, "content": "x"})["error"]
+    assert memory.call("memory_write", {"key": key, "content": "x"})["data"]["key"] == "a"
+    assert memory.call("write_memory", {"key": key, "content": "x"})["key"] == "a"
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "toolset"),
     [

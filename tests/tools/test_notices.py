@@ -46,6 +46,11 @@ def test_a_working_note_that_is_written_again_names_its_old_value(memory: Memory
     assert [notice["text"] for notice in reply["supersedes"]] == ["The user works in vim."]
 
 
+def test_a_line_of_the_activity_log_replaces_no_other(memory: Memory) -> None:
+    for key in ("is it raining?", "todo: deploy", "deployed"):
+        assert "supersedes" not in memory.call("write_memory", {"key": key, "content": "blue"})
+
+
 def test_what_is_always_overwritten_names_nothing(memory: Memory) -> None:
     for content in ("Continue with the parser.", "Continue with the printer."):
         assert "supersedes" not in memory.call("write_session_handoff", {"content": content})

@@ -195,6 +195,13 @@ def test_another_agents_private_pages_cannot_be_found_or_read(memory: Memory, ho
     assert other.call("memory_get", {"path": path})["text"]
 
 
+@pytest.mark.parametrize("path", [object(), ["\ud800"], {"a": {1}}, 5])
+def test_a_path_that_is_no_text_is_refused_with_a_reply_that_is_json(memory: Memory, path: Any) -> None:
+    reply = memory.call("memory_get", {"path": path})
+    assert "path" in reply["error"]
+    assert json.dumps(reply, ensure_ascii=False).encode()
+
+
 def test_sessions_are_searched_only_where_that_is_on(home: Path, clock: FrozenClock) -> None:
     lines = [
         json.dumps({"role": "user", "content": 'She said "quince"\nand left', "name": "Ann"}),
@@ -217,9 +224,10 @@ def test_sessions_are_searched_only_where_that_is_on(home: Path, clock: FrozenCl
     assert "one.jsonl: line 2 is not JSON" in reply["warning"]
     for hit in reply["results"]:
         got = memory.call("memory_get", {"path": hit["path"], "from": hit["from"], "lines": 1})
-        assert hit["text"].endswith(got["text"])
+        assert hit["text"] == got["text"]
     answer = next(hit for hit in reply["results"] if hit["from"] == 3)
-    assert answer["text"] == 'user (Ann): She said "quince"\nand left\nassistant: A quince, noted.'
+    assert answer["text"] == "assistant: A quince, noted."
+    assert answer["question"] == 'user (Ann): She said "quince"\nand left'
     assert (answer["to"], answer["citation"]) == (3, "agents/main/sessions/one.jsonl#L3-L3")
     put(home, "agents/quiet/sessions/two.jsonl", lines[0])
     quiet = Memory(home, agent="quiet", clock=clock)

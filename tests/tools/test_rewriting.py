@@ -112,6 +112,32 @@ def test_each_conversation_on_one_handle_has_its_own_base(address: str) -> None:
     assert page_of(memory) == "Green.\nWhite.\n"
 
 
+def test_a_named_conversation_keeps_its_base_in_its_next_handle(home: Path) -> None:
+    ann = Memory(home, "ann")
+    tell(ann, "Green.\n")
+    with Memory(home, "bob", session="monday") as first:
+        first.call("recall")
+    tell(ann, "Green.\nBlack.\n")
+    tell(Memory(home, "bob", session="monday"), "Green.\nWhite.\n")
+    assert page_of(ann) == "Green.\nBlack.\nWhite.\n"
+    for other in (Memory(home, "bob", session="tuesday"), Memory(home, "ann", session="monday")):
+        tell(ann, "Green.\nBlack.\n")
+        assert "Black." in tell(other, "Green.\nRed.\n").get("conflict", "Black.")
+        assert page_of(ann) == "Green.\nRed.\n"
+
+
+def test_a_handle_of_a_named_conversation_goes_by_what_it_was_given_itself(address: str) -> None:
+    ann, one, two = Memory(address, "ann"), *(Memory(address, "bob", session="monday") for _ in range(2))
+    tell(ann, "Green.\n")
+    one.call("recall")
+    tell(ann, "Green.\nBlack.\n")
+    two.call("recall")
+    tell(one, "Green.\nWhite.\n")  # it has not seen Black
+    assert page_of(ann) == "Green.\nBlack.\nWhite.\n"
+    tell(one, "Green.\nWhite.\n", session="tuesday")  # nor has another conversation seen anything
+    assert page_of(ann) == "Green.\nWhite.\n"
+
+
 def test_lines_read_with_memory_get_are_a_base_and_lines_that_were_not_read_stay(address: str) -> None:
     ann, bob = Memory(address, "ann"), Memory(address, "bob")
     tell(ann, "".join(f"Line {number}.\n" for number in range(1, 301)))

@@ -11,6 +11,7 @@ from ..home import Home
 from ..schema import BOOLEAN, TEXT, Schema, check
 from ..storage.authors import Provenance
 from ..storage.conflicts import read_lines
+from ..visibility import drop_blank
 from . import TOKENS_ARE, Context
 from .budget import ContextRequest, FittedSection, fit_sections, keep_approved
 from .items import Source, Span
@@ -52,6 +53,8 @@ def assemble(
     for name, value in arguments.items():
         if value is not None:
             check(ARGUMENTS[name], value, name)
+    user = drop_blank(user)
+    channel = drop_blank(channel)
     home.storage.check()
     limit = None if budget is None else max(budget, _LEAST_LIMIT_TOKENS)
     request = ContextRequest(user, channel, query, only_approved, limit, reads_only, session or home.session)

@@ -129,11 +129,11 @@ def summarize_doubts(doubts: Sequence[Doubt]) -> str:
 
 
 def _read_texts(home: Home) -> Iterator[ShownText]:
-    """Yield the texts of the newest pages that may state facts: no sessions, skills and rules."""
+    """Yield the texts of the newest pages that may state facts: no sessions, skills, rules and activity logs."""
     left = _MAX_STATEMENTS
     for path, _ in home.visibility.list_pages()[:_MAX_PAGES]:
         place = home.layout.place(path)
-        if not place or place.kind not in ("page", "record", "activity") or left <= 0:
+        if not place or place.kind not in ("page", "record") or left <= 0:
             continue
         with suppress(CommonplaceError):
             text = home.storage.pages.read(path).text[:_MAX_PAGE_CHARACTERS]

@@ -3,7 +3,8 @@
 Conflict detection compares what a handle has read of a page with what history knows, so that no change by somebody
 else is lost silently. A conversation's reading is what it was last given of a page that it may rewrite as a whole: the
 base of the merge when it does. It holds only the lines that were given: a line that was cut off is not one that the
-writer removed. A server keeps readings in memory, a command in a log for the agent's next commands.
+writer removed. A server keeps readings in memory, a command in a log for the agent's next commands, and a handle of a
+named conversation in the same log for that conversation's next handles.
 """
 
 from __future__ import annotations
@@ -252,7 +253,7 @@ class Readings:
 
     def note(self, conversation: str, path: str, reading: Reading) -> None:
         """Note what a conversation was given of a page, or wrote there."""
-        if not self._log and self._is_known(conversation, path, reading):
+        if self._is_known(conversation, path, reading):
             return
         reading = reading.add(self.find_latest(conversation, path))
         with self._lock:
@@ -261,8 +262,8 @@ class Readings:
             self._characters += len(reading.text)
             while self._characters > _MAX_READINGS_CHARACTERS and len(self._readings) > 1:
                 self._drop(next(iter(self._readings)))
-        if self._log:
-            self._log.add(path, reading)
+        if log := self._log_of(conversation):
+            log.add(path, reading)
 
     def _is_known(self, conversation: str, path: str, reading: Reading) -> bool:
         """Return whether the last reading is the same, as is usual: pages are read more often than they change."""
@@ -276,11 +277,19 @@ class Readings:
         """Return what a conversation was last given of a page; None if it was given nothing."""
         with self._lock:
             reading = self._readings.get((conversation, path))
-        return reading or (self._log.find(path) if self._log else None)
+        log = None if reading else self._log_of(conversation)
+        return log.find(path) if log else reading
 
     def find_latest(self, conversation: str, path: str) -> Reading | None:
-        """Like `find`; if the conversation was given nothing, return the agent's last reading in the log."""
-        return self.find(conversation, path) or (self._log.find_latest(path) if self._log else None)
+        """Like `find`; if a conversation of commands was given nothing, return the agent's last reading in the log."""
+        reading = self.find(conversation, path)
+        log = None if reading else self._log_of(conversation)
+        return log.find_latest(path) if log and log.is_of_commands else reading
+
+    def _log_of(self, conversation: str) -> ReadingLog | None:
+        """Return the log that has the readings of a conversation: a command is one, whatever its name."""
+        is_its_log = self._log and (self._log.is_of_commands or self._log.conversation == conversation)
+        return self._log if is_its_log else None
 
     def _drop(self, key: tuple[str, str]) -> None:
         if dropped := self._readings.pop(key, None):
@@ -295,17 +304,19 @@ class _LogLine(NamedTuple):
 
 
 class ReadingLog:
-    """The readings of one agent in a file, for commands: each is a process of its own.
+    """The readings of one agent in a file, for what outlasts a handle: commands, each of which is a process of its own,
+    and named conversations.
 
     Commands run by the same program share a conversation. One that has read nothing continues with what the agent read
     last. Lines are appended whole, so that no process removes what another wrote. A full file is rotated, and one
     earlier file is kept.
     """
 
-    def __init__(self, folder: str, agent: str, conversation: str) -> None:
+    def __init__(self, folder: str, agent: str, conversation: str, *, is_of_commands: bool) -> None:
         self._folder = folder
         self._agent = agent
-        self._conversation = conversation
+        self.conversation = conversation
+        self.is_of_commands = is_of_commands
         name = f"{_PREFIX}-{hashlib.blake2b(agent.encode(), digest_size=6).hexdigest()}"
         self._current = os.path.join(folder, f"{name}.jsonl")
         self._earlier = os.path.join(folder, f"{name}.1.jsonl")
@@ -313,17 +324,23 @@ class ReadingLog:
 
     def add(self, path: str, reading: Reading) -> None:
         """Append a reading; if it cannot be written, it is dropped. A folder that is a link is not followed."""
-        if os.path.islink(self._folder) or self._load().get((self._conversation, path)) == (reading, True):
+        if os.path.islink(self._folder) or self._has(path, reading):
             return
-        fields = {"conversation": self._conversation, "path": path, "version": reading.version}
+        fields = {"conversation": self.conversation, "path": path, "version": reading.version}
         line = json.dumps(fields | {"lines": reading.runs}, ensure_ascii=False, separators=(",", ":"))
         with suppress(OSError, UnicodeError):
             make_folders(self._folder)
             append_to_log(self._current, self._earlier, line, _MAX_LOG_BYTES)
 
+    def _has(self, path: str, reading: Reading) -> bool:
+        """Return whether a command before this one had the same reading. A handle knows its own readings."""
+        return self.is_of_commands and self._load().get((self.conversation, path)) == (reading, True)
+
     def find(self, path: str) -> Reading | None:
         """Return the last reading of a page in this conversation."""
-        line = self._load().get((self._conversation, path))
+        if not self.is_of_commands:
+            self._lines = None  # another handle may have added to it
+        line = self._load().get((self.conversation, path))
         return line.reading if line else None
 
     def find_latest(self, path: str) -> Reading | None:

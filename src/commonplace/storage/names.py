@@ -35,10 +35,10 @@ def require_valid_name(what: str, *names: str) -> None:
 
 
 def require_key(what: str, name: str) -> str:
-    """Return the name of a key, a topic or a skill; MissingArgument for a blank one, InvalidKey for several lines."""
+    """Return the name of a key, a topic or a skill; MissingArgument for a blank one, InvalidKey for a line break."""
     if not name.strip():
         raise MissingArgument(what)
-    if _LINE_BREAK.search(name.strip()):
+    if _LINE_BREAK.search(name):
         raise InvalidKey(f"the {what} has more than one line", advice="give a name of one line")
     return name
 

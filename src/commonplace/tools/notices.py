@@ -153,7 +153,7 @@ class _KeyedValue(NamedTuple):
 
 def _new_statements(edit: _PlacedEdit) -> list[_Written]:
     """Return the statements that an edit adds to a page of text; none if the edit is very large."""
-    if edit.place.kind not in ("page", "record", "activity"):
+    if edit.place.kind not in ("page", "record"):
         return []
     if edit.before and edit.new_end is not None:
         added = edit.new_end

@@ -80,6 +80,8 @@ def setChannel(
     tags: Tags = None,
 ) -> SuccessReply:
     """store a memory of one channel, or replace it"""
+    if not channelName.strip():
+        raise MissingArgument("channelName")
     folder = home.channels.folder(channelName)
     before = folder.get(require_new_key("key", key))
     folder.put(key, value, category, _parse_tags(tags))

@@ -247,7 +247,7 @@ class CommonplaceStore(BaseStore):
             logger.warning(reason)
         for hit in result.hits:
             scores.setdefault(hit.path, hit.score)
-        return scores
+        return {path: scores[path] for path in self._items.find_indexed([*scores])}
 
     def _namespaces(self, op: ListNamespacesOp, listing: Listing) -> list[Namespace]:
         expired = self._find_expired(listing) if self._omits_expired else set()

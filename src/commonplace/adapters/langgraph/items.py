@@ -14,7 +14,7 @@ import re
 import sqlite3
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from math import isfinite
@@ -112,6 +112,15 @@ class ItemStore:
         except PageNotFound:
             return None
         return self.parse_item(record, namespace), parse_options(text)
+
+    def find_indexed(self, paths: list[str]) -> Iterator[str]:
+        """Yield the pages that may answer a question: all but those that were put with `index=False`."""
+        read = self._home.storage.pages.page_reader(paths)
+        for path in paths:
+            with suppress(PageNotFound, NotText):
+                text = read(path).text
+                if "\nindex:" not in text or parse_options(text).paths not in (False, ()):  # few pages need parsing
+                    yield path
 
     def write(self, namespace: Namespace, key: str, value: dict[str, Json], options: ItemOptions) -> str:
         """Write an item and return the path of its page; its creation time stays."""

@@ -53,10 +53,10 @@ def remember_command(text: tuple[str, ...]) -> None:
 
 
 @click.command("recall")
-@click.option("--days", default=3, show_default=True, help="How many of the latest daily pages; 0 for none.")
+@click.option("--days", default=3, show_default=True, help="How many days to read, today included; 0 for none.")
 @global_options
 def recall_command(days: int) -> None:
-    """Show the world facts, the curated memory and the latest daily pages."""
+    """Show the world facts, the curated memory and the last days."""
     reply = call_tool(open_memory(), "recall", {"days": days}, "journal")
     print_reply(reply, reply["content"].rstrip("\n"))
 
