@@ -42,7 +42,6 @@ HIT = Answer(
     from_=int,
     to=int,
     text=str,
-    question=Maybe(str),
     score=float,
     source=str,
     citation=str,
@@ -103,7 +102,7 @@ def memory_search(
 
 def search_reply(home: Home, result: SearchResult) -> Reply:
     """Return what a search found, as the tool answers."""
-    rows = [_tool_row(hit) for hit in result.hits]
+    rows = [{**hit_row(hit), "text": show_hidden(hit.text)} for hit in result.hits]
     for row, heading in zip(rows, find_headings(home.storage, result.hits), strict=True):
         row |= {"heading": show_hidden(heading)} if heading else {}
     results, cut = fit_rows(rows, "text", "memory_get reads their lines", name_field="citation", limit=LIST_CHARACTERS)
@@ -111,14 +110,6 @@ def search_reply(home: Home, result: SearchResult) -> Reply:
     if result.stale:
         reply["stale"] = True
     return with_warning(reply, cut, *result.warnings, *_warn_of_waiting(home, (hit.path for hit in result.hits)))
-
-
-def _tool_row(hit: Hit) -> dict[str, Any]:
-    """Return a hit whose text is that of its lines alone; the question that it answers stands beside it."""
-    if not hit.question:
-        return {**hit_row(hit), "text": show_hidden(hit.text)}
-    text = hit.text.removeprefix(f"{hit.question}\n")
-    return {**hit_row(hit), "text": show_hidden(text), "question": show_hidden(hit.question)}
 
 
 def _warn_of_waiting(home: Home, paths: Iterable[str]) -> list[str]:

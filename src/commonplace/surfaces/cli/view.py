@@ -169,8 +169,7 @@ def _print_hit(hit: dict[str, Any]) -> None:
     older = hit.get("supersedes", ())
     author = f"  {hit['author']}" if hit.get("author") else ""
     print_text(quote_line(f"{quote_citation(hit['citation'])}  {hit['score']:.2f}{author}"), fg="cyan")
-    text = f"{hit['question']}\n{hit['text']}" if hit.get("question") else hit["text"]
-    lines = "".join(f"  {line}".rstrip() + "\n" for line in text.split("\n"))
+    lines = "".join(f"  {line}".rstrip() + "\n" for line in hit["text"].split("\n"))
     is_over = newer is not None and not newer.get("partial")
     remarks = _describe_remarks(hit)
     print_text(lines.removesuffix("\n") if older or newer or remarks else lines, dim=is_over)
