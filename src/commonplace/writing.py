@@ -24,6 +24,7 @@ from .secrets import Secret, find, redact, warning
 from .storage.base import MAX_PAGE_CHARACTERS
 from .storage.history import (
     ABSENT,
+    RETURNING,
     Author,
     PageEdit,
     WriteContext,
@@ -266,11 +267,12 @@ class Writer:
     def _trust_own_rule(self, path: str) -> None:
         """Approve a rule that the user's own process wrote in an untrusted memory.
 
-        Not if it builds on what somebody else wrote there, which nobody has reviewed.
+        Not if it builds on what somebody else wrote there, or comes from a history that may be somebody else's: nobody
+        has reviewed that.
         """
         history = self._home.storage.history
         changes = history.changes(path)
-        if not changes or kind_of_origin(changes[-1].origin):
+        if not changes or kind_of_origin(changes[-1].origin) or changes[-1].tool in RETURNING:
             return
         before = changes[-1].before
         old = None if before == ABSENT else history.read_version(path, before)
