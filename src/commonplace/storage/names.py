@@ -201,8 +201,8 @@ def _parse_glob(pattern: str) -> list[_Part]:
     for piece in re.split(r"(\*\*/|\*\*|\*|\?)", pattern):
         if piece == "**/" and before and not before.endswith("/"):  # not at the start of a folder
             parts.append(_Part("**", ["/"]))
-        elif piece == "**" or piece == "**/":
-            parts.append(_Part(piece, [""]))
+        elif piece in ("**", "**/"):
+            parts.append(_Part("**/" if piece == "**/" else "**", [""]))
         elif piece == "*":
             parts[-1].literals.append("")
         else:
