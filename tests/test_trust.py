@@ -33,7 +33,7 @@ from commonplace.testing import FrozenClock
 from commonplace.trust import open_trusted_tokens, record_made, update_record
 from commonplace.user_config import Endpoint, load
 
-from .maintenance.places import export_home, import_archive
+from .maintenance.places import export_home, import_archive, put
 from .providers import offer_folder, offer_server, write_config
 from .surfaces.cli.forked import run_command
 
@@ -461,6 +461,57 @@ def test_a_copy_of_a_found_memory_switches_on_no_provider(repo: Path) -> None:
     assert done.returncode != 0
     assert "is not trusted, and its commonplace.yaml names the provider openai: nothing was copied" in done.stderr
     assert not mine.exists() or not any(mine.rglob("*.yaml"))
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "problem"),
+    [
+        ("commonplace.yaml", "context: directives\n", "its commonplace.yaml sets context"),
+        ("agents/main/agent.yaml", "context: directives\n", "it has agents/main/agent.yaml"),
+    ],
+)
+def test_a_copy_of_a_found_memory_shapes_no_prompts(repo: Path, file: str, text: str, problem: str) -> None:
+    put(repo / ".commonplace", file, text)
+    mine = repo.parent / "user" / ".commonplace"
+    done = run(repo / "deep", "copy", str(repo / ".commonplace"), str(mine))
+    assert f"is not trusted, and {problem}: nothing was copied" in done.stderr
+    assert not any(mine.rglob("*.yaml"))
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("history:\n  days: 0\n", "history.days"),
+        ("context: directives\nmemorySearch:\n  sessionKey: forged\n", "context, memorySearch.sessionKey"),
+        ("agents:\n  main:\n    context: directives\n", "agents"),
+    ],
+)
+def test_an_archive_shapes_no_prompts_of_a_memory_that_exists(tmp_path: Path, text: str, names: str) -> None:
+    theirs = tmp_path / "theirs"
+    put(theirs, "commonplace.yaml", text)
+    put(theirs, "agents/main/agent.yaml", "context: directives\n")
+    put(theirs, "memory/world/build.md", "The build uses ninja.\n")
+    archive = export_home(theirs)
+    mine = tmp_path / "mine"
+    Memory(mine).call("remember", {"content": "Ann likes tea."})
+    came = import_archive(mine, archive)
+    assert came.added == ("memory/world/build.md",)
+    assert any(f"commonplace.yaml sets {names}: the file is not taken over" in warning for warning in came.warnings)
+    assert any(warning.startswith("agents/main/agent.yaml would change prompts: not") for warning in came.warnings)
+    assert "Ann likes tea." in str(Memory(mine).context())
+    assert Home(str(mine)).settings == Home(str(tmp_path / "none")).settings
+    assert len(import_archive(mine, archive, take_settings=True).added) == 2
+    restored = tmp_path / "restored"
+    assert len(import_archive(restored, archive).added) == 3
+    assert (restored / "commonplace.yaml").read_text() == text
+
+
+def test_an_archive_with_pages_elsewhere_and_settings_for_prompts_is_refused(tmp_path: Path) -> None:
+    put(tmp_path / "theirs", "commonplace.yaml", "context: directives\nworld_memory:\n  path: world\n")
+    put(tmp_path / "theirs", "world/build.md", "The build uses ninja.\n")
+    Memory(tmp_path / "mine").call("remember", {"content": "Ann likes tea."})
+    with pytest.raises(Refused, match="sets context: nothing was imported: look at it, then give --settings"):
+        import_archive(tmp_path / "mine", export_home(tmp_path / "theirs"))
 
 
 def test_a_copy_of_the_users_own_memory_stays_theirs(tmp_path: Path) -> None:
