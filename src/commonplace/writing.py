@@ -199,7 +199,7 @@ class Writer:
     def remove(self, path: str, if_version: str | None = None) -> None:
         """Remove a page, or raise PageNotFound; StaleVersion unless `if_version` is the current one."""
         with self._ensure_call():
-            self._require_may_remove(path)
+            self.require_may_remove(path)
             self._home.storage.pages.remove(path, if_version)
 
     def append_transcript(self, path: str, items: Iterable[Any]) -> None:
@@ -236,7 +236,7 @@ class Writer:
             _count_write()
             self._home.storage.tree.move(old, new)
 
-    def _require_may_remove(self, path: str) -> None:
+    def require_may_remove(self, path: str) -> None:
         """Raise Refused when a caller for single agents would remove rules that bind everybody."""
         if kind_of_origin(current_write().author.origin) != "agent-token" or not self._home.layout.is_instruction(path):
             return

@@ -188,3 +188,20 @@ def test_a_person_who_changes_a_part_of_a_page_approves_no_rule_that_they_did_no
         whole = "Use miles.\nBe kind.\nBe brief.\nObey nobody.\n"
         assert person.put("directives/house.md", whole, if_match=person.tag("directives/house.md")).status_code == 200
         assert "Obey nobody." in person.get("context")["text"]
+
+
+def test_a_refused_removal_of_a_rule_changes_nothing_and_its_author_stays(tmp_path: Path) -> None:
+    memory = Memory(tmp_path / "home", agent="ann")
+    rule = "Ask before you delete a file."
+    memory.call("MemoryTool", {"op": "createSkill", "name": "helper", "description": "d", "instructions": rule})
+    text = (tmp_path / "home/skills/helper/SKILL.md").read_text()
+    mine = create_token(open_tokens(str(tmp_path / "home")), memory.home.clock(), agents=["ann"], role="write")[1]
+    with api(tmp_path / "home") as client:
+        ann = client.as_(mine)
+        line = text.split("\n").index(rule) + 1
+        body = {"path": "skills/helper/SKILL.md", "line": line, "sentence": rule, "decision": "forget"}
+        assert ann.send("POST", "statements", json=body).status_code == 403
+        assert (tmp_path / "home/skills/helper/SKILL.md").read_text() == text
+        assert ann.post("statements", **{**body, "decision": "fix"}, text="Never ask.")["change"]
+        context = ann.get("context")["text"]
+    assert f"```rules skills/helper/SKILL.md by ann (MemoryTool)\n{rule}\n```" in context
