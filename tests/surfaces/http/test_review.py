@@ -205,3 +205,16 @@ def test_a_refused_removal_of_a_rule_changes_nothing_and_its_author_stays(tmp_pa
         assert ann.post("statements", **{**body, "decision": "fix"}, text="Never ask.")["change"]
         context = ann.get("context")["text"]
     assert f"```rules skills/helper/SKILL.md by ann (MemoryTool)\n{rule}\n```" in context
+
+
+def test_a_person_who_undoes_a_change_approves_nothing_that_an_agent_wrote(tmp_path: Path) -> None:
+    memory = Memory(tmp_path / "home")
+    memory.call("update_world", {"topic": "build", "content": "The build uses ninja.\n\nThe tests use pytest.\n"})
+    memory.call("update_world", {"topic": "build", "content": "The tests use pytest.\n"})
+    keys = SignInKeys()
+    with api(tmp_path / "home", AccessRules(), keys) as client:
+        person = client.as_(keys.exchange(keys.create_code()))
+        (change,) = person.get("history", what="memory/world/build.md", limit=1)["changes"]
+        assert person.post("undo", changes=[change["id"]])["undone"][0]["done"]
+        assert not find(person, "ninja")["approved"]
+        assert "ninja" in str(find(person, "ninja")["text"])
