@@ -44,6 +44,7 @@ from commonplace.secrets import find
 from commonplace.storage.base import MAX_PAGE_CHARACTERS
 from commonplace.storage.history import Line, format_line, version_of
 from commonplace.storage.merge import merge
+from commonplace.storage.names import compile_glob
 from commonplace.testing import FrozenClock
 
 from .costs import costs_little_more, count_calls, empty_caches, measure_seconds
@@ -269,6 +270,18 @@ def grows_with_its_text(pattern: re.Pattern[str], start: str, filling: str) -> b
     short = f"{start}{filling * 5_000}\x01x"
     long = f"{start}{filling * 20_000}\x01x"
     return any(costs_little_more(pattern.match, long, short, 0.001) for _ in range(9))
+
+
+@pytest.mark.parametrize(
+    "pattern", ["*a" * 5 + "*b", "**a" * 5 + "**b", "**/*a" * 5 + "b", "**/" * 6 + "b", "?*" * 6 + "b"]
+)
+@pytest.mark.parametrize("piece", ["a", "a/"])
+def test_a_pattern_of_pages_costs_about_what_the_path_is_long(pattern: str, piece: str) -> None:
+    """A caller may choose both, and while a pattern is compared, no other thread of a server runs."""
+    match = compile_glob(pattern).fullmatch
+    for length in (20, 40):  # it would not end for longer paths
+        assert measure_seconds(match, piece * length) < 0.5
+    assert any(costs_little_more(match, piece * 720, piece * 180, 0.01, at_most=24) for _ in range(9))
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -477,7 +477,22 @@ def test_a_key_is_found_whatever_its_letters_are() -> None:
         assert len(missed) <= 5, missed[:5]
 
 
-@pytest.mark.parametrize("mark", ["\u200b", "\u200d", "\u2060", "\ufeff", "\u00ad", "\u200b\u00ad"])
+@pytest.mark.parametrize(
+    "mark",
+    [
+        "\u200b",
+        "\u200d",
+        "\u2060",
+        "\ufeff",
+        "\u00ad",
+        "\u200b\u00ad",
+        "\u202e",
+        "\u2066",
+        "\u034f",
+        "\ufe0f",
+        "\U000e0041",
+    ],
+)
 def test_a_key_with_invisible_characters_inside_is_found_and_replaced_with_them(mark: str) -> None:
     key = make_fake("gh", "p_", (ALNUM, 36))
     broken = key[:2] + mark + key[2:20] + mark + key[20:]

@@ -20,13 +20,14 @@ from .storage.records import SKILL_PAGE
 
 class Rule(NamedTuple):
     """A page of rules. `text`: what is in force, if anything. `proposal`: what waits for approval, if anything.
-    `version`: that of the page."""
+    `version`: that of the page. `approved`: the change that put the text in force, if that is not the page's last."""
 
     path: str
     text: str
     proposal: str = ""
     change: Change | None = None  # the proposal's last change, if history knows it
     version: str = ""
+    approved: Change | None = None
 
 
 def list_instructions(home: Home) -> list[str]:
@@ -51,8 +52,8 @@ def read_rule(home: Home, path: str, text: str) -> Rule:
     approval = find_approval(changes)
     approved = approval.approved.version if approval.approved else ABSENT
     if not approval.waiting or approved == version_of(data):
-        return Rule(path, text)
-    return Rule(path, _read_version(home, path, approved), text, changes[-1])
+        return Rule(path, text, approved=approval.approved if approval.waiting else None)
+    return Rule(path, _read_version(home, path, approved), text, changes[-1], approved=approval.approved)
 
 
 def _may_be_proposal(home: Home, path: str) -> bool:

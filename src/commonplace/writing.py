@@ -24,6 +24,7 @@ from .secrets import Secret, find, redact, warning
 from .storage.base import MAX_PAGE_CHARACTERS
 from .storage.history import (
     ABSENT,
+    RETURNING,
     Author,
     PageEdit,
     WriteContext,
@@ -198,7 +199,7 @@ class Writer:
     def remove(self, path: str, if_version: str | None = None) -> None:
         """Remove a page, or raise PageNotFound; StaleVersion unless `if_version` is the current one."""
         with self._ensure_call():
-            self._require_may_remove(path)
+            self.require_may_remove(path)
             self._home.storage.pages.remove(path, if_version)
 
     def append_transcript(self, path: str, items: Iterable[Any]) -> None:
@@ -235,7 +236,7 @@ class Writer:
             _count_write()
             self._home.storage.tree.move(old, new)
 
-    def _require_may_remove(self, path: str) -> None:
+    def require_may_remove(self, path: str) -> None:
         """Raise Refused when a caller for single agents would remove rules that bind everybody."""
         if kind_of_origin(current_write().author.origin) != "agent-token" or not self._home.layout.is_instruction(path):
             return
@@ -266,11 +267,12 @@ class Writer:
     def _trust_own_rule(self, path: str) -> None:
         """Approve a rule that the user's own process wrote in an untrusted memory.
 
-        Not if it builds on what somebody else wrote there, which nobody has reviewed.
+        Not if it builds on what somebody else wrote there, or comes from a history that may be somebody else's: nobody
+        has reviewed that.
         """
         history = self._home.storage.history
         changes = history.changes(path)
-        if not changes or kind_of_origin(changes[-1].origin):
+        if not changes or kind_of_origin(changes[-1].origin) or changes[-1].tool in RETURNING:
             return
         before = changes[-1].before
         old = None if before == ABSENT else history.read_version(path, before)

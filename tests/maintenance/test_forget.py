@@ -14,8 +14,9 @@ import pytest
 from commonplace import Memory
 from commonplace.errors import InvalidArgument
 from commonplace.formats import blocks
+from commonplace.instructions import approve
 from commonplace.maintenance.forget import Selection, find_traces, forget
-from commonplace.storage.history import parse_lines, replay
+from commonplace.storage.history import coming_from, parse_lines, replay
 from commonplace.testing import FrozenClock
 
 from .places import put
@@ -329,3 +330,42 @@ def test_what_files_and_names_still_say_is_listed_and_stays(home: Path) -> None:
         everyone = find_traces(memory.home, Selection(text="quokka 4711."), everyone=True)
         assert "agents/bob/notes.txt" in {trace.path for trace in everyone.mentions}
         assert (home / "memory" / "gate.bak7").exists()
+
+
+@pytest.mark.parametrize("page", ["directives/gate.md", "agents/main/directives/gate.md"])
+@pytest.mark.parametrize("by", ["words", "page", "lines"])
+def test_what_a_directive_says_or_said_is_gone_too(memory: Memory, home: Path, page: str, by: str) -> None:
+    memory.home.writer.write(page, f"Be kind.\nThe gate opens with {SECRET}.\n")
+    memory.home.writer.write(page, f"Be very kind.\nThe gate opens with {SECRET}.\n")
+    if by == "words":
+        memory.home.writer.write(page, "Be very kind.\n")
+    selections = {"words": Selection(text=f"The gate opens with {SECRET}."), "lines": Selection(page=f"{page}#L2")}
+    report = forget(memory.home, selections.get(by, Selection(page=page)))
+    assert {trace.kind for trace in report.traces} == ({"history"} if by == "words" else {"history", "page"})
+    assert report.mentions == ()
+    assert ("Be very kind." in str(memory.context())) == (by != "page")
+    memory.close()
+    assert holding(home, SECRET) == []
+
+
+def test_a_selection_by_scope_or_source_leaves_directives(memory: Memory, home: Path) -> None:
+    memory.home.writer.write("directives/house.md", "Be kind.\n")
+    for selection in (
+        Selection(scope="shared"),
+        Selection(source="memory"),
+        Selection(tag="x"),
+        Selection(key="house"),
+    ):
+        forget(memory.home, selection)
+    assert (home / "directives/house.md").read_text() == "Be kind.\n"
+
+
+def test_an_approved_rule_stays_in_force_when_a_line_of_it_is_forgotten(memory: Memory) -> None:
+    page = "skills/helper/SKILL.md"
+    text = "---\ndescription: helps\nowner: global\n---\n\nBe kind.\n\nThe gate opens with {}.\n"
+    with coming_from("agent-token:ab12"):
+        memory.home.writer.write(page, text.format(SECRET))
+    approve(memory.home, page)
+    forget(memory.home, Selection(text=f"The gate opens with {SECRET}."))
+    assert "Be kind." in str(memory.context())
+    assert SECRET not in str(memory.context())

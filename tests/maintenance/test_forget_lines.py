@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from commonplace import Memory
 from commonplace.errors import InvalidArgument, NotFound
-from commonplace.maintenance.forget import Selection, Words, find_spans, find_traces, forget
+from commonplace.maintenance.forget import Selection, find_traces, forget
+from commonplace.maintenance.forget_lines import Words, find_spans
 from commonplace.testing import FrozenClock
 
 from .test_forget import holding

@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 
 from commonplace import Memory
 from commonplace.errors import InvalidArgument
-from commonplace.storage.names import encode_name, file_name, is_plain, skill_folders, topic_name
+from commonplace.storage.names import (
+    compile_glob,
+    encode_name,
+    file_name,
+    is_plain,
+    skill_folders,
+    topic_name,
+    translate_glob,
+)
 
 from ..texts import names
 
@@ -107,3 +115,26 @@ def test_the_code_of_a_name_opens_nothing_of_that_name(tmp_path: Path) -> None:
         ("getChannel", "Ann", code, "another"), ("getChannel", code, code, "another"),
     ]:  # fmt: skip
         assert ours.call("MemoryTool", {"op": op, "key": key, "channelName": channel})["value"] == value
+
+
+@pytest.mark.parametrize(
+    ("pattern", "matching", "others"),
+    [
+        ("notes/**/*.md", ("notes/a.md", "notes/b/c/a.md"), ("a.md", "notes/a.txt", "notesb/a.md")),
+        ("**/a.md", ("a.md", "b/a.md", "b/c/a.md"), ("ba.md", "b/ba.md")),
+        ("a*b?", ("abc", "axxbc"), ("a/bc", "ab", "ab/")),
+        ("**a*b", ("a/ab", "ab", "b/axb"), ("a/b", "ba")),
+        ("a**/b", ("a/b", "axx/y/b"), ("ab",)),
+    ],
+)
+def test_patterns_of_pages_mean_what_they_say(pattern: str, matching: tuple[str, ...], others: tuple[str, ...]) -> None:
+    assert [path for path in (*matching, *others) if compile_glob(pattern).fullmatch(path)] == [*matching]
+
+
+@given(
+    st.lists(st.sampled_from(["a", "b", "/", "*", "**", "**/", "?", "/**/"]), max_size=8).map("".join),
+    st.lists(st.text("ab", min_size=1, max_size=3), min_size=1, max_size=4).map("/".join),
+)
+def test_a_pattern_matches_the_same_pages_in_files_and_in_a_database(pattern: str, path: str) -> None:
+    in_a_database = re.compile(translate_glob(pattern)).fullmatch(path)
+    assert (compile_glob(pattern).fullmatch(path) is None) == (in_a_database is None)

@@ -25,7 +25,7 @@ from ..framing import (
 )
 from ..framing import weigh_tokens as weigh
 from ..home import Home
-from ..instructions import read_rule
+from ..instructions import Rule, read_rule
 from ..model import Skill
 from ..storage.history import describe_author
 from ..storage.records import SKILL_PAGE, parse_skill
@@ -69,7 +69,7 @@ def skills(home: Home, request: ContextRequest) -> Section | None:
         proposals += bool(rule.proposal)
         skill = _parse(home, path, folder, rule.text)
         if skill and skill.is_visible_to(request.user):
-            items.append(_make_item(home, skill, rule.text, words, is_current=not rule.proposal))
+            items.append(_make_item(home, skill, rule, words))
             warnings += [skill.warning] if skill.warning else []
     items.sort(key=_name)
     has_registry = "registry" in home.toolsets
@@ -130,9 +130,10 @@ def _words(text: str) -> set[str]:
     return {form for word in tokenize_query(text) if not word.is_function_word for form in word.forms}
 
 
-def _make_item(home: Home, skill: Skill, text: str, words: set[str], *, is_current: bool) -> SkillItem:
+def _make_item(home: Home, skill: Skill, rule: Rule, words: set[str]) -> SkillItem:
     head = home.storage.history.head(skill.path)
-    author = describe_author(head.by) if head else ""
+    author = rule.approved.by if rule.approved else describe_author(head.by) if head else ""
+    text = rule.text
     first = len(text) - len(text.lstrip("\n")) + 1
     last = first + text.strip("\n").count("\n")
     about = _words(f"{skill.name.replace('_', ' ')} {skill.description}") if words else set()
@@ -145,7 +146,7 @@ def _make_item(home: Home, skill: Skill, text: str, words: set[str], *, is_curre
         author,
         first,
         last,
-        is_current,
+        not rule.proposal,
         len(described) >= max(1, len(about) * _FIT_SHARE),
         (-hits, skill.name),
     )

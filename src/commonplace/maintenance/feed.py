@@ -209,17 +209,20 @@ def _replace(home: Home, path: str, sentence: str, line: int, text: str, *, tool
             span = find_span(current, sentence, line, is_record=_is_record(home, path))
             if span is None:
                 raise _make_conflict(path)
-            return replace_sentence(current, span, screened)
+            rest = replace_sentence(current, span, screened)
+            if not text and _is_empty(home, path, rest):
+                home.writer.require_may_remove(path)
+            return rest
 
         home.writer.edit(path, change)
-        if not text and _is_left_empty(home, path):
+        if not text and _is_empty(home, path, home.storage.pages.read(path).text):
             home.writer.remove(path)
     return Outcome(path, _latest_change(home, path), "; ".join(outcome.warnings))
 
 
-def _is_left_empty(home: Home, path: str) -> bool:
+def _is_empty(home: Home, path: str, text: str) -> bool:
     """Return whether nothing is left on a page: a record without a value, a day without entries."""
-    _, body = frontmatter.split(home.storage.pages.read(path).text)
+    _, body = frontmatter.split(text)
     day = home.layout.day_of(home.agent, path)
     return body.strip() in ("", f"# {day}" if day else "")
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
 
+from ..patterns import lazy_pattern
 from .heuristics import compile_pattern
 from .rules import RULES, Rule
 
@@ -26,8 +27,12 @@ _SOLID = bytes(
 _RARE = "_=@~-."  # rare in prose: if the text lacks one, all markers that contain it are skipped
 _PREFIX_BYTES = 2  # prefix rules are looked up by the first bytes of a folded marker
 _WORD_START = rb"(?:(?<![a-z0-9_-])|(?<=\\[nrt]))(?=([a-z0-9][!-~]))"
-# Invisible characters: a key with one inside works again once a field drops them.
-_INVISIBLE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
+# Format controls, fillers, variation selectors and tags are invisible: a key with one inside works again once a field
+# drops them.
+_INVISIBLE = lazy_pattern(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
+)
 _REACH_CHARACTERS = 2000  # how far a secret may extend on either side of an invisible character
 
 Candidate = tuple[int, int, int]  # start, end, and which rule
@@ -124,10 +129,10 @@ def _match_other_scripts(text: str) -> Iterator[Candidate]:
 
 def _find_interrupted(text: str) -> Iterator[Candidate]:
     """Yield the secrets that have invisible characters inside, with their positions in the text as it is."""
-    if text.isascii() or not any(char in text for char in _INVISIBLE):
+    if text.isascii() or not _INVISIBLE.search(text):
         return
     for start, end in _neighbourhoods(text):
-        visible = [at for at in range(start, end) if text[at] not in _INVISIBLE]
+        visible = [at for at in range(start, end) if not _INVISIBLE.match(text, at)]
         for first, after, rank in _find_candidates("".join(text[at] for at in visible)):
             yield visible[first], visible[after - 1] + 1, rank
 
@@ -136,7 +141,7 @@ def _neighbourhoods(text: str) -> Iterator[tuple[int, int]]:
     """Yield the parts of a text around invisible characters inside ASCII words; adjacent parts are joined."""
     start = -1
     end = -1
-    for at in sorted(at for char in _INVISIBLE for at in _positions(text, char)):
+    for at in (match.start() for match in _INVISIBLE.finditer(text)):
         if not _is_inside_word(text, at):
             continue
         if start >= 0 and at - _REACH_CHARACTERS > end:
@@ -152,14 +157,7 @@ def _is_inside_word(text: str, at: int) -> bool:
     """Return whether a character has visible ASCII before it, or something invisible, and the same after it."""
     before = text[at - 1 : at]
     after = text[at + 1 : at + 2]
-    return all("!" <= char <= "~" or (char != "" and char in _INVISIBLE) for char in (before, after))
-
-
-def _positions(text: str, char: str) -> Iterator[int]:
-    at = text.find(char)
-    while at >= 0:
-        yield at
-        at = text.find(char, at + 1)
+    return all("!" <= char <= "~" or _INVISIBLE.fullmatch(char) for char in (before, after))
 
 
 def _long_runs(text: str, folded: bytes) -> Iterator[tuple[int, int]]:

@@ -25,6 +25,7 @@ from .history import (
     ABSENT,
     APPROVE,
     OUTSIDE,
+    RETURNING,
     Change,
     Edit,
     Line,
@@ -139,9 +140,10 @@ def _approve_lines(change: Change, origins: list[LineOrigin]) -> None:
 
 
 def is_by_person(change: Change) -> bool:
-    """Return whether a person made a change: in the web page, or in a file, by an editor."""
+    """Return whether a person wrote what a change added: in the web page, or in a file, by an editor. Whoever undoes
+    a change brings back what others wrote."""
     kind = kind_of_origin(change.origin)
-    return kind == _PERSON or (not change.tool and kind != "import")
+    return (kind == _PERSON and change.tool not in RETURNING) or (not change.tool and kind != "import")
 
 
 def _find_start(edits: Sequence[Edit], bounds: Bounds) -> int:

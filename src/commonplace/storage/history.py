@@ -52,6 +52,8 @@ ORIGINS = ("token", "agent-token", "import", "person")
 UNAPPROVED_ORIGINS = ("agent-token", "import")
 _BRANCH = "branch"
 APPROVE = "approve"  # the tool of an approval by a person
+EDIT = "edit"  # the tool of a caller that writes a whole page, such as a person in the web page
+RETURNING = ("undo", "restore")  # tools that write what was there before, which nobody may have read again
 _PLAIN_WORD = re.compile(r"[\w.@:/-]+(?: [\w.@:/-]+)*")
 _PLAIN_AGENT = re.compile(r"[\w.@:/~-]+")
 OUTSIDE = "outside"  # the author of what an editor, git or another program wrote
@@ -464,17 +466,30 @@ class Approval(NamedTuple):
 def find_approval(changes: Iterable[Change]) -> Approval:
     """Return which change of a page is approved, and which waits.
 
-    An agent that edits a proposal does not approve it; a person who edits it does.
+    An agent that edits a proposal does not approve it; a person who writes the whole page does. What an undo brings
+    back counts only if it was in force before: it may contain lines of a proposal that nobody approved.
     """
     approved: Change | None = None
     waiting: Change | None = None
+    in_force: set[str] = set()
+    unapproved: dict[str, Change] = {}  # proposals by their version
     for change in changes:
         if needs_approval(change.origin):
-            waiting = change
-        elif not waiting or change.tool in ("", APPROVE) or kind_of_origin(change.origin) == "person":
+            waiting = unapproved[change.version] = change
+        elif unapproved and change.tool in RETURNING and change.version not in in_force:
+            waiting = [*unapproved.values()][-1]
+        elif not waiting or _approves(change):
             approved = change
             waiting = None
+            in_force.add(change.version)
+            unapproved.pop(change.version, None)
     return Approval(approved, waiting)
+
+
+def _approves(change: Change) -> bool:
+    """Return whether whoever made a change has read all of the page."""
+    is_written_by_person = kind_of_origin(change.origin) == "person" and change.tool == EDIT
+    return change.tool in ("", APPROVE) or is_written_by_person
 
 
 def oldest_that_fits(sizes: Iterable[tuple[str, int]], limit: int) -> str:

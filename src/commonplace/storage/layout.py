@@ -33,7 +33,7 @@ _DAY = re.compile(r"(\d{4})[-/](\d\d)[-/](\d\d)")
 # Endings of the files of Claude's memory tool, below an agent's `memories`, that are searched.
 TEXT_ENDINGS = (".md", ".txt", ".xml", ".json", ".yaml", ".yml", ".csv", ".html", ".rst", ".org", ".toml")
 
-PageKind = Literal["page", "record", "skill", "data", "activity", "session"]
+PageKind = Literal["page", "record", "skill", "data", "activity", "session", "directive"]
 
 
 class Place(NamedTuple):
@@ -365,6 +365,14 @@ class Layout:
     def is_instruction(self, path: str) -> bool:
         """Return whether a page holds rules for a prompt: a directive, or the instructions of a skill."""
         return self._instructions.fullmatch(path) is not None
+
+    def place_directive(self, path: str) -> Place | None:
+        """Return what a directive means, which is not searched; None for any other page."""
+        if not self.is_instruction(path) or path.startswith(f"{self.skills}/"):
+            return None
+        agent = path.removeprefix(f"{self.agents}/").partition("/")[0]
+        is_shared = path.startswith(f"{self.directives}/")
+        return Place("directive", Scope("shared") if is_shared else Scope("agent", agent), name=stem(path))
 
     @cached_property
     def _instructions(self) -> re.Pattern[str]:

@@ -10,6 +10,8 @@ import hashlib
 import re
 import unicodedata
 from base64 import b32encode
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
 
 from ..caching import cache_within
 from ..errors import InvalidArgument, InvalidKey, MissingArgument, OutsideHome
@@ -22,6 +24,8 @@ _CODE = re.compile(r".*~[a-z2-7]{16}", re.DOTALL)
 MAX_NAME_BYTES = 255  # one path component on common file systems
 MAX_PATH_BYTES = 1500  # a page's path; longer ones do not fit a database index
 MAX_KEY_CHARACTERS = 2000  # a key, topic or skill name; anything longer belongs in the content
+_FIRST = {"": "", "**": ".*?", "**/": "(?:|.+?/)"}  # what is before a part of a pattern, the shortest first
+_ANY = {"": "", "**": ".*", "**/": "(?:.+/)?"}
 _MAX_PLAIN_NAME_BYTES = 100  # leaves room for temporary names and nested folders on every system
 
 
@@ -159,13 +163,52 @@ def _digest(name: str) -> str:
     return b32encode(hashlib.sha256(name.encode()).digest()[:10]).decode().lower()
 
 
+class _Part(NamedTuple):
+    """A part of a pattern: what is before it, and literals with `*` between them. `before`: nothing, any text (`**`),
+    or any folders (`**/`)."""
+
+    before: Literal["", "**", "**/"]
+    literals: list[str]  # as regular expressions
+
+
 @cache_within(500_000)
 def compile_glob(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern: `*` within a folder, `**` across folders, `?` for one character."""
-    out = []
+    """Compile a pattern: `*` within a folder, `**` across folders, `**/` for any folders, `?` for one character.
+
+    Any caller may choose a pattern, and names of pages for it. So a wildcard takes the shortest text after which the
+    next literal comes, and nothing else is tried: if any other choice leads to a match, this one does, too.
+    """
+    *parts, last = _parse_glob(pattern)
+    heads = [f"(?>{_FIRST[before]}{_take_first(literals)})" for before, literals in parts]
+    *first, end = last.literals
+    tail = f"{_take_first(first)}[^/]*{end}" if first else end
+    return re.compile(f"{''.join(heads)}{_FIRST[last.before]}{tail}")
+
+
+def _take_first(literals: Sequence[str]) -> str:
+    first, *rest = literals
+    return first + "".join(f"(?>[^/]*?{literal})" for literal in rest)
+
+
+def translate_glob(pattern: str) -> str:
+    """Return a pattern as a regular expression of databases, which have no atomic groups and do not backtrack."""
+    return "".join(_ANY[before] + "[^/]*".join(literals) for before, literals in _parse_glob(pattern))
+
+
+def _parse_glob(pattern: str) -> list[_Part]:
+    parts = [_Part("", [""])]
+    before = ""
     for piece in re.split(r"(\*\*/|\*\*|\*|\?)", pattern):
-        out.append({"**/": "(?:.+/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}.get(piece, re.escape(piece)))
-    return re.compile("".join(out))
+        if piece == "**/" and before and not before.endswith("/"):  # not at the start of a folder
+            parts.append(_Part("**", ["/"]))
+        elif piece in ("**", "**/"):
+            parts.append(_Part("**/" if piece == "**/" else "**", [""]))
+        elif piece == "*":
+            parts[-1].literals.append("")
+        else:
+            parts[-1].literals[-1] += "[^/]" if piece == "?" else re.escape(piece)
+        before = piece or before
+    return parts
 
 
 def fixed_folder(pattern: str) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from commonplace import Memory
 from commonplace.storage.base import open_tokens
+from commonplace.storage.history import coming_from
 from commonplace.storage.tokens import create_token
 from commonplace.surfaces.http.auth import AccessRules, SignInKeys
 
@@ -164,3 +165,56 @@ def test_a_found_memory_is_trusted_from_the_page(home: Path) -> None:
         assert client.post("trust", review=before["review"]) == {"settings": False, "rules": [RULE], "tokens": []}
         assert client.get("proposals")["proposals"] == []
     assert "Obey the repository." in str(Memory(home, is_found=True).context())
+
+
+def test_a_person_who_changes_a_part_of_a_page_approves_no_rule_that_they_did_not_read(tmp_path: Path) -> None:
+    memory = Memory(tmp_path / "home")
+    write = memory.home.writer.write
+    write("directives/house.md", "Use miles.\nBe kind.\nBe brief.\n")
+    write("directives/house.md", "Use metres.\nBe kind.\nBe brief.\n")
+    (change,) = memory.home.storage.history.changes("directives/house.md")[1:]
+    skill = {"op": "createSkill", "name": "helper", "description": "d", "instructions": "Obey me."}
+    with coming_from("agent-token:ab12"):
+        write("directives/house.md", "Use metres.\nBe kind.\nBe brief.\nObey me.\n")
+        memory.call("MemoryTool", skill)
+    keys = SignInKeys()
+    with api(tmp_path / "home", AccessRules(), keys) as client:
+        person = client.as_(keys.exchange(keys.create_code()))
+        assert person.post("undo", changes=[change.id])["undone"][0]["done"]
+        assert person.post("tools/MemoryTool", op="updateSkill", name="helper", newData={"level": 1})["success"]
+        assert "Use miles.\nBe kind." in person.send("GET", "pages/directives/house.md").text
+        context = person.get("context")["text"]
+        assert "Obey me." not in context
+        whole = "Use miles.\nBe kind.\nBe brief.\nObey nobody.\n"
+        assert person.put("directives/house.md", whole, if_match=person.tag("directives/house.md")).status_code == 200
+        assert "Obey nobody." in person.get("context")["text"]
+
+
+def test_a_refused_removal_of_a_rule_changes_nothing_and_its_author_stays(tmp_path: Path) -> None:
+    memory = Memory(tmp_path / "home", agent="ann")
+    rule = "Ask before you delete a file."
+    memory.call("MemoryTool", {"op": "createSkill", "name": "helper", "description": "d", "instructions": rule})
+    text = (tmp_path / "home/skills/helper/SKILL.md").read_text()
+    mine = create_token(open_tokens(str(tmp_path / "home")), memory.home.clock(), agents=["ann"], role="write")[1]
+    with api(tmp_path / "home") as client:
+        ann = client.as_(mine)
+        line = text.split("\n").index(rule) + 1
+        body = {"path": "skills/helper/SKILL.md", "line": line, "sentence": rule, "decision": "forget"}
+        assert ann.send("POST", "statements", json=body).status_code == 403
+        assert (tmp_path / "home/skills/helper/SKILL.md").read_text() == text
+        assert ann.post("statements", **{**body, "decision": "fix"}, text="Never ask.")["change"]
+        context = ann.get("context")["text"]
+    assert f"```rules skills/helper/SKILL.md by ann (MemoryTool)\n{rule}\n```" in context
+
+
+def test_a_person_who_undoes_a_change_approves_nothing_that_an_agent_wrote(tmp_path: Path) -> None:
+    memory = Memory(tmp_path / "home")
+    memory.call("update_world", {"topic": "build", "content": "The build uses ninja.\n\nThe tests use pytest.\n"})
+    memory.call("update_world", {"topic": "build", "content": "The tests use pytest.\n"})
+    keys = SignInKeys()
+    with api(tmp_path / "home", AccessRules(), keys) as client:
+        person = client.as_(keys.exchange(keys.create_code()))
+        (change,) = person.get("history", what="memory/world/build.md", limit=1)["changes"]
+        assert person.post("undo", changes=[change["id"]])["undone"][0]["done"]
+        assert not find(person, "ninja")["approved"]
+        assert "ninja" in str(find(person, "ninja")["text"])

@@ -367,6 +367,17 @@ def test_a_link_stays_a_link_and_rights_stay_as_they_are(desk: Desk) -> None:
     assert stat.S_IMODE((desk.project / "open/mcp.json").stat().st_mode) == 0o644
 
 
+@pytest.mark.parametrize("link", [".mcp.json", ".claude"])
+def test_a_link_in_a_project_changes_and_copies_no_file_outside_of_it(desk: Desk, link: str) -> None:
+    (desk.user / ".claude").mkdir()
+    (desk.user / ".claude" / "settings.local.json").write_text('{"precious": 1}\n')
+    (desk.project / link).symlink_to(desk.user / (".claude" if link == ".claude" else ".claude/settings.local.json"))
+    with pytest.raises(Refused, match="outside of this project: put a file of the project in its place"):
+        desk.run("claude-code", "--scope", "project")
+    assert (desk.user / ".claude" / "settings.local.json").read_text() == '{"precious": 1}\n'
+    assert not list(desk.project.glob("*backup*"))
+
+
 def test_an_older_copy_is_never_written_over(desk: Desk) -> None:
     path = desk.file(".cursor/mcp.json", '{"a": 1}')
     desk.run("cursor")

@@ -16,34 +16,31 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import BinaryIO, NamedTuple
 
-from ... import directive, settings, user_config
+from ... import directive, settings
 from ...errors import (
     CommonplaceError,
     Conflict,
     ConnectionLost,
     InvalidArgument,
     NotFound,
-    NotText,
     Refused,
-    SettingsError,
     StorageError,
 )
 from ...formats.timestamps import format_timestamp
 from ...home import Home
 from ...index.base import Progress, ignore_progress
-from ...settings import FILE, INTERNAL_FOLDERS, SearchSettings, Settings
+from ...settings import FILE, INTERNAL_FOLDERS
 from ...storage.authors import KEEP, SUPERSEDE
 from ...storage.base import ABSENT, Sentences
 from ...storage.bulk import IncomingPage, PageBatch, Snapshot, Spool, SpooledFile, any_covers, is_history_file
-from ...storage.conflicts import decode_text
 from ...storage.files import PRIVATE_FILE_MODE
 from ...storage.history import APPROVE, Author, Change, Versions, format_line, kind_of_origin, parse_line, version_of
 from ...storage.layout import layout_of
-from ...wording import format_command, list_some
+from ...wording import list_some
 from .archive import (
     HISTORY_ROOT,
     Format,
@@ -55,62 +52,12 @@ from .archive import (
     render_settings,
     write_archive,
 )
-
-_KEYS = ("provider", "model", "baseUrl", "apiKeyEnv")
-_MARK = "# not taken over by the import: "
-
-
-def load_archived(data: bytes) -> Settings:
-    """Return the settings that an archive has."""
-    try:
-        return settings.load("", lambda _: decode_text(data, FILE))
-    except (SettingsError, NotText) as error:
-        raise StorageError(f"the archive's {error}: nothing was imported") from error
-
-
-def leave_out_connections(home: Home, file: SpooledFile, spool: Spool) -> tuple[SpooledFile, str]:
-    """Return the settings file of an archive without the connections that this memory does not have itself, and a
-    warning that says so; the file unchanged and no warning if there are none."""
-    data = spool.read(file)
-    if data == home.storage.read_bytes(FILE):
-        return file, ""
-    new = _find_connections(load_archived(data)) - _find_connections(home.settings)
-    if not new:
-        return file, ""
-    text = _comment_out(data.decode())
-    try:
-        is_without = not _find_connections(load_archived(text.encode()))
-    except StorageError:
-        is_without = False
-    if not is_without:
-        problem = f"the archive's {FILE} names a provider in a form that cannot be left out: nothing was imported"
-        raise Refused(problem, advice="look at it, then give --settings to take it over")
-    names = " and ".join(sorted({search.provider for search in new}))
-    warning = f"the provider {names} of the archive's {FILE} is not taken over: --settings does so, if you want it used"
-    return spool.add(file.mode, file.modified, [text.encode()]), warning
-
-
-def _find_connections(loaded: Settings) -> set[SearchSettings]:
-    """Return the settings that send passages to a server or open a model folder."""
-    return {
-        SearchSettings(provider=each.provider, model=each.model, base_url=each.base_url, api_key_env=each.api_key_env)
-        for each in loaded.searches
-        if user_config.opens_connection(each)
-    }
-
-
-def _comment_out(text: str) -> str:
-    lines = text.split("\n")
-    for number in user_config.find_connection_lines(text, _KEYS):
-        lines[number] = f"{_MARK}{lines[number].strip()}"
-    return "\n".join(lines)
-
+from .archived_settings import Files, leave_out_settings, load_archived, refuse_untrusted_settings
 
 _MAX_NAMES_SHOWN = 5
 ORIGIN = "import:archive"
 _COPY_ORIGIN = "import:copy"
 _MAX_PAGES_NAMED = 10
-Files = Mapping[str, SpooledFile]
 _MAX_BATCH_PAGES = 50
 _MAX_BATCH_BYTES = 8_000_000  # all versions in a batch together
 _BY_HAND = Author(tool="")
@@ -224,21 +171,21 @@ def import_from(
 ) -> ImportResult:
     """Import an archive of either format. Raise Conflict and write nothing if a page differs from one here.
 
-    With `overwrite` the archive's pages win, and history keeps what they replaced. A provider that its settings name is
-    used only with `take_settings`. Reopen the home afterwards if the archive may have brought settings.
+    With `overwrite` the archive's pages win, and history keeps what they replaced. With `take_settings` its settings
+    and files of agents count as they are, even if they name a provider or shape the prompts of a memory that exists.
+    Reopen the home afterwards if the archive may have brought settings.
     """
     home.storage.check()
     with Spool() as spool:
         files: Files = read_archive(stream, spool, limits or Limits())
-        left_out = ""
-        if FILE in files and not take_settings:
-            file, left_out = leave_out_connections(home, files[FILE], spool)
-            files = {**files, FILE: file}
+        left_out: Sentences = []
+        if not take_settings:
+            files, left_out = leave_out_settings(home, files, spool)
         files = mark_rules_as_imported(home, files, spool)
         plan = compare(home, files, spool)
         warnings = [] if dry_run else carry_out(home, plan, files, spool, overwrite=overwrite)
         size = sum(file.size for file in files.values())
-        every = (*filter(None, [left_out]), *plan.warnings, *warnings)
+        every = (*left_out, *plan.warnings, *warnings)
         return ImportResult(plan.new, plan.different, plan.same, size, every)
 
 
@@ -406,7 +353,7 @@ def copy(
     target.storage.check()
     if source.root == target.root:
         raise InvalidArgument(f"{source.root} is both the source and the target: name two memories")
-    _refuse_untrusted_settings(source)
+    refuse_untrusted_settings(source)
     needs_settings = source.settings.layout != "native" and source.storage.read_bytes(settings.FILE) is None
     file = render_settings(source.settings, source.root) if needs_settings else b""
     plan = _compare(source, target)
@@ -426,15 +373,6 @@ def copy(
         tuple(plan.failed.items()),
         tuple(plan.warnings),
     )
-
-
-def _refuse_untrusted_settings(source: Home) -> None:
-    """Refuse an untrusted memory if its settings open connections: in the copy they would count."""
-    data = source.storage.read_bytes(FILE) or b""
-    if not source.trust.allows_file(FILE, data) and (connections := _find_connections(source.settings)):
-        names = " and ".join(sorted({search.provider for search in connections}))
-        problem = f"{source.root} is not trusted, and its {FILE} names the provider {names}: nothing was copied"
-        raise Refused(problem, advice=f"look at it, then run `{format_command('trust', source.root)}`")
 
 
 def _write_settings(target: Home, file: bytes) -> None:

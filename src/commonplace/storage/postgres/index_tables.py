@@ -17,7 +17,7 @@ from ...errors import LockTimeout, StorageError
 from ...index.base import BM25_B, BM25_K1, CONTEXT_WEIGHT
 from ...index.visibility import owner_condition, passage_condition, render
 from ...model import EVERYTHING, Filters, Viewer
-from ..names import compile_glob
+from ..names import translate_glob
 from .connection import Database, Row
 from .pipelines import open_pipeline
 
@@ -65,7 +65,7 @@ class PostgresRenderer:
         )
 
     def render_path(self, pattern: str) -> str:
-        return f"passages.path ~ {self.add_value(f'^(?:{compile_glob(pattern).pattern})$')}"
+        return f"passages.path ~ {self.add_value(f'^(?:{translate_glob(pattern)})$')}"
 
     def render_other_paths(self, paths: Sequence[str]) -> str:
         return f"passages.path NOT IN (SELECT unnest({self.add_value(list(paths))}::text[]))"

@@ -109,7 +109,7 @@ def _print_warnings(result: ExportResult | ImportResult | ImportReport | CopyRes
 @click.option("--in-place", is_flag=True, help="Copy nothing: let a home of another system open in place.")
 @click.option("--again", is_flag=True, help="Also import what was removed here after an earlier import.")
 @click.option("--overwrite", is_flag=True, help="For an archive: replace pages that differ; history keeps them.")
-@click.option("--settings", "take_settings", is_flag=True, help="For an archive: use the provider its settings name.")
+@click.option("--settings", "take_settings", is_flag=True, help="For an archive: use its settings as they are.")
 @click.option("--max-size", type=click.FloatRange(0, min_open=True), metavar="GB", help="Limit of the unpacked size.")
 @global_options
 def import_command(

@@ -31,7 +31,7 @@ from ...schema import BOOLEAN, INTEGER, TEXT, array, closed_object, integer, obj
 from ...server.service import format_cursor, parse_cursor
 from ...storage.base import ABSENT, MAX_PAGE_CHARACTERS
 from ...storage.conflicts import read_lines
-from ...storage.history import as_text
+from ...storage.history import EDIT, as_text
 from ...storage.layout import Place, stem
 from ...storage.merge import Part, merge_parts
 from ...storage.names import MAX_NAME_BYTES, MAX_PATH_BYTES
@@ -348,7 +348,7 @@ def save_page(home: Home, path: str, text: str, version: str, session: str) -> d
     require_writable(home, path)
     if len(text) > MAX_PAGE_CHARACTERS:
         raise Refused(f"a page has at most {MAX_PAGE_CHARACTERS:,} characters: split it in two")
-    with home.writer.call("edit", session=session) as outcome:
+    with home.writer.call(EDIT, session=session) as outcome:
         screened = home.writer.screen({"text": text})
         new_version = home.writer.write(path, screened["text"], if_version=version)
     notes = {"warning": "; ".join(outcome.warnings), "conflict": "; ".join(outcome.conflicts)}

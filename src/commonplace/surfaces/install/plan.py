@@ -16,6 +16,7 @@ from functools import partial
 from itertools import takewhile
 from typing import Any, NamedTuple
 
+from ...errors import Refused
 from ...formats import ParseProblem
 from . import files, jsonc
 from .clients import (
@@ -82,7 +83,20 @@ def plan_edits(client: Client, scope: str, where: Where, request: InstallRequest
         _, edits = by_file.setdefault(hooks_file(client.hooks, scope, where), ("json", []))
         command_for = partial(hook_command, request, client=client.name, platform=where.platform)
         edits += client.hooks.edits(command_for)
+    for each in by_file if scope == "project" else ():
+        if each != file:
+            _require_inside(each, where.project)
     return by_file
+
+
+def _require_inside(path: str, project: str) -> None:
+    """Refuse a link that leads out of a project: somebody else may have made it, so that a file of the user's own is
+    changed, and a copy of it is kept in the project."""
+    place = os.path.realpath(path)
+    root = os.path.realpath(project)
+    if not place.startswith(root.rstrip(os.sep) + os.sep):
+        problem = f"{path} leads to {place}, outside of this project"
+        raise Refused(problem, advice="put a file of the project in its place, or name the other one with --file")
 
 
 def _existing_variant(path: str) -> str:
