@@ -51,6 +51,31 @@ def test_a_prompt_is_given_what_memory_holds_on_it(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize(
+    "task",
+    [
+        "create a branch for ticket 77",
+        "create a branch for PW-3410",
+        "make a branch for issue #12, based on parser_2.py",
+        "create a branch for PR 481",
+    ],
+)
+def test_a_task_may_name_a_number_that_memory_lacks(memory: Memory, task: str) -> None:
+    assert "Branch names begin with the ticket id." in str(memory.recall_for(task))
+
+
+def test_a_task_gets_the_rule_and_what_is_known_of_its_number(memory: Memory) -> None:
+    memory.call("remember", {"content": "Ticket 77: the branch office in Bern has the wrong VAT rate."})
+    recalled = str(memory.recall_for("create a branch for ticket 77", budget=600))
+    assert "Branch names begin with the ticket id." in recalled
+    assert "wrong VAT rate" in recalled
+
+
+@pytest.mark.parametrize("question", ["who has the branch of ticket 77", "is there a branch for ticket 77?"])
+def test_a_question_about_a_number_that_memory_lacks_gets_nothing(memory: Memory, question: str) -> None:
+    assert str(memory.recall_for(question)) == ""
+
+
+@pytest.mark.parametrize(
     "prompt", ["", "  \n", "yes", "ok, go on", "write a haiku about the sea", "what is 17 times 23?", "the of and"]
 )
 def test_nothing_is_given_when_nothing_is_likely_enough(memory: Memory, prompt: str) -> None:

@@ -38,6 +38,7 @@ from ..index.tokenizer import (
     language_of_script,
     split_runs,
 )
+from ..patterns import lazy_pattern
 
 _MIN_BASE_LETTERS = 3
 _MIN_BASE_LETTERS_OF_UNKNOWN = 5  # if the language is unknown, endings of all languages are tried
@@ -46,6 +47,7 @@ _NO_PLURALS = frozenset(["always", "news", "perhaps", "series", "species"])
 _MAX_END_CHARACTERS = 16  # of the end of a text, with its closing marks
 _CLOSING_MARKS = ')"”'
 _QUESTION_ENDS = frozenset((*_CLOSING_MARKS, *QUESTION_MARKS))
+_IDENTIFIER = lazy_pattern(r"`[^`]+`|(?:(?<!\S)|(?<=`)(?<!``))(?:\S*[\d_@]\S*|\S*[a-z][A-Z]\S*)")
 _HANGUL = "[\uac00-\ud7af]+"
 _KANA = "[\u3040-\u30ff]"
 _WITHOUT_WORD_MARKS = "[\u0e00-\u109f\u1780-\u17ff]"  # Thai and the like: pairs of letters say little
@@ -123,6 +125,15 @@ def is_question(text: str) -> bool:
         return False
     end = text if text[-1:].isspace() else text[-_MAX_END_CHARACTERS:]  # stripping a long text would copy it
     return end.rstrip().rstrip(_CLOSING_MARKS).endswith(QUESTION_MARKS)
+
+
+def find_identifiers(text: str) -> frozenset[str]:
+    """Return the numbers and identifiers of a query (`77`, `PW-3410`, `parser_2`), as its words are split."""
+    return split_words(_IDENTIFIER.findall(text)) | {run for run, _ in split_runs(text) if any(map(str.isdigit, run))}
+
+
+def split_words(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(run for word in words for run, _ in split_runs(fold_accents(word)))
 
 
 def has_content(text: str, *, is_coming: bool = False) -> bool:
