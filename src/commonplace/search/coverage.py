@@ -199,7 +199,10 @@ def _find_word(part: _Part, words: Sequence[_Word]) -> int | None:
 
 
 def _is_preceded_by_another(word: str, noun: str, question: str, note: str) -> bool:
-    """Return whether a noun has something else before it, in a script without spaces: 王芳的电话 and 李明的电话."""
+    """Return whether a noun has something else before it, in a script without spaces: 王芳的电话 and 李明的电话.
+    A single character is mostly a verb, not a name: 想预约."""
+    if len(word) == 1:
+        return False
     start = question.find(word) + len(word)
     particle = question[start : question.find(noun, start)]
     at = note.find(particle + noun) if len(particle) <= 1 else 0
