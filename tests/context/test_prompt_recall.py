@@ -433,3 +433,42 @@ def test_a_heading_alone_is_not_recalled(memory: Memory) -> None:
     assert str(memory.recall_for("what are the deploy days of the servers?")) == ""
     fresh = str(memory.recall_for("what are the deploy days of the servers?", session="another"))
     assert "Wednesday only" in fresh
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what did we work on yesterday?",
+        "what did I tell you yesterday?",
+        "summarise yesterday",
+        "woran haben wir gestern gearbeitet?",
+        "was habe ich dir gestern erzählt?",
+        "¿qué te conté ayer?",
+        "qu'est-ce que j'ai dit hier ?",
+        "o que houve ontem?",
+        "что я говорил вчера?",
+        "昨天我们聊了什么？",
+        "昨日何を話しましたか",
+    ],
+)
+def test_a_question_about_a_day_without_a_subject_gets_what_is_of_that_day(home: Path, question: str) -> None:
+    clock = FrozenClock()
+    with Memory(home, clock=clock) as memory:
+        for day in (["The logo stays green."], ["Ana fixed the login bug.", "The printer was replaced."], ["Met Bo."]):
+            for entry in day:
+                memory.call("remember", {"content": entry})
+            clock.advance(days=1)
+        clock.advance(days=-1)
+        recalled = [text for *_, text in lines_of(str(memory.recall_for(question)))]
+    assert sorted(recalled) == ["Ana fixed the login bug.", "The printer was replaced."]
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["what did we decide about pizza yesterday?", "what was the price yesterday?", "wie war gestern das Wetter?"],
+)
+def test_a_question_about_a_day_with_a_subject_that_memory_lacks_gets_nothing(
+    memory: Memory, clock: FrozenClock, question: str
+) -> None:
+    clock.advance(days=1)
+    assert str(memory.recall_for(question)) == ""

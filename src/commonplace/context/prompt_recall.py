@@ -151,6 +151,9 @@ def _choose_likely(query: str, hits: list[Hit], result: SearchResult) -> list[Hi
         {query, result.dates.rest} if result.dates.spans and result.has_dated else {query}
     )  # an entry of a day need not name the day
     z_scores = {hit.citation: row.factors.dense for hit, row in zip(result.hits, result.ranked, strict=True)}
+    selected = {hit.citation for hit, row in zip(result.hits, result.ranked, strict=True) if row.is_selected}
+    if asks_by_day and selected:
+        return [hit for hit in hits if hit.citation in selected]
     likely = [
         hit
         for hit in hits
