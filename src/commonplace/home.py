@@ -340,6 +340,7 @@ class Home:
         *,
         only_approved_versions: bool = False,
         min_replaced_score: float = 0.0,
+        is_prompt: bool = False,
     ) -> SearchResult:
         """Answer a query from what this agent may see. See `search/pipeline.py`."""
         from .search.pipeline import search
@@ -354,6 +355,7 @@ class Home:
             mode,
             only_approved_versions=only_approved_versions,
             min_replaced_score=min_replaced_score,
+            is_prompt=is_prompt,
         )
 
     def record_recall(self, paths: Iterable[str]) -> None:

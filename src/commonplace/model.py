@@ -171,6 +171,7 @@ class Query(NamedTuple):
     today: int = 0
     only_approved_versions: bool = False  # only what a person wrote or approved replaces a fact
     min_replaced_score: float = 0.0  # of a hit whose newer version is looked for
+    is_task: bool = False  # it asks an agent to do something, and may name what to work on
 
 
 class Citation(NamedTuple):

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from commonplace import Memory
+from commonplace.context.budget import Section, fit_sections
+from commonplace.context.items import TextItem
 from commonplace.framing import TITLES, estimate_tokens
 from commonplace.testing import FrozenClock
 
@@ -557,3 +559,19 @@ def test_pages_in_folders_and_those_of_the_agent_are_in_the_map_and_fill_the_bud
     text = str(memory.context())
     assert "vault/cranes/page 1" in text
     assert "notes/own" in text
+
+
+def test_room_that_repeated_hits_leave_is_not_all_taken_by_one_section() -> None:
+    tide = TextItem("The tide table of the harbour. " * 6, "day.md")
+    notes = TextItem("The ferry leaves at noon. " * 40, "note.md")
+    names = TextItem("Topics: harbour, ferry.", "map.md")
+    sections = [
+        Section("Recent Days", 78, [tide], floor_tokens=100),
+        Section("Recalled Memory", 80, [tide], floor_tokens=100, has_recalled_items=True),
+        Section("Working Notes", 55, [notes], floor_tokens=30),
+        Section("Curated Memory", 50, [names], floor_tokens=40),
+    ]
+    for budget in range(106, 260, 4):
+        shown = [bool(fitted.text) for fitted in fit_sections(sections, budget)]
+        assert shown[3] or not shown[2], budget
+    assert all(shown[number] for number in (0, 2, 3))

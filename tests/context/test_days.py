@@ -246,3 +246,25 @@ def test_a_date_is_not_cut_between_its_number_and_its_month() -> None:
     starts = {cut_start(text, partial(_is_within, most)) for most in range(len(text))}
     assert "Launch of the billing rewrite:" in starts
     assert not any(start.endswith(" 9") for start in starts)
+
+
+def test_no_day_is_shown_that_is_older_than_one_without_room(home: Path) -> None:
+    for age, text in ((0, "Lunch."), (1, SENTENCES["English"]), (2, SENTENCES["English"] * 3), (40, "Ida is nine.")):
+        write_day(home, [text], f"2026-{'03' if age < 14 else '02'}-{14 - age if age < 14 else 2:02}")
+    with Memory(home, clock=FrozenClock()) as memory:
+        memory.call("write_memory", {"key": "plans", "content": SENTENCES["English"] * 30})
+    for budget in range(250, 700, 10):
+        text = make_context(home, budget)
+        shown = re.findall(r"data (2026-\d\d-\d\d)", text)
+        assert shown == ["2026-03-14", "2026-03-13", "2026-03-12", "2026-02-02"][: len(shown)]
+
+
+def test_room_that_a_day_does_not_need_completes_a_list_of_tasks_first(home: Path) -> None:
+    tasks = "\n".join(f"- [ ] task {number}: call the harbour master" for number in range(4))
+    with Memory(home, clock=FrozenClock()) as memory:
+        memory.call("write_memory", {"key": "to-do", "content": tasks})
+        for number in range(12):
+            memory.call("write_memory", {"key": f"note {number}", "content": "The ferry leaves at noon."})
+        for budget in range(300, 700, 20):
+            text = str(memory.context(budget=budget))
+            assert "The ferry leaves" not in text.split("## Memory Map")[0] or "task 3" in text

@@ -51,6 +51,31 @@ def test_a_prompt_is_given_what_memory_holds_on_it(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize(
+    "task",
+    [
+        "create a branch for ticket 77",
+        "create a branch for PW-3410",
+        "make a branch for issue #12, based on parser_2.py",
+        "create a branch for PR 481",
+    ],
+)
+def test_a_task_may_name_a_number_that_memory_lacks(memory: Memory, task: str) -> None:
+    assert "Branch names begin with the ticket id." in str(memory.recall_for(task))
+
+
+def test_a_task_gets_the_rule_and_what_is_known_of_its_number(memory: Memory) -> None:
+    memory.call("remember", {"content": "Ticket 77: the branch office in Bern has the wrong VAT rate."})
+    recalled = str(memory.recall_for("create a branch for ticket 77", budget=600))
+    assert "Branch names begin with the ticket id." in recalled
+    assert "wrong VAT rate" in recalled
+
+
+@pytest.mark.parametrize("question", ["who has the branch of ticket 77", "is there a branch for ticket 77?"])
+def test_a_question_about_a_number_that_memory_lacks_gets_nothing(memory: Memory, question: str) -> None:
+    assert str(memory.recall_for(question)) == ""
+
+
+@pytest.mark.parametrize(
     "prompt", ["", "  \n", "yes", "ok, go on", "write a haiku about the sea", "what is 17 times 23?", "the of and"]
 )
 def test_nothing_is_given_when_nothing_is_likely_enough(memory: Memory, prompt: str) -> None:
@@ -408,3 +433,42 @@ def test_a_heading_alone_is_not_recalled(memory: Memory) -> None:
     assert str(memory.recall_for("what are the deploy days of the servers?")) == ""
     fresh = str(memory.recall_for("what are the deploy days of the servers?", session="another"))
     assert "Wednesday only" in fresh
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what did we work on yesterday?",
+        "what did I tell you yesterday?",
+        "summarise yesterday",
+        "woran haben wir gestern gearbeitet?",
+        "was habe ich dir gestern erzählt?",
+        "¿qué te conté ayer?",
+        "qu'est-ce que j'ai dit hier ?",
+        "o que houve ontem?",
+        "что я говорил вчера?",
+        "昨天我们聊了什么？",
+        "昨日何を話しましたか",
+    ],
+)
+def test_a_question_about_a_day_without_a_subject_gets_what_is_of_that_day(home: Path, question: str) -> None:
+    clock = FrozenClock()
+    with Memory(home, clock=clock) as memory:
+        for day in (["The logo stays green."], ["Ana fixed the login bug.", "The printer was replaced."], ["Met Bo."]):
+            for entry in day:
+                memory.call("remember", {"content": entry})
+            clock.advance(days=1)
+        clock.advance(days=-1)
+        recalled = [text for *_, text in lines_of(str(memory.recall_for(question)))]
+    assert sorted(recalled) == ["Ana fixed the login bug.", "The printer was replaced."]
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["what did we decide about pizza yesterday?", "what was the price yesterday?", "wie war gestern das Wetter?"],
+)
+def test_a_question_about_a_day_with_a_subject_that_memory_lacks_gets_nothing(
+    memory: Memory, clock: FrozenClock, question: str
+) -> None:
+    clock.advance(days=1)
+    assert str(memory.recall_for(question)) == ""

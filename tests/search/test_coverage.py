@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from commonplace import Memory
-from commonplace.search.coverage import split_question
+from commonplace.search.coverage import split_question, split_task
 
 NOTES = (
     "Anna's phone number is 0151 2345678.",
@@ -73,6 +73,13 @@ def test_the_words_that_ask_for_a_time_are_not_missing_from_a_chinese_note(
     assert "每周四部署" in found.hits[0].text
 
 
+@pytest.mark.parametrize("wish", ["想预约 SEM，要提前多久？", "我想预约 DSC"])
+def test_a_chinese_verb_of_one_character_is_not_something_else_that_a_note_lacks(memory: Memory, wish: str) -> None:
+    memory.call("update_world", {"topic": "仪器预约", "content": "DSC 周二开放，找陈师傅。SEM 提前五天预约。"})
+    memory.call("remember", {"content": "新的真空烘箱放在四楼。"})
+    assert memory.home.search(wish).verdict == "found"
+
+
 @pytest.mark.parametrize("question", ["Which editor does Ann like?", "How can I ring Anna?"])
 def test_other_words_for_the_same_fit(notes: Memory, question: str) -> None:
     assert notes.home.search(question).verdict == "found"
@@ -112,3 +119,8 @@ def test_a_word_that_stands_for_the_answer_is_not_lacking(memory: Memory, note: 
 def test_what_stands_for_the_answer_does_not_stand_for_a_name(memory: Memory, mode: str) -> None:
     memory.call("remember", {"content": "Max is allergic to penicillin."})
     assert memory.home.search("is Zoe allergic to anything?", mode=mode).verdict != "found"
+
+
+def test_the_number_of_what_to_work_on_is_no_word_of_a_task() -> None:
+    for task in ("describe the change of PR 481", "describe the change of parse_invoice", "describe the change #12"):
+        assert [word.text for word in split_task(task, "english")] == ["change"]

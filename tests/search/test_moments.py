@@ -16,6 +16,7 @@ LATER = [  # with the first day on which it holds
     ("Carmen is the manager of the shop.", "Wei takes over the shop from Carmen on 1 July.", date(2026, 7, 1)),
     ("The office is in Altona.", "The office moves to Barmbek in August.", date(2026, 8, 1)),
     ("The shop opens at 9:30.", "From 1 July the shop opens at 9:00.", date(2026, 7, 1)),
+    ("The rate limit is 60.", "The carrier answered: the rate limit rises to 120 from 1 July.", date(2026, 7, 1)),
     ("Die Miete beträgt 900 Euro.", "Ab Oktober beträgt die Miete 950 Euro.", date(2026, 10, 1)),
     ("El precio es de 10 euros.", "El precio sube a 12 euros el mes que viene.", date(2026, 7, 1)),
     ("价格是10元。", "下个月价格涨到12元。", date(2026, 7, 1)),
@@ -29,6 +30,8 @@ NEVER = [
     ("Parking is free.", "Parking is not free during the fair."),
     ("Priya leads the payments team.", "Priya will hand over the payments team to Sam in autumn."),
     ("We use Python 3.11.", "We upgrade to Python 3.13 after the release."),
+    ("The office is in Cologne.", "The office moves to Bonn once the lease is signed."),
+    ("Logs are kept for 14 days.", "Decided: keeping logs changes to 7 days as soon as the backfill has finished."),
 ]
 AT_ONCE = [
     ("The launch is on 12 November.", "The launch was moved to 19 November."),

@@ -309,17 +309,21 @@ def _share_rest(sections: Sequence[Section], grants: list[float], numbers: list[
 
 
 def _grow(sections: Sequence[Section], fitted: list[FittedSection], budget: int) -> None:
-    """Give what cuts left over to sections that want more, first to those that are not shown at all."""
+    """Give what cuts left over to sections that want more: first their floors to those that are not shown at all, so
+    that none of these takes everything."""
 
     def needs_less(number: int) -> tuple[bool, bool]:
         return sections[number].grows_last, fitted[number].is_head_shown
 
-    for number in sorted(_by_priority(sections), key=needs_less):
+    numbers = sorted(_by_priority(sections), key=needs_less)
+    hidden = [number for number in numbers if not fitted[number].is_head_shown]
+    floors = [sections[number].head_cost + sections[number].floor_tokens for number in hidden]
+    for number, most in [*zip(hidden, floors, strict=True), *((number, float("inf")) for number in numbers)]:
         left = budget - sum(each.cost for each in fitted)
         if left < _MIN_GROWTH_TOKENS:
             return
         if fitted[number].cut or not fitted[number].is_head_shown or sections[number].is_map:
-            larger = fitted[number].section.fill(fitted[number].cost + left)
+            larger = fitted[number].section.fill(min(most, fitted[number].cost + left))
             if larger.cost > fitted[number].cost:
                 fitted[number] = larger
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, tzinfo
 from functools import cached_property
-from itertools import islice
+from itertools import dropwhile, islice
 from typing import NamedTuple
 
 from ..errors import CommonplaceError
@@ -45,7 +45,7 @@ from .items import (
     Span,
     share_out,
 )
-from .open_tasks import put_tasks_first
+from .open_tasks import TASKS, put_tasks_first
 
 TITLE: Title = "Recent Days"
 _PLAIN_TOKENS = 3000  # for all days, if there is no budget
@@ -233,6 +233,7 @@ class DaysSection(Section):
 
     def _fit_items(self, room: float) -> tuple[list[Part], list[Cut]]:
         fitted, cut = super()._fit_items(room)
+        fitted, cut = self._end_at_gap(fitted, cut)
         parts: list[Part] = []
         for part in fitted:
             tasks = parts[-1] if parts and parts[-1].sources[0].path == part.sources[0].path else None
@@ -243,6 +244,19 @@ class DaysSection(Section):
             else:
                 parts.append(part)
         return parts, cut
+
+    def _end_at_gap(self, parts: list[Part], cut: list[Cut]) -> tuple[list[Part], list[Cut]]:
+        """Return the parts without days before one that did not fit: a short entry of long ago would take the room of
+        something newer. Open tasks of earlier days stay."""
+        shown = {part.sources[0].path for part in parts}
+        items = [item for item in self.items if isinstance(item, DayItem)]
+        with_tasks = {item.path for item in items if item.rank == TASKS}
+        before_gap = dropwhile(lambda item: item.path in shown, items)
+        dropped = {item.path: item for item in before_gap if item.path in shown - with_tasks}
+        left = [part for part in parts if part.sources[0].path in dropped]
+        cut = [each for each in cut if not any(each in part.cut for part in left)]
+        cut += [item.leave_out(OVER_BUDGET) for item in dropped.values()]
+        return [part for part in parts if part not in left], cut
 
     def _merge_day(self, tasks: Part, rest: Part) -> Part | None:
         """Return a day in as many tokens as its two parts take, or None if it would have less of the tasks."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _MOST_SHARE = 0.1  # of the budget
 _MAX_TOKENS = 40  # of an entry; a longer one is more than a task
 _NEWEST = (-2, "")
-_TASKS = (-1, "")
+TASKS = (-1, "")
 
 
 def put_tasks_first(
@@ -39,7 +39,7 @@ def put_tasks_first(
         day = split if tasks else whole
         rest = tuple(entry for entry in day.entries if entry not in tasks)
         if tasks:
-            items.append(replace(day, entries=tasks, earlier_entries=0, rank=_TASKS))
+            items.append(replace(day, entries=tasks, earlier_entries=0, rank=TASKS))
         if rest and number < len(days):
             items.append(replace(day, entries=rest))
     return items

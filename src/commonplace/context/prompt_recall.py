@@ -16,12 +16,13 @@ from ..formats.transcripts import ASSISTANT_STARTS, LINE_JOINT, USER_STARTS, fin
 from ..framing import Title, escape_remarks, estimate_tokens, fence, quote_citation, quote_line
 from ..home import Home
 from ..index.recalls import Conversation, without_recalls
-from ..index.tokenizer import detect_language, fold_accents, tokenize_passage, tokenize_query
+from ..index.tokenizer import QueryWord, detect_language, fold_accents, tokenize_passage, tokenize_query
 from ..model import Hit, Viewer
 from ..patterns import lazy_pattern
 from ..schema import TEXT, Schema, check
+from ..search.answer_kinds import asks_question
 from ..search.marks import describe_marks
-from ..search.words import is_question
+from ..search.words import find_identifiers, is_question
 from ..storage.names import file_name
 from ..storage.records import read_text
 from . import OVER_BUDGET, TOKENS_ARE, Context
@@ -150,6 +151,9 @@ def _choose_likely(query: str, hits: list[Hit], result: SearchResult) -> list[Hi
         {query, result.dates.rest} if result.dates.spans and result.has_dated else {query}
     )  # an entry of a day need not name the day
     z_scores = {hit.citation: row.factors.dense for hit, row in zip(result.hits, result.ranked, strict=True)}
+    selected = {hit.citation for hit, row in zip(result.hits, result.ranked, strict=True) if row.is_selected}
+    if asks_by_day and selected:
+        return [hit for hit in hits if hit.citation in selected]
     likely = [
         hit
         for hit in hits
@@ -201,12 +205,19 @@ def _find_said_beside(hit: Hit, others: list[Hit]) -> list[Hit]:
 
 def _has_its_words(query: str, hit: Hit) -> bool:
     """Return whether a text has more than a few words of a prompt, or is in another language."""
-    content_words = [word for word in tokenize_query(query) if not word.is_function_word]
+    content_words = _list_content_words(query)
     forms = frozenset(tokenize_passage(f"{hit.key} {hit.text}", "").body)
     shared = sum(not forms.isdisjoint(word.forms) for word in content_words)
     if shared > len(content_words) * _FEW_WORDS_SHARE:
         return True
     return _guess_language(query) != _guess_language(hit.text)
+
+
+def _list_content_words(query: str) -> list[QueryWord]:
+    """Return the content words of a prompt; of a task, without the number or identifier of what to work on."""
+    words = [word for word in tokenize_query(query) if not word.is_function_word]
+    identifiers = frozenset[str]() if asks_question(query) else find_identifiers(query)
+    return [word for word in words if identifiers.isdisjoint(word.forms)] or words
 
 
 def _guess_language(text: str) -> str:
@@ -223,10 +234,14 @@ def _search(home: Home, query: str, viewer: Viewer) -> SearchResult:
     Where a prompt asks for all that is of some days, all of it is counted.
     """
     with without_recalls():
-        result = home.search(query, _MAX_HITS, 0.0, viewer=viewer, min_replaced_score=_MIN_REPLACED_SCORE)
+        result = _search_prompt(home, query, viewer, _MAX_HITS)
         if result.dates.has_content or len(result.hits) < _MAX_HITS:
             return result
-        return home.search(query, _MAX_DAY_HITS, 0.0, viewer=viewer, min_replaced_score=_MIN_REPLACED_SCORE)
+        return _search_prompt(home, query, viewer, _MAX_DAY_HITS)
+
+
+def _search_prompt(home: Home, query: str, viewer: Viewer, limit: int) -> SearchResult:
+    return home.search(query, limit, 0.0, viewer=viewer, min_replaced_score=_MIN_REPLACED_SCORE, is_prompt=True)
 
 
 def _find_term_to_define(query: str) -> str:

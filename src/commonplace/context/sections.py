@@ -232,7 +232,9 @@ def working_notes(home: Home, request: ContextRequest) -> Section | None:
     left_out = tuple(Cut(record.path, 0, reason) for record in records if record.path not in item_paths)
     if not items and not warnings:
         return None
-    return Section("Working Notes", 55, items, floor_tokens=30, weight=2, left_out=left_out, warnings=warnings)
+    return Section(
+        "Working Notes", 55, items, floor_tokens=30, weight=2, sharing="in order", left_out=left_out, warnings=warnings
+    )
 
 
 def recalled_memory(home: Home, request: ContextRequest) -> Section | None:

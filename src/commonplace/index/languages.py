@@ -87,6 +87,8 @@ ALSO_ENGLISH_WORDS = """
 # Words of questions about a day, besides stop words: `what happened today`, `was ist gestern passiert`.
 DAY_QUESTION_WORDS = """
     happen happened happening remind anything everything going new news done noted wrote written recorded logged
+    recap summary summarise summarize zusammenfassung zusammen resumen resume resumo riassunto итоги सारांश ملخص
+    总结 總結 まとめ 요약
     paso pasado ocurrio sucedio hicimos hecho nuevo nueva novedades
     passe arrive produit quoi neuf nouveau
     aconteceu fizemos feito novo nova novidades passou
@@ -110,6 +112,11 @@ COMING_QUESTION_WORDS = """
     لدينا عندنا مواعيد خطط
     有 安排 计划 計劃 予定 予定は 예정 일정 일정이 뭐가
 """
+# Words for `what` and, in one word, `what of`, `what on`.
+WHAT_WORDS = """
+    what woran woruber worum wovon womit que qu quoi che cosa что чем чём क्या ماذا 什么 什麼 啥 何 뭐 뭘 무엇
+"""
+GERMAN_WHAT = "was"  # another word in English
 # Words that people ask with, and that no answer has.
 REQUEST_WORDS = """
     describe explain please remind show tell

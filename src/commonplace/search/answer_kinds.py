@@ -204,6 +204,12 @@ def find_asked_kinds(question: str) -> tuple[Kind, ...]:
     return tuple(kinds)
 
 
+def asks_question(text: str) -> bool:
+    """Return whether a text asks a question: it has a question mark, or a word that asks."""
+    folded = fold_phrase(text)
+    return _QUESTION_END.search(text) is not None or _question_pattern(_script_of(folded)).search(folded) is not None
+
+
 _AND_BEFORE = lazy_pattern(r"(?:\b(?:and|or|und|oder|y|o|et|e|ed|и|или|en)|[,、和跟及と]) ?\Z")
 
 

@@ -20,6 +20,7 @@ from ..index.terms import encode_term, unpack_terms
 from ..index.tokenizer import QueryWord, query_language, tokenize_query
 from ..model import Query, Viewer
 from .term_counts import Bigram, count_plainly, count_with_numpy
+from .words import find_identifiers
 
 if TYPE_CHECKING:
     from ..embedding.base import Vectors
@@ -117,16 +118,21 @@ def weigh_terms(
     corrections: Mapping[str, str] = NO_CORRECTIONS,
     *,
     is_stored: bool = False,
+    is_task: bool = False,
 ) -> QueryTerms:
     """Weigh the words of a query by how rare they are among what the viewer may see.
 
-    `is_stored`: the query is the text of a passage, so words that only one passage has find no other.
+    `is_stored`: the query is the text of a passage, so words that only one passage has find no other. `is_task`: it
+    asks to do something, and memory need not know the number of what is worked on.
     """
     language, known_words = _split_query(text)
     words = _correct(known_words, corrections)
     if not words:
         return QueryTerms({}, (), 0.0, 1.0, (), (), (), "")
     corpus = index.corpus_stats(_all_forms(words), viewer)
+    if is_task:
+        identifiers = find_identifiers(text)
+        words = [word for word in words if _frequency(corpus, word) or identifiers.isdisjoint(word.forms)] or words
     weights = {word: _idf(corpus, word) for word in words}
     terms = [
         Term(tuple(form for form in word.forms if form in corpus.frequency), weight) for word, weight in weights.items()

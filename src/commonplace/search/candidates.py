@@ -107,7 +107,7 @@ def _retrieve_words(
     if isinstance(index, SingleQueryIndex):
         by_space = ((vector.space, vector.vector) for vector in vectors.vectors)
         retriever = index.fetch(build_batch_query(query, by_space, pool, corrections))
-    terms = weigh_terms(retriever, query.text, query.viewer, corrections)
+    terms = weigh_terms(retriever, query.text, query.viewer, corrections, is_task=query.is_task)
     by_words = _find_by_words(retriever, query, terms, pool)
     dated = retriever.newest(query.viewer, query.filters, pool) if newest else []
 

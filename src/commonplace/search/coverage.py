@@ -23,14 +23,13 @@ from ..index.terms import encode_term, unpack_terms
 from ..index.tokenizer import fold_accents, split_runs
 from ..patterns import lazy_pattern
 from .bm25 import read_words
-from .words import drop_unspaced_stop_words, folded_words
+from .words import drop_unspaced_stop_words, find_identifiers, folded_words, split_words
 
 _MAX_MISSING = 2  # words of a short query that a note replaces with another
 _SHORT_QUERY_WORDS = 5  # of a longer one, some are always missing
 _NEAR_CHARACTERS = 1_000  # of a hit that are compared word by word
 _GERMAN = "german"  # where every noun has a capital letter
 _GENITIVE_SCRIPTS = lazy_pattern("[\u0400-\u04ff\u0600-\u06ff]")
-_IDENTIFIER = lazy_pattern(r"`[^`]+`|(?:(?<!\S)|(?<=`)(?<!``))(?:\S*[\d_@]\S*|\S*[a-z][A-Z]\S*)")
 _UNSPACED_KIND = lazy_pattern("[几哪何幾]|多少|什么|什麼|どの|どこ|いつ|誰")
 _CLAUSE_END = lazy_pattern(r"[.:;,!?]\s|\n")
 _WORD = lazy_pattern(r"[^\W_]+")
@@ -41,13 +40,15 @@ _CAPITALISED = lazy_pattern(r"(?<=[^\s.?!:¿¡\"“«(]\s)[^\W\d_]\w*")
 
 class AskedWord(NamedTuple):
     """A content word of a query, or a run of a script without spaces. `pieces`: the forms of the word, or those of each
-    pair of characters. `is_exact`: it is a name, a number or an identifier, for which no other word stands. `is_kind`:
-    it says what is asked for, and an answer need not have it: `which city`, `anything`."""
+    pair of characters. `is_exact`: it is a name, a number or an identifier, for which no other word stands.
+    `is_identifier`: it is not a name. `is_kind`: it says what is asked for, and an answer need not have it:
+    `which city`, `anything`."""
 
     text: str
     pieces: tuple[frozenset[int], ...]
     is_exact: bool
     is_kind: bool = False
+    is_identifier: bool = False
 
 
 class Coverage(NamedTuple):
@@ -70,7 +71,8 @@ COVERED = Coverage()
 
 def split_question(text: str, language: str) -> list[AskedWord]:
     """Return the content words of a query; of a script without spaces, what is left between stop words."""
-    exact = _find_exact_words(text, language)
+    identifiers = find_identifiers(text)
+    exact = identifiers | _find_names(text, language)
     requests = folded_words(REQUEST_WORDS)
     spelled = {run: word for word in _WORD.findall(text) for run, _ in split_runs(word)}
     words: dict[str, AskedWord] = {}
@@ -80,20 +82,32 @@ def split_question(text: str, language: str) -> list[AskedWord]:
             found = read_words(part, language)
             if found and part not in requests and not all(word.is_function_word for word in found):
                 pieces = tuple(frozenset(map(encode_term, word.forms)) for word in found)
-                is_exact = part in exact or any(map(str.isdigit, part))
+                is_identifier = part in identifiers
+                is_exact = is_identifier or part in exact
                 kinds = folded_words(KIND_QUESTION_WORDS)
                 is_kind = before in kinds or part in kinds or part in folded_words(INDEFINITE_WORDS)
                 is_kind = is_kind or (has_no_spaces and bool(_UNSPACED_KIND.search(part)))
-                words[part] = AskedWord(spelled.get(part, part), pieces, is_exact, is_kind)
+                words[part] = AskedWord(spelled.get(part, part), pieces, is_exact, is_kind, is_identifier)
         before = run
     return [*words.values()]
 
 
-def _find_exact_words(text: str, language: str) -> frozenset[str]:
-    """Return the names and identifiers of a query as its words are split."""
+def split_task(text: str, language: str) -> list[AskedWord]:
+    """Return the content words of a task. The number or identifier of what to work on says nothing of what to know for
+    it: `create a branch for ticket 77`, `describe PR 481`."""
+    words = split_question(text, language)
+    following = [*words[1:], None]
+    return [
+        word
+        for word, after in zip(words, following, strict=True)
+        if not word.is_identifier and not (word.is_exact and after and after.is_identifier)
+    ]
+
+
+def _find_names(text: str, language: str) -> frozenset[str]:
+    """Return the names in a query as its words are split."""
     capitalised = _GERMAN_NAME if language == _GERMAN else _CAPITALISED
-    names = [word for word in capitalised.findall(text) if word[0].isupper()]
-    return frozenset(run for word in [*names, *_IDENTIFIER.findall(text)] for run, _ in split_runs(fold_accents(word)))
+    return split_words(word for word in capitalised.findall(text) if word[0].isupper())
 
 
 def measure_coverage(
@@ -185,7 +199,10 @@ def _find_word(part: _Part, words: Sequence[_Word]) -> int | None:
 
 
 def _is_preceded_by_another(word: str, noun: str, question: str, note: str) -> bool:
-    """Return whether a noun has something else before it, in a script without spaces: 王芳的电话 and 李明的电话."""
+    """Return whether a noun has something else before it, in a script without spaces: 王芳的电话 and 李明的电话.
+    A single character is mostly a verb, not a name: 想预约."""
+    if len(word) == 1:
+        return False
     start = question.find(word) + len(word)
     particle = question[start : question.find(noun, start)]
     at = note.find(particle + noun) if len(particle) <= 1 else 0

@@ -169,6 +169,7 @@ _THIS_DAY = lazy_pattern(
 )
 _SOME_DAY = LISTS.phrase_pattern("occasions", "SOME_DAY")
 _WILL = LISTS.phrase_pattern("occasions", "WILL")
+_REPORT = lazy_pattern(r"\A[^:.!?\n]{1,60}: ")
 _FROM_NOW = lazy_pattern(
     r"\b(?:from|as of|since|starting|effective|ab|seit|desde|a partir de|dès|depuis|da|con) "
     r"(?:today|now(?: on)?|heute|sofort|jetzt|hoy|ahora|aujourd'hui|maintenant|hoje|agora|oggi|ora)\b"
@@ -228,7 +229,9 @@ def _name_days(text: str, day: int) -> tuple[Span, ...]:
 
 
 def _is_past(text: str) -> bool:
-    folded = fold(text)
+    """Return whether a text is about the past. That somebody said it (`Decided: …`), and what has to happen before it
+    (`once the lease is signed`), says nothing of that."""
+    folded = _SOME_DAY.sub(" ", _REPORT.sub("", fold(text)))
     return _PAST_FORM.search(folded) is not None or not IRREGULAR_PAST.isdisjoint(split_words(folded))
 
 

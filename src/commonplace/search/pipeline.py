@@ -22,6 +22,7 @@ from ..index.embedding_service import EmbeddingService
 from ..model import EVERYTHING, WEAK_SCORE, Filters, Hit, Query, Successor, Verdict, Viewer
 from ..schema import COUNT, NUMBER, WORDS, check, json_type
 from ..tracing import trace_calls
+from .answer_kinds import asks_question
 from .bm25 import QueryTerms, asks_only_for_tasks, cut_excerpt
 from .calibration import (
     CROSS_ENCODER,
@@ -39,7 +40,7 @@ from .calibration import (
     weigh_evidence,
 )
 from .candidates import Candidates, find_candidates, words_to_find
-from .coverage import AskedWord, Coverage, split_question
+from .coverage import AskedWord, Coverage, split_question, split_task
 from .dates import NO_DATES, QueryDates, read_dates, strip_request
 from .dense import QueryVectors, embed_query
 from .filters import check_filters, end_of_day
@@ -165,15 +166,21 @@ def search(
     *,
     only_approved_versions: bool = False,
     min_replaced_score: float = 0.0,
+    is_prompt: bool = False,
 ) -> SearchResult:
     """Answer a query from everything the viewer may see; what the caller leaves out, the settings decide. With
     `only_approved_versions`, nothing replaces a fact but what a person wrote or approved. No newer version is looked
-    for of a hit below `min_replaced_score`, which saves time where such hits are not shown."""
+    for of a hit below `min_replaced_score`, which saves time where such hits are not shown. With `is_prompt`, the text
+    is what a user says to an agent."""
     home.storage.check()
     require_search(home)
     embedding = _choose_embedding(home, mode)
     query = parse_query(home, text, limit, min_score, viewer, filters)
-    query = query._replace(only_approved_versions=only_approved_versions, min_replaced_score=min_replaced_score)
+    query = query._replace(
+        only_approved_versions=only_approved_versions,
+        min_replaced_score=min_replaced_score,
+        is_task=is_prompt and not asks_question(text),
+    )
     wide = query._replace(limit=_AUTHOR_POOL_HITS if filters.author else max(query.limit, MAX_MARKED_HITS))
 
     def answer(view: IndexView) -> SearchResult:
@@ -355,7 +362,8 @@ def _run_dated_query(
     is_reranked = bool(rows) and rows[0].cross_encoder is not None
     scale = _choose_scale(vectors, is_reranked=is_reranked)
     terms = candidates.terms
-    asked = split_question(dates.rest, terms.language) if are_notes(terms.passages) else []
+    split = split_task if query.is_task else split_question
+    asked = split(dates.rest, terms.language) if are_notes(terms.passages) else []
     covered = _cover_words(query, asked, candidates, rows, vectors, dates)
     if not dates.spans and not is_reranked and not asks_only_for_tasks(terms):
         rows = put_named_first(lower_without_kind(rows, covered))

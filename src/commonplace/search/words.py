@@ -13,6 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from ..facts.statements import QUESTION_MARKS
+from ..facts.value_words import DETERMINERS
 from ..index.languages import (
     ARABIC_PREFIXES,
     CHINESE_STOP_WORDS,
@@ -21,6 +22,7 @@ from ..index.languages import (
     DAY_QUESTION_WORDS,
     ENDINGS,
     ENGLISH,
+    GERMAN_WHAT,
     IRREGULAR_ENGLISH,
     JAPANESE_PARTICLES,
     JAPANESE_STOP_WORDS,
@@ -30,6 +32,7 @@ from ..index.languages import (
     NOUN_VERBS,
     SPACED_LATIN,
     STOP_WORDS,
+    WHAT_WORDS,
 )
 from ..index.tokenizer import (
     ARABIC_VARIANTS,
@@ -40,6 +43,7 @@ from ..index.tokenizer import (
     split_runs,
 )
 from ..model import Viewer
+from ..patterns import lazy_pattern
 
 if TYPE_CHECKING:
     from ..index.base import Retriever
@@ -51,6 +55,8 @@ _NO_PLURALS = frozenset(["always", "news", "perhaps", "series", "species"])
 _MAX_END_CHARACTERS = 16  # of the end of a text, with its closing marks
 _CLOSING_MARKS = ')"”'
 _QUESTION_ENDS = frozenset((*_CLOSING_MARKS, *QUESTION_MARKS))
+_IDENTIFIER = lazy_pattern(r"`[^`]+`|(?:(?<!\S)|(?<=`)(?<!``))(?:\S*[\d_@]\S*|\S*[a-z][A-Z]\S*)")
+_WORD_INSIDE = lazy_pattern(r"(?<=\s)[^\W\d_]\w*")
 _HANGUL = "[\uac00-\ud7af]+"
 _KANA = "[\u3040-\u30ff]"
 _WITHOUT_WORD_MARKS = "[\u0e00-\u109f\u1780-\u17ff]"  # Thai and the like: pairs of letters say little
@@ -130,10 +136,19 @@ def is_question(text: str) -> bool:
     return end.rstrip().rstrip(_CLOSING_MARKS).endswith(QUESTION_MARKS)
 
 
+def find_identifiers(text: str) -> frozenset[str]:
+    """Return the numbers and identifiers of a query (`77`, `PW-3410`, `parser_2`), as its words are split."""
+    return split_words(_IDENTIFIER.findall(text)) | {run for run, _ in split_runs(text) if any(map(str.isdigit, run))}
+
+
+def split_words(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(run for word in words for run, _ in split_runs(fold_accents(word)))
+
+
 def has_content(text: str, *, is_coming: bool = False) -> bool:
     """Return whether a question about a day asks for more than what happened or is planned: it has a word that is
     neither a stop word nor part of every such question."""
-    return _has_other_words(text, _list_day_question_words(is_coming=is_coming))
+    return bool(_list_other_words(text, _list_day_question_words(is_coming=is_coming)))
 
 
 def has_subject(text: str, *, is_coming: bool = False) -> bool:
@@ -141,7 +156,28 @@ def has_subject(text: str, *, is_coming: bool = False) -> bool:
     ignored = _list_day_question_words(is_coming=is_coming)
     if asked := list_asked_meanings(text):
         ignored = ignored.union(folded_words(NOUN_VERBS), *asked)
-    return _has_other_words(text, ignored)
+    others = _list_other_words(text, ignored)
+    return bool(others) and (bool(asked) or not _asks_by_verb(text, others))
+
+
+def _asks_by_verb(text: str, words: list[str]) -> bool:
+    """Return whether these words of a question are only its verb: that of `what did we work on`, but neither that of
+    `who called` nor `the price` or a name."""
+    runs = [run for run, _ in split_runs(text)]
+    what = folded_words(WHAT_WORDS if ENGLISH in guess_languages(runs) else f"{WHAT_WORDS} {GERMAN_WHAT}")
+    others = [word for word in words if word not in what]
+    if len(others) != 1 or not has_any_word(text, what):
+        return False
+    (word,) = others
+    if word not in runs:
+        return len(word) == 1  # in a script without spaces, most nouns have two characters
+    before = runs[runs.index(word) - 1] if runs.index(word) else ""
+    return before not in DETERMINERS and not word.isdigit() and word not in _find_capitalised(text)
+
+
+def _find_capitalised(text: str) -> frozenset[str]:
+    """Return the names in a sentence, and German nouns."""
+    return split_words(match[0] for match in _WORD_INSIDE.finditer(text) if match[0][0].isupper())
 
 
 def list_asked_meanings(text: str) -> list[frozenset[str]]:
@@ -156,15 +192,13 @@ def has_any_word(text: str, words: frozenset[str]) -> bool:
     )
 
 
-def _has_other_words(text: str, ignored: frozenset[str]) -> bool:
-    """Return whether a text has a word that is neither a stop word nor one of these."""
+def _list_other_words(text: str, ignored: frozenset[str]) -> list[str]:
+    """Return the words of a text that are neither stop words nor among these."""
     runs = [*split_runs(text)]
     words = [run for run, is_unspaced in runs if not is_unspaced]
     ignored |= _stop_words(guess_languages(words))
-    if any(word not in ignored for word in words):
-        return True
     pieces = (piece for run, is_unspaced in runs if is_unspaced for piece in drop_unspaced_stop_words(run))
-    return any(piece not in ignored for piece in pieces)
+    return [word for word in (*words, *pieces) if word not in ignored]
 
 
 @cache
