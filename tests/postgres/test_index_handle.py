@@ -109,6 +109,19 @@ def test_writers_that_go_on_and_on_leave_most_of_the_following_to_who_asks(url: 
         assert any("black" in text for text in find_texts(memory, "tea"))
 
 
+def test_the_more_writers_follow_an_index_the_longer_each_of_them_rests(url: str) -> None:
+    with Memory(url) as first, Memory(url) as second, Memory(url) as third:
+        for number in range(4):
+            for memory in (first, second, third):
+                follow(memory)._next_update_at = 0.0
+                memory.call("write_memory", {"key": f"key-{number}", "content": f"tea number {number}"})
+        assert [follow(memory)._updaters for memory in (first, second, third)] == [3.0, 3.0, 3.0]
+        for number in range(2):
+            follow(first)._next_update_at = 0.0
+            first.call("write_memory", {"key": f"alone-{number}", "content": "tea"})
+        assert follow(first)._updaters == 1.0
+
+
 def test_many_pages_are_followed_in_batches_and_an_interrupted_build_goes_on_where_it_was(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
