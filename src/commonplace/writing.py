@@ -169,6 +169,13 @@ class Writer:
             _count_write()
             return self._home.storage.pages.edit(path, _note_edit(path, change))
 
+    def edit_unique(self, path: str, change: Callable[[str], str], lock: str) -> str:
+        """Edit a page under a named lock; PageElsewhere, and nothing is written, if a folder beside its own has a page
+        of the same name."""
+        with self._ensure_call():
+            _count_write()
+            return self._home.storage.pages.edit_unique(path, _note_edit(path, change), lock)
+
     def edit_day(self, day: date, change: Callable[[str], str]) -> str:
         """Change an agent's page of a day, and return its path. A page that is not text stays as it is: the page beside
         it is changed, with a warning."""

@@ -10,6 +10,8 @@ import pytest
 
 from commonplace import Memory
 from commonplace.errors import LockTimeout
+from commonplace.index.statements import read_facts
+from commonplace.model import Viewer
 from commonplace.storage.postgres import index_handle as follower
 from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.index import PostgresIndex
@@ -107,6 +109,35 @@ def test_writers_that_go_on_and_on_leave_most_of_the_following_to_who_asks(url: 
         status = follow(memory)._index.status()
         assert status.written_seq > status.indexed_seq
         assert any("black" in text for text in find_texts(memory, "tea"))
+
+
+def test_the_more_writers_follow_an_index_the_longer_each_of_them_rests(url: str) -> None:
+    with Memory(url) as first, Memory(url) as second, Memory(url) as third:
+        for number in range(4):
+            for memory in (first, second, third):
+                follow(memory)._next_update_at = 0.0
+                memory.call("write_memory", {"key": f"key-{number}", "content": f"tea number {number}"})
+        assert [follow(memory)._updaters for memory in (first, second, third)] == [3.0, 3.0, 3.0]
+        for number in range(2):
+            follow(first)._next_update_at = 0.0
+            first.call("write_memory", {"key": f"alone-{number}", "content": "tea"})
+        assert follow(first)._updaters == 1.0
+
+
+def test_facts_are_looked_up_row_by_row_before_the_server_has_statistics(url: str) -> None:
+    with Memory(url) as memory:
+        for number in range(200):
+            memory.home.storage.pages.write(f"memory/{number}.md", f"The value of the meter is {number}.")
+        assert find_texts(memory, "meter")
+        keys = read_facts("The value of the meter is 7.").keys
+        index = follow(memory)._index
+        read = """SELECT max(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)) FROM pg_stat_xact_user_tables
+            WHERE relname IN ('index_passages', 'index_statements')"""
+        with follow(memory)._database.transaction() as connection:
+            found = index.find_by_fact_keys(keys, Viewer("main"), 100)
+            rows = connection.execute(read).fetchone()
+        assert rows == (len(found),)
+        assert len(found) < 50
 
 
 def test_many_pages_are_followed_in_batches_and_an_interrupted_build_goes_on_where_it_was(

@@ -17,8 +17,9 @@ from commonplace.errors import LockTimeout, PageNotFound, StaleVersion, StorageE
 from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.history import PostgresHistory
 from commonplace.storage.postgres.listen import flush_notices
+from commonplace.storage.postgres.locks import NamedLocks
 from commonplace.storage.postgres.migrate import migrate
-from commonplace.storage.postgres.pages import NamedLocks, PostgresPages
+from commonplace.storage.postgres.pages import PostgresPages
 from commonplace.storage.postgres.url import parse_url
 from commonplace.testing import FrozenClock
 
@@ -141,6 +142,11 @@ def test_a_write_and_a_lock_send_their_statements_together(url: str, wire: Wire)
     with pages.lock("second"):
         pass
     assert wire.round_trips - before <= 3
+    pages.edit_unique("memory/a/x.md", lambda _: "first\n", "x")
+    flush_notices(database)
+    before = wire.round_trips
+    pages.edit_unique("memory/a/x.md", lambda _: "second\n", "x")
+    assert wire.round_trips - before <= 3  # with the lock, the look into other folders, and a notice
     database.close()
 
 
@@ -207,6 +213,20 @@ def test_a_second_try_waits_for_the_first_that_the_server_is_still_at(url: str) 
     wire.close()
 
 
+def test_the_only_page_of_its_name_is_written_once_whatever_arrives_of_it(url: str) -> None:
+    wire = Wire(url)
+    database, pages = pages_at(wire.url)
+    pages.edit_unique("memory/a/x.md", lambda _: "first\n", "x")
+    cuts = [(at, arrives) for at in range(1, 9) for arrives in (False, True)]  # the commit is among them
+    for at, arrives in cuts:
+        wire.cut(at, arrives=arrives)
+        pages.edit_unique("memory/a/x.md", lambda old, cut=(at, arrives): f"{old}{cut}\n", "x")  # type: ignore[misc]
+    assert pages.read("memory/a/x.md").text == "first\n" + "".join(f"{cut}\n" for cut in cuts)
+    assert database.fetch_one("SELECT count(*) FROM commonplace.locks", ()) == (0,)
+    database.close()
+    wire.close()
+
+
 def test_a_lock_held_elsewhere_is_reported_with_its_holder(
     open_database: Callable[..., Database], pages: PostgresPages
 ) -> None:
@@ -218,6 +238,21 @@ def test_a_lock_held_elsewhere_is_reported_with_its_holder(
             pass
     with other.lock("the area"):
         pass
+
+
+def test_the_only_page_of_its_name_names_who_holds_its_lock(
+    open_database: Callable[..., Database], pages: PostgresPages
+) -> None:
+    there = open_database()
+    other = PostgresPages(there, lambda path, size: None, PostgresHistory(there, FrozenClock()))
+    other._locks = NamedLocks(there, timeout_seconds=0.1)
+    with (
+        pages.lock("x"),
+        pytest.raises(LockTimeout, match=f"x is held by process {os.getpid()} on "),
+    ):
+        other.edit_unique("memory/a/x.md", str.upper, "x")
+    other.edit_unique("memory/a/x.md", lambda _: "mine", "x")
+    assert pages.read("memory/a/x.md").text == "mine"
 
 
 def test_threads_of_a_handle_wait_for_what_one_of_them_holds_no_longer_than_they_may(database: Database) -> None:

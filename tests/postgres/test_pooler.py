@@ -17,7 +17,8 @@ from commonplace.errors import ConnectionLost, StaleVersion
 from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.history import PostgresHistory
 from commonplace.storage.postgres.listen import flush_notices, listen
-from commonplace.storage.postgres.pages import NamedLocks, PostgresPages
+from commonplace.storage.postgres.locks import NamedLocks
+from commonplace.storage.postgres.pages import PostgresPages
 from commonplace.storage.postgres.url import parse_url
 from commonplace.testing import FrozenClock, PagesContract
 

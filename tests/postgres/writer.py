@@ -10,7 +10,8 @@ from commonplace.errors import StaleVersion
 from commonplace.storage.base import Pages
 from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.history import PostgresHistory
-from commonplace.storage.postgres.pages import NamedLocks, PostgresPages
+from commonplace.storage.postgres.locks import NamedLocks
+from commonplace.storage.postgres.pages import PostgresPages
 from commonplace.storage.postgres.url import parse_url
 
 

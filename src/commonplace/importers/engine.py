@@ -241,6 +241,9 @@ class _PagesInMemory:
     def edit(self, path: str, change: Callable[[str], str]) -> None:
         self.texts[path] = change(self.texts.get(path, ""))
 
+    def edit_unique(self, path: str, change: Callable[[str], str], _lock: str) -> None:
+        self.edit(path, change)
+
     def modified_at(self, path: str) -> float:
         self.read(path)
         return 0.0

@@ -73,6 +73,11 @@ class FoundStatement:
         """Return the numbers of the statement; None if they are not stored."""
         return self._source.take_glance() if isinstance(self._source, StoredStatement) else None
 
+    @property
+    def order(self) -> int:
+        """Return the number by which the statements of a passage are in order."""
+        return self._source.place if isinstance(self._source, StoredStatement) else self._source.first_line
+
     def list_stems(self) -> Sequence[int]:
         """Return the hashes of its stems."""
         source = self._source
@@ -112,9 +117,9 @@ def is_same_place(older: Hit, path: str, newer: Statement, key: str = "") -> boo
     return bool(words) and all(map(str.isalpha, words)) and set(words) <= set(newer.words)
 
 
-def order_by_date(place: FoundStatement) -> tuple[str, str, int]:
+def order_by_date(place: FoundStatement) -> tuple[str, str, int, int]:
     """Return the sort key that puts the oldest statement first."""
-    return date_of(place.hit), place.hit.path, place.hit.start + place.statement.first_line
+    return date_of(place.hit), place.hit.path, place.hit.start, place.order
 
 
 def date_of(hit: Hit) -> str:

@@ -84,6 +84,10 @@ class Retention(NamedTuple):
         return cls(limits.days, limits.megabytes * 1_000_000)
 
 
+class PageElsewhere(Exception):
+    """A page that should be the only one of its name has another one in a folder beside its own."""
+
+
 class PageWriter(Protocol):
     """The verbs that write pages: those of `Pages` and, followed by the index, those of `writing.Writer`."""
 
@@ -93,6 +97,11 @@ class PageWriter(Protocol):
 
     def edit(self, path: str, change: Callable[[str], str]) -> str:
         """Read, change and write under the page's lock; a missing page is read as empty text."""
+        ...
+
+    def edit_unique(self, path: str, change: Callable[[str], str], lock: str) -> str:
+        """Edit a page like `edit`, under a named lock. PageElsewhere, and nothing is written, if another folder beside
+        the page's own has a page of the same name."""
         ...
 
     def append(self, path: str, text: str) -> str:

@@ -15,7 +15,7 @@ import os
 from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from itertools import groupby
 from threading import Lock
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ from ..errors import CommonplaceError, NotFound, NotText, PageNotFound, StaleVer
 from ..formats.json_text import parse_object
 from ..model import Page
 from ..wording import format_command
-from .base import HistoryStore, Paths
+from .base import HistoryStore, PageElsewhere, Paths
 from .files import append_to_log, make_folders, read_own_state
 from .history import as_text, current_write, needs_approval, version_of
 from .merge import loses_changes
@@ -41,6 +41,22 @@ def decode_text(data: bytes, path: str) -> str:
     except UnicodeDecodeError as error:
         problem = f"is not UTF-8 text (byte {error.start})"
         raise NotText(problem, path=path, advice="save it as UTF-8, or try `commonplace doctor --fix`") from error
+
+
+def change_text(path: str, change: Callable[[str], str]) -> ByteChange:
+    """Return a change of text as one of bytes."""
+
+    def change_bytes(old: bytes | None) -> bytes | None:
+        new = change("" if old is None else decode_text(old, path)).encode()
+        return new if new or old is not None else None  # an absent page that would be empty is not created
+
+    return change_bytes
+
+
+def split_unique_path(path: str) -> tuple[str, str, str]:
+    """Return the folder of the folders that may hold a page of this name, the page's own folder in it, and the name."""
+    siblings, folder, name = path.rsplit("/", 2)
+    return siblings, folder, name
 
 
 class ConflictDetector:
@@ -120,6 +136,9 @@ class TextPages(ABC):
     @abstractmethod
     def modified_at(self, path: str) -> float: ...
 
+    @abstractmethod
+    def lock(self, name: str) -> AbstractContextManager[None]: ...
+
     def page_reader(self, paths: Sequence[str]) -> Callable[[str], Page]:
         return self.read
 
@@ -151,11 +170,14 @@ class TextPages(ABC):
         return self.change_bytes(path, replace_bytes)
 
     def edit(self, path: str, change: Callable[[str], str]) -> str:
-        def edit_bytes(old: bytes | None) -> bytes | None:
-            new = change("" if old is None else decode_text(old, path)).encode()
-            return new if new or old is not None else None  # an absent page that would be empty is not created
+        return self.change_bytes(path, change_text(path, change))
 
-        return self.change_bytes(path, edit_bytes)
+    def edit_unique(self, path: str, change: Callable[[str], str], lock: str) -> str:
+        with self.lock(lock):
+            siblings, folder, name = split_unique_path(path)
+            if {*self.list_folders_with(siblings, [name])} - {folder}:
+                raise PageElsewhere(path)
+            return self.edit(path, change)
 
     def append(self, path: str, text: str) -> str:
         def add_text(old: str) -> str:

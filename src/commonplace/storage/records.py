@@ -21,7 +21,7 @@ from ..formats import json_text as jsontext
 from ..formats import records as page_of
 from ..formats.timestamps import format_timestamp, sort_key
 from ..model import Clock, Json, Record, Scope, Skill
-from .base import PageReader, Pages, PageWriter
+from .base import PageElsewhere, PageReader, Pages, PageWriter
 from .layout import Layout, Place, stem
 from .names import decode_name, file_name, is_encoded, is_plain, require_valid_name, skill_folders
 
@@ -166,29 +166,39 @@ class RecordFolder(NamedTuple):
         *,
         base: str = "",
         start_over: bool = False,
+        lock: str = "",
     ) -> Record:
-        """Write what `value_after` makes of the current value (None: there is none), under the page's lock."""
+        """Write what `value_after` makes of the current value (None: there is none), under the page's lock. With the
+        name of a lock, PageElsewhere if a folder beside this one has the key."""
         for what, name in (("key", key), ("category", category), *self.fields):
             require_valid_name(what, name)
         require_valid_name("tag", *tags)
         now = format_timestamp(self.clock())
         place = self.layout.place(path)
-        defaults = Record(place.name if place else "", None, path=path, created_at=created_at or now)
+        defaults = Record(place.name if place else "", None, path=path, created_at=created_at)
         new = defaults
 
         def rewrite(old: str) -> str:
             nonlocal new
             old = old or base
             current = page_of.parse_record(old, defaults) if old else defaults
-            new = Record(key, value_after(current.value), category or "general", tags, current.created_at, now, path)
+            created = current.created_at or (self._first_written(path) if old else now)
+            new = Record(key, value_after(current.value), category or "general", tags, created, now, path)
             fields = self._front_matter(defaults.key, new)
             try:
                 return page_of.render_record(old, new.value, fields, start_over=start_over)
             except BrokenFrontMatter as error:
                 raise BrokenFrontMatter(f"{path}: {error}") from error
 
-        self.writer.edit(path, rewrite)
+        if lock:
+            self.writer.edit_unique(path, rewrite, lock)
+        else:
+            self.writer.edit(path, rewrite)
         return new
+
+    def _first_written(self, path: str) -> str:
+        """Return when a page was first written, as far as is known of one that does not say so."""
+        return format_timestamp(datetime.fromtimestamp(self.pages.modified_at(path), UTC))
 
     def _front_matter(self, name: str, record: Record) -> dict[str, Json]:
         return {
@@ -227,12 +237,15 @@ class Globals(NamedTuple):
         return max(self._find_all(key), key=lambda record: sort_key(record.updated_at), default=None)
 
     def put(self, key: str, value: Json, category: str, tags: tuple[str, ...]) -> Record | None:
-        """Write the record, and return it as it was before; one in another category moves, with everything its page
-        says."""
+        """Write the record. One in another category moves, with everything its page says, and is returned as it was."""
         require_valid_name("key", key)
-        with self.pages.lock(f"global {key}"):
+        folder = self._folder_of_category(category)
+        if is_plain(key):  # so that its page has the same name in every category
+            with suppress(PageElsewhere):
+                folder.change(folder.path(key), key, lambda _: value, "", tags, lock=_lock_name(key))
+                return None
+        with self.pages.lock(_lock_name(key)):
             old = self._find_all(key)
-            folder = self._folder_of_category(category)
             first = min((record.created_at for record in old), key=sort_key, default="")
             newest = max(old, key=lambda record: sort_key(record.updated_at), default=None)
             base = self.pages.read(newest.path).text if newest else ""
@@ -243,7 +256,7 @@ class Globals(NamedTuple):
         return newest
 
     def delete(self, key: str) -> bool:
-        with self.pages.lock(f"global {key}"):
+        with self.pages.lock(_lock_name(key)):
             old = self._find_all(key)
             for record in old:
                 self.writer.remove(record.path)
@@ -262,6 +275,11 @@ class Globals(NamedTuple):
 
     def _folder(self, name: str) -> RecordFolder:
         return RecordFolder(self.pages, self.writer, self.layout, f"{self.layout.globals}/{name}", self.clock)
+
+
+def _lock_name(key: str) -> str:
+    """Return the lock of a key over all categories."""
+    return f"global {key}"
 
 
 class Channels(NamedTuple):

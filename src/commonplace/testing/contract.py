@@ -12,7 +12,7 @@ from functools import cached_property
 from .. import settings as settings_of
 from ..errors import NotFound, OutsideHome, PageNotFound, StaleVersion
 from ..model import Page
-from ..storage.base import ABSENT, Pages, Retention, Root, Storage
+from ..storage.base import ABSENT, PageElsewhere, Pages, Retention, Root, Storage
 from ..storage.history import Author, Versions, find_past_pages, write_as
 from ..storage.tokens import Call, Token
 
@@ -113,6 +113,47 @@ class PagesContract:
         pages.remove("memory/a/x.md")
         assert pages.list_folders_with("memory", ["x.md"]) == []
         assert pages.list_folders_with("nowhere", ["x.md"]) == []
+
+    def test_the_only_page_of_its_name_is_written_unless_another_folder_has_one(self) -> None:
+        pages = self.make_pages()
+        pages.edit_unique("memory/a/x.md", lambda old: f"{old}one\n", "x")
+        pages.edit_unique("memory/a/x.md", lambda old: f"{old}two\n", "x")
+        pages.edit_unique("memory/a/x.md", lambda old: old, "x")
+        assert pages.read("memory/a/x.md").text == "one\ntwo\n"
+        _raises(PageElsewhere, pages.edit_unique, "memory/b/x.md", str.upper, "x")
+        assert pages.list("memory", deep=True) == ["memory/a/x.md"]
+        pages.write("memory/b/x.md", "three")
+        _raises(PageElsewhere, pages.edit_unique, "memory/a/x.md", str.upper, "x")
+        pages.remove("memory/b/x.md")
+        pages.edit_unique("memory/a/x.md", str.upper, "x")
+        assert pages.read("memory/a/x.md").text == "ONE\nTWO\n"
+
+    def test_of_many_who_write_a_page_of_one_name_in_different_folders_one_does(self) -> None:
+        pages = self.make_pages()
+        refused: list[str] = []
+
+        def work(folder: str) -> None:
+            try:
+                pages.edit_unique(f"memory/{folder}/x.md", lambda _: folder, "x")
+            except PageElsewhere:
+                refused.append(folder)
+
+        threads = [threading.Thread(target=work, args=(name,)) for name in "abcdef"]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(pages.list("memory", deep=True)) == 1
+        assert len(refused) == 5
+
+    def test_the_only_page_of_its_name_waits_for_who_holds_its_lock(self) -> None:
+        pages = self.make_pages()
+        with pages.lock("x"):
+            thread = threading.Thread(target=pages.edit_unique, args=("memory/a/x.md", lambda _: "mine", "x"))
+            thread.start()
+            pages.write("memory/a/x.md", "theirs")
+        thread.join()
+        assert pages.read("memory/a/x.md").text == "mine"
 
     def test_pages_that_hold_a_text_are_found(self) -> None:
         pages = self.make_pages()

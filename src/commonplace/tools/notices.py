@@ -36,7 +36,7 @@ from ..formats.records import find_value_line, parse_record
 from ..framing import quote_line
 from ..home import Home
 from ..index.base import MAX_PASSAGES_PER_FACT_KEY, Candidate, Index
-from ..index.statements import StoredStatements, read_facts, read_stored, unpack_statements
+from ..index.statements import StoredStatement, StoredStatements, read_facts, unpack_statements
 from ..model import EVERYTHING, Block, Citation, Hit, Record, Viewer
 from ..search.bm25 import weigh_terms
 from ..search.moments import holds_by
@@ -201,8 +201,8 @@ class _Older(NamedTuple):
     versions would be."""
 
     place: FoundStatement
-    keys: frozenset[int]
-    newer_keys: frozenset[int]
+    keys: Collection[int]
+    newer_keys: Collection[int]
 
 
 class _Related(NamedTuple):
@@ -238,8 +238,8 @@ def _list_older(candidate: Candidate, stored: StoredStatements | None, written: 
     stored = stored or _read_stored(hit.text, is_turn=is_turn)
     if stored is None:
         for statement in read_statements(hit.text, is_turn=is_turn):
-            keys = frozenset(stored_keys(statement))
-            yield _Older(FoundStatement(number, hit, statement), keys, frozenset(lookup_keys(statement)))
+            keys = [*stored_keys(statement)]
+            yield _Older(FoundStatement(number, hit, statement), keys, lookup_keys(statement))
         return
     subject = subject_of(hit)
     glances = [each.glance for each in written]
@@ -247,8 +247,8 @@ def _list_older(candidate: Candidate, stored: StoredStatements | None, written: 
     for at in stored.places:
         glance = stored.take_glance(at)
         if is_named or any(may_be_linked(glance, newer) for newer in glances):
-            place = FoundStatement(number, hit, read_stored(stored, at))
-            yield _Older(place, frozenset(stored.list_stored_keys(at)), frozenset(stored.list_lookup_keys(at)))
+            place = FoundStatement(number, hit, StoredStatement(stored, at))
+            yield _Older(place, stored.list_stored_keys(at), stored.list_lookup_keys(at))
 
 
 @cache_within(1_000_000)
@@ -291,8 +291,9 @@ def _find_older(home: Home, related: _Related, written: Sequence[_Written]) -> l
 
 def _choose_older(statements: Sequence[_Older], newer: _Written) -> list[FoundStatement]:
     """Return those statements that share a key with a new one, as a search would find it by them."""
+    wanted = frozenset(newer.keys)
     stored = frozenset(stored_keys(newer.statement))
-    shared = [(newer.keys.keys() & older.keys) | (stored & older.newer_keys) for older in statements]
+    shared = [wanted.intersection(older.keys) | stored.intersection(older.newer_keys) for older in statements]
     counts = Counter(key for keys in shared for key in keys)
     others = [
         Other(older.place, sum(1 / counts[key] for key in keys))

@@ -294,7 +294,12 @@ class Database:
 
     @contextmanager
     def transaction(
-        self, *, timeout_ms: int = STATEMENT_TIMEOUT_MS, snapshot: bool = False, pipeline: bool = False
+        self,
+        *,
+        timeout_ms: int = STATEMENT_TIMEOUT_MS,
+        snapshot: bool = False,
+        pipeline: bool = False,
+        settings: Mapping[str, str] | None = None,
     ) -> Iterator[Connection]:
         """Run a transaction as this tenant; a failure of the server is a StorageError.
 
@@ -306,6 +311,7 @@ class Database:
             if outer is not None:
                 self._sync_pipeline()
                 with outer.transaction():
+                    apply_settings(outer, settings or {})
                     yield outer
                 return
             with (
@@ -313,7 +319,7 @@ class Database:
                 _isolation(connection, snapshot=snapshot),
                 pipelined_transaction(connection) if pipeline else connection.transaction() as begun,
             ):
-                self._bind_tenant(connection, timeout_ms)
+                self._bind_tenant(connection, timeout_ms, settings)
                 self._thread_state.connection = connection
                 self._thread_state.pipeline = begun if pipeline else None
                 try:
@@ -376,7 +382,7 @@ class Database:
 
     def _bind_tenant(self, connection: Connection, timeout_ms: int, settings: Mapping[str, str] | None = None) -> None:
         bound = {"commonplace.tenant": self.tenant, "role": MEMBER_ROLE, "statement_timeout": str(timeout_ms)}
-        _apply_settings(connection, {**bound, **(settings or {})})
+        apply_settings(connection, {**bound, **(settings or {})})
 
     @trace_calls("database")
     def run(
@@ -385,6 +391,7 @@ class Database:
         *,
         timeout_ms: int = STATEMENT_TIMEOUT_MS,
         pipeline: bool = False,
+        settings: Mapping[str, str] | None = None,
     ) -> Answer:
         """Run `work` in a transaction of its own and return its answer, retrying on conflicts and lost connections.
 
@@ -404,7 +411,7 @@ class Database:
         is_nested = self._current is not None
         while True:
             try:
-                with self.transaction(timeout_ms=timeout_ms, pipeline=pipeline) as connection:
+                with self.transaction(timeout_ms=timeout_ms, pipeline=pipeline, settings=settings) as connection:
                     return work(connection)
             except (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected) as error:
                 if is_nested:  # only the outermost transaction can be retried
@@ -452,7 +459,7 @@ class Database:
         outer = self._current
         if outer is not None:
             with translate_errors():
-                _apply_settings(outer, settings or {})
+                apply_settings(outer, settings or {})
                 return outer.execute(statement, values).fetchall()
         deadline = time.monotonic() + retry_seconds
         pause = FIRST_BACKOFF_SECONDS
@@ -481,7 +488,7 @@ class Database:
             release_pools(pools)
 
 
-def _apply_settings(connection: Connection, settings: Mapping[str, str]) -> None:
+def apply_settings(connection: Connection, settings: Mapping[str, str]) -> None:
     """Set server settings until the end of the transaction."""
     if settings:
         calls = ", ".join(f"set_config('{name}', %s, true)" for name in settings)

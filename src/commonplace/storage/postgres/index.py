@@ -64,6 +64,9 @@ from .vectors import SEARCH_SETTINGS, VectorSpaces, build_hnsw_index, large_spac
 Answer = TypeVar("Answer")
 SCHEMA_VERSION = 17  # covers the tables, and how `facts/` reads the statements that are stored
 _IDENTITY = "tenant, territory, id, owner"
+# One row by its primary key, even if the server has no statistics of a table. Then it takes any index that begins with
+# the tenant for as good, and would read all rows of one for each; but only the primary key has them in this order.
+_OWN_ROW = f"{OWN_ROWS} AND id >= rarest.id AND id <= rarest.id ORDER BY id LIMIT 1"
 _BELOW = "(path = %(prefix)s OR (path >= %(first)s AND path < %(last)s))"
 
 
@@ -205,12 +208,11 @@ class PostgresIndex(VectorSpaces):
             frequent AS MATERIALIZED (
               SELECT array_agg(DISTINCT place) AS frequent FROM shared WHERE passages >= {MAX_PASSAGES_PER_FACT_KEY})
             SELECT places || frequent, numbers, parsed, {CANDIDATE_COLUMNS}
-            FROM commonplace.index_passages AS passages JOIN owners ON owners.id = passages.owner
-            JOIN rarest ON rarest.id = passages.id CROSS JOIN frequent
-            LEFT JOIN commonplace.index_statements AS statements ON statements.tenant = %(tenant)s
-              AND statements.territory = %(index_key)s AND statements.id = passages.id
-            WHERE passages.tenant = %(tenant)s AND passages.territory = %(index_key)s
-            AND passages.id = ANY(ARRAY(SELECT id FROM rarest))"""
+            FROM frequent CROSS JOIN rarest
+            CROSS JOIN LATERAL (SELECT * FROM commonplace.index_passages WHERE {_OWN_ROW}) AS passages
+            JOIN owners ON owners.id = passages.owner
+            LEFT JOIN LATERAL (SELECT numbers, parsed FROM commonplace.index_statements WHERE {_OWN_ROW}) AS statements
+            ON true"""
         with self._tables.without_snapshot():
             rows = self._tables.query(sql, values, SEARCH_SETTINGS | ONE_PLAN)
         return sort_newest_first(self._choose_candidates(keys, rows, choose))

@@ -33,7 +33,9 @@ _LATEST_SEQ = 2**62  # after every sequence number
 _STOP_CHECK_SECONDS = 0.5
 _UPDATE_BATCH_PAGES = 200  # pages in one transaction
 _BUILD_BATCH_PAGES = 500  # the same for a long build: a word is counted once for all of them
-_UPDATE_REST_FACTOR = 19  # pause this many times as long as an update took: a twentieth of the time goes into them
+# Pause this many times as long as an update took, for each writer that updates: a fortieth of the time goes into them.
+_UPDATE_REST_FACTOR = 39
+_MAX_UPDATERS = 16  # writers that are taken into account
 _BUILD_TRIES = 10  # of a long build that conflicts with other writers
 _REPLICA_REST_SECONDS = 10.0  # how long to leave a replica alone that did not answer: each try may delay a search
 
@@ -45,6 +47,8 @@ class PostgresIndexHandle:
         self._pages = pages
         self._index = PostgresIndex(database, scope.fingerprint)
         self._next_update_at = 0.0
+        self._updated_seq = 0  # where the index was after this handle's last update
+        self._updaters = 1.0  # how many handles like this one keep the index up to date
         self._lock = Lock()
 
     def query(self, answer: Callable[[IndexView], Answer], below: str | None = None) -> Answer:
@@ -67,7 +71,7 @@ class PostgresIndexHandle:
         with suppress(NotFound, *_update_failures()):
             self._update_batch(NO_WAIT)
         ended = time.monotonic()
-        self._next_update_at = ended + _UPDATE_REST_FACTOR * (ended - started)
+        self._next_update_at = ended + _UPDATE_REST_FACTOR * self._updaters * (ended - started)
 
     def purge(self) -> None:
         """Leave nothing of what was removed from pages."""
@@ -171,13 +175,23 @@ class PostgresIndexHandle:
         """Index a batch of what was written since; return whether there may be more."""
 
         def work() -> bool:
-            news = self._pages.changed_since(self._index.seq, _UPDATE_BATCH_PAGES)
+            seq = self._index.seq
+            news = self._pages.changed_since(seq, _UPDATE_BATCH_PAGES)
             paths = (*news.changed, *news.removed)
             update_pages(self._index, self._pages, self.scope, paths)
             self._index.seq = news.seq
+            self._count_updaters(seq, news.seq)
             return len(paths) == _UPDATE_BATCH_PAGES
 
         return self._index.write(work, lock_timeout)
+
+    def _count_updaters(self, before: int, after: int) -> None:
+        """Estimate how many handles update the index, by how much the others did since this handle's last update, and
+        how much it did now: together they take no more time than one alone."""
+        if 0 < self._updated_seq <= before and before < after:
+            others = (before - self._updated_seq) / (after - before)
+            self._updaters = min(1 + others, _MAX_UPDATERS)
+        self._updated_seq = after
 
 
 def _update_failures() -> tuple[type[Exception], ...]:

@@ -7,20 +7,12 @@ Every write takes the tenant's next sequence number, in commit order, so whoever
 
 from __future__ import annotations
 
-import hashlib
-import os
 import posixpath
-import random
-import socket
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...errors import (
-    ConnectionLost,
-    LockTimeout,
     NotFound,
     NotText,
     OutsideHome,
@@ -32,32 +24,31 @@ from ...errors import (
 )
 from ...formats.json_text import is_unicode
 from ...model import Page
-from ..base import ABSENT, Changes, Head, Paths, Root, Sentences, Suffix, Texts
-from ..conflicts import ByteChange, ConflictDetector, TextPages, decode_text
+from ..base import ABSENT, Changes, Head, PageElsewhere, Paths, Root, Sentences, Suffix, Texts
+from ..conflicts import ByteChange, ConflictDetector, TextPages, change_text, decode_text, split_unique_path
 from ..history import current_write, version_of
 from ..layout import PagePaths, folders_above
 from ..names import MAX_PATH_BYTES, path_range
 from ..tree import PageSize
-from .connection import ONE_PLAN, Database, Row, busy_pooler, is_pooled, make_storable
+from .connection import ONE_PLAN, Database, Row, apply_settings, make_storable
 from .history import INSERT_NEXT_LINE, NEXT_SEQ, QUERY_HEAD, PostgresHistory, line_values, new_change_id, parse_head
 from .listen import notify
+from .locks import LockIsBusy, NamedLocks, limit_lock_wait
 
 if TYPE_CHECKING:
     from .connection import Connection, Cursor
 
-LOCK_TIMEOUT_SECONDS = 10.0  # far longer than any write takes
-_SERVER_WAIT_SECONDS = 0.2  # behind a pooler, whoever waits on the server keeps a connection from the holder
-_ANSWER_SECONDS = 0.5  # at least, and at most twice that: who holds a lock must get a second connection meanwhile
-_FIRST_PAUSE_SECONDS = 0.01
-_MAX_PAUSE_SECONDS = 0.05
 _PAGES_PER_QUERY = 200
 _SMALL_PAGE_BYTES = 64_000  # larger pages are fetched one by one, so that they are not all in memory
 TRANSCRIPT_SUFFIX = ".jsonl"  # pages that grow line by line, without a change in history for each
-_UPDATE_PAGE = f"""{NEXT_SEQ}, line AS ({INSERT_NEXT_LINE})
-UPDATE commonplace.pages SET data = %(page)s, version = %(version)s, size = %(size)s, seq = next.seq,
+_RELEASE = "DELETE FROM commonplace.locks WHERE tenant = %(tenant)s AND name = %(lock)s"
+_NEXT_LINE = f"{NEXT_SEQ}, line AS ({INSERT_NEXT_LINE})"
+_PUT_PAGE = """UPDATE commonplace.pages SET data = %(page)s, version = %(version)s, size = %(size)s, seq = next.seq,
   written_at = clock_timestamp()
 FROM next WHERE tenant = %(tenant)s AND path = %(path)s
 RETURNING next.seq"""
+_UPDATE_PAGE = f"{_NEXT_LINE} {_PUT_PAGE}"
+_UPDATE_AND_RELEASE = f"{_NEXT_LINE}, released AS ({_RELEASE}) {_PUT_PAGE}"
 # Finds bytes that are not UTF-8 without making the server fail: `encode` writes high bytes as \\ooo, every valid
 # multi-byte character is taken away, and whatever escape is left is invalid.
 _CONTINUATION = r"\\2[0-7][0-7]"
@@ -93,11 +84,20 @@ UNION ALL SELECT other.path FROM unnest(%(new)s::text[]) AS wanted (path) CROSS 
 _LOCK_OR_CREATE = """INSERT INTO commonplace.pages AS page (tenant, path, data, version, size, seq, written_at)
 VALUES (%(tenant)s, %(path)s, NULL, '', 0, 0, clock_timestamp())
 ON CONFLICT (tenant, path) DO UPDATE SET seq = page.seq WHERE false"""
+# The same under a named lock: a row that others cannot insert until the transaction ends, before which it is removed.
+_LOCK_NAME_AND_PAGE = """WITH held AS (
+  INSERT INTO commonplace.locks (tenant, name) VALUES (%(tenant)s, %(lock)s)
+  RETURNING set_config('lock_timeout', '0', true))
+INSERT INTO commonplace.pages AS page (tenant, path, data, version, size, seq, written_at)
+SELECT %(tenant)s, %(path)s, NULL, '', 0, 0, clock_timestamp() FROM held
+ON CONFLICT (tenant, path) DO UPDATE SET seq = page.seq WHERE false"""
 # What a write has to know of a page, asked once its row is locked: a statement sees what was there when it began.
-_READ_LOCKED = f"""SELECT page.data, conflict.path, head.* FROM commonplace.pages AS page
+_LOCKED = f"""page.data, conflict.path, head.* FROM commonplace.pages AS page
 LEFT JOIN LATERAL (SELECT path FROM ({_CONFLICTING_PATHS}) AS paths WHERE page.data IS NULL LIMIT 1) AS conflict ON true
 LEFT JOIN LATERAL ({QUERY_HEAD}) AS head ON true
 WHERE page.tenant = %(tenant)s AND page.path = %(path)s"""
+_READ_LOCKED = f"SELECT {_LOCKED}"
+_READ_UNIQUE = f"SELECT ARRAY({_FOLDERS_WITH}), {_LOCKED}"
 
 
 class ChangesSince(NamedTuple):
@@ -179,18 +179,32 @@ class PostgresPages(TextPages):
         return normalize_path(path)
 
     def change_bytes(self, path: str, change: ByteChange) -> str:
-        path = normalize_path(path)
+        return self._change(normalize_path(path), change)
+
+    def edit_unique(self, path: str, change: Callable[[str], str], lock: str) -> str:
+        """See `PageWriter`. All of it is one transaction, which takes half as many round trips as a lock of its own; if
+        others hold the lock for long, it is waited for without the connection."""
+        try:
+            return self._change(normalize_path(path), change_text(path, change), self._locks.key(lock))
+        except LockIsBusy:
+            return super().edit_unique(path, change, lock)
+
+    def _change(self, path: str, change: ByteChange, lock: str = "") -> str:
+        """Change the bytes of a page; under a named lock, only if there is none of its name in folders beside its
+        own."""
 
         def work(connection: Connection, change_id: str) -> _WriteOutcome:
-            old, head = self._lock_or_create(connection, path)
+            old, head = self._lock_unique(connection, path, lock) if lock else self._lock_or_create(connection, path)
             new = change(old)
             if new is None or new == old:
                 drop_placeholder(connection, self._database.tenant, path)
+                if lock:
+                    connection.execute(_RELEASE, {"tenant": self._database.tenant, "lock": lock})
                 return _WriteOutcome(version_of(new))
             self._conflicts.report_lost_changes(path, old, new)
-            return self._put(connection, path, change_id, old, new, head)
+            return self._put(connection, path, change_id, old, new, head, lock)
 
-        outcome = self._write_once(path, work)
+        outcome = self._write_once(path, work, limit_lock_wait() if lock else {})
         self._conflicts.mark_read(path, outcome.version)
         return outcome.version
 
@@ -218,20 +232,24 @@ class PostgresPages(TextPages):
         self._write_once(path, work)
         self._conflicts.forget(path)
 
-    def _write_once(self, path: str, work: Callable[[Connection, str], _WriteOutcome]) -> _WriteOutcome:
+    def _write_once(
+        self, path: str, work: Callable[[Connection, str], _WriteOutcome], settings: Mapping[str, str] | None = None
+    ) -> _WriteOutcome:
         """Retry `work` until the server confirms it, without repeating what was already committed."""
         change_id = new_change_id()
         attempts: list[_WriteOutcome] = []
 
         def attempt(connection: Connection) -> _WriteOutcome:
             if attempts:
+                apply_settings(connection, {"lock_timeout": "0"})
                 self._lock_or_create(connection, path)  # waits for the first attempt, if the server is still at it
                 if self.history.find_change(connection, change_id):
                     return attempts[-1]._replace(seq_query=self.history.query_seq(connection, change_id))
+                apply_settings(connection, settings or {})
             attempts.append(work(connection, change_id))
             return attempts[-1]
 
-        outcome = self._database.run(attempt, pipeline=True)
+        outcome = self._database.run(attempt, pipeline=True, settings={**ONE_PLAN, **(settings or {})})
         if outcome.seq_query is not None:
             row = outcome.seq_query.fetchone()
             assert row
@@ -246,10 +264,26 @@ class PostgresPages(TextPages):
         values = {"tenant": self._database.tenant, "path": path, "above": [*folders_above(path)], "new": [path]}
         row = connection.execute(_READ_LOCKED, values).fetchone()
         assert row
-        data, other, *head = row
-        if data is None and other:
-            raise path_conflict(path, other)
-        return data, parse_head(head)
+        return _read_locked(path, row)
+
+    def _lock_unique(self, connection: Connection, path: str, lock: str) -> tuple[bytes | None, Head | None]:
+        """Do the same under a named lock; PageElsewhere if a folder beside the page's own has a page of its name."""
+        from psycopg.errors import LockNotAvailable
+
+        siblings, folder, name = split_unique_path(path)
+        start, end = path_range(siblings)
+        values: dict[str, Any] = {"tenant": self._database.tenant, "path": path, "lock": lock, "names": [name]}
+        values |= {"above": [*folders_above(path)], "new": [path], "start": start, "end": end, "below": len(start) + 1}
+        connection.execute(_LOCK_NAME_AND_PAGE, values)
+        try:
+            row = connection.execute(_READ_UNIQUE, values).fetchone()
+        except LockNotAvailable as error:
+            raise LockIsBusy from error
+        assert row
+        folders, *others = row
+        if {*folders} - {folder}:
+            raise PageElsewhere(path)
+        return _read_locked(path, others)
 
     def _put(
         self,
@@ -259,6 +293,7 @@ class PostgresPages(TextPages):
         old: bytes | None,
         new: bytes | None,
         head: Head | None,
+        lock: str = "",
     ) -> _WriteOutcome:
         if old is not None and path.endswith(TRANSCRIPT_SUFFIX):
             self.history.record_unrecorded(connection, path, old)
@@ -266,8 +301,9 @@ class PostgresPages(TextPages):
         line = self.history.build_line(change_id, path, old, new, current_write().author, head)
         size = len(new or b"")
         # All other writers wait for the number taken here, so it is sent together with the commit.
-        values = line_values(self._database.tenant, line) | {"page": new, "size": size}
-        return _WriteOutcome(version_of(new), size, connection.execute(_UPDATE_PAGE, values))
+        values = line_values(self._database.tenant, line) | {"page": new, "size": size, "lock": lock}
+        statement = _UPDATE_AND_RELEASE if lock else _UPDATE_PAGE
+        return _WriteOutcome(version_of(new), size, connection.execute(statement, values))
 
     def list(self, folder: str, suffix: Suffix = ".md", *, deep: bool = False) -> Paths:
         only_here = "" if deep else " AND strpos(substr(path, %(below)s), '/') = 0"
@@ -384,6 +420,14 @@ class PostgresPages(TextPages):
         return self._database.query(statement, {"tenant": self._database.tenant, **values})
 
 
+def _read_locked(path: str, row: Sequence[Any]) -> tuple[bytes | None, Head | None]:
+    """Return what a write has to know of a page, of a row of `_LOCKED`."""
+    data, other, *head = row
+    if data is None and other:
+        raise path_conflict(path, other)
+    return data, parse_head(head)
+
+
 def lock_or_create(connection: Connection, tenant: str, path: str) -> None:
     """Lock the row of a page until the transaction ends; one of a page that is not there yet is inserted."""
     connection.execute(_LOCK_OR_CREATE, {"tenant": tenant, "path": path})
@@ -433,110 +477,3 @@ def path_conflict(path: str, other: str) -> StorageError:
 def _is_hidden(path: str, folder: str) -> bool:
     """Return whether anything in a path below a folder begins with a dot."""
     return "/." in path[len(folder) if folder else 0 :] or (not folder and path[0] == ".")
-
-
-class _Busy(Exception):
-    """Somebody else holds the lock."""
-
-
-class _Crowded(Exception):
-    """The pooler has no second connection for the work that the lock is for."""
-
-
-def _lock_settings(remaining_seconds: float) -> dict[str, str]:
-    """Return the settings of a transaction that waits for a lock, and then holds it for as long as it likes."""
-    wait_ms = max(1, int(1000 * min(_SERVER_WAIT_SECONDS, remaining_seconds)))
-    return {"lock_timeout": str(wait_ms), "idle_in_transaction_session_timeout": "0"}
-
-
-class NamedLocks:
-    """The locks between machines that one handle takes: each is a row that is inserted and never committed.
-
-    Whoever inserts the same row waits. A lock ends with the connection of its holder, even if the holder dies.
-
-    What is done under a lock takes a second connection. Behind a pooler, all of its connections could hold locks, and
-    each holder wait for one more. So whoever gets a lock, but no answer on another connection, gives the lock back.
-    """
-
-    def __init__(self, database: Database, timeout_seconds: float = LOCK_TIMEOUT_SECONDS) -> None:
-        self._database = database
-        self._timeout_seconds = timeout_seconds
-        self._thread_locks: dict[str, Lock] = {}
-
-    @contextmanager
-    def lock(self, name: str) -> Iterator[None]:
-        """Hold a named lock; LockTimeout names its holder when it does not become free."""
-        deadline = time.monotonic() + self._timeout_seconds
-        name = name.replace("\0", "\ufffd")  # no column stores NUL, and locking more than was asked for does no harm
-        thread_lock = self._thread_locks.setdefault(name, Lock())  # threads queue here, without a connection each
-        if not thread_lock.acquire(timeout=self._timeout_seconds):
-            raise LockTimeout(self._timeout_message(name))
-        try:
-            transaction = self._acquire(name, deadline)
-            try:
-                yield
-            finally:
-                with suppress(ConnectionLost):  # then the server has already released it
-                    transaction.close()
-        finally:
-            thread_lock.release()
-
-    def _acquire(self, name: str, deadline: float) -> ExitStack:
-        """Return an open transaction that holds the lock until it is closed."""
-        pause = _FIRST_PAUSE_SECONDS
-        while True:
-            try:
-                with ExitStack() as stack:
-                    settings = _lock_settings(deadline - time.monotonic())
-                    connection = stack.enter_context(self._database.lock_transaction(settings))
-                    self._insert(connection, name)
-                    if is_pooled(connection):
-                        self._require_second_connection()
-                    return stack.pop_all()
-            except ConnectionLost:
-                if time.monotonic() > deadline:
-                    raise
-            except _Busy as error:
-                if time.monotonic() > deadline:
-                    raise LockTimeout(self._timeout_message(name)) from error
-            except _Crowded as error:
-                if time.monotonic() > deadline:
-                    raise busy_pooler(f"{name} takes two") from error
-            time.sleep(pause)
-            pause = min(pause * 2, _MAX_PAUSE_SECONDS)
-
-    def _insert(self, connection: Connection, name: str) -> None:
-        """Insert the row of a lock, and be named as its holder from then on."""
-        import psycopg
-
-        key = self._key(name)
-        holder = f"commonplace {key} {os.getpid()} {socket.gethostname()}"[:63]
-        cursor = connection.execute(
-            "INSERT INTO commonplace.locks (tenant, name) VALUES (%s, %s)"
-            " RETURNING set_config('application_name', %s, true)",
-            (self._database.tenant, key, holder),
-        )
-        try:
-            cursor.fetchone()  # the statements were pipelined: an error of any of them arrives here
-        except psycopg.errors.LockNotAvailable as error:
-            raise _Busy from error
-
-    def _require_second_connection(self) -> None:
-        # Waiting times differ, or all would give back their locks and take them again at once.
-        if not self._database.answers_within(_ANSWER_SECONDS * random.uniform(1, 2)):
-            raise _Crowded
-
-    def _timeout_message(self, name: str) -> str:
-        """Return the message for a lock that stays taken; it names the holder if the server shows it."""
-        statement = (
-            "SELECT split_part(application_name, ' ', 3), split_part(application_name, ' ', 4)"
-            " FROM pg_stat_activity WHERE application_name LIKE %s"
-        )
-        holder = self._database.fetch_one(statement, (f"commonplace {self._key(name)} %",))
-        who = f"process {holder[0]} on {holder[1]}" if holder else "another process"
-        seconds = f"{self._timeout_seconds:g} seconds"
-        return f"{name} is held by {who} for more than {seconds}: wait for it or stop it, then try again"
-
-    def _key(self, name: str) -> str:
-        """Return a hash of the name, which other tenants could see and which outlives what was forgotten."""
-        return hashlib.blake2b(f"{self._database.tenant}\0{name}".encode("utf-8", "replace"), digest_size=8).hexdigest()
