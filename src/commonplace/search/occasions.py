@@ -9,11 +9,10 @@ from __future__ import annotations
 from datetime import date
 
 from ..caching import cache_within
-from ..facts.distinctions import IRREGULAR_PAST
 from ..facts.links import Link, LinkKind
 from ..facts.statements import Statement
 from ..facts.states import read_states
-from ..facts.words import fold, read_list, split_words
+from ..facts.words import IRREGULAR_PAST, fold, read_list, split_words
 from ..patterns import lazy_pattern
 from .date_phrases import LISTS
 from .date_spans import DAYS_IN_A_UNIT, Span
