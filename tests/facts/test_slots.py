@@ -40,6 +40,10 @@ ONE_SLOT = [
     ("Team dinner on the 12th at Nonna.", "Team dinner on the 12th won't happen."),
     ("The cabin has no internet.", "The cabin finally has internet."),
     ("Emma plays the violin.", "Emma stopped playing the violin."),
+    ("Ruth's phone number is 0171 222 333.", "Ruth has a new number: 0172 444 555."),
+    ("Luis is our contact at Acme.", "Luis left Acme; our new contact is Marta."),
+    ("Accountant: Lisa Brown.", "We switched accountants, it's Mark Ellis now."),
+    ("Payroll runs through Gusto.", "Payroll's with Deel starting this month."),
 ]
 TWO_SLOTS = [
     ("The meeting room for the retro is Elbe.", "The planning is in Danube, Elbe is being painted."),
@@ -57,6 +61,11 @@ TWO_SLOTS = [
     ("Lena lives in Bonn.", "Lena is in Paris until Sunday."),
     ("We do a retro every second Friday.", "We skipped the retro today, half of us were out."),
     ("妈妈住在柏林。", "妈妈想搬到慕尼黑。"),
+    ("Lisa speaks French.", "Lisa speaks some Japanese now."),
+    ("Gave the cat her pill at 8.", "Gave the cat her pill at 20."),
+    ("Upgraded the laptop to 32 GB.", "Upgraded the server to 64 GB."),
+    ("Test run 88: 3 failures", "Test run 89: 1 failure"),
+    ("Invoice 2031 costs 40 euros.", "Invoice 2032 costs 50 euros now."),
 ]
 
 

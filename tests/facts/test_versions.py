@@ -165,6 +165,27 @@ def test_a_speaker_takes_back_what_they_like() -> None:
     assert judge(read("user: I really love Rita Hayworth.", is_turn=True), newer) is None
 
 
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("The default branch is master.", "The default branch is main, don't push to master."),
+        ("The entrance is on Hill Street.", "They rebuilt everything, the entrance is on Mill Lane."),
+    ],
+)
+def test_one_clause_of_a_note_may_replace_an_older_note(older: str, newer: str) -> None:
+    link = judge(read(older), read(newer))
+    assert link
+    assert link.kind == "frame"
+
+
+@pytest.mark.parametrize(
+    "newer",
+    ["In winter, the office opens at 9.", "If it snows, the office opens at 9.", "Bonn: the office opens at 9."],
+)
+def test_a_clause_that_holds_in_some_cases_replaces_nothing(newer: str) -> None:
+    assert judge(read("The office opens at 8."), read(newer)) is None
+
+
 @pytest.mark.parametrize(("older", "newer"), TWO_FACTS)
 def test_two_facts_are_no_versions_of_each_other(older: str, newer: str) -> None:
     assert judge(read(older), read(newer)) is None

@@ -241,7 +241,7 @@ def _may_be_replaced(older: Statement) -> bool:
 
 def _find_same_thing(older: Statement, newer: Statement) -> frozenset[str]:
     """Return what both notes are about, if the newer one gives it another value of the same kind."""
-    if "tentative" in older.cues or older.words[0].endswith("ed"):  # `booked a table` happened once
+    if "tentative" in older.cues or older.reports_event:
         return frozenset()
     for claim in read_first_claim(older.text):
         for change in read_claims(newer.text) if claim.is_closed else ():
@@ -368,10 +368,12 @@ def _find_same_role(older: Statement, newer: Statement) -> frozenset[str]:
             for side in (claim.heads[0], claim.value)
             if len(side) > 1 or (side and (is_ours or is_charge)) or side & ROLES
         ]
+        known = set(newer.stems)
         for change in read_claims(newer.text) if sides else ():
             for role in (change.heads[0], change.value):
                 holder = {*change.heads[0], *change.value} - role
-                if role in sides and holder and holder.isdisjoint(older.stems) and _has_name(newer.text, holder):
+                is_role = role in sides or (role & ROLES and any(role < side <= known for side in sides))
+                if is_role and holder and holder.isdisjoint(older.stems) and _has_name(newer.text, holder):
                     return role
     return frozenset()
 

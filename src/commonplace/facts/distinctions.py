@@ -37,6 +37,7 @@ from .words import (
     content_stems,
     fold,
     is_number,
+    is_past_verb,
     is_unspaced,
     join_phrases,
     list_capitalised,
@@ -102,8 +103,6 @@ _NO_PLACES = word_set("distinctions", "NO_PLACES")
 _BEFORE_VALUES = word_set("distinctions", "BEFORE_VALUES")
 _CHANGES: tuple[Cue, ...] = ("change", "weak change")
 _FOR = FOR | word_set("distinctions", "BETWEEN")
-IRREGULAR_PAST = word_set("distinctions", "IRREGULAR_PAST")
-_MAX_NUMBERED_WORDS = 3  # before the number of a thing
 _PROMOTION = phrase_pattern("distinctions", "PROMOTION")
 _NO_ROLES = ("home", "prefer", "use", "play", "speak", "go")
 _PASSIVE = lazy_pattern(
@@ -194,18 +193,16 @@ def _are_for_other_things(older: Statement, newer: Statement) -> bool:
 
 
 def _have_other_numbers(older: Statement, newer: Statement) -> bool:
-    """Return whether each is about another of several numbered things: `ship 3 left`, `ship 4 left`."""
-    old = strip_articles(older.words)
-    new = strip_articles(newer.words)
-    at = next((at for at, (one, two) in enumerate(zip(old, new, strict=False)) if one != two), 0)
-    if not 0 < at < min(len(old), len(new)) - 1 or at > _MAX_NUMBERED_WORDS:
-        return False
-    is_numbered = old[at].isdecimal() and new[at].isdecimal()
-    return is_numbered and all(_is_past_verb(words[at + 1]) for words in (old, new))
+    """Return whether each is about another of several numbered things: `bug 12 is fixed`, `sprint 15: exports`."""
+    numbers = [_read_numbers_of_subject(each) for each in (older, newer)]
+    return all(numbers) and numbers[0].isdisjoint(newer.words) and numbers[1].isdisjoint(older.words)
 
 
-def _is_past_verb(word: str) -> bool:
-    return word in IRREGULAR_PAST or (word.endswith("ed") and len(word) > 3)
+def _read_numbers_of_subject(statement: Statement) -> set[str]:
+    """Return the numbers in the label of a statement, or before its verb; a version of a program is a value."""
+    verb = next((at for at, word in enumerate(statement.words) if is_past_verb(word)), 0)
+    subject = statement.label.split() or statement.words[: statement.relation.at if statement.relation else verb]
+    return {word for word in subject if word[0].isdigit() and not _VERSION.fullmatch(word)}
 
 
 def _ends_with(statement: Statement, words: frozenset[str]) -> bool:
@@ -356,7 +353,9 @@ def _name_other_things(older: Statement, newer: Statement) -> bool:
         return True
     if added:
         return not added <= set(older.stems)
-    return bool(missing) and old[-1] in missing and not missing <= set(newer.stems)
+    if not missing or old[-1] not in missing or missing <= set(newer.stems):
+        return False
+    return not (is_attribute(old[-1]) and old[-1] in newer.stems)  # `Ruth's phone number`, `Ruth has a new number`
 
 
 def _read_subject(statement: Statement) -> tuple[str, ...]:

@@ -85,7 +85,7 @@ def is_likely(older: Statement, newer: Statement) -> bool:
 
 def may_weigh(older: Statement, newer: Statement) -> bool:
     """Return whether two statements name the same thing and the newer one does not just repeat the older."""
-    if not YOU.isdisjoint(older.words) or not EVENT_WORDS.isdisjoint(older.words):
+    if not YOU.isdisjoint(older.words) or older.reports_event:
         return False
     if len(older.text.split()) > _MAX_OLDER_WORDS or len(newer.text.split()) > _MAX_NEWER_WORDS:
         return False

@@ -18,7 +18,7 @@ from .forms import compile_forms
 from .links import Link
 from .relations import FIRST_PERSON
 from .statements import Statement
-from .value_words import DONE, EVENT_WORDS, GENERIC, KINDS_OF_THINGS, NEEDS, NEGATIONS, NO_FEELING, SENTIMENT_STEMS
+from .value_words import DONE, GENERIC, KINDS_OF_THINGS, NEEDS, NEGATIONS, NO_FEELING, SENTIMENT_STEMS
 from .words import (
     compile_pattern,
     content_stems,
@@ -58,7 +58,7 @@ _NEGATIVE = lazy_pattern(
 def find_given_up(older: Statement, newer: Statement) -> Link | None:
     """Return a link if a clause of the newer note says that the value of the older one is gone."""
     given_up = read_given_up(newer.text)
-    if not given_up or not EVENT_WORDS.isdisjoint(older.words) or older.is_question or older.words[0].endswith("ed"):
+    if not given_up or older.is_question or older.reports_event:
         return None
     if "tentative" in older.cues or not NEGATIONS.isdisjoint(older.words):
         return None

@@ -23,7 +23,7 @@ from .links import Link
 from .relations import YOU
 from .statements import Statement
 from .states import read_states
-from .value_words import EVENT_WORDS, PLACE_PREPOSITIONS, VAGUE_STARTS
+from .value_words import PLACE_PREPOSITIONS, VAGUE_STARTS
 from .words import content_stems, fold, has_capitals, is_amount, is_unspaced, read_table, split_words, stem, word_set
 
 _ATTRIBUTES = read_table("slots", "ATTRIBUTES")
@@ -76,12 +76,21 @@ def find_new_value(older: Statement, newer: Statement) -> Link | None:
         is_mentioned = _mentions_elsewhere(old, new, clauses)
         is_changed = (
             says_change
-            and (_is_same(old, new) or new.subject < old.subject <= set(newer.stems))
+            and (_is_same(old, new) or (new.subject < old.subject and _names_rest(old, new, older, newer)))
             and not has_cue(fold(clauses[new.clause]), "retraction")
         )
         if is_mentioned or is_changed:
             return Link("correction", "gives it another value", " ".join(sorted(old.subject)), has_one_subject=True)
     return None
+
+
+def _names_rest(old: Slot, new: Slot, older: Statement, newer: Statement) -> bool:
+    """Return whether the newer note has all that the older slot is about, or its attribute without what goes before
+    it: `Ruth's phone number`, `Ruth has a new number`."""
+    stems = set(newer.stems)
+    if old.subject <= stems:
+        return True
+    return not old.attributes.isdisjoint(new.attributes) and any(map(is_attribute, stems.intersection(older.stems)))
 
 
 def _is_talk(statement: Statement) -> bool:
@@ -92,8 +101,7 @@ def _is_talk(statement: Statement) -> bool:
 
 def _happened_once(older: Statement) -> bool:
     """Return whether a note reports something that happened, or a plan: `booked a table`, `I bought a bike`."""
-    first = older.words[0]
-    return not EVENT_WORDS.isdisjoint(older.words) or first.endswith("ed") or "tentative" in older.cues
+    return older.reports_event or "tentative" in older.cues
 
 
 def _may_be_same(old: Slot, new: Slot) -> bool:

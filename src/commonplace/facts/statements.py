@@ -25,8 +25,19 @@ from .links import NO_ANSWERS, Answers, hash_words, read_answers_by_line
 from .relations import FIRST_PERSON, Relation, find_relation, label_of
 from .states import WRITER, find_ended, read_states, strip_articles
 from .tasks import names_tasks
-from .value_words import DONE, GENERIC, NEEDS, SENTIMENT_STEMS
-from .words import content_stems, fold, is_number, is_unspaced, read_table, remove_spaces, split_words, stem, word_set
+from .value_words import DONE, EVENT_WORDS, GENERIC, NEEDS, PREPOSITIONS, SENTIMENT_STEMS
+from .words import (
+    content_stems,
+    fold,
+    is_number,
+    is_past_verb,
+    is_unspaced,
+    read_table,
+    remove_spaces,
+    split_words,
+    stem,
+    word_set,
+)
 
 MAX_STATEMENTS = 60  # of one passage
 _MAX_CHARACTERS = 400  # of a statement that says one thing
@@ -56,6 +67,7 @@ _CLAUSE_END = lazy_pattern(r"[;,.:] (?:but |and |so )?| but | [–—-] ")
 _COMPLETED = lazy_pattern(r"\b(?:completed|finished)\b")  # what was to be done
 _THIRD_PERSON = word_set("statements", "THIRD_PERSON")
 _OTHER_FEELING = lazy_pattern("all about|used to (?:think|find)|no longer (?:need|plan|track)")
+_DEPENDENT_STARTS = PREPOSITIONS | word_set("statements", "CONJUNCTIONS")
 _SPOTS = ("place", "tool", "spot")  # states that may change each other
 _NOT_IN_A_TEXT = ("\0",)
 _CHANGES: tuple[Cue, ...] = tuple(cue for cue in get_args(ChangeCue) if cue != "hint")
@@ -101,6 +113,12 @@ class Statement(_Fields):
         """Which kinds of phrases it has."""
         cues = _find_cues(self.text)
         return cues | {"open"} if self.is_question else cues
+
+    @property
+    def reports_event(self) -> bool:
+        """Whether it reports something that happened once: `I bought a bike`, `booked a table`."""
+        first = next((word for word in self.words if word not in FIRST_PERSON), "")
+        return is_past_verb(first) or not EVENT_WORDS.isdisjoint(self.words)
 
     @property
     def may_replace(self) -> bool:
@@ -329,6 +347,23 @@ def _parse(clause: str, sentence: _Sentence, speaker: str) -> Statement | None:
         asks,
         box=sentence.box,
     )
+
+
+@cache_within(2_000_000)
+def read_main_clauses(statement: Statement) -> tuple[Statement, ...]:
+    """Return the clauses of a note as statements, if each says something by itself: none for `in winter, we open at 9`.
+    Cached, as a note is compared with many."""
+    if statement.label or len(texts := split_clauses(statement.text)) < 2:
+        return ()
+    clauses = [_read_clause(statement, text) for text in texts]
+    if any(each.words[:1] and each.words[0] in _DEPENDENT_STARTS for each in clauses):
+        return ()
+    return tuple(each for each in clauses if len(each.words) >= _MIN_WORDS)
+
+
+def _read_clause(statement: Statement, text: str) -> Statement:
+    words = tuple(split_words(fold(text)))
+    return statement._replace(text=text, words=words, stems=tuple(content_stems(words)), relation=find_relation(words))
 
 
 def _plain_text(sentence: str) -> str:

@@ -25,7 +25,7 @@ from .links import Link, LinkKind, hash_words
 from .relations import FIRST_PERSON, YOU
 from .retractions import find_given_up, judge_taking_back, read_given_up
 from .slots import find_new_value
-from .statements import Statement
+from .statements import Statement, read_main_clauses
 from .states import Verdict, compare_states, find_ended, is_about
 from .value_words import (
     ARTICLES,
@@ -56,6 +56,7 @@ _STATE_LINKS: dict[Verdict, tuple[LinkKind, str]] = {
     "changed": ("correction", "says that it changed"),
     "ended": ("retraction", "says that it ended"),
 }
+_MANY_VALUED_KINDS = ("speak", "play")  # of relations: a second language does not replace the first
 _PAST = word_set("versions", "PAST")
 _ARROWS = ("→", "->", "=>")
 _ARROW = lazy_pattern(rf"(\S+)\s*(?:{'|'.join(_ARROWS)})\s*\S+")
@@ -132,6 +133,8 @@ def _find_link(older: Statement, newer: Statement, *, is_same_place: bool) -> Li
     link = judge_frame(frame, older, newer)
     if link or _is_prose(older, newer):
         return link
+    if link := _judge_clauses(older, newer):
+        return link
     if link := _judge_states(older, newer):
         return link
     link = _find_by_rule(older, newer)
@@ -140,8 +143,20 @@ def _find_link(older: Statement, newer: Statement, *, is_same_place: bool) -> Li
     return find_by_evidence(older, newer)
 
 
+def _judge_clauses(older: Statement, newer: Statement) -> Link | None:
+    """Return a link if one clause of the newer note gives the same thing another value: `More people are coming, we
+    need 32 chairs`."""
+    for clause in read_main_clauses(newer):
+        if link := judge_frame(align(older.words, clause.words), older, clause):
+            return link
+    return None
+
+
 def _find_by_rule(older: Statement, newer: Statement) -> Link | None:
     """Return a link by the first rule that needs no frame, without weighing the evidence."""
+    has_many = older.relation is not None and older.relation.kind in _MANY_VALUED_KINDS
+    if has_many and "retraction" not in newer.cues:
+        return None
     link = _judge_move(older, newer) if "change" in newer.cues else None
     link = link or find_given_up(older, newer) or find_change(older, newer) or _judge_change(older, newer)
     return link or (None if have_other_subjects(older, newer) else find_new_value(older, newer))
@@ -159,6 +174,8 @@ def may_be_versions(older: Statement, newer: Statement) -> bool:
     old = normalize_words(older.words)
     new = normalize_words(newer.words)
     if old[:1] == new[:1] or old[-2:] == new[-2:] or newer.taken_back or (older.label and newer.label):
+        return True
+    if any(old[:1] == normalize_words(clause.words)[:1] for clause in read_main_clauses(newer)):
         return True
     if older.speaker or newer.speaker:  # without a frame, only states can link them
         may_change = _may_say_change(newer)
@@ -246,7 +263,7 @@ def _give_other_details(older: Statement, newer: Statement) -> bool:
     allergic to penicillin`. If there is one value, the label says of what (`Deadline`, `wifi password`), or the lines
     are short."""
     labels = _label_stems(newer)
-    is_value = not labels.isdisjoint(CONTEXT_LABELS | ROLES) or (len(labels) > 1 and not _is_label_capitalised(newer))
+    is_value = not labels.isdisjoint(CONTEXT_LABELS | ROLES) or len(labels) > 1
     if is_value or "change" in newer.cues:
         return False
     known = labels | TITLES
@@ -255,12 +272,6 @@ def _give_other_details(older: Statement, newer: Statement) -> bool:
     if smaller <= 1 and max(map(len, details)) <= _MAX_SHORT_STEMS:
         return False
     return len(details[0] & details[1]) < _MIN_SHARE_OF_DETAILS * smaller or not smaller
-
-
-def _is_label_capitalised(statement: Statement) -> bool:
-    """Return whether every word of a label begins with a capital letter."""
-    label = statement.text.lstrip("*_ -")[: len(statement.label)]
-    return all(word[:1].isupper() for word in label.split())
 
 
 def _judge_states(older: Statement, newer: Statement) -> Link | None:

@@ -56,7 +56,9 @@ def word_set(file: str, name: str) -> frozenset[str]:
 
 
 _FREQUENCIES = word_set("words", "FREQUENCIES")
+IRREGULAR_PAST = word_set("distinctions", "IRREGULAR_PAST")
 _BEFORE_MONTH = word_set("words", "BEFORE_MONTH")
+_AFTER_IS = frozenset(read_table("values", "PREPOSITIONS")["english"].split()) | {"the", "a", "an", "now", "not"}
 
 
 @cache
@@ -88,7 +90,15 @@ def split_words(folded: str) -> list[str]:
     pattern = _ASCII_TOKEN if folded.isascii() else _token_pattern()
     tokens: list[str] = pattern.findall(folded)
     words = tokens if all(map(str.isalnum, tokens)) else _split_tokens(tokens)
+    if "'s" in words:
+        words = _expand_is(words)
     return _mark_may(words) if "may" in words else words
+
+
+def _expand_is(words: list[str]) -> list[str]:
+    """Return words with `is` for the `'s` that cannot be a possessive: `payroll's with Deel`."""
+    pairs = zip(words, [*words[1:], ""], strict=True)
+    return ["is" if word == "'s" and after in _AFTER_IS else word for word, after in pairs]
 
 
 def _split_tokens(tokens: list[str]) -> list[str]:
@@ -184,6 +194,11 @@ def _date_word_starts() -> frozenset[str]:
 def is_amount(word: str) -> bool:
     """Return whether a word is a number or a date: not `p95` or `s3`, nor how often (`daily target`)."""
     return is_number(word) and word not in _FREQUENCIES and (word[0].isdigit() or word in _date_words())
+
+
+def is_past_verb(word: str) -> bool:
+    """Return whether an English word may be a verb in the past."""
+    return word in IRREGULAR_PAST or (len(word) > 3 and word.endswith("ed"))
 
 
 @cache

@@ -12,11 +12,10 @@ from datetime import UTC, date, datetime, tzinfo
 from typing import NamedTuple
 
 from ..caching import cache_within
-from ..facts.distinctions import IRREGULAR_PAST
 from ..facts.links import Link, LinkKind
 from ..facts.statements import Statement, find_lines, read_statements
 from ..facts.states import read_states
-from ..facts.words import fold, read_list, split_words
+from ..facts.words import IRREGULAR_PAST, fold, read_list, split_words
 from ..formats.timestamps import parse_day, parse_timestamp
 from ..model import Hit
 from ..patterns import lazy_pattern

@@ -62,7 +62,7 @@ from .query import CANDIDATE_COLUMNS, run_search
 from .vectors import SEARCH_SETTINGS, VectorSpaces, build_hnsw_index, large_spaces
 
 Answer = TypeVar("Answer")
-SCHEMA_VERSION = 17  # covers the tables, and how `facts/` reads the statements that are stored
+SCHEMA_VERSION = 18  # covers the tables, and how `facts/` reads the statements that are stored
 _IDENTITY = "tenant, territory, id, owner"
 # One row by its primary key, even if the server has no statistics of a table. Then it takes any index that begins with
 # the tenant for as good, and would read all rows of one for each; but only the primary key has them in this order.
