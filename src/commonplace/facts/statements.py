@@ -349,7 +349,7 @@ def _parse(clause: str, sentence: _Sentence, speaker: str) -> Statement | None:
     )
 
 
-@cache_within(2_000_000)
+@cache_within(1_000_000)
 def read_main_clauses(statement: Statement) -> tuple[Statement, ...]:
     """Return the clauses of a note as statements, if each says something by itself: none for `in winter, we open at 9`.
     Cached, as a note is compared with many."""
