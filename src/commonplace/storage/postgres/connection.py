@@ -472,6 +472,19 @@ class Database:
             time.sleep(pause)
             pause = min(pause * 2, MAX_BACKOFF_SECONDS)
 
+    @property
+    def is_pipelined(self) -> bool:
+        """Return whether this thread is in a pipelined transaction, with which `send` sends a statement."""
+        return self._current is not None and self._thread_state.pipeline is not None
+
+    def send(self, statement: str, values: Mapping[str, Any], settings: Mapping[str, str]) -> Cursor:
+        """Send a statement along with others of this thread's pipelined transaction. Its rows can be fetched from the
+        cursor after that, without waiting. If it fails, the transaction does, too."""
+        connection = self._current
+        assert connection is not None
+        apply_settings(connection, settings)
+        return connection.execute(statement.encode(), values)
+
     def _query_once(
         self, statement: str, values: Sequence[Any] | Mapping[str, Any], settings: Mapping[str, str]
     ) -> list[Row]:
