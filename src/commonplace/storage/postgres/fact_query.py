@@ -7,12 +7,9 @@ from typing import Any
 from ...caching import cache_within
 from ...index.base import MAX_PASSAGES_PER_FACT_KEY
 from ...model import EVERYTHING, Filters, Viewer
-from .connection import ONE_PLAN
 from .index_tables import OWN_ROWS, owners_cte, passage_sql
 from .query import CANDIDATE_COLUMNS
-from .vectors import SEARCH_SETTINGS
 
-FACT_SETTINGS = SEARCH_SETTINGS | ONE_PLAN
 _IDENTITY = "tenant, territory, id, owner"
 # One row by its primary key, even if the server has no statistics of a table. Then it takes any index that begins with
 # the tenant for as good, and would read all rows of one for each; but only the primary key has them in this order.

@@ -42,8 +42,8 @@ from ...index.terms import pack_terms
 from ...index.tokenizer import tokenize_passage
 from ...model import EVERYTHING, Filters, Passage, Record, Scope, Viewer
 from ..names import path_range
-from .connection import Database, Row, make_storable
-from .fact_query import FACT_SETTINGS, build_fact_query
+from .connection import ONE_PLAN, Database, Row, make_storable
+from .fact_query import build_fact_query
 from .index_tables import (
     FREQUENCIES_CTE,
     GIVEN_WEIGHTS_CTE,
@@ -187,14 +187,14 @@ class PostgresIndex(VectorSpaces):
             return []
         sql, values = build_fact_query(viewer, limit, filters)
         with self._tables.without_snapshot():
-            rows = self._tables.query(sql, {**values, "keys": list(keys)}, FACT_SETTINGS)
+            rows = self._tables.query(sql, {**values, "keys": list(keys)}, ONE_PLAN)
         return sort_newest_first(self._choose_candidates(keys, rows, choose))
 
     def send_fact_query(self, keys: Sequence[int], viewer: Viewer, limit: int) -> Callable[[], list[Candidate]]:
         """Send the query of `find_by_fact_keys` along with the statements of the pipelined transaction that this thread
         is in. Return what reads its answer, once that is committed."""
         sql, values = build_fact_query(viewer, limit, EVERYTHING)
-        cursor = self._tables.database.send(sql, {**self._tables.own, **values, "keys": list(keys)}, FACT_SETTINGS)
+        cursor = self._tables.database.send(sql, {**self._tables.own, **values, "keys": list(keys)})
 
         def read() -> list[Candidate]:
             import psycopg
