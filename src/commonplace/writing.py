@@ -314,7 +314,7 @@ def _note_edit(path: str, change: Callable[[str], str]) -> Callable[[str], str]:
         nonlocal size
         changed = change(text)
         size = _count_growth(text, changed, size)
-        context.edits[place:] = [PageEdit(path, text, changed)]
+        context.note_edit(place, PageEdit(path, text, changed))
         return changed
 
     return change_and_note

@@ -10,7 +10,7 @@ import os
 import sqlite3
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
 from ..errors import LockTimeout, StorageError
+from ..model import Viewer
 from ..storage.base import Pages, PathWarnings
 from ..storage.file_locks import lock
 from ..storage.files import make_folders
 from ..tracing import trace_calls
-from .base import Index, IndexInspection, Progress, report_progress
+from .base import Candidate, Index, IndexInspection, Progress, report_progress
 from .folder_events import FolderEvents, open_folder_events
 from .recalls import forget
 from .sqlite import SCHEMA_VERSION, FileId, SqliteIndex
@@ -112,6 +113,16 @@ class IndexHandle(Protocol):
         """Return what `answer` makes of the index as it is, without catching up; None if it cannot be used now."""
         ...
 
+    @property
+    def can_look_ahead(self) -> bool:
+        """Return whether `look_ahead` saves time now: within a write, to a server."""
+        ...
+
+    def look_ahead(self, keys: Sequence[int], viewer: Viewer, limit: int) -> Callable[[], list[Candidate]]:
+        """Send the question of `find_by_fact_keys` along with the write that is in progress. Return what reads its
+        answer after the write. If the question fails, so does the write."""
+        ...
+
     def update(self, paths: Iterable[str]) -> None:
         """Index pages that were just written."""
         ...
@@ -184,6 +195,13 @@ class SqliteIndexHandle:
         with self._lock, suppress(sqlite3.Error):
             return answer(self._open())
         return None
+
+    @property
+    def can_look_ahead(self) -> bool:
+        return False
+
+    def look_ahead(self, keys: Sequence[int], viewer: Viewer, limit: int) -> Callable[[], list[Candidate]]:
+        return lambda: self._open().find_by_fact_keys(keys, viewer, limit)
 
     @trace_calls("index")
     def update(self, paths: Iterable[str]) -> None:

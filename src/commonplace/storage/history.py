@@ -78,6 +78,20 @@ class WriteContext:
         self.conflicts: list[str] = []
         self.warnings: list[str] = []
         self.is_counted = False  # against a quota
+        # Called with each edit of a page before it is stored; returns whether it sent a question along with it.
+        self.look_ahead: Callable[[PageEdit], bool] | None = None
+        self.has_looked_ahead = False
+
+    def note_edit(self, place: int, edit: PageEdit) -> None:
+        """Note an edit as the one at a place, in which a change that is retried replaces what it noted before."""
+        self.edits[place:] = [edit]
+        if self.look_ahead and self.look_ahead(edit):
+            self.has_looked_ahead = True
+
+    def stop_looking_ahead(self) -> bool:
+        """Send no more questions along with edits; return whether any was sent."""
+        self.look_ahead = None
+        return self.has_looked_ahead
 
 
 _current: ContextVar[WriteContext | None] = ContextVar("write_context", default=None)

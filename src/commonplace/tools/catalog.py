@@ -10,8 +10,8 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import cache
-from typing import Any, NamedTuple
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import CommonplaceError, InvalidArgument, MissingArgument, UnknownOperation, UnknownTool, suggest
 from ..formats.json_text import replace_surrogates
@@ -21,6 +21,9 @@ from ..secrets import redact
 from ..storage.history import PageEdit
 from ..toolsets import EVERYDAY_NAME, TOOLS, TOOLSETS, ToolName, name_tools, spell_out
 from .define import Reply, Tool, Toolset, decode_json_text, with_warning
+
+if TYPE_CHECKING:
+    from .notices import Comparison
 
 _EXAMPLE = '{"content": "…"}'  # example of arguments
 _FENCED_JSON = re.compile(r"\s*```(?:json)?[ \t\r]*\n(.*?)\n?```\s*", re.DOTALL)
@@ -72,6 +75,7 @@ def call(
     owner: Toolset | None = None
     definition: Tool | None = None
     values: Mapping[str, Any] = {}
+    ahead: list[Comparison] = []
     try:
         owner, name = _find_tool(home, tool, toolset)
         values = _parse_arguments(arguments)
@@ -86,9 +90,10 @@ def call(
         with home.writer.call(name, session=session, why=redact(why)) as context:
             if not definition.reads_only:
                 values = home.writer.screen(values)
+                context.look_ahead = partial(_look_ahead, home, ahead)
             reply = with_warning(definition.invoke(home, values), *_describe_unknown(definition, values))
         reply = _with_conflicts(with_warning(reply, *context.warnings), context.conflicts)
-        return Outcome({**reply, **_describe_changes(home, context.edits)})
+        return Outcome({**reply, **_describe_changes(home, context.edits, ahead)})
     except CommonplaceError as error:
         reply = owner.refuse(error, tool, values) if owner else _refuse_without_toolset(error)
         if definition and isinstance(error, MissingArgument):
@@ -105,14 +110,29 @@ def _with_conflicts(reply: Reply, conflicts: Sequence[str]) -> Reply:
     return {**reply, "conflict": "; ".join(conflicts)} if conflicts else reply
 
 
-def _describe_changes(home: Home, edits: Sequence[PageEdit]) -> Reply:
-    """Return the notices about what was replaced. Failing to find them never fails the completed write."""
-    if not edits:
-        return {}
-    from .notices import describe_changes
+def _look_ahead(home: Home, ahead: list[Comparison], edit: PageEdit) -> bool:
+    """Send the question what an edit replaces along with it, if that saves a round trip; return whether it was sent."""
+    if not home.index.can_look_ahead:
+        return False
+    from .notices import Comparison
 
     with suppress(CommonplaceError, OSError):
-        return describe_changes(home, edits)
+        comparison = Comparison(home, [edit])
+        ahead[:] = [comparison]
+        return comparison.look_ahead()
+    return False
+
+
+def _describe_changes(home: Home, edits: Sequence[PageEdit], ahead: Sequence[Comparison]) -> Reply:
+    """Return the notices about what was replaced. Failing to find them never fails the completed write. `ahead`: what
+    was compared already, if that is all."""
+    if not edits:
+        return {}
+    from .notices import Comparison
+
+    with suppress(CommonplaceError, OSError):
+        matching = (comparison for comparison in ahead if comparison.edits == edits)
+        return (next(matching, None) or Comparison(home, edits)).describe()
     return {}
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import NamedTuple
 
@@ -84,18 +84,58 @@ class Notice(NamedTuple):
 
 def describe_changes(home: Home, edits: Sequence[PageEdit]) -> Reply:
     """Return the fields of a reply about a call's edits; none if nothing was replaced or contradicted."""
-    placed = [_PlacedEdit(edit, place) for edit in edits if (place := home.layout.place(edit.path))]
-    replaced = [notice for edit in placed for notice in _find_replaced(edit)]
-    written = [each for edit in placed for each in _new_statements(edit)]
-    keyed = [key for edit in placed for key in _new_keys(edit)]
-    contradicted: list[Notice] = []
-    if (written or keyed) and home.search_settings.enabled:
-        viewer = home.visibility.viewer()
-        related = home.index.peek(lambda index: _compare_with_index(index, viewer, written, keyed))
-        replaced += _find_older(home, related, written) if related else []
-        contradicted += _find_other_values(home.layout, related.by_key, keyed) if related else []
-    fields = {"supersedes": replaced, "contradicts": contradicted}
-    return {name: _fit(notices) for name, notices in fields.items() if notices}
+    return Comparison(home, edits).describe()
+
+
+class Comparison:
+    """The comparison of a call's edits with what is stored elsewhere."""
+
+    def __init__(self, home: Home, edits: Sequence[PageEdit]) -> None:
+        self.edits = edits
+        self._home = home
+        self._placed = [_PlacedEdit(edit, place) for edit in edits if (place := home.layout.place(edit.path))]
+        self._written = [each for edit in self._placed for each in _new_statements(edit)]
+        self._keyed = [key for edit in self._placed for key in _new_keys(edit)]
+        self._viewer = home.visibility.viewer()
+        self._answer: Callable[[], list[Candidate]] | None = None
+
+    @cached_property
+    def _keys(self) -> list[int]:
+        """Return the keys under which what the edits replace is stored."""
+        keys = dict.fromkeys(key for each in self._written for key in each.keys)
+        return [*(keys | dict.fromkeys(hash_key(value.key) for value in self._keyed))]
+
+    def look_ahead(self) -> bool:
+        """Ask the index while the edits are written, for `describe` to use; return whether there is anything to ask."""
+        if self._keys and self._home.search_settings.enabled:
+            self._answer = self._home.index.look_ahead(self._keys, self._viewer, _MAX_CANDIDATES)
+        return self._answer is not None
+
+    def describe(self) -> Reply:
+        """Return the fields of a reply; none if nothing was replaced or contradicted."""
+        replaced = [notice for edit in self._placed for notice in _find_replaced(edit)]
+        contradicted: list[Notice] = []
+        if self._keys and self._home.search_settings.enabled:
+            related = self._home.index.peek(self._find_related)
+            replaced += _find_older(self._home, related, self._written) if related else []
+            contradicted += _find_other_values(self._home.layout, related.by_key, self._keyed) if related else []
+        fields = {"supersedes": replaced, "contradicts": contradicted}
+        return {name: _fit(notices) for name, notices in fields.items() if notices}
+
+    def _find_related(self, index: Index) -> _Related:
+        """Return the passages to compare with the new text."""
+        written = self._written
+        with index.read_transaction():
+            find = self._answer or partial(index.find_by_fact_keys, self._keys, self._viewer, _MAX_CANDIDATES)
+            by_key = find()
+            by_words = _find_by_words(index, self._viewer, written, {candidate.number for candidate in by_key})
+            stored = index.load_statements([candidate.number for candidate in (*by_key, *by_words)])
+        older = [
+            each
+            for candidate in (*by_key, *by_words)
+            for each in _list_older(candidate, stored.get(candidate.number), written)
+        ]
+        return _Related(by_key, older)
 
 
 def _fit(notices: Iterable[Notice]) -> list[Reply]:
@@ -210,23 +250,6 @@ class _Related(NamedTuple):
 
     by_key: list[Candidate]  # the passages that share a key with it
     statements: list[_Older]
-
-
-def _compare_with_index(
-    index: Index, viewer: Viewer, written: Sequence[_Written], keyed: Sequence[_KeyedValue]
-) -> _Related:
-    """Return the passages to compare with the new text."""
-    keys = dict.fromkeys(key for each in written for key in each.keys)
-    keys |= dict.fromkeys(hash_key(value.key) for value in keyed)
-    if not keys:
-        return _Related([], [])
-    with index.read_transaction():
-        by_key = index.find_by_fact_keys([*keys], viewer, _MAX_CANDIDATES)
-        by_words = _find_by_words(index, viewer, written, {candidate.number for candidate in by_key})
-        stored = index.load_statements([candidate.number for candidate in (*by_key, *by_words)])
-    candidates = (*by_key, *by_words)
-    older = [each for candidate in candidates for each in _list_older(candidate, stored.get(candidate.number), written)]
-    return _Related(by_key, older)
 
 
 def _list_older(candidate: Candidate, stored: StoredStatements | None, written: Sequence[_Written]) -> Iterator[_Older]:

@@ -42,8 +42,8 @@ RECONNECT_SECONDS = 4.0  # that a pool tries to connect, with longer and longer 
 REPLICA_POOL_TIMEOUT_SECONDS = 1.0  # the same for a replica, whose searches the primary can answer
 MAX_CONNECTIONS = 8  # of each purpose
 PREPARE_AFTER_RUNS = 2  # of one statement on one connection
-# For a statement whose plan is the same for all values: to plan it would take as long as it runs.
-ONE_PLAN = {"plan_cache_mode": "force_generic_plan"}
+# For statements of a few rows whose plan is the same for all values: to plan one would take as long as it runs.
+ONE_PLAN = {"plan_cache_mode": "force_generic_plan", "jit": "off", "max_parallel_workers_per_gather": "0"}
 # A host that vanished sends no reset: after half a minute of silence a connection counts as dead.
 _KEEPALIVE_OPTIONS = {
     "keepalives_idle": 15,
@@ -471,6 +471,18 @@ class Database:
                     raise
             time.sleep(pause)
             pause = min(pause * 2, MAX_BACKOFF_SECONDS)
+
+    @property
+    def is_pipelined(self) -> bool:
+        """Return whether this thread is in a pipelined transaction, with which `send` sends a statement."""
+        return self._current is not None and self._thread_state.pipeline is not None
+
+    def send(self, statement: str, values: Mapping[str, Any]) -> Cursor:
+        """Send a statement along with others of this thread's pipelined transaction, under its settings. Its rows can
+        be fetched from the cursor after that, without waiting. If it fails, the transaction does, too."""
+        connection = self._current
+        assert connection is not None
+        return connection.execute(statement.encode(), values)
 
     def _query_once(
         self, statement: str, values: Sequence[Any] | Mapping[str, Any], settings: Mapping[str, str]

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple, TypeVar
 from ...formats.passages import words_to_index
 from ...formats.transcripts import USER_STARTS
 from ...index.base import (
-    MAX_PASSAGES_PER_FACT_KEY,
     SHARED_LETTERS,
     BatchQuery,
     Candidate,
@@ -44,6 +43,7 @@ from ...index.tokenizer import tokenize_passage
 from ...model import EVERYTHING, Filters, Passage, Record, Scope, Viewer
 from ..names import path_range
 from .connection import ONE_PLAN, Database, Row, make_storable
+from .fact_query import build_fact_query
 from .index_tables import (
     FREQUENCIES_CTE,
     GIVEN_WEIGHTS_CTE,
@@ -63,10 +63,6 @@ from .vectors import SEARCH_SETTINGS, VectorSpaces, build_hnsw_index, large_spac
 
 Answer = TypeVar("Answer")
 SCHEMA_VERSION = 18  # covers the tables, and how `facts/` reads the statements that are stored
-_IDENTITY = "tenant, territory, id, owner"
-# One row by its primary key, even if the server has no statistics of a table. Then it takes any index that begins with
-# the tenant for as good, and would read all rows of one for each; but only the primary key has them in this order.
-_OWN_ROW = f"{OWN_ROWS} AND id >= rarest.id AND id <= rarest.id ORDER BY id LIMIT 1"
 _BELOW = "(path = %(prefix)s OR (path >= %(first)s AND path < %(last)s))"
 
 
@@ -189,33 +185,27 @@ class PostgresIndex(VectorSpaces):
     ) -> list[Candidate]:
         if not keys:
             return []
-        owners, values = owners_cte(viewer)
-        condition, more = passage_sql(viewer, filters)
-        sees_all = "false"
-        source = f"commonplace.index_facts AS facts JOIN commonplace.index_passages AS passages USING ({_IDENTITY})"
-        if filters == EVERYTHING:  # the owner decides, and is in the table of facts, too
-            sees_all = "(SELECT sees_all FROM size)"
-            source = "commonplace.index_facts AS passages"
-        values |= more | {"keys": list(keys)}
-        sql = f"""WITH {owners}, shared AS MATERIALIZED (
-              SELECT place, id, count(*) OVER (PARTITION BY place) AS passages
-              FROM unnest(%(keys)s::bigint[]) WITH ORDINALITY AS asked(fact, place) CROSS JOIN LATERAL (
-                SELECT id FROM {source} WHERE {OWN_ROWS} AND fact = asked.fact AND ({sees_all} OR ({condition}))
-                ORDER BY id DESC LIMIT {MAX_PASSAGES_PER_FACT_KEY}) AS newest),
-            rarest AS MATERIALIZED (
-              SELECT id, array_agg(place) AS places FROM shared GROUP BY id
-              ORDER BY sum(1 / passages::float8) DESC, min(place), id DESC LIMIT {limit:d}),
-            frequent AS MATERIALIZED (
-              SELECT array_agg(DISTINCT place) AS frequent FROM shared WHERE passages >= {MAX_PASSAGES_PER_FACT_KEY})
-            SELECT places || frequent, numbers, parsed, {CANDIDATE_COLUMNS}
-            FROM frequent CROSS JOIN rarest
-            CROSS JOIN LATERAL (SELECT * FROM commonplace.index_passages WHERE {_OWN_ROW}) AS passages
-            JOIN owners ON owners.id = passages.owner
-            LEFT JOIN LATERAL (SELECT numbers, parsed FROM commonplace.index_statements WHERE {_OWN_ROW}) AS statements
-            ON true"""
+        sql, values = build_fact_query(viewer, limit, filters)
         with self._tables.without_snapshot():
-            rows = self._tables.query(sql, values, SEARCH_SETTINGS | ONE_PLAN)
+            rows = self._tables.query(sql, {**values, "keys": list(keys)}, ONE_PLAN)
         return sort_newest_first(self._choose_candidates(keys, rows, choose))
+
+    def send_fact_query(self, keys: Sequence[int], viewer: Viewer, limit: int) -> Callable[[], list[Candidate]]:
+        """Send the query of `find_by_fact_keys` along with the statements of the pipelined transaction that this thread
+        is in. Return what reads its answer, once that is committed."""
+        sql, values = build_fact_query(viewer, limit, EVERYTHING)
+        cursor = self._tables.database.send(sql, {**self._tables.own, **values, "keys": list(keys)})
+
+        def read() -> list[Candidate]:
+            import psycopg
+
+            try:
+                rows = cursor.fetchall()
+            except psycopg.Error:  # the transaction was retried, and found its work done
+                return self.find_by_fact_keys(keys, viewer, limit)
+            return sort_newest_first(self._choose_candidates(keys, rows, None))
+
+        return read
 
     def _choose_candidates(
         self, keys: Sequence[int], rows: Sequence[Row], choose: ChoosePassages | None

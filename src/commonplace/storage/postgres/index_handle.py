@@ -7,14 +7,14 @@ writers do not wait for it.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from threading import Event, Lock
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from ...errors import ConnectionLost, LockTimeout, NotFound, StorageError
-from ...index.base import Coverage, Index, IndexInspection, PendingBatch, Progress, report_progress
+from ...index.base import Candidate, Coverage, Index, IndexInspection, PendingBatch, Progress, report_progress
 from ...index.handle import IndexView
 from ...index.sync import IndexScope, catch_up, rebuild, update_pages
 from ...model import Viewer
@@ -59,6 +59,14 @@ class PostgresIndexHandle:
         with suppress(StorageError):
             return answer(self._index)
         return None
+
+    @property
+    def can_look_ahead(self) -> bool:
+        """Return whether this thread is writing, and the index will not take that in: then it can be asked already."""
+        return self._database.is_pipelined and time.monotonic() < self._next_update_at
+
+    def look_ahead(self, keys: Sequence[int], viewer: Viewer, limit: int) -> Callable[[], list[Candidate]]:
+        return self._index.send_fact_query(keys, viewer, limit)
 
     def update(self, paths: Iterable[str]) -> None:
         """Index what was just written, unless another process does or writes come too fast.
@@ -247,6 +255,13 @@ class ReplicaIndexHandle:
             self._failure = str(error)
             self._retry_at = time.monotonic() + _REPLICA_REST_SECONDS
             raise
+
+    @property
+    def can_look_ahead(self) -> bool:
+        return self._primary.can_look_ahead
+
+    def look_ahead(self, keys: Sequence[int], viewer: Viewer, limit: int) -> Callable[[], list[Candidate]]:
+        return self._primary.look_ahead(keys, viewer, limit)
 
     def update(self, paths: Iterable[str]) -> None:
         self._primary.update(paths)

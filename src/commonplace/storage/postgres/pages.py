@@ -10,9 +10,11 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...errors import (
+    ConnectionLost,
     NotFound,
     NotText,
     OutsideHome,
@@ -249,7 +251,14 @@ class PostgresPages(TextPages):
             attempts.append(work(connection, change_id))
             return attempts[-1]
 
-        outcome = self._database.run(attempt, pipeline=True, settings={**ONE_PLAN, **(settings or {})})
+        run = partial(self._database.run, attempt, pipeline=True, settings={**ONE_PLAN, **(settings or {})})
+        try:
+            outcome = run()
+        except StorageError as error:
+            # A question that was sent along must not keep anybody from writing.
+            if isinstance(error, ConnectionLost) or not current_write().stop_looking_ahead():
+                raise
+            outcome = run()
         if outcome.seq_query is not None:
             row = outcome.seq_query.fetchone()
             assert row
