@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 from ..caching import cache_within
 from ..patterns import lazy_pattern
-from .abbreviations import split_at_ends
 from .cues import Cue, mark_cues
 from .relations import list_verbs
+from .sentences import split_at_ends
 from .value_words import GOALS, NO_TOPICS, PLACE_PREPOSITIONS, PLANS
 from .words import (
     content_stems,

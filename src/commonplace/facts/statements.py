@@ -17,12 +17,12 @@ from ..caching import cache_within
 from ..formats.blocks import ANSWER_START, strip_annotations
 from ..model import Hit
 from ..patterns import lazy_pattern
-from .abbreviations import split_at_ends
 from .claims import read_claims, split_clauses
 from .completions import list_task_stems, may_be_done
 from .cues import ChangeCue, Cue, find_cues, has_cue
 from .links import NO_ANSWERS, Answers, hash_words, read_answers_by_line
 from .relations import FIRST_PERSON, Relation, find_relation, label_of
+from .sentences import LIST_ITEM, split_sentences
 from .states import WRITER, find_ended, read_states, strip_articles
 from .tasks import names_tasks
 from .value_words import DONE, EVENT_WORDS, GENERIC, NEEDS, PREPOSITIONS, SENTIMENT_STEMS
@@ -51,13 +51,8 @@ _MAX_SHORT_STEMS = 5  # of a statement that a single word may identify
 _MAX_SHORT_PAIRS = 14  # of characters, in a script without spaces
 _MAX_HINT_CHARACTERS = 80  # of a note that implies a change
 _MAX_HEAD_KEYS = 6
-_WRAPPED_CHARACTERS = 60  # a line of at least this length continues in the next one, unless it ends a sentence
 _SPEAKER = lazy_pattern(r"(?:user|human)(?: \(([^)\n]*)\))?: ")
-_BULLET = lazy_pattern(r"\s*(?:[-*+•>]|\d{1,3}[.)])\s+(?:\[([ xX])\]\s+)?")
-_SKIPPED_LINE = lazy_pattern(r"\s*(?:#{1,6}\s|\\?(?:assistant|user|system): |<!--|```|~~~|\||[-*_]{3,}\s*$|$)")
 _EMPHASIS = lazy_pattern(r"\*\*|__|`|~~")
-_GERMAN_MONTHS = "Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember"
-_SENTENCE_END = lazy_pattern(rf"(?<=[.!?])(?<!\b[A-Z]\.)\s+(?=[^a-z\s])(?!(?:{_GERMAN_MONTHS})\b)|(?<=[。！？；।؟])")
 QUESTION_MARKS = ("?", "？", "؟")
 _CORRECTION_LABEL = lazy_pattern(
     r"(?:erratum|correction|update|edit|fyi|btw|sorry|news|ok|okay|decided|perdón|me equivoqué|corrección|decidido|"
@@ -212,7 +207,7 @@ def _find_boxes(text: str) -> dict[int, str]:
     boxes: dict[int, str] = {}
     is_list = False
     for number, line in enumerate(text.split("\n")):
-        bullet = _BULLET.match(line)
+        bullet = LIST_ITEM.match(line)
         if bullet and (bullet[1] or is_list):
             boxes[number] = (bullet[1] or " ").lower()
         elif line.strip() and not bullet:
@@ -275,47 +270,12 @@ def _attach(statements: list[Statement], line: int, answers: Answers) -> None:
         statements[place] = statements[place]._replace(answers=statements[place].answers | answers)
 
 
-def split_sentences(text: str, max_characters: int | None = None) -> Iterator[tuple[str, int, int]]:
-    """Yield the sentences of a text with their first and last lines, except those that are too long."""
-    for part, first, last in _join_wrapped(text):
-        if not _SENTENCE_END.search(part):
-            if max_characters is None or len(part) <= max_characters:
-                yield part, first, last
-            continue
-        for sentence in split_at_ends(part, _SENTENCE_END):
-            if sentence and (max_characters is None or len(sentence) <= max_characters):
-                yield sentence, first, last
-
-
 def _split_clauses(sentence: str) -> Sequence[str]:
     """Return the clauses of a note that say something of their own: `Tests run with pytest; CI is on CircleCI.`"""
     clauses = sentence.split("; ")
     folded = [fold(clause) for clause in clauses]
     is_whole = all(label_of(clause) or find_relation(tuple(split_words(clause))) for clause in folded)
     return clauses if is_whole else (sentence,)
-
-
-def _join_wrapped(text: str) -> Iterator[tuple[str, int, int]]:
-    """Yield the lines of a text without marks of lists; those of one wrapped sentence are joined."""
-    pending = ""
-    first = 0
-    number = -1
-    is_fenced = False
-    for number, line in enumerate(text.split("\n")):
-        if line.lstrip().startswith(("```", "~~~")):
-            is_fenced = not is_fenced
-        is_skipped = is_fenced or _SKIPPED_LINE.match(line) is not None
-        bullet = None if is_skipped else _BULLET.match(line)
-        goes_on = len(pending) >= _WRAPPED_CHARACTERS and pending[-1] not in ".!?:;。！？"
-        if pending and not is_skipped and not bullet and goes_on:
-            pending = f"{pending} {line.strip()}"
-            continue
-        if pending:
-            yield pending, first, number - 1
-        pending = "" if is_skipped else line[bullet.end() if bullet else 0 :].strip()
-        first = number
-    if pending:
-        yield pending, first, number
 
 
 def _parse(clause: str, sentence: _Sentence, speaker: str) -> Statement | None:
