@@ -27,10 +27,12 @@ from .cues import CHANGE_CUES, Cue, has_cue, has_english_cue, have_one_language,
 from .distinctions import have_other_subjects
 from .frames import Frame, align, differs_in_subject
 from .links import Link
-from .relations import FIRST_PERSON, YOU, find_relation
+from .relations import EVENT_WORDS, FIRST_PERSON, ROLES, STATES, YOU, find_relation
 from .statements import Statement
-from .value_words import CHARGES, EVENT_WORDS, NEGATIONS, OURS, ROLES, STATES, VAGUE_STARTS
 from .words import (
+    NEGATIONS,
+    OURS,
+    VAGUE_STARTS,
     compile_pattern,
     fold,
     has_capitals,
@@ -44,6 +46,7 @@ from .words import (
     word_set,
 )
 
+_CHARGES = word_set("values", "CHARGES")
 _MIN_SHARE_OF_NEWER = 0.2
 _MIN_SHARE_OF_UNSPACED = 0.1  # of the pairs of characters
 _MIN_SHARE_OF_HEAD = 0.5
@@ -360,7 +363,7 @@ def _find_same_role(older: Statement, newer: Statement) -> frozenset[str]:
     """Return the role that passes to somebody else: `Victor is our landlord`, `our landlord is Mrs. Chen now`."""
     for claim in read_first_claim(older.text):
         is_ours = not (OURS.isdisjoint(older.words) or OURS.isdisjoint(newer.words))  # `our vet`
-        is_charge = not (CHARGES.isdisjoint(older.words) or CHARGES.isdisjoint(newer.words))
+        is_charge = not (_CHARGES.isdisjoint(older.words) or _CHARGES.isdisjoint(newer.words))
         if not is_charge and have_other_subjects(older, newer):
             continue
         sides = [

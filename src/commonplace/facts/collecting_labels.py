@@ -9,9 +9,11 @@ or is a noun for something that people have several of.
 from __future__ import annotations
 
 from ..patterns import lazy_pattern
+from .relations import MANY_VALUED_NOUNS
 from .statements import Statement
-from .value_words import FOR, MANY_VALUED_NOUNS, OF
 from .words import (
+    FOR,
+    OF,
     content_stems,
     is_amount,
     is_month_or_day,

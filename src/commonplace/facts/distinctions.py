@@ -10,30 +10,20 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from ..patterns import lazy_pattern
-from .claims import read_first_claim, read_plain_words, read_topics, split_clauses
+from .claims import PLANS, read_first_claim, read_plain_words, read_topics, split_clauses
 from .cues import Cue, find_cue, has_cue, mark_cues
-from .relations import FIRST_PERSON
+from .relations import FIRST_PERSON, GENERIC, STATES
 from .slots import is_attribute
 from .statements import Statement
 from .states import compare_states, is_about, read_states, strip_articles
-from .value_words import (
-    APPOINTMENTS,
+from .words import (
     ARTICLES,
-    CONTRASTS,
     DETERMINERS,
     FOR,
-    GENERIC,
     NEGATIONS,
     OF,
-    OWNER_MARKS,
-    PLANS,
     PREPOSITIONS,
-    RELATIVES,
-    REPORTING,
-    STATES,
     TITLES,
-)
-from .words import (
     content_stems,
     fold,
     is_number,
@@ -47,8 +37,14 @@ from .words import (
     split_words,
     stem,
     word_set,
+    word_sets,
 )
 
+_APPOINTMENTS = word_set("values", "APPOINTMENTS")
+_CONTRASTS = word_sets("values", "CONTRASTS")
+_OWNER_MARKS = word_set("values", "OWNER_MARKS")
+_RELATIVES = word_set("values", "RELATIVES")
+_REPORTING = word_set("values", "REPORTING")
 _GENERIC = word_set("distinctions", "GENERIC")
 _UNSPACED_CASE = lazy_pattern("测试|生产|开发|预发|本番|テスト|開発|[0-9一二三四]階|[0-9一二三四]楼")
 _UNSPACED_VERB = lazy_pattern("[はが是为在改]")
@@ -74,12 +70,7 @@ _CASES = word_set("distinctions", "CASES")
 _NUMBER = lazy_pattern(r"\d+")
 _DENIAL = phrase_pattern("distinctions", "DENIAL")
 _EMBEDDED_QUESTION = word_set("distinctions", "EMBEDDED_QUESTION")
-_HAPPENING = frozenset(
-    map(
-        stem,
-        word_set("distinctions", "HAPPENING"),
-    )
-)
+_HAPPENING = frozenset(map(stem, word_set("distinctions", "HAPPENING")))
 _BUT = lazy_pattern(r"\b(?:but|sondern|sino|mais|mas|ma|а)\b|而是")
 _REASON = lazy_pattern(
     r"[,(]| (?:since|because|as|due to|after|so|in|weil|da|wegen|seit|porque|desde|por|parce que|car|depuis|perché"
@@ -139,7 +130,7 @@ def _are_of_other_cases(older: Statement, newer: Statement) -> bool:
     letters = [_LETTER.findall(each.text) for each in (older, newer)]
     if all(letters) and letters[0] != letters[1]:  # `room A`, `room B`
         return True
-    for contrast in CONTRASTS:
+    for contrast in _CONTRASTS:
         old = contrast.intersection(older.words)
         new = contrast.intersection(newer.words)
         if old and new and old.isdisjoint(new) and not (_ends_with(older, old) or _ends_with(newer, new)):
@@ -214,7 +205,7 @@ def _is_of_relative(older: Statement, newer: Statement) -> bool:
     """Return whether the newer statement is about somebody or something else, and only mentions what the older one is
     about."""
     (name,) = strip_articles(older.words)[:1] or ("",)
-    if any(word in RELATIVES and after == name for word, after in pairwise(newer.words)):
+    if any(word in _RELATIVES and after == name for word, after in pairwise(newer.words)):
         return True
     if "retraction" in newer.cues and read_topics(newer.text) <= set(older.stems):  # of Max, and of his swimming
         return False
@@ -239,7 +230,7 @@ def _is_owner(statement: Statement, name: str, known: Sequence[str] = ()) -> boo
             return len(owned) > 1 and owned[0] not in STATES and not owned[0].endswith(("ed", "ing"))
         before = [word for word in words[:at] if word not in ARTICLES]
         is_owned = not OF.isdisjoint(before[1:][-1:]) and before[-2] not in PLANS  # not `the visit of the dentist`
-        return is_owned or not OWNER_MARKS.isdisjoint(words[at + 1 : at + 2])
+        return is_owned or not _OWNER_MARKS.isdisjoint(words[at + 1 : at + 2])
     return False
 
 
@@ -299,7 +290,7 @@ def _is_on_another_day(older: Statement, newer: Statement) -> bool:
     or whether it gives the date of another appointment."""
     if "change" in newer.cues:
         return False
-    if not APPOINTMENTS.isdisjoint(older.words) and not APPOINTMENTS.isdisjoint(newer.words):
+    if not _APPOINTMENTS.isdisjoint(older.words) and not _APPOINTMENTS.isdisjoint(newer.words):
         return not _find_dates(older).issuperset(_find_dates(newer))
     is_of_one_day = _OTHER_DAY.search(newer.folded) and not _OTHER_DAY.search(older.folded)
     return bool(is_of_one_day and _CLOCK.search(older.folded) and _CLOCK.search(newer.folded))
@@ -365,7 +356,7 @@ def _read_subject(statement: Statement) -> tuple[str, ...]:
     if not relation or any(word.upper() not in statement.text for word in own):  # `EU` is no first person
         return ()
     words = statement.words[: relation.at]
-    start = max(_find_clause(statement.text, words), _find_last(words, REPORTING))
+    start = max(_find_clause(statement.text, words), _find_last(words, _REPORTING))
     nouns = (at for at in range(start, len(words)) if words[at] in DETERMINERS and words[at - 1] not in PREPOSITIONS)
     start = next(nouns, start)
     plain = set(read_plain_words(statement.text))  # without `finally`, `stopped` and other words of change

@@ -21,10 +21,10 @@ from .claims import read_claims, read_first_claim, read_topics, split_clauses
 from .cues import CHANGE_CUES, has_cue
 from .distinctions import have_other_subjects
 from .links import Link, LinkKind
-from .relations import YOU
+from .relations import EVENT_WORDS, GENERIC, YOU
 from .statements import Statement
-from .value_words import EVENT_WORDS, GENERIC, PREPOSITIONS
 from .words import (
+    PREPOSITIONS,
     content_stems,
     is_amount,
     is_month_or_day,

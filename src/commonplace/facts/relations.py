@@ -1,4 +1,5 @@
-"""Relations that have one value at a time: `X is …`, `lives in …`, `works at …`, `label: value`.
+"""Relations that have one value at a time (`X is …`, `lives in …`, `works at …`), and words that show how many values
+one has: roles held by one at a time, states, and what one may have several of.
 
 Relations with many values (`likes`, `visited`, `bought`) are left out: two of these are two facts.
 """
@@ -10,7 +11,7 @@ from functools import cache
 from typing import NamedTuple
 
 from ..patterns import lazy_pattern
-from .words import content_stems, fold, function_words, read_table, word_set
+from .words import content_stems, fold, function_words, read_table, stem, word_set
 
 _LABEL = lazy_pattern(
     r"([^\W\d_][^:：.!?\n]{0,60}?)\s*(?:\([^)]*\)\s*)?(?:[:=](?!\d)|：|\s[–—-]>?\s|→)\s*(\S.*)", re.DOTALL
@@ -25,6 +26,13 @@ _LEADING = word_set("relations", "LEADING")
 _POINTING = word_set("relations", "POINTING")
 _NOUN_STARTS = word_set("relations", "NOUN_STARTS")
 _CLAUSE_STARTS = frozenset(("that", "which", "who"))
+ROLES = frozenset(form for word in word_set("values", "ROLES") for form in (word, stem(word)))
+STATES = word_set("values", "STATES")
+MANY_VALUED_NOUNS = word_set("values", "MANY_VALUED_NOUNS")
+CONTEXT_LABELS = frozenset(stem(word) for word in word_set("values", "CONTEXT_LABELS"))
+EVENT_WORDS = word_set("values", "EVENT_WORDS")
+GENERIC_WORDS = word_set("values", "GENERIC_WORDS")
+GENERIC = frozenset(map(stem, GENERIC_WORDS))
 YOU = word_set("relations", "YOU")
 FIRST_PERSON = word_set("relations", "FIRST_PERSON")
 

@@ -16,10 +16,10 @@ from ..patterns import lazy_pattern
 from .claims import PRONOUNS, find_topics, list_all_verbs, read_first_claim, split_clauses
 from .forms import compile_forms
 from .links import Link
-from .relations import FIRST_PERSON
-from .statements import Statement
-from .value_words import DONE, GENERIC, KINDS_OF_THINGS, NEEDS, NEGATIONS, NO_FEELING, SENTIMENT_STEMS
+from .relations import FIRST_PERSON, GENERIC
+from .statements import DONE, NEEDS, SENTIMENT_STEMS, Statement
 from .words import (
+    NEGATIONS,
     compile_pattern,
     content_stems,
     fold,
@@ -34,6 +34,8 @@ from .words import (
     word_set,
 )
 
+_KINDS_OF_THINGS = frozenset(map(stem, word_set("values", "KINDS_OF_THINGS")))
+_NO_FEELING = word_set("values", "NO_FEELING")
 _SLOTS = {"T": r"(?P<t>\S+(?: \S+){0,3}?)"}
 _AFTER = "for|and|in|on|last|this|yesterday|today|because|since|after|und|y|et|e|и"
 _LAST_SLOTS = {"T": rf"(?P<t>\S+(?: \S+){{0,2}}?)(?= (?:{_AFTER})\b|$)"}
@@ -144,7 +146,7 @@ def _find_taken_back(older: Statement, newer: Statement) -> set[str]:
         return set()
     clause = set(newer.taken_back)
     shared = clause.intersection(older.stems)
-    if not shared or not _is_same_feeling(older.text, newer.text, frozenset(shared - KINDS_OF_THINGS or shared)):
+    if not shared or not _is_same_feeling(older.text, newer.text, frozenset(shared - _KINDS_OF_THINGS or shared)):
         return set()
     is_done = not NEEDS.isdisjoint(older.words) and not DONE.isdisjoint(newer.words)
     if not is_done and "retraction" not in newer.cues:  # `I finished the book`
@@ -152,7 +154,7 @@ def _find_taken_back(older: Statement, newer: Statement) -> set[str]:
     names = {stem(word) for word in list_capitalised(older.text)} & shared
     if names & _liked_stems(older.words, _MAX_NAME_DISTANCE):
         return shared
-    if len(shared) < _MIN_SHARE_OF_CLAUSE * len(clause) or (shared <= KINDS_OF_THINGS and shared != clause):
+    if len(shared) < _MIN_SHARE_OF_CLAUSE * len(clause) or (shared <= _KINDS_OF_THINGS and shared != clause):
         return set()
     is_whole = len(shared) >= 2 and shared == clause and not SENTIMENT_STEMS.isdisjoint(map(stem, older.words))
     is_clear = is_whole or (len(shared) >= 2 and (is_done or len(names) >= 2)) or (is_done and shared == clause)
@@ -190,5 +192,5 @@ def _is_liked(folded: str, about: frozenset[str]) -> bool:
 def _liked_stems(words: Sequence[str], distance: int) -> set[str]:
     """Return the stems shortly after a word that says what somebody likes or dislikes."""
     pairs = enumerate(zip(("", *words), words, strict=False))
-    places = [at for at, (before, word) in pairs if stem(word) in SENTIMENT_STEMS and before not in NO_FEELING]
+    places = [at for at, (before, word) in pairs if stem(word) in SENTIMENT_STEMS and before not in _NO_FEELING]
     return {stem(word) for at in places for word in words[at + 1 : at + 1 + distance]}

@@ -23,8 +23,19 @@ from .links import Link
 from .relations import YOU
 from .statements import Statement
 from .states import read_states
-from .value_words import PLACE_PREPOSITIONS, VAGUE_STARTS
-from .words import content_stems, fold, has_capitals, is_amount, is_unspaced, read_table, split_words, stem, word_set
+from .words import (
+    PLACE_PREPOSITIONS,
+    VAGUE_STARTS,
+    content_stems,
+    fold,
+    has_capitals,
+    is_amount,
+    is_unspaced,
+    read_table,
+    split_words,
+    stem,
+    word_set,
+)
 
 _ATTRIBUTES = read_table("slots", "ATTRIBUTES")
 _PARTICLES = word_set("slots", "PARTICLES")

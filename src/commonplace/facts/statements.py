@@ -21,12 +21,12 @@ from .claims import read_claims, split_clauses
 from .completions import list_task_stems, may_be_done
 from .cues import ChangeCue, Cue, find_cues, has_cue
 from .links import NO_ANSWERS, Answers, hash_words, read_answers_by_line
-from .relations import FIRST_PERSON, Relation, find_relation, label_of
+from .relations import EVENT_WORDS, FIRST_PERSON, GENERIC, Relation, find_relation, label_of
 from .sentences import LIST_ITEM, split_sentences
 from .states import WRITER, find_ended, read_states, strip_articles
 from .tasks import names_tasks
-from .value_words import DONE, EVENT_WORDS, GENERIC, NEEDS, PREPOSITIONS, SENTIMENT_STEMS
 from .words import (
+    PREPOSITIONS,
     content_stems,
     fold,
     is_number,
@@ -39,6 +39,9 @@ from .words import (
     word_set,
 )
 
+NEEDS = word_set("values", "NEEDS")
+DONE = word_set("values", "DONE")
+SENTIMENT_STEMS = frozenset(map(stem, word_set("values", "SENTIMENTS")))
 MAX_STATEMENTS = 60  # of one passage
 _MAX_CHARACTERS = 400  # of a statement that says one thing
 _MIN_WORDS = 2

@@ -17,8 +17,11 @@ from ..patterns import lazy_pattern
 from .claims import split_clauses
 from .forms import Form, compile_forms
 from .relations import FIRST_PERSON, list_verbs
-from .value_words import ARTICLES, KIND_STEMS, OF, OURS, PREPOSITIONS
 from .words import (
+    ARTICLES,
+    OF,
+    OURS,
+    PREPOSITIONS,
     compile_pattern,
     content_stems,
     fold,
@@ -28,9 +31,11 @@ from .words import (
     is_unspaced,
     read_table,
     split_words,
+    stem,
     word_set,
 )
 
+_KIND_STEMS = frozenset(map(stem, word_set("values", "KINDS")))
 Phase = Literal["state", "change", "end"]
 Verdict = Literal["changed", "ended", "other"]
 WRITER = ("i",)  # the subject of what writers say about themselves
@@ -197,7 +202,7 @@ def _are_of_one(first: State, second: State) -> bool:
     not."""
     short, long = sorted((first, second), key=_count_words)
     more = set(long.subject).difference(short.subject)
-    if more <= KIND_STEMS and set(short.subject) <= set(long.subject):  # `the wiki backup`, `backup of the wiki`
+    if more <= _KIND_STEMS and set(short.subject) <= set(long.subject):  # `the wiki backup`, `backup of the wiki`
         return True
     return long.is_own and long.subject[-len(short.subject) :] == short.subject
 

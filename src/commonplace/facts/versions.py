@@ -22,23 +22,15 @@ from .evidence import find_by_evidence, is_likely
 from .frames import Frame, align, judge_frame, normalize_words
 from .glances import MAX_NEWER_WORDS, MAX_OLDER_WORDS, count_words
 from .links import Link, LinkKind, hash_words
-from .relations import FIRST_PERSON, YOU
+from .relations import CONTEXT_LABELS, EVENT_WORDS, FIRST_PERSON, GENERIC, ROLES, YOU
 from .retractions import find_given_up, judge_taking_back, read_given_up
 from .slots import find_new_value
 from .statements import Statement, read_main_clauses
 from .states import Verdict, compare_states, find_ended, is_about
-from .value_words import (
-    ARTICLES,
-    CASE_PREPOSITIONS,
-    CONTEXT_LABELS,
-    EVENT_WORDS,
-    FREE_LABELS,
-    GENERIC,
-    ROLES,
-    TITLES,
-)
-from .words import content_stems, is_number, list_capitalised, split_words, stem, word_set
+from .words import ARTICLES, TITLES, content_stems, is_number, list_capitalised, split_words, stem, word_set
 
+_CASE_PREPOSITIONS = word_set("values", "CASE_PREPOSITIONS")
+_FREE_LABELS = frozenset(stem(word) for word in word_set("values", "FREE_LABELS"))
 # The share of the older statement's topics that the newer one has to name.
 _MIN_SHARES = {"strong": 0.4, "weak": 0.6, "answer": 0.4, "label": 0.2}
 _MIN_SHARE_OF_ONE = 0.75  # of what the older is about, if both have one word in common
@@ -211,7 +203,7 @@ def _gives_value(value: list[str], case: list[str], text: str) -> bool:
 
 def _read_case(value: list[str]) -> list[str]:
     """Return what follows the first preposition within a value: when, where or for whom it is true."""
-    at = next((at for at, word in enumerate(value) if at and word in CASE_PREPOSITIONS), len(value))
+    at = next((at for at, word in enumerate(value) if at and word in _CASE_PREPOSITIONS), len(value))
     return value[at + 1 :]
 
 
@@ -255,7 +247,7 @@ def _list_letters(label: str) -> list[str]:
 
 def _is_free(statement: Statement) -> bool:
     """Return whether a label says nothing about what follows: its last word is a plain noun, as in `Meeting room`."""
-    return content_stems(statement.label.split())[-1] in FREE_LABELS
+    return content_stems(statement.label.split())[-1] in _FREE_LABELS
 
 
 def _give_other_details(older: Statement, newer: Statement) -> bool:
@@ -397,7 +389,7 @@ def _may_say_change(newer: Statement) -> bool:
 def _is_answer(shared: set[str], share: float, newer: Statement) -> bool:
     """Return whether a note may answer a question: it has a good part of what the question is about."""
     if newer.label and len(shared) == 1:
-        is_label = shared == _label_stems(newer) and shared.isdisjoint(FREE_LABELS) and bool(_topics(shared))
+        is_label = shared == _label_stems(newer) and shared.isdisjoint(_FREE_LABELS) and bool(_topics(shared))
         return is_label and share >= _MIN_SHARES["label"]  # a long sentence is not about every name in it
     topics = _topics(shared)
     has_date = any(is_number(each) and each.isalpha() for each in shared)
