@@ -7,6 +7,7 @@ are, `versions.judge` decides. Keys are short hashes, so that a collision only c
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, cached_property
@@ -21,7 +22,7 @@ from .claims import read_claims, split_clauses
 from .completions import list_task_stems, may_be_done
 from .cues import ChangeCue, Cue, find_cues, has_cue
 from .links import NO_ANSWERS, Answers, hash_words, read_answers_by_line
-from .relations import EVENT_WORDS, FIRST_PERSON, GENERIC, Relation, find_relation, label_of
+from .relations import EVENT_WORDS, FIRST_PERSON, GENERIC, Relation, find_relation
 from .sentences import LIST_ITEM, split_sentences
 from .states import WRITER, find_ended, read_states, strip_articles
 from .tasks import names_tasks
@@ -29,6 +30,7 @@ from .words import (
     PREPOSITIONS,
     content_stems,
     fold,
+    function_words,
     is_number,
     is_past_verb,
     is_unspaced,
@@ -55,6 +57,11 @@ _MAX_SHORT_PAIRS = 14  # of characters, in a script without spaces
 _MAX_HINT_CHARACTERS = 80  # of a note that implies a change
 _MAX_HEAD_KEYS = 6
 _SPEAKER = lazy_pattern(r"(?:user|human)(?: \(([^)\n]*)\))?: ")
+_LABEL = lazy_pattern(
+    r"([^\W\d_][^:：.!?\n]{0,60}?)\s*(?:\([^)]*\)\s*)?(?:[:=](?!\d)|：|\s[–—-]>?\s|→)\s*(\S.*)", re.DOTALL
+)
+_LABEL_MARKS = (":", "=", "-", "–", "—", "：", "→")  # a text without any of them has no label
+_MAX_LABEL_WORDS = 6
 _EMPHASIS = lazy_pattern(r"\*\*|__|`|~~")
 QUESTION_MARKS = ("?", "？", "؟")
 _CORRECTION_LABEL = lazy_pattern(
@@ -112,11 +119,20 @@ class Statement(_Fields):
         cues = _find_cues(self.text)
         return cues | {"open"} if self.is_question else cues
 
+    @cached_property
+    def label_stems(self) -> frozenset[str]:
+        return frozenset(content_stems(self.label.split()))
+
+    @property
+    def is_event(self) -> bool:
+        """Whether it has a word for something that happens once."""
+        return not EVENT_WORDS.isdisjoint(self.words)
+
     @property
     def reports_event(self) -> bool:
         """Whether it reports something that happened once: `I bought a bike`, `booked a table`."""
         first = next((word for word in self.words if word not in FIRST_PERSON), "")
-        return is_past_verb(first) or not EVENT_WORDS.isdisjoint(self.words)
+        return is_past_verb(first) or self.is_event
 
     @property
     def may_replace(self) -> bool:
@@ -277,7 +293,7 @@ def _split_clauses(sentence: str) -> Sequence[str]:
     """Return the clauses of a note that say something of their own: `Tests run with pytest; CI is on CircleCI.`"""
     clauses = sentence.split("; ")
     folded = [fold(clause) for clause in clauses]
-    is_whole = all(label_of(clause) or find_relation(tuple(split_words(clause))) for clause in folded)
+    is_whole = all(_find_label(clause) or find_relation(tuple(split_words(clause))) for clause in folded)
     return clauses if is_whole else (sentence,)
 
 
@@ -291,7 +307,7 @@ def _parse(clause: str, sentence: _Sentence, speaker: str) -> Statement | None:
     words = tuple(split_words(said))
     if len(words) < (1 if sentence.box else _MIN_WORDS):
         return None
-    label = label_of(said)
+    label = _find_label(said)
     relation = find_relation(words)
     stems = tuple(content_stems(words))
     is_own = bool(speaker) and not FIRST_PERSON.isdisjoint(words)
@@ -327,6 +343,17 @@ def read_main_clauses(statement: Statement) -> tuple[Statement, ...]:
 def _read_clause(statement: Statement, text: str) -> Statement:
     words = tuple(split_words(fold(text)))
     return statement._replace(text=text, words=words, stems=tuple(content_stems(words)), relation=find_relation(words))
+
+
+def _find_label(text: str) -> str:
+    """Return the label of a line like `label: value`, folded; empty for any other."""
+    match = _LABEL.match(text) if any(mark in text for mark in _LABEL_MARKS) else None
+    if not match or "//" in match[2][:3]:
+        return ""
+    words = fold(match[1]).split()
+    if len(words) > _MAX_LABEL_WORDS or all(word in function_words() for word in words):
+        return ""
+    return " ".join(words)
 
 
 def _plain_text(sentence: str) -> str:
