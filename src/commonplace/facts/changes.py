@@ -24,12 +24,12 @@ from .claims import (
     split_clauses,
 )
 from .cues import CHANGE_CUES, Cue, find_cue, has_cue, has_english_cue, have_one_language, is_english
-from .distinctions import have_other_subjects
 from .frames import Frame, align, differs_in_subject
 from .links import Link
 from .relations import FIRST_PERSON, FREE_LABELS, GENERIC, ROLES, STATES, YOU, find_relation, is_topic
 from .retractions import find_replaced_numbers, read_replaced_topics
 from .statements import Statement
+from .vetoes import have_other_subjects
 from .words import (
     ARTICLES,
     NEGATIONS,
@@ -448,10 +448,10 @@ def find_change_by_share(older: Statement, newer: Statement) -> Link | None:
         return None
     if have_other_subjects(older, newer) or replaces_other(older, newer):
         return None
-    if _says_change(older, newer, "retraction") and share >= _MIN_SHARES["strong"]:
+    if _says_change_anew(older, newer, "retraction") and share >= _MIN_SHARES["strong"]:
         return Link("retraction", "takes it back", about)
-    is_strong = _says_change(older, newer, "change") or denies(older, newer)
-    is_weak = _says_change(older, newer, "weak change") and _gives_new_value(older, newer)
+    is_strong = _says_change_anew(older, newer, "change") or denies(older, newer)
+    is_weak = _says_change_anew(older, newer, "weak change") and _gives_new_value(older, newer)
     if (is_strong and share >= _MIN_SHARES["strong"]) or (is_weak and share >= _MIN_SHARES["weak"]):
         return Link("correction", "says that it changed", about)
     return None
@@ -486,7 +486,7 @@ def _is_decision(older: Statement, newer: Statement, shared: set[str]) -> bool:
     return is_open and "decision" in newer.cues and bool(_topics(about)) and len(newer.stems) <= _MAX_DECISION_STEMS
 
 
-def _says_change(older: Statement, newer: Statement, cue: Cue) -> bool:
+def _says_change_anew(older: Statement, newer: Statement, cue: Cue) -> bool:
     """Return whether the newer statement says that something changed, in words that the older one does not have."""
     return cue in newer.cues and find_cue(newer.folded, cue) not in older.folded
 

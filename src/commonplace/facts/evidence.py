@@ -19,10 +19,10 @@ from ..caching import cache_within
 from ..patterns import lazy_pattern
 from .claims import read_claims, read_first_claim, read_topics, split_clauses
 from .cues import CHANGE_CUES, has_cue
-from .distinctions import have_other_subjects
 from .links import Link, LinkKind
 from .relations import YOU, is_topic
 from .statements import Statement
+from .vetoes import have_other_subjects
 from .words import (
     PREPOSITIONS,
     content_stems,

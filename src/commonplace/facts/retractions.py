@@ -14,7 +14,7 @@ from functools import cache
 from ..caching import cache_within
 from ..patterns import lazy_pattern
 from .claims import PRONOUNS, find_topics, list_all_verbs, read_first_claim, split_clauses
-from .forms import compile_forms
+from .forms import FormIndex, index_forms, match_forms
 from .links import Link
 from .relations import FIRST_PERSON, GENERIC
 from .statements import DONE, NEEDS, SENTIMENT_STEMS, Statement
@@ -36,9 +36,9 @@ from .words import (
 
 _KINDS_OF_THINGS = frozenset(map(stem, word_set("values", "KINDS_OF_THINGS")))
 _NO_FEELING = word_set("values", "NO_FEELING")
-_SLOTS = {"T": r"(?P<t>\S+(?: \S+){0,3}?)"}
+_PLACEHOLDERS = {"T": r"(?P<t>\S+(?: \S+){0,3}?)"}
 _AFTER = "for|and|in|on|last|this|yesterday|today|because|since|after|und|y|et|e|и"
-_LAST_SLOTS = {"T": rf"(?P<t>\S+(?: \S+){{0,2}}?)(?= (?:{_AFTER})\b|$)"}
+_LAST_PLACEHOLDERS = {"T": rf"(?P<t>\S+(?: \S+){{0,2}}?)(?= (?:{_AFTER})\b|$)"}
 _UNSPACED = (
     r"(?P<t>[^，。,、]{1,10}?)(?:已经|已)?(?:卖了|卖掉了?|倒闭了?|关门了?|黄了|泡汤了|没了)",
     r"(?:我们?)?(?:把)?(?:卖了|卖掉了?|退了|弃用了?|不用)(?P<t>[^，。,、了]{1,10})了?",
@@ -182,9 +182,7 @@ def _read_clause(clause: str) -> Iterator[tuple[frozenset[str], bool]]:
     words = split_words(folded)
     while words and words[0] in _LEAD:
         words = words[1:]
-    joined = " ".join(words)
-    patterns = {pattern: None for word in words for pattern in _index_patterns().get(word, ())}
-    matches = [match for pattern in patterns if (match := compile_pattern(pattern).match(joined))]
+    matches = [match for _, match in match_forms(_index_forms(), words)]
     if has_kana_or_kanji(folded):
         matches += [match for pattern in _UNSPACED if (match := compile_pattern(pattern).search(folded))]
     for match in matches:
@@ -196,15 +194,8 @@ def _read_clause(clause: str) -> Iterator[tuple[frozenset[str], bool]]:
 
 
 @cache
-def _index_patterns() -> dict[str, list[str]]:
-    """Index the patterns by words: every text that a pattern matches has one of its words."""
-    index: dict[str, list[str]] = {}
-    for form in compile_forms(
-        [("", read_list("retractions", "GONE"))], _SLOTS, _LAST_SLOTS, longest_first=True, is_whole=False
-    ):
-        for word in form.triggers:
-            index.setdefault(word, []).append(form.pattern)
-    return index
+def _index_forms() -> FormIndex[str]:
+    return index_forms([("gone", read_list("retractions", "GONE"))], _PLACEHOLDERS, _LAST_PLACEHOLDERS)
 
 
 def judge_taking_back(older: Statement, newer: Statement) -> Link | None:

@@ -7,28 +7,26 @@ the newer statement has to say that something changed, and to be about the same 
 
 from __future__ import annotations
 
+from .attributes import find_new_value
 from .changes import (
     find_change,
     find_change_by_share,
     find_moved,
-    may_say_change,
     repeats_retraction,
     replaces_other,
-    says_change,
 )
-from .completions import completes, drops, is_task, leaves_open, tells_done
+from .completions import drops, is_task, leaves_open, tells_done
 from .cues import CHANGE_CUES
-from .distinctions import are_told_apart, have_other_subjects
 from .evidence import find_by_evidence, is_likely
-from .frames import Frame, align, judge_frame, normalize_words
-from .glances import MAX_NEWER_WORDS, MAX_OLDER_WORDS, count_words
+from .frames import Frame, align, judge_frame
 from .labels import judge_label
 from .links import Link, LinkKind, hash_words
+from .prefilter import completes_task, is_prose, may_be_versions
 from .relations import FIRST_PERSON
-from .retractions import find_given_up, judge_taking_back, read_given_up
-from .slots import find_new_value
+from .retractions import find_given_up, judge_taking_back
 from .statements import Statement, read_main_clauses
 from .states import Verdict, compare_states, find_ended, is_about
+from .vetoes import have_other_subjects, is_vetoed
 from .words import is_number, list_capitalised, word_set
 
 _CASE_PREPOSITIONS = word_set("values", "CASE_PREPOSITIONS")
@@ -48,7 +46,7 @@ def judge(
     `is_same_place`: both are on one page, or under one key, so that a short label means the same in both.
     `may_be_linked`: the caller knows already that `may_be_versions` is true of them.
     """
-    if _completes(older, newer):
+    if completes_task(older, newer):
         return None if _is_rejected(older, newer) else Link("done", "says that it is done")
     if older.words == newer.words:
         return None
@@ -64,9 +62,7 @@ def judge(
     if not cues.isdisjoint(("tentative", "addition")) and "retraction" not in cues:
         return None
     link = _find_link(older, newer, is_same_place=is_same_place)
-    if link and (
-        are_told_apart(older, newer, has_one_subject=link.has_one_subject) or _leaves_open(older, newer, link)
-    ):
+    if link and (is_vetoed(older, newer, has_one_subject=link.has_one_subject) or _leaves_open(older, newer, link)):
         return None
     if link and not older.speaker and "open" not in older.cues and replaces_other(older, newer):
         return None
@@ -91,12 +87,6 @@ def _leaves_open(older: Statement, newer: Statement, link: Link) -> bool:
     return link.kind != "retraction" and leaves_open(older.text, older.box, newer.text)
 
 
-def _completes(older: Statement, newer: Statement) -> bool:
-    """Return whether the newer statement says that the task of the older one is done."""
-    is_of_others = older.speaker and newer.speaker and older.speaker != newer.speaker
-    return not is_of_others and completes(older.text, older.box, newer.text, newer.box)
-
-
 def _find_link(older: Statement, newer: Statement, *, is_same_place: bool) -> Link | None:
     """Return how one statement replaces another, by the first rule that applies."""
     cues = newer.cues
@@ -109,7 +99,7 @@ def _find_link(older: Statement, newer: Statement, *, is_same_place: bool) -> Li
     if older.label_stems and older.label_stems == newer.label_stems:
         return judge_label(older, newer, is_same_place=is_same_place)
     link = judge_frame(frame, older, newer)
-    if link or _is_prose(older, newer):
+    if link or is_prose(older, newer):
         return link
     if link := _judge_clauses(older, newer):
         return link
@@ -138,38 +128,6 @@ def _find_by_rule(older: Statement, newer: Statement) -> Link | None:
     link = find_moved(older, newer) if "change" in newer.cues else None
     link = link or find_given_up(older, newer) or find_change(older, newer) or find_change_by_share(older, newer)
     return link or (None if have_other_subjects(older, newer) else find_new_value(older, newer))
-
-
-def _is_prose(older: Statement, newer: Statement) -> bool:
-    """Return whether one of two statements is as long as a sentence of an article, which shares words by chance."""
-    return count_words(older) > MAX_OLDER_WORDS or count_words(newer) > MAX_NEWER_WORDS
-
-
-def may_be_versions(older: Statement, newer: Statement) -> bool:
-    """Return whether a closer look may find a link: most pairs have nothing that any rule needs."""
-    if _completes(older, newer) or drops(older.text, older.box, newer.text):
-        return True
-    old = normalize_words(older.words)
-    new = normalize_words(newer.words)
-    if old[:1] == new[:1] or old[-2:] == new[-2:] or newer.taken_back or (older.label and newer.label):
-        return True
-    if any(old[:1] == normalize_words(clause.words)[:1] for clause in read_main_clauses(newer)):
-        return True
-    if older.speaker or newer.speaker:  # without a frame, only states can link them
-        may_change = may_say_change(newer)
-    elif _is_prose(older, newer):
-        return False
-    else:
-        may_change = "open" in older.cues or may_say_change(newer)
-        may_change = (
-            may_change
-            or says_change(newer)
-            or bool(read_given_up(newer.text))
-            or len(set(older.stems).intersection(newer.stems)) > 1
-        )
-    if may_change or is_about(older.words, find_ended(newer.text)):
-        return True
-    return compare_states(older.text, newer.text, says_change=False) is not None
 
 
 def _differ_in_case(frame: Frame, older: Statement, newer: Statement) -> bool:

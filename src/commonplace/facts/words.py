@@ -66,7 +66,7 @@ OF = word_set("values", "OF")
 FOR = word_set("values", "FOR")
 NEGATIONS = word_set("values", "NEGATIONS")
 _FREQUENCIES = word_set("words", "FREQUENCIES")
-IRREGULAR_PAST = word_set("distinctions", "IRREGULAR_PAST")
+IRREGULAR_PAST = word_set("vetoes", "IRREGULAR_PAST")
 _BEFORE_MONTH = word_set("words", "BEFORE_MONTH")
 _AFTER_IS = frozenset(read_table("values", "PREPOSITIONS")["english"].split()) | {"the", "a", "an", "now", "not"}
 
