@@ -71,7 +71,8 @@ def _join_choices(part: str) -> str:
 def _choose_triggers(row: Sequence[str], placeholders: Mapping[str, str]) -> frozenset[str]:
     """Return the words of the required part of a form that has the longest words."""
     needed = [_list_words(part) for part in row if part not in placeholders and not part.endswith("?")]
-    return frozenset(max(needed, key=_count_shortest))
+    longest = max(needed, key=_count_shortest)
+    return frozenset(longest)
 
 
 def _list_words(part: str) -> list[str]:

@@ -1,7 +1,7 @@
-"""Relations that have one value at a time (`X is …`, `lives in …`, `works at …`), and words that show how many values
-one has: roles held by one at a time, states, and what one may have several of.
+"""Relations that have one value at a time: `X is …`, `lives in …`, `works at …`.
 
-Relations with many values (`likes`, `visited`, `bought`) are left out: two of these are two facts.
+Relations with many values (`likes`, `visited`, `bought`) are left out: two of these are two facts. The words here show
+how many values something has: roles held by one at a time, states, and what one may have several of.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Which of two statements is the newer version of the other, by rule. When in doubt, neither is.
 
-A frame is what two statements have in common: they begin and end alike and differ in one span, the value. Only where
-the relation has one value at a time (`relations.py`) is the newer value a version of the older one. Without a frame,
-the newer statement has to say that something changed, and to be about the same thing.
+`judge` asks for what a person answered and for tasks that are done, then the rules in order, then the vetoes. The steps
+are in the docstring of this folder.
 """
 
 from __future__ import annotations
@@ -62,13 +61,18 @@ def judge(
     if not cues.isdisjoint(("tentative", "addition")) and "retraction" not in cues:
         return None
     link = _find_link(older, newer, is_same_place=is_same_place)
-    if link and (is_vetoed(older, newer, has_one_subject=link.has_one_subject) or _leaves_open(older, newer, link)):
-        return None
-    if link and not older.speaker and "open" not in older.cues and replaces_other(older, newer):
-        return None
-    if link and link.kind == "retraction" and repeats_retraction(older, newer):
-        return None
-    return None if link and _is_about_another_task(older, newer, link) else link
+    return None if link is None or _is_contradicted(older, newer, link) else link
+
+
+def _is_contradicted(older: Statement, newer: Statement, link: Link) -> bool:
+    """Return whether something in two statements speaks against a link that was found between them."""
+    if is_vetoed(older, newer, has_one_subject=link.has_one_subject) or _leaves_open(older, newer, link):
+        return True
+    if not older.speaker and "open" not in older.cues and replaces_other(older, newer):
+        return True
+    if link.kind == "retraction" and repeats_retraction(older, newer):
+        return True
+    return _is_about_another_task(older, newer, link)
 
 
 def _is_about_another_task(older: Statement, newer: Statement, link: Link) -> bool:
