@@ -19,7 +19,8 @@ from itertools import islice
 from typing import NamedTuple
 
 from ..caching import ByteCache
-from ..errors import InvalidArgument, NotAvailable, NotFound, Refused
+from ..errors import CommonplaceError, InvalidArgument, NotAvailable, NotFound, Refused
+from ..formats import frontmatter
 from ..formats.blocks import find_annotated_lines
 from ..git_branches import find_repository_root, is_repository
 from ..patterns import lazy_pattern
@@ -344,3 +345,14 @@ def _is_local(target: str) -> bool:
         and not re.match(r"[a-zA-Z][\w+.-]*:|#|/", target)
         and not re.search(r"\.(?:md|jsonl)(?:#.*)?$", target)
     )
+
+
+def read_pinned(head: str) -> list[str]:
+    """Return the files that the front matter of a page names under `pinned`."""
+    if "pinned" not in head:
+        return []
+    try:
+        value = frontmatter.parse(head).get("pinned", [])
+    except CommonplaceError:
+        return []
+    return [value] if isinstance(value, str) else [str(item) for item in value] if isinstance(value, list) else []
