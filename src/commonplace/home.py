@@ -17,10 +17,10 @@ from .formats.timestamps import format_timestamp
 from .model import EVERYTHING, Clock, Filters, Record, Viewer
 from .settings import INTERNAL_FOLDERS, AgentMemory, SearchSettings, Settings
 from .storage.base import ABSENT, Retention, Storage, open_storage
-from .storage.conflicts import Reading, ReadingLog, Readings, forget_readings, list_paths
-from .storage.history import current_origin, current_write, kind_of_origin, make_branch_origin
+from .storage.history import current_origin, kind_of_origin, make_branch_origin
 from .storage.layout import FIXED_NAMES, MAIN, Layout, layout_of
 from .storage.names import encode_name, require_agent, require_valid_name
+from .storage.readings import AgentReadings
 from .storage.records import Channels, Globals, RecordFolder, Skills
 from .toolsets import EVERYDAY
 from .trust import MEMORY_FOLDER, Trust, is_default_memory, make_index_key, record_made, require_owner
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from .storage.authors import Authors
 
 _OWNER_ORIGINS = ("", "person", "token")  # a token for single agents, for example, is not among them
-_MAX_LISTED_PAGES = 2000  # a longer list is not recorded as complete
 
 
 def utc_now() -> datetime:
@@ -86,9 +85,9 @@ class Home:
         own = self._read_agent_memory(self.layout.agent_file(agent))
         self.has_memory = own.exists
         self.context_kind = own.context or self.settings.context_for(agent)
-        self.readings = Readings()
         self._page_count: tuple[object, int] = (None, 0)  # with the index state it was counted in
         self.session = session or self.settings.search_for(agent).session_key
+        self.readings = AgentReadings(self.layout, agent, self.session, self.local_state_folder)
 
     def _limit_settings(self, settings: Settings) -> Settings:
         """Return the settings as far as the user trusts them."""
@@ -109,9 +108,10 @@ class Home:
     @cached_property
     def index(self) -> IndexHandle:
         """Return the index handle. Reading and writing pages by name never opens it nor loads its modules."""
-        return self.storage.open_index(self._index_scope())
+        return self.storage.open_index(self.index_scope())
 
-    def _index_scope(self) -> IndexScope:
+    def index_scope(self) -> IndexScope:
+        """Return what the index of this memory holds."""
         from .index.sync import IndexScope
         from .search.validity import note_days
 
@@ -119,16 +119,6 @@ class Home:
         sessions = tuple((self.layout.agent_name(name), search.index_sessions) for name, search in self.settings.agents)
         key = "" if self.trust.is_own else make_index_key(self.storage.local_folder)
         return IndexScope(self.layout, extra, self.settings.search.index_sessions, sessions, note_days, key)
-
-    def share_index(self, index: IndexHandle) -> None:
-        """Use the index that another agent of the same memory has open, if it is the same one: both then share a
-        connection and its sweeps."""
-        if index.scope.fingerprint == self._index_scope().fingerprint:
-            self.__dict__["index"] = index
-
-    def leave_index(self) -> None:
-        """Drop the index without closing it, since others use it."""
-        self.__dict__.pop("index", None)
 
     @property
     def index_if_open(self) -> IndexHandle | None:
@@ -196,10 +186,6 @@ class Home:
             locate_branch=self._locate_branch,
             zone=self.zone,
         )
-
-    def share_authors(self, authors: Authors) -> None:
-        """Share the authorship cache of another agent of the same memory."""
-        self.__dict__["authors"] = authors
 
     @cached_property
     def overlays(self) -> Overlays:
@@ -364,44 +350,8 @@ class Home:
 
         log_recall(self.storage.cache_folder, self.agent, paths, format_timestamp(self.clock()))
 
-    def note_given(self, path: str, reading: Reading, session: str = "") -> None:
-        """Note what the conversation has seen or written of a page, for pages that tools rewrite as a whole."""
-        if self.layout.is_rewritten(path, self.agent):
-            self.readings.note(self._conversation(session), path, reading)
-
-    def note_listed(self, paths: Sequence[str]) -> None:
-        """Note that the conversation has seen the list of topics and curated pages, so any other did not exist."""
-        if len(paths) <= _MAX_LISTED_PAGES:
-            self.readings.note(self._conversation(), "", list_paths(paths))
-
-    def find_given(self, path: str) -> Reading | None:
-        """Return what the conversation last saw of a page, the base of a merge; None if it saw nothing.
-
-        A conversation of commands that has seen nothing continues with what the agent has seen.
-        """
-        conversation = self._conversation()
-        for find in (self.readings.find, self.readings.find_latest):
-            if reading := find(conversation, path):
-                return reading
-            listed = find(conversation, "")
-            if listed and path not in listed.lines.values():
-                return Reading(ABSENT)
-        return None
-
-    def _conversation(self, session: str = "") -> str:
-        return session or current_write().author.session or self.session
-
-    def keep_readings(self, conversation: str, *, is_of_commands: bool = False) -> None:
-        """Store the readings of a conversation for its next handles, or for the agent's next commands."""
-        log = ReadingLog(self._readings_folder(), self.agent, conversation, is_of_commands=is_of_commands)
-        self.readings.keep_in(log)
-
-    def forget_readings(self) -> None:
-        """Remove the stored readings."""
-        forget_readings(self._readings_folder())
-
-    def _readings_folder(self) -> str:
-        """Return where this machine keeps readings: beside the index or, if that is elsewhere, with the user."""
+    def local_state_folder(self) -> str:
+        """Return where this machine keeps readings and recalls: beside the index, else with the user."""
         return self.storage.cache_folder or os.path.join(state_folder(), encode_name(self.storage.name))
 
     def list_agents(self) -> list[str]:
@@ -425,7 +375,7 @@ class Home:
         """Return the record of what a conversation has been given: the named one, or the home's own."""
         from .index.recalls import open_conversation
 
-        return open_conversation(self._readings_folder(), self.storage.name, self.agent, session or self.session)
+        return open_conversation(self.local_state_folder(), self.storage.name, self.agent, session or self.session)
 
     def parse_filters(self, **values: Any) -> Filters:
         """Parse filters as people write them; `yesterday` is that of the home's time zone."""

@@ -70,7 +70,7 @@ class Memory:
         self._closing.atexit = False
         self.home.begin()
         if session:
-            self.home.keep_readings(session)
+            self.home.readings.keep(session)
         self._given: Conversation | None = None
         self._reader = Reader()
 

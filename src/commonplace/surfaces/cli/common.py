@@ -250,7 +250,7 @@ def warn_about_settings(home: Home) -> None:
 def keep_readings(home: Home, session: str = "") -> None:
     """Store what this command shows for the agent's next ones. Those of one conversation have the same parent."""
     conversation = session or os.environ.get("COMMONPLACE_SESSION") or f"process {os.getppid()}"
-    home.keep_readings(conversation, is_of_commands=True)
+    home.readings.keep(conversation, is_of_commands=True)
 
 
 def note_new_agent(home: Home) -> None:
