@@ -4,34 +4,32 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime, tzinfo
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from . import directive
 from . import settings as settings_of
 from .errors import CommonplaceError, PageNotFound
 from .formats.timestamps import format_timestamp
 from .model import EVERYTHING, Clock, Filters, Record, Viewer
-from .settings import INTERNAL_FOLDERS, AgentMemory, SearchSettings, Settings
-from .storage.base import ABSENT, Retention, Storage, open_storage
+from .settings import AgentMemory, SearchSettings, Settings
+from .storage.base import Retention, Storage, open_storage
 from .storage.history import current_origin, kind_of_origin, make_branch_origin
 from .storage.layout import FIXED_NAMES, MAIN, Layout, layout_of
 from .storage.names import encode_name, require_agent, require_valid_name
-from .storage.readings import AgentReadings
+from .storage.readings import AgentReadings, Reading
 from .storage.records import Channels, Globals, RecordFolder, Skills
 from .toolsets import EVERYDAY
-from .trust import MEMORY_FOLDER, Trust, is_default_memory, make_index_key, record_made, require_owner
+from .trust import Trust, make_index_key, require_owner
 from .user_config import ProviderChoice, choose_provider, is_self_contained, state_folder
 from .user_config import load as load_config
 from .visibility import Visibility, format_modified
-from .writing import Writer, limit_writes
+from .writing import Writer
 
 if TYPE_CHECKING:
     from .git_branches import Branches, Where
-    from .index.base import Index, Progress
+    from .index.base import Progress
     from .index.embedding_service import EmbeddingService
     from .index.handle import IndexHandle, IndexView
     from .index.recalls import Conversation
@@ -82,10 +80,9 @@ class Home:
         self.may_check_pins = not is_shared  # not on a server of many memories: its callers must not learn of files
         self.settings = self._limit_settings(self.storage.settings)
         self.layout: Layout = replace(layout_of(self.settings), has_folder=self.storage.has_folder)
-        own = self._read_agent_memory(self.layout.agent_file(agent))
+        own = self.read_agent_memory(self.layout.agent_file(agent))
         self.has_memory = own.exists
         self.context_kind = own.context or self.settings.context_for(agent)
-        self._page_count: tuple[object, int] = (None, 0)  # with the index state it was counted in
         self.session = session or self.settings.search_for(agent).session_key
         self.readings = AgentReadings(self.layout, agent, self.session, self.local_state_folder)
 
@@ -252,51 +249,6 @@ class Home:
         is_available = {"retrieval": self.search_settings.enabled, "journal": self.has_memory}
         return frozenset(name for name, is_on in is_available.items() if not is_on)
 
-    def is_begun(self) -> bool:
-        """Return whether there is a memory already: pages, or other files of a memory, such as tokens; in a folder
-        that is called as one, any file. A folder that came with a repository must not become the user's own, with its
-        tokens and with what is added to it later, just because it has no pages.
-        """
-        folder = self.storage.local_folder
-        if os.path.basename(folder) == MEMORY_FOLDER and os.path.isdir(folder) and os.listdir(folder):
-            return True
-        has_internals = folder and any(os.path.lexists(os.path.join(folder, name)) for name in INTERNAL_FOLDERS)
-        return bool(has_internals or self.storage.pages.list("", "", deep=True))
-
-    def begin(self) -> None:
-        """Write the default directive, and record a new memory that the user named as made by them.
-
-        Only a memory that can be found later needs the record, which is in the user's configuration.
-        """
-        folder = self.storage.local_folder
-        may_be_found = os.path.basename(folder) == MEMORY_FOLDER and not is_default_memory(folder)
-        is_new = may_be_found and self.trust.is_own and not self.trust.is_shared and not self.is_begun()
-        self.write_default_directive()
-        if is_new and os.path.isdir(folder):
-            with suppress(CommonplaceError):  # if not, the user is asked later
-                record_made(folder)
-
-    def write_default_directive(self) -> None:
-        """Write the default directive into a new home if it can be written and any agent has memory.
-
-        It is written once: a person who deletes it does not get it again.
-        """
-        path = f"{self.layout.directives}/memory.md"
-        if self.storage.exists(path):
-            return
-        with suppress(CommonplaceError), limit_writes(None), self.writer.call("init", defer_index=True):
-            self.storage.check()
-            if self._has_any_memory() and self.storage.history.head(path) is None:
-                self.writer.write(path, directive.TEXT, if_version=ABSENT)
-
-    def _has_any_memory(self) -> bool:
-        """Return whether this agent has memory, or any other whose own file says so."""
-        if self.has_memory:
-            return True
-        agents = self.layout.agents
-        files = [f"{agents}/{name}/agent.yaml" for name in self.storage.pages.list_folders(agents)]
-        return any(self._gives_memory(file) for file in files if self.storage.read_settings_text(file) is not None)
-
     def list_records(self, folder: str) -> tuple[list[Record], tuple[str, ...]]:
         """Return the records below a folder, from the index after it caught up there, and warnings about them."""
         self.storage.check()
@@ -304,16 +256,12 @@ class Home:
         own = tuple(warning for path, warning in view.page_warnings if path.startswith(f"{folder}/"))
         return records, (*view.warnings, *own) if view.stale else own
 
-    def _read_agent_memory(self, file: str) -> AgentMemory:
+    def read_agent_memory(self, file: str) -> AgentMemory:
         """Return what an agent's own file says, as far as the user trusts it."""
         if not self.trust.is_own and not self.trust.allows_file(file, self.storage.read_bytes(file) or b""):
             return AgentMemory()
         path = os.path.join(self.root, file)
         return settings_of.read_agent_memory(path, lambda _: self.storage.read_settings_text(file))
-
-    def _gives_memory(self, file: str) -> bool:
-        """Return whether an agent's file gives it memory; an agent without a file has it."""
-        return self._read_agent_memory(file).exists
 
     def search(
         self,
@@ -349,6 +297,10 @@ class Home:
         from .index.recalls import log_recall
 
         log_recall(self.storage.cache_folder, self.agent, paths, format_timestamp(self.clock()))
+
+    def note_given(self, path: str, reading: Reading, session: str = "") -> None:
+        """Note what the conversation has seen or written of a page."""
+        self.readings.note(path, reading, session)
 
     def local_state_folder(self) -> str:
         """Return where this machine keeps readings and recalls: beside the index, else with the user."""
@@ -389,7 +341,7 @@ class Home:
         """Return where the memory is, what it holds for this agent, and whether the index is up to date."""
         self.storage.check()
 
-        (pages, passages), view = self.index.query(lambda view: (self._count_visible(view.index), view))
+        (pages, passages), view = self.index.query(lambda view: (self.visibility.count_visible(view.index), view))
         return {
             "home": self.root,
             "agent": self.agent,
@@ -402,25 +354,12 @@ class Home:
             "warnings": [*self.settings.warnings, *self.visibility.filter_warnings(view)],
         }
 
-    def _count_visible(self, index: Index) -> tuple[int, int]:
-        """Return how many pages and passages of the index this agent may see. The page count is cached until the
-        index changes."""
-        state = index.state()
-        if state is None or state != self._page_count[0]:
-            self._page_count = (state, len(self.visibility.filter_paths(index.stamps())))
-        return self._page_count[1], index.corpus_stats((), self.visibility.viewer()).passages
-
-    def build_index(self, progress: Progress, *, anew: bool = False) -> None:
-        """Bring the index and its embeddings up to date, or rebuild them, and wait until that is done."""
-        self.storage.check()
-        self.embedding.build(self.index.build(progress, anew=anew), progress, anew=anew)
-
     def index_status(self) -> dict[str, Any]:
         """Return what the index holds for this agent and for all, and the coverage of each vector space."""
         self.storage.check()
 
         def ask(view: IndexView) -> dict[str, Any]:
-            pages, passages = self._count_visible(view.index)
+            pages, passages = self.visibility.count_visible(view.index)
             spaces = [(name, view.index.coverage(name)) for name in view.index.spaces()]
             return {
                 "provider": self.search_settings.provider,
@@ -435,6 +374,17 @@ class Home:
 
         return self.index.query(ask)
 
+    def build_index(self, progress: Progress, *, anew: bool = False) -> None:
+        """Bring the index and its embeddings up to date, or rebuild them, and wait until that is done."""
+        self.storage.check()
+        self.embedding.build(self.index.build(progress, anew=anew), progress, anew=anew)
+
+    def _search_mode(self) -> str:
+        settings = self.search_settings
+        if not settings.enabled:
+            return "off"
+        return "keyword" if settings.provider == "none" else f"hybrid ({settings.provider})"
+
     def close_index(self) -> None:
         """Close the index. The next search opens it again."""
         if self.index_if_open:
@@ -445,12 +395,6 @@ class Home:
         self.__dict__.pop("overlays", None)
         self.__dict__.pop("embedding", None)  # models are large; the next search opens them again
         self.storage.close()
-
-    def _search_mode(self) -> str:
-        settings = self.search_settings
-        if not settings.enabled:
-            return "off"
-        return "keyword" if settings.provider == "none" else f"hybrid ({settings.provider})"
 
 
 def modified_timestamp(home: Home, path: str) -> str | None:

@@ -42,6 +42,7 @@ LAYERS = [
     "directive",
     "visibility",
     "home",
+    "new_home",
     "instructions",
     "maintenance",
     "context",

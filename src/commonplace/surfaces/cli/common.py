@@ -22,6 +22,7 @@ from ...errors import (
     find_similar,
 )
 from ...home import Home
+from ...new_home import write_default_directive
 from ...schema import array, check, one_of
 from ...storage.base import backend_of, display_name
 from ...storage.layout import MAIN
@@ -218,7 +219,7 @@ def open_existing_home(toolsets: Sequence[str] = EVERYDAY) -> Home:
     root = _require_home(to_write=False)
     home = Home(root, agent_name(), session=session, is_found=is_found_home(), toolsets=toolsets)
     _prepare(home)
-    home.write_default_directive()
+    write_default_directive(home)
     return home
 
 
