@@ -293,7 +293,7 @@ class Home:
         )
 
     def record_recall(self, paths: Iterable[str]) -> None:
-        """Count pages as recalled, beside the index; not counted where this machine keeps no derived data."""
+        """Count these pages as recalled, in a log beside the index; nothing is counted if it has no folder."""
         from .index.recalls import log_recall
 
         log_recall(self.storage.cache_folder, self.agent, paths, format_timestamp(self.clock()))

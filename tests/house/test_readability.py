@@ -39,7 +39,7 @@ class Function(NamedTuple):
 class Names(NamedTuple):
     """What a folder names, by module. Trees of so many modules are not held: the garbage collector would look at them."""
 
-    functions: list[Function]  # a test is a sentence, and not meant here
+    functions: list[Function]  # without tests, whose names are sentences
     values: list[tuple[str, str]]
     packed: list[str]  # the places of packed assignments
 

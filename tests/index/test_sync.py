@@ -35,7 +35,7 @@ from ..examples import examples
 from .tiny import TinyEmbedder
 
 SETTINGS = "memorySearch:\n  provider: none\n  indexSessions: true\n  extraPaths: [notes]\n"
-PAGES = [  # together what has to do with each other
+PAGES = [  # pages that affect each other are in one row
     ["MEMORY.md", "memory/a.md", "memory/sub/a.md"],
     ["memory/world/tea.md", "notes/x.md", "notes/.hidden.md", "elsewhere.md"],
     ["memory/global/general/k.md", "memory/global/work/k.md"],

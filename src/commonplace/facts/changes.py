@@ -81,7 +81,7 @@ _NOT = frozenset(("not", "nicht", "no", "pas", "não", "не", "नहीं", "
 
 
 def find_change(older: Statement, newer: Statement) -> Link | None:
-    """Return how a newer note says that what the older one says has changed; None if it does not."""
+    """Return a link if the newer note says that what the older one says has changed."""
     if not says_change(newer) or not _may_be_replaced(older) or not YOU.isdisjoint(newer.words):
         return None
     if "tentative" in newer.cues or not have_one_language(older.text, newer.text):

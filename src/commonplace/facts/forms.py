@@ -69,7 +69,7 @@ def _join_choices(part: str) -> str:
 
 
 def _choose_triggers(row: Sequence[str], placeholders: Mapping[str, str]) -> frozenset[str]:
-    """Return the words of the required part of a form that has the longest words."""
+    """Return the words of that required part of a form whose words are the longest."""
     needed = [_list_words(part) for part in row if part not in placeholders and not part.endswith("?")]
     longest = max(needed, key=_count_shortest)
     return frozenset(longest)

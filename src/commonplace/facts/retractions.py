@@ -1,4 +1,4 @@
-"""What a note says is gone: replaced by something else, given up, or taken back by its speaker.
+"""What a note says no longer holds: replaced by something else, given up, or taken back by its speaker.
 
 `We replaced black with ruff`; `Thornbury Hall fell through`; `I used to like it, but not any more`. What is gone may be
 the value that the older note gives, and not what that note is about: a venue that fell through is no longer the venue.

@@ -221,7 +221,7 @@ def _postponed_path(home: Home) -> str:
 
 
 def _read_postponed(home: Home) -> dict[str, str]:
-    """Return the postponed doubts, each with the moment it is asked again."""
+    """Return the postponed doubts, each with the moment from which it is shown again."""
     path = _postponed_path(home)
     now = format_timestamp(home.clock())
     later = parse_object(read_own_state(path)) or {}

@@ -246,7 +246,7 @@ def _forms_to_replace(word: str, language: str) -> list[str]:
 
 
 def _weigh_word(terms: QueryTerms, forms: Iterable[str]) -> float:
-    """Return the weight of a word of the query by its forms: no passage has one that is not among the terms."""
+    """Return the weight of a word of the query, given its forms. One that is not among the terms is in no passage."""
     weights = [terms.weights[form] for form in forms if form in terms.weights]
     return max(weights, default=_idf_of(0, terms.passages))
 

@@ -272,9 +272,9 @@ def _take_body(lines: Iterable[str], indent: int) -> Iterator[str]:
 
 
 def find_repository(folder: str) -> Repository | None:
-    """Return the git repository that holds a memory; None for a memory in none, or in a repository of its own.
+    """Return the git repository that a memory is in; None if it is in none, or if the memory itself is a repository.
 
-    A memory called .commonplace may be a repository of its own in the folder of another.
+    A memory called .commonplace may be one and still be in another: the one in the folder above it.
     """
     if not folder:
         return None

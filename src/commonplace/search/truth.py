@@ -301,7 +301,7 @@ class _Moments:
         self._known: dict[tuple[int, int], bool] = {}  # of pairs of passages, which may have many statements
 
     def may_be_newer(self, older: FoundStatement, newer: FoundStatement) -> bool:
-        """Return whether one statement is newer than another, or may be according to history."""
+        """Return whether one statement is newer than another, or may be by what history says."""
         return may_be_edited(older.hit) or may_be_edited(newer.hit) or self.is_newer(older, newer)
 
     def is_newer(self, older: FoundStatement, newer: FoundStatement) -> bool:

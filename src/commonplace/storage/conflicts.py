@@ -72,7 +72,7 @@ class ConflictDetector:
                     current_write().conflicts.append(sentence)
 
     def record_change(self, path: str, old: bytes | None, new: bytes | None) -> None:
-        """Record in history what a page became."""
+        """Record the new version of a page in history."""
         if self.history:
             with _history_failure_as_warning():
                 self.history.record_change(path, old, new, current_write().author)

@@ -168,8 +168,8 @@ class RecordFolder(NamedTuple):
         start_over: bool = False,
         lock: str = "",
     ) -> Record:
-        """Write what `value_after` makes of the current value (None: there is none), under the page's lock. With the
-        name of a lock, PageElsewhere if a folder beside this one has the key."""
+        """Write what `value_after` makes of the current value (None: there is none), under the page's lock. If a lock
+        is named, raise PageElsewhere if a folder beside this one has the key."""
         for what, name in (("key", key), ("category", category), *self.fields):
             require_valid_name(what, name)
         require_valid_name("tag", *tags)

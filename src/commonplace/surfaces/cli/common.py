@@ -339,7 +339,7 @@ def print_warnings(reply: Mapping[str, Any]) -> None:
 
 
 def print_reply(reply: Any, for_people: str | Callable[[], None]) -> None:
-    """Print the reply as JSON if --json was given, else as text, or by calling that function."""
+    """Print the reply as JSON if --json was given, else what is `for_people`: a text, or a function that prints it."""
     if get_options().get("json"):
         print_json(reply)
     elif isinstance(for_people, str):
