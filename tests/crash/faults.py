@@ -1,7 +1,7 @@
 """A disk that fails on demand: the operations on the files of one home are counted, and a chosen one fails.
 
 The functions of `os`, `open`, SQLite's connections and the system call behind an exchange of two files are wrapped,
-once and for the whole process. They do as ever until a home is watched. `fsync` returns at once, as the system keeps what
+once and for the whole process. They work as usual until a home is watched. `fsync` returns at once, as the system keeps what
 a process has written even if that process dies.
 """
 

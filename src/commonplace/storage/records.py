@@ -225,7 +225,7 @@ class RecordFolder(NamedTuple):
 
 
 class Globals(NamedTuple):
-    """Records that all agents share, one folder a category."""
+    """Records that all agents share, with a folder for each category."""
 
     pages: Pages
     writer: PageWriter
@@ -283,7 +283,7 @@ def _lock_name(key: str) -> str:
 
 
 class Channels(NamedTuple):
-    """Records of one conversation each, one folder a channel."""
+    """Records of single channels, with a folder for each."""
 
     pages: Pages
     writer: PageWriter
