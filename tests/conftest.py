@@ -1,4 +1,4 @@
-"""What the tests share: a home for each, a clock that stands still, and random examples from a fixed seed."""
+"""What the tests share: a home for each, a clock that stands still, and a fixed set of random examples."""
 
 from __future__ import annotations
 
