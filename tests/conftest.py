@@ -1,4 +1,4 @@
-"""What the tests share: a home of their own, a clock that stands still, and a fixed set of drawn examples."""
+"""What the tests share: a home for each, a clock that stands still, and a fixed set of random examples."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from . import examples  # noqa: F401  chooses how many examples property tests d
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Tests start hundreds of programs, which must not be compiled anew each time.
+# Tests start hundreds of programs, which must not be compiled again each time.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 

@@ -278,7 +278,7 @@ def read_stores(view: View) -> str:
 
 
 def _view_files(view: View) -> list[Any]:
-    """What Claude sees."""
+    """Return the files that Claude's memory tool shows."""
     result: list[Any] = []
     tool = MemoryTool(view.home, agent=view.who.agent)
     for path in ("", "/file.md", "/odd.bin", "/../../../ann/claude/memories/file.md"):

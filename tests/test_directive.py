@@ -13,6 +13,7 @@ from commonplace.context.assembly import assemble
 from commonplace.errors import UnknownTool
 from commonplace.framing import estimate_tokens
 from commonplace.home import Home
+from commonplace.new_home import write_default_directive
 from commonplace.settings import DIRECTIVE_BLOCKS
 from commonplace.testing import FrozenClock
 from commonplace.tools.catalog import load, offers
@@ -186,7 +187,7 @@ def test_a_handle_calls_what_it_was_opened_for_first(home: Path, clock: FrozenCl
 
 def test_a_home_opened_without_tools_names_the_everyday_ones(home: Path) -> None:
     opened = Home(str(home))
-    opened.write_default_directive()
+    write_default_directive(opened)
     assert directive.render(name_tools(EVERYDAY)).strip("\n") in str(assemble(opened))
 
 

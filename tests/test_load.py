@@ -466,7 +466,7 @@ def test_a_few_bytes_of_history_do_not_become_gigabytes(home: Path) -> None:
 
 
 def make_words() -> Iterator[str]:
-    """Words that are read at once, since they are of one letter and a number."""
+    """Return long words that are made and read quickly: one letter, repeated, and a number."""
     return (f"{'x' * 190}{number}" for number in range(100_000))
 
 

@@ -295,7 +295,7 @@ def test_a_clone_in_the_place_of_a_memory_that_was_made_here_is_not_the_users_ow
 
 
 def put_a_stranger_in_the_place_of(memory: Path) -> None:
-    """Empty a folder and fill it anew: its inode stays, as it does when a removed folder's is used again."""
+    """Empty a folder and fill it again. Its inode stays the same, as when a file system reuses that of a removed folder."""
     for each in memory.iterdir():
         shutil.rmtree(each) if each.is_dir() else each.unlink()
     (memory / "directives").mkdir()

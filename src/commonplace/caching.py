@@ -26,7 +26,7 @@ _LONG_CHARACTERS = 2_000  # the entry of a longer text is always measured
 _MEASURED_PART = 8
 _MEASURED_ITEMS = 32  # of a long list; the others are assumed to be similar
 _ABSENT: Final = object()
-_PLAIN_TYPES = frozenset((str, bytes, int, float, bool, type(None)))  # contain no other objects
+_PLAIN_TYPES = frozenset((str, bytes, int, float, bool, type(None)))  # they refer to no other objects
 _PROGRAM_TYPES = (type, FunctionType, MethodType)  # exist anyway, so they cost nothing extra
 _caches: WeakSet[ByteCache[Any, Any]] = WeakSet()
 

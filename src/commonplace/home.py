@@ -4,34 +4,32 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime, tzinfo
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from . import directive
 from . import settings as settings_of
 from .errors import CommonplaceError, PageNotFound
 from .formats.timestamps import format_timestamp
 from .model import EVERYTHING, Clock, Filters, Record, Viewer
-from .settings import INTERNAL_FOLDERS, AgentMemory, SearchSettings, Settings
-from .storage.base import ABSENT, Retention, Storage, open_storage
-from .storage.conflicts import Reading, ReadingLog, Readings, forget_readings, list_paths
-from .storage.history import current_origin, current_write, kind_of_origin, make_branch_origin
+from .settings import AgentMemory, SearchSettings, Settings
+from .storage.base import Retention, Storage, open_storage
+from .storage.history import current_origin, kind_of_origin, make_branch_origin
 from .storage.layout import FIXED_NAMES, MAIN, Layout, layout_of
 from .storage.names import encode_name, require_agent, require_valid_name
+from .storage.readings import AgentReadings, Reading
 from .storage.records import Channels, Globals, RecordFolder, Skills
 from .toolsets import EVERYDAY
-from .trust import MEMORY_FOLDER, Trust, is_default_memory, make_index_key, record_made, require_owner
+from .trust import Trust, make_index_key, require_owner
 from .user_config import ProviderChoice, choose_provider, is_self_contained, state_folder
 from .user_config import load as load_config
 from .visibility import Visibility, format_modified
-from .writing import Writer, limit_writes
+from .writing import Writer
 
 if TYPE_CHECKING:
     from .git_branches import Branches, Where
-    from .index.base import Index, Progress
+    from .index.base import Progress
     from .index.embedding_service import EmbeddingService
     from .index.handle import IndexHandle, IndexView
     from .index.recalls import Conversation
@@ -42,7 +40,6 @@ if TYPE_CHECKING:
     from .storage.authors import Authors
 
 _OWNER_ORIGINS = ("", "person", "token")  # a token for single agents, for example, is not among them
-_MAX_LISTED_PAGES = 2000  # a longer list is not recorded as complete
 
 
 def utc_now() -> datetime:
@@ -83,12 +80,11 @@ class Home:
         self.may_check_pins = not is_shared  # not on a server of many memories: its callers must not learn of files
         self.settings = self._limit_settings(self.storage.settings)
         self.layout: Layout = replace(layout_of(self.settings), has_folder=self.storage.has_folder)
-        own = self._read_agent_memory(self.layout.agent_file(agent))
+        own = self.read_agent_memory(self.layout.agent_file(agent))
         self.has_memory = own.exists
         self.context_kind = own.context or self.settings.context_for(agent)
-        self.readings = Readings()
-        self._page_count: tuple[object, int] = (None, 0)  # with the index state it was counted in
         self.session = session or self.settings.search_for(agent).session_key
+        self.readings = AgentReadings(self.layout, agent, self.session, self.local_state_folder)
 
     def _limit_settings(self, settings: Settings) -> Settings:
         """Return the settings as far as the user trusts them."""
@@ -109,9 +105,10 @@ class Home:
     @cached_property
     def index(self) -> IndexHandle:
         """Return the index handle. Reading and writing pages by name never opens it nor loads its modules."""
-        return self.storage.open_index(self._index_scope())
+        return self.storage.open_index(self.index_scope())
 
-    def _index_scope(self) -> IndexScope:
+    def index_scope(self) -> IndexScope:
+        """Return what the index of this memory holds."""
         from .index.sync import IndexScope
         from .search.validity import note_days
 
@@ -119,16 +116,6 @@ class Home:
         sessions = tuple((self.layout.agent_name(name), search.index_sessions) for name, search in self.settings.agents)
         key = "" if self.trust.is_own else make_index_key(self.storage.local_folder)
         return IndexScope(self.layout, extra, self.settings.search.index_sessions, sessions, note_days, key)
-
-    def share_index(self, index: IndexHandle) -> None:
-        """Use the index that another agent of the same memory has open, if it is the same one: both then share a
-        connection and its sweeps."""
-        if index.scope.fingerprint == self._index_scope().fingerprint:
-            self.__dict__["index"] = index
-
-    def leave_index(self) -> None:
-        """Drop the index without closing it, since others use it."""
-        self.__dict__.pop("index", None)
 
     @property
     def index_if_open(self) -> IndexHandle | None:
@@ -197,10 +184,6 @@ class Home:
             zone=self.zone,
         )
 
-    def share_authors(self, authors: Authors) -> None:
-        """Share the authorship cache of another agent of the same memory."""
-        self.__dict__["authors"] = authors
-
     @cached_property
     def overlays(self) -> Overlays:
         """Return the cached data of searches as of an earlier day."""
@@ -266,51 +249,6 @@ class Home:
         is_available = {"retrieval": self.search_settings.enabled, "journal": self.has_memory}
         return frozenset(name for name, is_on in is_available.items() if not is_on)
 
-    def is_begun(self) -> bool:
-        """Return whether there is a memory already: pages, or other files of a memory, such as tokens; in a folder
-        that is called as one, any file. A folder that came with a repository must not become the user's own, with its
-        tokens and with what is added to it later, just because it has no pages.
-        """
-        folder = self.storage.local_folder
-        if os.path.basename(folder) == MEMORY_FOLDER and os.path.isdir(folder) and os.listdir(folder):
-            return True
-        has_internals = folder and any(os.path.lexists(os.path.join(folder, name)) for name in INTERNAL_FOLDERS)
-        return bool(has_internals or self.storage.pages.list("", "", deep=True))
-
-    def begin(self) -> None:
-        """Write the default directive, and record a new memory that the user named as made by them.
-
-        Only a memory that can be found later needs the record, which is in the user's configuration.
-        """
-        folder = self.storage.local_folder
-        may_be_found = os.path.basename(folder) == MEMORY_FOLDER and not is_default_memory(folder)
-        is_new = may_be_found and self.trust.is_own and not self.trust.is_shared and not self.is_begun()
-        self.write_default_directive()
-        if is_new and os.path.isdir(folder):
-            with suppress(CommonplaceError):  # if not, the user is asked later
-                record_made(folder)
-
-    def write_default_directive(self) -> None:
-        """Write the default directive into a new home if it can be written and any agent has memory.
-
-        It is written once: a person who deletes it does not get it again.
-        """
-        path = f"{self.layout.directives}/memory.md"
-        if self.storage.exists(path):
-            return
-        with suppress(CommonplaceError), limit_writes(None), self.writer.call("init", defer_index=True):
-            self.storage.check()
-            if self._has_any_memory() and self.storage.history.head(path) is None:
-                self.writer.write(path, directive.TEXT, if_version=ABSENT)
-
-    def _has_any_memory(self) -> bool:
-        """Return whether this agent has memory, or any other whose own file says so."""
-        if self.has_memory:
-            return True
-        agents = self.layout.agents
-        files = [f"{agents}/{name}/agent.yaml" for name in self.storage.pages.list_folders(agents)]
-        return any(self._gives_memory(file) for file in files if self.storage.read_settings_text(file) is not None)
-
     def list_records(self, folder: str) -> tuple[list[Record], tuple[str, ...]]:
         """Return the records below a folder, from the index after it caught up there, and warnings about them."""
         self.storage.check()
@@ -318,16 +256,12 @@ class Home:
         own = tuple(warning for path, warning in view.page_warnings if path.startswith(f"{folder}/"))
         return records, (*view.warnings, *own) if view.stale else own
 
-    def _read_agent_memory(self, file: str) -> AgentMemory:
+    def read_agent_memory(self, file: str) -> AgentMemory:
         """Return what an agent's own file says, as far as the user trusts it."""
         if not self.trust.is_own and not self.trust.allows_file(file, self.storage.read_bytes(file) or b""):
             return AgentMemory()
         path = os.path.join(self.root, file)
         return settings_of.read_agent_memory(path, lambda _: self.storage.read_settings_text(file))
-
-    def _gives_memory(self, file: str) -> bool:
-        """Return whether an agent's file gives it memory; an agent without a file has it."""
-        return self._read_agent_memory(file).exists
 
     def search(
         self,
@@ -359,49 +293,17 @@ class Home:
         )
 
     def record_recall(self, paths: Iterable[str]) -> None:
-        """Count pages as recalled, beside the index; not counted where this machine keeps no derived data."""
+        """Count these pages as recalled, in a log beside the index; nothing is counted if it has no folder."""
         from .index.recalls import log_recall
 
         log_recall(self.storage.cache_folder, self.agent, paths, format_timestamp(self.clock()))
 
     def note_given(self, path: str, reading: Reading, session: str = "") -> None:
-        """Note what the conversation has seen or written of a page, for pages that tools rewrite as a whole."""
-        if self.layout.is_rewritten(path, self.agent):
-            self.readings.note(self._conversation(session), path, reading)
+        """Note what the conversation has seen or written of a page."""
+        self.readings.note(path, reading, session)
 
-    def note_listed(self, paths: Sequence[str]) -> None:
-        """Note that the conversation has seen the list of topics and curated pages, so any other did not exist."""
-        if len(paths) <= _MAX_LISTED_PAGES:
-            self.readings.note(self._conversation(), "", list_paths(paths))
-
-    def find_given(self, path: str) -> Reading | None:
-        """Return what the conversation last saw of a page, the base of a merge; None if it saw nothing.
-
-        A conversation of commands that has seen nothing continues with what the agent has seen.
-        """
-        conversation = self._conversation()
-        for find in (self.readings.find, self.readings.find_latest):
-            if reading := find(conversation, path):
-                return reading
-            listed = find(conversation, "")
-            if listed and path not in listed.lines.values():
-                return Reading(ABSENT)
-        return None
-
-    def _conversation(self, session: str = "") -> str:
-        return session or current_write().author.session or self.session
-
-    def keep_readings(self, conversation: str, *, is_of_commands: bool = False) -> None:
-        """Store the readings of a conversation for its next handles, or for the agent's next commands."""
-        log = ReadingLog(self._readings_folder(), self.agent, conversation, is_of_commands=is_of_commands)
-        self.readings.keep_in(log)
-
-    def forget_readings(self) -> None:
-        """Remove the stored readings."""
-        forget_readings(self._readings_folder())
-
-    def _readings_folder(self) -> str:
-        """Return where this machine keeps readings: beside the index or, if that is elsewhere, with the user."""
+    def local_state_folder(self) -> str:
+        """Return where this machine keeps readings and recalls: beside the index, else with the user."""
         return self.storage.cache_folder or os.path.join(state_folder(), encode_name(self.storage.name))
 
     def list_agents(self) -> list[str]:
@@ -425,7 +327,7 @@ class Home:
         """Return the record of what a conversation has been given: the named one, or the home's own."""
         from .index.recalls import open_conversation
 
-        return open_conversation(self._readings_folder(), self.storage.name, self.agent, session or self.session)
+        return open_conversation(self.local_state_folder(), self.storage.name, self.agent, session or self.session)
 
     def parse_filters(self, **values: Any) -> Filters:
         """Parse filters as people write them; `yesterday` is that of the home's time zone."""
@@ -439,7 +341,7 @@ class Home:
         """Return where the memory is, what it holds for this agent, and whether the index is up to date."""
         self.storage.check()
 
-        (pages, passages), view = self.index.query(lambda view: (self._count_visible(view.index), view))
+        (pages, passages), view = self.index.query(lambda view: (self.visibility.count_visible(view.index), view))
         return {
             "home": self.root,
             "agent": self.agent,
@@ -452,25 +354,12 @@ class Home:
             "warnings": [*self.settings.warnings, *self.visibility.filter_warnings(view)],
         }
 
-    def _count_visible(self, index: Index) -> tuple[int, int]:
-        """Return how many pages and passages of the index this agent may see. The page count is cached until the
-        index changes."""
-        state = index.state()
-        if state is None or state != self._page_count[0]:
-            self._page_count = (state, len(self.visibility.filter_paths(index.stamps())))
-        return self._page_count[1], index.corpus_stats((), self.visibility.viewer()).passages
-
-    def build_index(self, progress: Progress, *, anew: bool = False) -> None:
-        """Bring the index and its embeddings up to date, or rebuild them, and wait until that is done."""
-        self.storage.check()
-        self.embedding.build(self.index.build(progress, anew=anew), progress, anew=anew)
-
     def index_status(self) -> dict[str, Any]:
         """Return what the index holds for this agent and for all, and the coverage of each vector space."""
         self.storage.check()
 
         def ask(view: IndexView) -> dict[str, Any]:
-            pages, passages = self._count_visible(view.index)
+            pages, passages = self.visibility.count_visible(view.index)
             spaces = [(name, view.index.coverage(name)) for name in view.index.spaces()]
             return {
                 "provider": self.search_settings.provider,
@@ -485,6 +374,17 @@ class Home:
 
         return self.index.query(ask)
 
+    def build_index(self, progress: Progress, *, anew: bool = False) -> None:
+        """Bring the index and its embeddings up to date, or rebuild them, and wait until that is done."""
+        self.storage.check()
+        self.embedding.build(self.index.build(progress, anew=anew), progress, anew=anew)
+
+    def _search_mode(self) -> str:
+        settings = self.search_settings
+        if not settings.enabled:
+            return "off"
+        return "keyword" if settings.provider == "none" else f"hybrid ({settings.provider})"
+
     def close_index(self) -> None:
         """Close the index. The next search opens it again."""
         if self.index_if_open:
@@ -495,12 +395,6 @@ class Home:
         self.__dict__.pop("overlays", None)
         self.__dict__.pop("embedding", None)  # models are large; the next search opens them again
         self.storage.close()
-
-    def _search_mode(self) -> str:
-        settings = self.search_settings
-        if not settings.enabled:
-            return "off"
-        return "keyword" if settings.provider == "none" else f"hybrid ({settings.provider})"
 
 
 def modified_timestamp(home: Home, path: str) -> str | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .home import Home, utc_now
 from .model import Clock, Hits
+from .new_home import begin
 from .storage.layout import MAIN
 from .storage.names import require_agent
 from .tools import catalog
@@ -68,9 +69,9 @@ class Memory:
         )
         self._closing = weakref.finalize(self, self.home.close_index)  # a handle that is dropped leaves no file open
         self._closing.atexit = False
-        self.home.begin()
+        begin(self.home)
         if session:
-            self.home.keep_readings(session)
+            self.home.readings.keep(session)
         self._given: Conversation | None = None
         self._reader = Reader()
 

@@ -12,6 +12,7 @@ from .storage.base import Storage
 from .storage.layout import Layout, Place
 
 if TYPE_CHECKING:
+    from .index.base import Index
     from .index.handle import IndexView
     from .index.sync import IndexScope
 
@@ -31,6 +32,7 @@ class Visibility:
         self._agent = agent
         self._extra_paths = extra_paths
         self._open_scope = open_scope
+        self._page_count: tuple[object, int] = (None, 0)  # with the index state it was counted in
 
     def viewer(self) -> Viewer:
         """Return the agent as a viewer of the index."""
@@ -72,6 +74,14 @@ class Visibility:
     def count_pages(self, paths: Iterable[str]) -> int:
         """Return how many of the paths are pages, whoever may see them; a skill's data is not a separate page."""
         return sum(1 for _ in self._find_pages(paths))
+
+    def count_visible(self, index: Index) -> tuple[int, int]:
+        """Return how many pages and passages of the index the agent may see. The page count is cached until the
+        index changes."""
+        state = index.state()
+        if state is None or state != self._page_count[0]:
+            self._page_count = (state, len(self.filter_paths(index.stamps())))
+        return self._page_count[1], index.corpus_stats((), self.viewer()).passages
 
     def _find_pages(self, paths: Iterable[str]) -> Iterator[tuple[str, Place]]:
         scope = self._open_scope()

@@ -26,7 +26,7 @@ class InMemoryStore(CommonplaceStore):
         self.folder = tempfile.TemporaryDirectory()
         super().__init__(self.folder.name, index=index)
 
-    def batch(self, ops: Iterable[Op]) -> list[Result]:  # of its own, for who spies on it
+    def batch(self, ops: Iterable[Op]) -> list[Result]:  # defined here, so that a test can spy on it
         return super().batch(ops)
 
 

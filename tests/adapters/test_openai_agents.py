@@ -168,7 +168,7 @@ def test_what_was_said_is_found_by_search_where_the_settings_index_sessions(home
     parts = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "The lock is green."}]}
     add(session, parts)
     assert "The lock is green." in memory.search("colour of the lock", source="session")[0].text  # seen at once
-    assert not any("zebra" in hit.text for hit in memory.search("zebra"))  # calls are kept, and not searched
+    assert not any("zebra" in hit.text for hit in memory.search("zebra"))  # calls are stored, but not searched
 
 
 def test_nobody_else_sees_an_agents_sessions(home: Path) -> None:

@@ -35,7 +35,7 @@ def calling(*calls: tuple[str, dict[str, Any] | str]) -> FunctionModel:
 
 
 def run(agent: Agent[None, str], prompt: str = "go") -> list[ModelMessage]:
-    """Every message of a run."""
+    """Return all messages of a run."""
     return asyncio.run(agent.run(prompt)).all_messages()
 
 

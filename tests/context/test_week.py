@@ -1,4 +1,4 @@
-"""A week of sessions, each a handle of its own: what was told on one day is in the context of the next."""
+"""A week of sessions, each a handle of its own: what was remembered on one day is in the context of the next."""
 
 from __future__ import annotations
 

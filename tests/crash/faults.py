@@ -1,8 +1,8 @@
-"""A disk that fails on demand: what is done to the files of one home is counted, and one operation goes wrong.
+"""A disk that fails on demand: the operations on the files of one home are counted, and a chosen one fails.
 
 The functions of `os`, `open`, SQLite's connections and the system call behind an exchange of two files are wrapped,
-once and for the whole process. They do as ever until a home is watched; `fsync` says yes without asking the disk, since
-no process that dies takes the system's memory with it.
+once and for the whole process. They work as usual until a home is watched. `fsync` returns at once, as the system keeps what
+a process has written even if that process dies.
 """
 
 from __future__ import annotations

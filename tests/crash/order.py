@@ -39,7 +39,7 @@ def _never_confirmed(operations: Sequence[Operation], home: str) -> Iterator[str
             changed |= {os.path.dirname(page): page for page in (path, target) if _is_page(page, home)}
         elif kind in ("mkdir", "unlink") and _is_page(path, home):
             changed[os.path.dirname(path)] = path
-        elif kind in ("fsync", "rmdir"):  # a folder that is gone has nothing to keep
+        elif kind in ("fsync", "rmdir"):  # a removed folder has nothing to keep
             changed.pop(path, None)
     for folder, path in changed.items():
         yield f"the entry of {path} in {folder} was not on the disk when the call was answered"

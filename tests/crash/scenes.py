@@ -1,4 +1,4 @@
-"""The calls that are interrupted: every tool that writes, and those that read what was written, a scene a toolset.
+"""The calls that are interrupted: every tool that writes, and those that read what was written. A scene for each toolset.
 
 A step has a proof: what a tool answers once the step was done. Each step writes a word of its own.
 """

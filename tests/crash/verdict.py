@@ -93,7 +93,7 @@ class Judge:
             allowed = {state.pages.get(path) for state in possible}
             if path == _DIRECTIVE:
                 allowed.add(None)
-            if path in warned:  # a log that could not be written is told of
+            if path in warned:  # the reply warns of a log that could not be written
                 allowed |= self._without_one(path, outcome)
             if pages.get(path) not in allowed:
                 yield Problem("torn", f"{path} is neither old nor new: {pages.get(path)!r}")

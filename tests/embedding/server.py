@@ -1,4 +1,4 @@
-"""A real HTTP server that speaks the protocols of embeddings, and fails in every way it is told to."""
+"""A real HTTP server that speaks the protocols of embeddings, and fails in whatever way a test asks for."""
 
 from __future__ import annotations
 

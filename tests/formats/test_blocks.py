@@ -138,7 +138,7 @@ def test_line_numbers_name_the_lines_of_the_block() -> None:
         assert text[-1] == block.content.split("\n")[-1]
 
 
-# Comments about a line: they move nothing, and are gone for whoever reads the text.
+# Comments about a line: they move no line, and no reader of the text sees them.
 
 
 COMMENTS = ["<!-- pinned: src/a.py 0123456789abcdef -->", "<!-- commonplace: supersedes 0123abcd -->"]

@@ -42,6 +42,7 @@ LAYERS = [
     "directive",
     "visibility",
     "home",
+    "new_home",
     "instructions",
     "maintenance",
     "context",
@@ -220,7 +221,7 @@ def test_the_public_names_are_these() -> None:
 
 
 def test_only_surfaces_read_the_environment_and_arguments() -> None:
-    """But for the key of a provider, where fetched weights are kept, and the user's own configuration."""
+    """All but the key of a provider, the folder of fetched weights, and the user's own configuration."""
     excepted = {SOURCE / path for path in ("embedding/remote.py", "embedding/model_files.py", "user_config.py")}
     for module in modules():
         if layer_of(module) != "surfaces":

@@ -39,7 +39,7 @@ class Function(NamedTuple):
 class Names(NamedTuple):
     """What a folder names, by module. Trees of so many modules are not held: the garbage collector would look at them."""
 
-    functions: list[Function]  # a test is a sentence, and not meant here
+    functions: list[Function]  # without tests, whose names are sentences
     values: list[tuple[str, str]]
     packed: list[str]  # the places of packed assignments
 
@@ -125,3 +125,9 @@ def test_the_walks_of_the_architecture_pass_functions_that_exist() -> None:
         assert function in {each.name for each in find_names(SOURCE).functions if each.module == path}, (
             f"{path} has no {function}"
         )
+
+
+def test_the_reading_order_of_facts_names_every_module() -> None:
+    order = ast.get_docstring(parse(SOURCE / "facts" / "__init__.py")) or ""
+    modules_of_facts = {path.stem for path in (SOURCE / "facts").glob("[!_]*.py")}
+    assert modules_of_facts - set(re.findall(r"`(\w+)", order)) == set()

@@ -27,7 +27,7 @@ def run_import(home: Path, source: Path, kind: str = "", agent: str = "main", **
 
 
 def pages(home: Path) -> dict[str, str]:
-    """All pages of a home, but for what is ours, and the directive that every new home is given."""
+    """Return all pages of a home without our own files and the directive that every new home gets."""
     result = {}
     for place in sorted(home.rglob("*")):
         path = place.relative_to(home).as_posix()

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace import Memory
-from commonplace.facts.glances import hash_stems, take_glance
+from commonplace.facts.prefilter import hash_stems, make_sketch
 from commonplace.facts.statements import (
     choose_from_text,
     fact_keys,
@@ -46,7 +46,7 @@ def check_same(text: str, query: str, *, is_turn: bool = False) -> None:
     assert [[*stored.list_stored_keys(place)] for place in stored.places] == [
         [*dict.fromkeys(stored_keys(each))] for each in statements
     ]
-    assert [*map(stored.take_glance, stored.places)] == [*map(take_glance, statements)]
+    assert [*map(stored.read_sketch, stored.places)] == [*map(make_sketch, statements)]
     stems = query_stems(query)
     places = choose_stored(stored, frozenset(hash_stems(stems)))
     selection = [(each, [*lookup_keys(each)]) for each in choose_from_text(text, stems, is_turn=is_turn)]

@@ -35,7 +35,7 @@ from ..examples import examples
 from .tiny import TinyEmbedder
 
 SETTINGS = "memorySearch:\n  provider: none\n  indexSessions: true\n  extraPaths: [notes]\n"
-PAGES = [  # together what has to do with each other
+PAGES = [  # pages that affect each other are in one row
     ["MEMORY.md", "memory/a.md", "memory/sub/a.md"],
     ["memory/world/tea.md", "notes/x.md", "notes/.hidden.md", "elsewhere.md"],
     ["memory/global/general/k.md", "memory/global/work/k.md"],
@@ -436,7 +436,7 @@ def test_a_space_that_is_rebuilt_while_another_embeds_misses_no_passage(tmp_path
     index = home.index._open()
     pending = index.next_pending(tiny.space, 7)
     assert pending
-    assert pending.texts == {}  # the text of a page that is gone has a vector still
+    assert pending.texts == {}  # the text of a removed page still has a vector
     index.drop_space(tiny.space)
     assert embed_batch(index, tiny, 1)
     index.add_vectors(tiny.space, pending, {})

@@ -81,7 +81,7 @@ class Watched:
         self.memory.close()
 
     def until(self, path: str, *, removed: bool = False) -> list[str]:
-        """Every path that is told of, up to this one."""
+        """Return every path that is reported, up to this one."""
         paths: list[str] = []
         while path not in paths:
             seen = self.changes.get(timeout=LONG)
@@ -89,7 +89,7 @@ class Watched:
         return paths
 
     def mark(self) -> list[str]:
-        """Change one more page, and wait until it is told; what was told before it."""
+        """Change one more page, wait until it is reported, and return what was reported before it."""
         put(self.home, "memory/mark.md", f"mark {time.monotonic_ns()}\n")
         return self.until("memory/mark.md")[:-1]
 

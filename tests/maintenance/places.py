@@ -31,7 +31,7 @@ def put(home: Any, path: str, data: str | bytes, mode: int = 0o600, modified: in
 
 
 def tree(home: Any, *, history: bool = False) -> dict[str, File]:
-    """Every file of a home but for what can be lost."""
+    """Return every file of a home that must not be lost."""
     if not isinstance(home, Path):
         return {path: File(*file) for path, file in home.files(history=history).items()}
     ours = {".index", ".locks", ".access"} | (set() if history else {".history"})

@@ -1,4 +1,4 @@
-"""Doctor: each thing that can be wrong is told, with what to do; what can be mended without guessing is, and back."""
+"""Doctor: everything that can be wrong is reported with what to do; what needs no guessing is repaired, and can be undone."""
 
 from __future__ import annotations
 
@@ -689,7 +689,7 @@ def test_looking_while_others_write_finds_nothing_that_is_not_so(sick: Path, clo
 def test_a_page_that_comes_and_goes_between_two_looks_is_not_held_against_the_index(
     sick: Path, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Somebody writes a page anew just before doctor reads it, and removes it right after."""
+    """Somebody writes a page again just before doctor reads it, and removes it right after."""
     page = sick / "memory/fleeting.md"
     page.write_text("here")
     with Memory(sick, clock=clock) as memory:

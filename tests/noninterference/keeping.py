@@ -1,4 +1,4 @@
-"""What ann keeps, who asks, and what bob keeps, of which nothing may change what ann is answered."""
+"""What ann keeps, who asks, and what bob keeps. Nothing that bob keeps may change an answer to ann."""
 
 from __future__ import annotations
 

@@ -141,5 +141,5 @@ def _is_fixture(value: object) -> bool:
 
 
 def all_names(names: Iterable[str]) -> set[str]:
-    """What some modules have."""
+    """Return all names that these test modules define."""
     return {each for name in names for each in vars(importlib.import_module(f"tests.{name}"))}

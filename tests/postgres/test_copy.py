@@ -45,7 +45,7 @@ def open_any_home(url: str, clock: FrozenClock) -> Iterator[Open]:
 
 @pytest.fixture
 def folder(tmp_path: Path, clock: FrozenClock) -> Path:
-    """A memory with something of everything: changed, removed, by hand, no text, of two agents."""
+    """Make a memory of two agents with pages that were changed, removed, edited by hand, or are no text."""
     place = tmp_path / "source"
     memory = Memory(place, clock=clock)
     for number in range(4):

@@ -1,4 +1,4 @@
-"""Forgetting in a database: said first, then gone from every row of every table."""
+"""Forgetting in a database: what goes is shown first, and then is in no row of any table."""
 
 from __future__ import annotations
 

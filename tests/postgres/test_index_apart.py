@@ -331,7 +331,7 @@ def test_a_question_that_finds_the_wire_cut_is_asked_again(index: PostgresIndex,
 
 @pytest.fixture
 def large_and_small(open_database: Callable[..., Database]) -> tuple[PostgresIndex, PostgresIndex, np.ndarray]:
-    """A tenant of many vectors, one agent of which has a few; and a tenant of a few."""
+    """Make a tenant with many vectors, of which one agent has a few, and a tenant with a few."""
     rng = np.random.default_rng(7)
     vectors = rng.standard_normal((24_240, 64)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1)[:, None]

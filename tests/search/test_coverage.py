@@ -1,4 +1,4 @@
-"""What a note lacks of a question: in a small memory, it tells more than what the note has."""
+"""In a small memory, the words of a question that a note lacks say more than those it has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions about days: what is of them comes first, newest first, and nothing else looks as likely."""
+"""Questions about days: passages of these days come first, newest first, and no others look as likely."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any sequence of calls equals a plain model of dictionaries, one machine a toolset, with hostile keys and texts."""
+"""Any sequence of calls does what a plain model of dictionaries does, for each toolset, with hostile keys and texts."""
 
 from __future__ import annotations
 

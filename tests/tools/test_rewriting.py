@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace import Memory
-from commonplace.storage import conflicts
+from commonplace.storage import readings
 from commonplace.testing import FrozenClock
 
 NUMBERS = itertools.count()
@@ -253,9 +253,9 @@ def test_what_a_context_cut_of_the_curated_page_stays_when_it_is_rewritten(addre
 
 
 def test_readings_in_memory_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conflicts, "_MAX_READINGS_CHARACTERS", 100)
-    readings = conflicts.Readings()
+    monkeypatch.setattr(readings, "_MAX_READINGS_CHARACTERS", 100)
+    store = readings.Readings()
     for number in range(50):
-        readings.note(f"conversation {number}", TEA, conflicts.read_lines("x" * 30))
-    assert readings.find("conversation 0", TEA) is None
-    assert readings.find("conversation 49", TEA) is not None
+        store.note(f"conversation {number}", TEA, readings.read_lines("x" * 30))
+    assert store.find("conversation 0", TEA) is None
+    assert store.find("conversation 49", TEA) is not None

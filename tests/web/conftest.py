@@ -22,7 +22,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def home(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of one file: its tests write to pages of their own, or take back what they wrote."""
+    """For the tests of one file, which write to pages that no other test reads, or undo what they wrote."""
     return Path(shutil.copytree(demo, tmp_path_factory.mktemp("web") / "home"))
 
 

@@ -106,7 +106,7 @@ QUESTIONS = [
 
 
 def make(folder: Path, *, days: int = DAYS, now: datetime | None = None) -> Path:
-    """Fill a folder. The same every time, but for the days, which end today."""
+    """Fill a folder, every time with the same pages; only their days differ, which end today."""
     chance = random.Random(7)
     today = now or datetime.now(UTC)
     clock = FrozenClock(today - timedelta(days=days))

@@ -113,7 +113,7 @@ def _show(look: Look, route: str, act: Callable[[Any], None] | None) -> None:
 
 
 def _lighter(file: Path) -> None:
-    """Fewer colours, where Pillow is at hand: a third of the size, and nobody sees it."""
+    """Reduce the colours if Pillow is installed: the file has a third of the size and looks the same."""
     with suppress(ImportError):
         from PIL import Image
 

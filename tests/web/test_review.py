@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 
 def tell_twice(home: Path, what: str) -> None:
-    """Remember when something opens, and two days later another time."""
+    """Remember at what time something opens, and two days later that it is another time."""
     clock = FrozenClock()
     with Memory(home, clock=clock) as memory:
         memory.call("remember", {"content": f"The {what} opens at 7:00."})

@@ -209,7 +209,7 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
 
 @contextmanager
 def _tool_errors() -> Iterator[None]:
-    """Raise errors in the SDK's form, which answers the model."""
+    """Raise errors as the SDK's own, which it passes on to the model as the answer."""
     try:
         yield
     except CommonplaceError as error:

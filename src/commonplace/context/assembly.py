@@ -10,7 +10,7 @@ from ..framing import estimate_tokens, show_hidden
 from ..home import Home
 from ..schema import BOOLEAN, TEXT, Schema, check
 from ..storage.authors import Provenance
-from ..storage.conflicts import read_lines
+from ..storage.readings import read_lines
 from ..visibility import drop_blank
 from . import TOKENS_ARE, Context
 from .budget import ContextRequest, FittedSection, fit_sections, keep_approved
@@ -130,7 +130,7 @@ def note_context(home: Home, context: Context, session: str = "") -> None:
             spans = [(source.first, source.last - source.is_partial) for source in sources]
             if path == home.layout.curated_page(home.agent) or _cover(spans, page.text):
                 for first, last in spans:
-                    home.note_given(path, read_lines(page.text, page.version, first, last), session)
+                    home.readings.note(path, read_lines(page.text, page.version, first, last), session)
 
 
 def _cover(spans: list[tuple[int, int]], text: str) -> bool:

@@ -127,7 +127,7 @@ class Entry(NamedTuple):
 
     @property
     def _heading(self) -> str:
-        """Return the heading with its line break, which is useless alone; empty if the entry has none."""
+        """Return the heading with its line break; empty if the entry has none, or is only a heading."""
         heading, line_break, _ = self.text.partition("\n")
         return heading + line_break if line_break and heading.startswith("#") else ""
 

@@ -178,11 +178,11 @@ class Group(NameList):
         return replace(self, names=names, lists=tuple(each.shorten(limit) for each in self.lists))
 
     def with_texts(self, texts: Iterator[str]) -> Group:
-        """Return it with the next of these texts as the starts of its pages."""
+        """Return the group with the start of each page's text, taken from `texts` in order."""
         return replace(self, names=tuple(replace(each, text=next(texts)) for each in self.names))
 
     def leave_out_shown(self, lines: Lines) -> Group:
-        """Return it without the notes that are in the context anyway."""
+        """Return the group without the notes that are in the context anyway."""
         if not self.has_notes:
             return self
         lists = (each.leave_out_shown(lines) for each in self.lists)

@@ -19,8 +19,8 @@ from ..framing.recall import format_mark
 from ..home import Home
 from ..model import Viewer
 from ..patterns import lazy_pattern
-from ..search.marks import describe_branch, read_pinned
-from ..search.pins import PinCheck, find_pins, find_placed_pins
+from ..search.marks import describe_branch
+from ..search.pins import PinCheck, find_pins, find_placed_pins, read_pinned
 from ..search.replacements import describe_successor
 from ..search.shown_lines import ShownText, list_statements
 from ..search.validity import (

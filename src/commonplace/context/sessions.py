@@ -42,8 +42,8 @@ class Session(NamedTuple):
 def recent_sessions(home: Home, request: ContextRequest) -> Section | None:
     """Return the last conversations of this agent, where its sessions are searched.
 
-    What was said since the agent last wrote something down counts like a day; other conversations get the room that
-    is left. In a channel, where others read along, there are none.
+    What was said since the agent last wrote something down is as important as a day; other conversations get the room
+    that is left. In a channel, where others read along, none is shown.
     """
     warnings: list[str] = []
     limit = _PLAIN_TOKENS if request.limit is None else request.limit

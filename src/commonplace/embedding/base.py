@@ -32,7 +32,7 @@ class Embedder(Protocol):
 
     provider: str
     model: str
-    space: str  # names the vectors, safe as part of a file name: two texts compare only within one space
+    space: str  # the name of the vector space, safe in a file name; only vectors of one space can be compared
     is_fast: bool  # fast enough to embed passages while a search waits; others do it in the background
     batch_size: int  # passages to embed at once
 

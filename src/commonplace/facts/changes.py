@@ -1,15 +1,15 @@
 """Changes without a shared frame: notes that say that something changed, about the same thing as an older note.
 
-Each rule needs words of change in the newer note, and compares what both are about, not how alike they are:
+Each rule needs words of change in the newer note. `find_change` compares what both are about, not how alike they are:
 the same thing gets another value of the same kind; another has the same role; all that a note takes back is in the
-older one; what was broken or under way is settled.
+older one; what was broken or under way is settled. `find_change_by_share` asks how many topics of the older note the
+newer one shares, and `find_moved` whether it gives the same thing another date or number.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from itertools import product
+from collections.abc import Callable, Iterable, Sequence, Set
+from itertools import pairwise, product
 
 from ..caching import cache_within
 from ..patterns import lazy_pattern
@@ -23,20 +23,25 @@ from .claims import (
     read_topics,
     split_clauses,
 )
-from .cues import CHANGE_CUES, Cue, has_cue, has_english_cue, have_one_language, is_english
-from .distinctions import have_other_subjects
+from .cues import CHANGE_CUES, Cue, find_cue, has_cue, has_english_cue, have_one_language, is_english
 from .frames import Frame, align, differs_in_subject
 from .links import Link
-from .relations import FIRST_PERSON, YOU, find_relation
+from .relations import FIRST_PERSON, FREE_LABELS, GENERIC, ROLES, STATES, YOU, find_relation, is_topic
+from .retractions import find_replaced_numbers, read_replaced_topics
 from .statements import Statement
-from .value_words import CHARGES, EVENT_WORDS, NEGATIONS, OURS, ROLES, STATES, VAGUE_STARTS
+from .vetoes import have_other_subjects
 from .words import (
-    compile_pattern,
+    ARTICLES,
+    NEGATIONS,
+    OURS,
+    VAGUE_STARTS,
+    content_stems,
     fold,
     has_capitals,
     is_amount,
     is_number,
     is_unspaced,
+    list_capitalised,
     may_have_number,
     phrase_pattern,
     split_words,
@@ -44,6 +49,7 @@ from .words import (
     word_set,
 )
 
+_CHARGES = word_set("values", "CHARGES")
 _MIN_SHARE_OF_NEWER = 0.2
 _MIN_SHARE_OF_UNSPACED = 0.1  # of the pairs of characters
 _MIN_SHARE_OF_HEAD = 0.5
@@ -57,84 +63,25 @@ _MAX_TOPICS_OF_PLAN = 4  # of what a single word takes back
 _CHANGES = frozenset(("change", "weak change", "retraction", "resolution"))
 _INDEFINITE = word_set("changes", "INDEFINITE")
 _RENAMED = lazy_pattern(r"\brenamed (?:the |our )?(?:\w+ )??(?P<old>[\w.-]+) (?:to|into) (?P<new>[\w.-]+)")
-_OLD = r"(?P<old>\S+(?: \S+){0,2}?)"
-_ARTICLE = (
-    r"(?:(?:the|our|my|using|a|an|der|die|das|den|dem|le|la|les|l'|el|los|las|o|os|as|do|da|de|d'|del|du|des|من|عن) )?"
-)
-_CHANGED = r"(?:switch|mov|migrat|chang|transition|convert|port|upgrad|went|go)"
-# Each with literal texts: every note that matches has one of them.
-_SPACED = (
-    (("replac",), rf"\breplac(?:ed|ing|es|e) {_ARTICLE}{_OLD} (?:with|by)\b"),
-    (("from ",), rf"\b{_CHANGED}\w* (?:\S+ ){{0,4}}?from {_ARTICLE}{_OLD} (?:over )?(?:to|into)\b"),
-    (
-        ("instead of", "rather than", "in place of"),
-        rf"\b(?:instead of|rather than|in place of) {_ARTICLE}{_OLD}(?=[.,;!]|$)",
-    ),
-    (("swap",), rf"\bswap(?:ped|s)? (?:out )?{_ARTICLE}{_OLD} (?:for|with)\b"),
-    (
-        ("is now", "becam", "become", "is called", "renamed"),
-        rf"^(?:the |our )?(?:\w+ ){{0,2}}?{_OLD} (?:is now|is called|(?:was|got|has been) renamed"
-        r"|(?:became|becomes)(?= \S+(?: \S+)?$)(?! (?:the|a|an|more|less|very|one)\b))\b",
-    ),
-    (("turned off",), rf"\bturned off {_ARTICLE}{_OLD}(?=[.,;!]|$)"),
-    (
-        ("not ", "nicht ", "pas ", "não ", "не ", "ليس "),
-        rf"\b(?:not|nicht|pas|não|не|ليس) {_ARTICLE}{_OLD}(?=[.,;!]|$)",
-    ),
-    (("durch ", "gegen "), rf"\b{_OLD} (?:\w+ )?(?:durch|gegen) \S+ (?:ersetzt|getauscht|ausgetauscht)\b"),
-    (("ersetz", "tausch"), rf"\b(?:ersetz\w+|tausch\w+) {_ARTICLE}{_OLD} (?:durch|gegen)\b"),
-    (("statt ", "anstelle ", "anstatt "), rf"\b(?:statt|anstelle von|anstatt) {_ARTICLE}{_OLD}(?=[.,;!]|$)"),
-    (
-        ("von ",),
-        rf"\bvon {_ARTICLE}{_OLD} (?:zu|auf|nach) \S+ (?:gewechselt|umgestiegen|umgestellt|migriert|umgezogen)",
-    ),
-    (("remplac",), rf"\bremplac\w+ {_ARTICLE}{_OLD} par\b"),
-    (
-        (
-            "au lieu",
-            "plutôt",
-            "à la place",
-        ),
-        rf"\b(?:au lieu (?:de |du |d')|plutôt que |à la place (?:de |du |d')){_ARTICLE}{_OLD}(?=[.,;!]|$)",
-    ),
-    (
-        ("passé", "migré", "changé", "basculé"),
-        rf"\b(?:passés?|migrés?|changés?|basculés?) de {_ARTICLE}{_OLD} (?:à|vers|au)\b",
-    ),
-    (
-        ("por ", "pelo", "pela"),
-        rf"\b(?:reemplaz|sustitu|cambi|troc|substitu)\w+ {_ARTICLE}{_OLD} (?:por|pelo|pela|por el|por la)\b",
-    ),
-    (
-        ("en vez", "en lugar", "em vez", "no lugar", "ao invés"),
-        rf"\b(?:en vez de|en lugar de|em vez d[eoa]|no lugar d[eoa]|ao invés d[eoa]) {_ARTICLE}{_OLD}(?=[.,;!]|$)",
-    ),
-    ((" de ",), rf"\b(?:pas|mig|cambi|mud|troc)\w+ de {_ARTICLE}{_OLD} (?:a|para|al)\b"),
-    (("замен",), rf"\bзамен\w+ {_OLD} на\b"),
-    (("вместо",), rf"\bвместо {_OLD}(?=[.,;!]| |$)"),
-    (("переш", "перев", "переех", "мигрир"), rf"\b(?:переш|перев|переех|мигрир)\w+ с {_OLD} на\b"),
-    (("की जगह", "के बजाय"), rf"{_OLD} (?:की जगह|के बजाय)"),
-    (("بدل", "عوضا"), rf"\b(?:بدلا|بدلاً|بدل|عوضا) (?:من |عن )?{_OLD}(?=[.,;!]|$)"),
-    (
-        ("نقلنا", "انتقلنا", "تحولنا", "غيرنا"),
-        rf"\b(?:نقلنا|انتقلنا|تحولنا|غيرنا) (?:\S+ ){{0,3}}?من {_OLD} (?:إلى|الى)",
-    ),
-    (("استبدل",), rf"\bاستبدل\w* {_OLD} ب"),
-)
-_UNSPACED = (
-    r"(?:把|将)?(?P<old>[^，。,把将]{1,12}?)(?:换成|改成|替换为|替换成|换为)",
-    r"从(?P<old>[^，。,]{1,12}?)(?:换|改|迁|搬|转|切)[^，。,]{0,3}到",
-    r"不是(?P<old>[^，。,]{1,12}?)[，,]?\s*而?是",
-    r"(?:代替|取代|而不是)(?P<old>[^，。,]{1,12})",
-    r"(?P<old>[^、。はがを]{1,14})から.{1,14}(?:に|へ)(?:変更|移行|切り替え|乗り換え|移し|変え)",
-    r"(?P<old>[^、。はがを]{1,14})(?:の代わり|ではなく|じゃなく)",
-)
 
 _BACK = phrase_pattern("changes", "BACK")
+# The share of the older statement's topics that the newer one has to name.
+_MIN_SHARES = {"strong": 0.4, "weak": 0.6, "answer": 0.4, "label": 0.2}
+_MIN_SHARE_OF_ONE = 0.75  # of what the older is about, if both have one word in common
+_MIN_SHARE_OF_NEWER_STEMS = 0.27  # of its words, since a long sentence shares some with any
+_MIN_SHARE_OF_SUBJECT = 0.5  # of the shared topics, if the newer statement changes a date or a number
+_MAX_SUBJECT_TOPICS = 3
+_MAX_DECISION_STEMS = 6
+_NAME_WEIGHT = 2.0
+_GENERIC_WEIGHT = 0.3
+_ARROWS = ("→", "->", "=>")
+_ARROW = lazy_pattern(rf"(\S+)\s*(?:{'|'.join(_ARROWS)})\s*\S+")
+_AFTER_NOT = ARTICLES | word_set("changes", "AFTER_NOT")
+_NOT = frozenset(("not", "nicht", "no", "pas", "não", "не", "नहीं", "لا", "ليس"))
 
 
 def find_change(older: Statement, newer: Statement) -> Link | None:
-    """Return how a newer note says that what the older one says has changed; None if it does not."""
+    """Return a link if the newer note says that what the older one says has changed."""
     if not says_change(newer) or not _may_be_replaced(older) or not YOU.isdisjoint(newer.words):
         return None
     if "tentative" in newer.cues or not have_one_language(older.text, newer.text):
@@ -236,7 +183,7 @@ def _may_be_replaced(older: Statement) -> bool:
     """Return whether a note says how things are, rather than what happened once, and does not address anybody."""
     if older.words[0] in VAGUE_STARTS or not YOU.isdisjoint(older.words) or older.is_question:
         return False
-    return EVENT_WORDS.isdisjoint(older.words)
+    return not older.is_event
 
 
 def _find_same_thing(older: Statement, newer: Statement) -> frozenset[str]:
@@ -324,7 +271,7 @@ def replaces_other(older: Statement, newer: Statement) -> bool:
     replaced = read_replaced_topics(newer.text)
     if not replaced:
         return False
-    return replaced.isdisjoint(older.stems) or not _find_replaced_numbers(newer.text) <= set(older.words)
+    return replaced.isdisjoint(older.stems) or not find_replaced_numbers(newer.text) <= set(older.words)
 
 
 def _min_share(head: frozenset[str]) -> float:
@@ -360,7 +307,7 @@ def _find_same_role(older: Statement, newer: Statement) -> frozenset[str]:
     """Return the role that passes to somebody else: `Victor is our landlord`, `our landlord is Mrs. Chen now`."""
     for claim in read_first_claim(older.text):
         is_ours = not (OURS.isdisjoint(older.words) or OURS.isdisjoint(newer.words))  # `our vet`
-        is_charge = not (CHARGES.isdisjoint(older.words) or CHARGES.isdisjoint(newer.words))
+        is_charge = not (_CHARGES.isdisjoint(older.words) or _CHARGES.isdisjoint(newer.words))
         if not is_charge and have_other_subjects(older, newer):
             continue
         sides = [
@@ -451,30 +398,141 @@ def _find_settled(older: Statement, text: str) -> frozenset[str]:
     return shared if shared and (is_back or shared in (trouble, topics)) else frozenset()
 
 
-def _choose_patterns(folded: str) -> Iterator[re.Pattern[str]]:
-    """Yield the patterns that may match: most notes have none of the words that they ask for."""
-    for parts, pattern in _SPACED:
-        if any(part in folded for part in parts):
-            yield compile_pattern(pattern)
-    if not folded.isascii():
-        yield from map(compile_pattern, _UNSPACED)
+def find_moved(older: Statement, newer: Statement) -> Link | None:
+    """Return a link if the newer note changes a date or a number of the same thing."""
+    moved = _read_moved(newer)
+    if not moved or "open" in older.cues or older.is_event:
+        return None
+    subject = _read_subject(older, "")
+    if max(len(subject), len(moved)) > _MAX_SUBJECT_TOPICS or moved[0] not in subject:
+        return None
+    shared = set(subject).intersection(moved)
+    if len(shared) < _MIN_SHARE_OF_SUBJECT * max(len(subject), len(moved)):
+        return None
+    if not count_alike(older, newer) or have_other_subjects(older, newer):
+        return None
+    return Link("correction", "says that it changed", " ".join(sorted(shared)))
 
 
-def _find_replaced_numbers(text: str) -> set[str]:
-    """Return the numbers of things that a note names as replaced: `from room 5 to room 4` is not about room 3."""
-    folded = fold(text)
-    for pattern in _choose_patterns(folded):
-        if match := pattern.search(folded):
-            words = split_words(match["old"])
-            return {word for word in words if word.isdecimal()} if len(words) > 1 else set()
-    return set()
+@cache_within(2_000_000)
+def _read_moved(newer: Statement) -> list[str]:
+    """Return the topics of a statement that says that something changed; cached, as it is compared with many."""
+    return _read_subject(newer, find_cue(newer.folded, "change"))
 
 
-@cache_within(500_000)
-def read_replaced_topics(text: str) -> frozenset[str]:
-    """Return the topics of what a note names as replaced; empty if it names nothing."""
-    folded = fold(text)
-    for pattern in _choose_patterns(folded):
-        if (match := pattern.search(folded)) and (topics := find_topics(split_words(match["old"]))):
-            return topics
-    return frozenset()
+def _read_subject(statement: Statement, cue: str) -> list[str]:
+    """Return the topics before the first number of a statement, without those of a cue; empty if it has no number."""
+    skipped = set(content_stems(split_words(cue)))
+    at = next((at for at, each in enumerate(statement.stems) if is_number(each)), 0)
+    return [each for each in _topics(statement.stems[:at]) if each not in skipped]
+
+
+def find_change_by_share(older: Statement, newer: Statement) -> Link | None:
+    """Return a link if the newer note says that something changed and is about the same thing."""
+    if "open" not in older.cues and not may_say_change(newer):
+        return None
+    if not YOU.isdisjoint(newer.words):
+        return None
+    shared, share = _weigh_shared(older, newer)
+    about = " ".join(sorted(shared))
+    if "open" in older.cues:
+        if not older.is_question and have_other_subjects(older, newer):
+            return None
+        is_answer = _is_answer(shared, share, newer) or _is_decision(older, newer, shared)
+        return Link("answer", "answers what was open", about) if is_answer else None
+    if _is_renamed(older, newer):
+        return Link("correction", "gives it another name", about)
+    topics = _topics(shared)
+    is_enough = len(topics) >= 2 or share >= _MIN_SHARE_OF_ONE
+    if not is_enough or len(shared) < _MIN_SHARE_OF_NEWER_STEMS * len(set(newer.stems)) or older.is_event:
+        return None
+    if have_other_subjects(older, newer) or replaces_other(older, newer):
+        return None
+    if _says_change_anew(older, newer, "retraction") and share >= _MIN_SHARES["strong"]:
+        return Link("retraction", "takes it back", about)
+    is_strong = _says_change_anew(older, newer, "change") or denies(older, newer)
+    is_weak = _says_change_anew(older, newer, "weak change") and _gives_new_value(older, newer)
+    if (is_strong and share >= _MIN_SHARES["strong"]) or (is_weak and share >= _MIN_SHARES["weak"]):
+        return Link("correction", "says that it changed", about)
+    return None
+
+
+def _gives_new_value(older: Statement, newer: Statement) -> bool:
+    """Return whether the newer note has a number or a name that the older one lacks, and does not repeat all of the
+    older."""
+    if set(older.stems) <= set(newer.stems):
+        return False
+    is_cased = any(letter.islower() for letter in newer.text)
+    return not is_cased or any(
+        is_number(word) or word in list_capitalised(newer.text) for word in set(newer.words) - set(older.words)
+    )
+
+
+def _is_answer(shared: set[str], share: float, newer: Statement) -> bool:
+    """Return whether a note may answer a question: it has a good part of what the question is about."""
+    if newer.label and len(shared) == 1:
+        is_label = shared == newer.label_stems and shared.isdisjoint(FREE_LABELS) and bool(_topics(shared))
+        return is_label and share >= _MIN_SHARES["label"]  # a long sentence is not about every name in it
+    topics = _topics(shared)
+    has_date = any(is_number(each) and each.isalpha() for each in shared)
+    return len(topics) + has_date >= 2 and bool(topics) and share >= _MIN_SHARES["answer"]
+
+
+def _is_decision(older: Statement, newer: Statement, shared: set[str]) -> bool:
+    """Return whether a note says what was decided about something that an older one calls open; one common word is
+    enough."""
+    is_open = has_cue(older.folded, "open")
+    about = shared & read_topics(newer.text) & read_topics(older.text)
+    return is_open and "decision" in newer.cues and bool(_topics(about)) and len(newer.stems) <= _MAX_DECISION_STEMS
+
+
+def _says_change_anew(older: Statement, newer: Statement, cue: Cue) -> bool:
+    """Return whether the newer statement says that something changed, in words that the older one does not have."""
+    return cue in newer.cues and find_cue(newer.folded, cue) not in older.folded
+
+
+def _is_renamed(older: Statement, newer: Statement) -> bool:
+    match = _ARROW.search(newer.folded) if any(arrow in newer.text for arrow in _ARROWS) else None
+    return match is not None and match[1] in older.words and bool(_topics([stem(match[1])]))
+
+
+def _weigh_shared(older: Statement, newer: Statement) -> tuple[set[str], float]:
+    """Return the topics that both statements share, and their share of the older one's topics. Names weigh more."""
+    weights = _weigh_stems(older.text, older.stems)
+    shared = weights.keys() & newer.stems
+    total = sum(weights.values())
+    return shared, sum(weights[each] for each in shared) / total if total else 0.0
+
+
+@cache_within(2_000_000)
+def _weigh_stems(text: str, stems: tuple[str, ...]) -> dict[str, float]:
+    """Return how much each stem of a statement says about its topic; cached, as it is compared with many."""
+    names = {stem(word) for word in list_capitalised(text)}
+    return {each: _weigh(each, names) for each in stems if not each[0].isdigit()}
+
+
+def _weigh(each: str, names: set[str]) -> float:
+    if each in GENERIC or is_number(each):
+        return _GENERIC_WEIGHT
+    return _NAME_WEIGHT if each in names else 1.0
+
+
+def _topics(stems: Iterable[str]) -> list[str]:
+    return [*filter(is_topic, stems)]
+
+
+def may_say_change(newer: Statement) -> bool:
+    """Return whether a closer look may find that something changed: most statements have no such word."""
+    if not newer.cues.isdisjoint(CHANGE_CUES) or not _NOT.isdisjoint(newer.words):
+        return True
+    return any(arrow in newer.text for arrow in _ARROWS)
+
+
+def denies(older: Statement, newer: Statement) -> bool:
+    """Return whether the newer statement has `not` before a word of the older one, which does not have it there."""
+    return not (_denied_stems(newer) - _denied_stems(older)).isdisjoint(older.stems)
+
+
+def _denied_stems(statement: Statement) -> set[str]:
+    words = [word for word in statement.words if word not in _AFTER_NOT]
+    return {stem(after) for word, after in pairwise(words) if word in _NOT}

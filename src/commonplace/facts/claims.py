@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 from ..caching import cache_within
 from ..patterns import lazy_pattern
-from .abbreviations import split_at_ends
 from .cues import Cue, mark_cues
-from .relations import list_verbs
-from .value_words import GOALS, NO_TOPICS, PLACE_PREPOSITIONS, PLANS
+from .relations import GENERIC_WORDS, list_verbs
+from .sentences import split_at_ends
 from .words import (
+    PLACE_PREPOSITIONS,
     content_stems,
     fold,
     function_words,
@@ -30,6 +30,12 @@ from .words import (
     word_set,
 )
 
+GOALS = word_set("values", "GOALS")
+PLANS = word_set("values", "PLANS")
+_ATTRIBUTES = word_set("values", "ATTRIBUTES")
+_NO_TOPICS = frozenset(
+    form for word in GENERIC_WORDS - _ATTRIBUTES for form in (word, f"{word}s", f"{word}ed", f"{word}ing")
+)
 _MAX_HEADS = 3
 _CUT = "|"
 _COLON = "="
@@ -226,7 +232,7 @@ def _name_unit(before: str, after: str) -> str:
 def find_topics(words: list[str]) -> frozenset[str]:
     """Return the stems of words that say what a note is about; a single character counts only if there is nothing
     else."""
-    plain = [word for word in words if word not in NO_TOPICS]
+    plain = [word for word in words if word not in _NO_TOPICS]
     stems = content_stems(plain)
     if not stems or not all(map(str.isascii, plain)):
         stems += _find_single_characters(plain, is_only=not stems)

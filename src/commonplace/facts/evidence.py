@@ -19,16 +19,15 @@ from ..caching import cache_within
 from ..patterns import lazy_pattern
 from .claims import read_claims, read_first_claim, read_topics, split_clauses
 from .cues import CHANGE_CUES, has_cue
-from .distinctions import have_other_subjects
 from .links import Link, LinkKind
-from .relations import YOU
+from .relations import YOU, is_topic
 from .statements import Statement
-from .value_words import EVENT_WORDS, GENERIC, PREPOSITIONS
+from .vetoes import have_other_subjects
 from .words import (
+    PREPOSITIONS,
     content_stems,
     is_amount,
     is_month_or_day,
-    is_number,
     list_capitalised,
     phrase_pattern,
     stem,
@@ -226,7 +225,7 @@ def _compare_forms(older: Statement, newer: Statement) -> dict[str, float]:
         "clauses": len(split_clauses(newer.text)) > 1,
         "the newer is long": len(newer.text.split()) > _MAX_NEWER_WORDS,
         "older has a label": bool(older.label),
-        "happened once": not EVENT_WORDS.isdisjoint(older.words),
+        "happened once": older.is_event,
     }
 
 
@@ -239,7 +238,7 @@ def _begins_with_number(statement: Statement) -> bool:
 @cache_within(2_000_000)
 def _read_traits(statement: Statement) -> _Traits:
     """Return the traits of a statement; cached, as it is compared with many."""
-    topics = tuple(filter(_is_topic, dict.fromkeys(statement.stems)))
+    topics = tuple(filter(is_topic, dict.fromkeys(statement.stems)))
     capitalised = {stem(word) for word in list_capitalised(statement.text)}
     claim = next(iter(read_first_claim(statement.text)), None)
     return _Traits(
@@ -262,7 +261,3 @@ def _name_kind(word: str) -> str:
     if is_amount(word):
         return "time" if ":" in word else "number"
     return "identifier" if _IDENTIFIER.match(word) else ""
-
-
-def _is_topic(each: str) -> bool:
-    return each not in GENERIC and not is_number(each)

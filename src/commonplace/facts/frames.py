@@ -11,21 +11,15 @@ from typing import NamedTuple
 
 from ..caching import cache_within
 from .links import Link
-from .relations import FIRST_PERSON, find_relation, is_form_of_be
+from .relations import FIRST_PERSON, MANY_VALUED_NOUNS, ROLES, STATES, find_relation, is_form_of_be
 from .statements import Statement
-from .value_words import (
-    FAVOURITES,
-    MANY_VALUED,
-    MANY_VALUED_NOUNS,
-    OWNING_VERBS,
-    PREPOSITIONS,
-    ROLES,
-    SINGLE_VALUED,
-    STATES,
-    UNIQUE_ROLES,
-)
-from .words import content_stems, has_capitals, is_amount, is_capitalised_within, is_number, word_set
+from .words import PREPOSITIONS, content_stems, has_capitals, is_amount, is_capitalised_within, is_number, word_set
 
+_FAVOURITES = word_set("values", "FAVOURITES")
+_MANY_VALUED = word_set("values", "MANY_VALUED")
+_OWNING_VERBS = word_set("values", "OWNING_VERBS")
+_SINGLE_VALUED = word_set("values", "SINGLE_VALUED")
+_UNIQUE_ROLES = word_set("values", "UNIQUE_ROLES")
 _MAX_VALUE_WORDS = 9
 _MAX_NAME_WORDS = 6
 _MIN_ROLE_WORDS = 2  # of what two statements end with, if they begin with two names
@@ -125,7 +119,7 @@ def _has_one_value(frame: Frame, older: Statement, newer: Statement) -> bool:
         return False
     tail = frame.prefix[relation.at + 1 :]
     verb = frame.prefix[relation.at]
-    if not MANY_VALUED.isdisjoint((verb, *tail)):
+    if not _MANY_VALUED.isdisjoint((verb, *tail)):
         return False
     values = (frame.older, frame.newer)
     if relation.kind == "be" and _is_amount(frame.older, older) != _is_amount(frame.newer, newer):
@@ -179,7 +173,7 @@ def _is_one_predicate(
         return True
     if tail and not set(tail) <= _DROPPED:
         return False
-    roles = FAVOURITES if older.speaker else ROLES
+    roles = _FAVOURITES if older.speaker else ROLES
     return any(word in roles for word in (*subject, *frame.prefix))
 
 
@@ -192,7 +186,7 @@ def _are_states(values: tuple[list[str], list[str]]) -> bool:
 
 def _is_single_valued(tail: list[str]) -> bool:
     """Return whether what follows `is` has one value: `located in`, `the capital of`; not `allergic to`."""
-    return any(word in SINGLE_VALUED or word in ROLES for word in tail)
+    return any(word in _SINGLE_VALUED or word in ROLES for word in tail)
 
 
 def _have_same_type(frame: Frame, older: Statement, newer: Statement) -> bool:
@@ -215,9 +209,9 @@ def _is_unique_role(frame: Frame, older: Statement, newer: Statement) -> bool:
     if len(frame.suffix) < _MIN_ROLE_WORDS or len(content_stems(frame.suffix)) < 2:
         return False
     if frame.suffix[0] == "is":
-        has_role = not UNIQUE_ROLES.isdisjoint(frame.suffix[1:3])
+        has_role = not _UNIQUE_ROLES.isdisjoint(frame.suffix[1:3])
     else:
-        has_role = frame.suffix[0] in OWNING_VERBS
+        has_role = frame.suffix[0] in _OWNING_VERBS
     return has_role and _starts_with_capital(frame.older, older.text) and _starts_with_capital(frame.newer, newer.text)
 
 

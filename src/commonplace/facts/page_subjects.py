@@ -15,9 +15,12 @@ from ..formats.timestamps import parse_day
 from ..patterns import lazy_pattern
 from .claims import read_first_claim
 from .links import Link
+from .relations import CONTEXT_LABELS, GENERIC
 from .statements import Statement, read_statements
-from .value_words import CONTEXT_LABELS, DETERMINERS, FOR, GENERIC, OF
 from .words import (
+    DETERMINERS,
+    FOR,
+    OF,
     content_stems,
     fold,
     function_words,

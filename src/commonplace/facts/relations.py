@@ -1,22 +1,16 @@
-"""Relations that have one value at a time: `X is …`, `lives in …`, `works at …`, `label: value`.
+"""Relations that have one value at a time: `X is …`, `lives in …`, `works at …`.
 
-Relations with many values (`likes`, `visited`, `bought`) are left out: two of these are two facts.
+Relations with many values (`likes`, `visited`, `bought`) are left out: two of these are two facts. The words here show
+how many values something has: roles held by one at a time, states, and what one may have several of.
 """
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import NamedTuple
 
-from ..patterns import lazy_pattern
-from .words import content_stems, fold, function_words, read_table, word_set
+from .words import content_stems, fold, is_number, read_table, stem, word_set
 
-_LABEL = lazy_pattern(
-    r"([^\W\d_][^:：.!?\n]{0,60}?)\s*(?:\([^)]*\)\s*)?(?:[:=](?!\d)|：|\s[–—-]>?\s|→)\s*(\S.*)", re.DOTALL
-)
-_LABEL_MARKS = (":", "=", "-", "–", "—", "：", "→")  # a text without any of them has no label
-_MAX_LABEL_WORDS = 6
 _MAX_SUBJECT_WORDS = 16
 _AM = "am"
 _GERMAN_HAVE = frozenset(("hat", "haben", "habe"))
@@ -25,6 +19,14 @@ _LEADING = word_set("relations", "LEADING")
 _POINTING = word_set("relations", "POINTING")
 _NOUN_STARTS = word_set("relations", "NOUN_STARTS")
 _CLAUSE_STARTS = frozenset(("that", "which", "who"))
+ROLES = frozenset(form for word in word_set("values", "ROLES") for form in (word, stem(word)))
+STATES = word_set("values", "STATES")
+MANY_VALUED_NOUNS = word_set("values", "MANY_VALUED_NOUNS")
+FREE_LABELS = frozenset(stem(word) for word in word_set("values", "FREE_LABELS"))
+CONTEXT_LABELS = frozenset(stem(word) for word in word_set("values", "CONTEXT_LABELS"))
+EVENT_WORDS = word_set("values", "EVENT_WORDS")
+GENERIC_WORDS = word_set("values", "GENERIC_WORDS")
+GENERIC = frozenset(map(stem, GENERIC_WORDS))
 YOU = word_set("relations", "YOU")
 FIRST_PERSON = word_set("relations", "FIRST_PERSON")
 
@@ -35,6 +37,11 @@ class Relation(NamedTuple):
     kind: str
     subject: tuple[str, ...]  # stems, or the pronoun of the first person
     at: int
+
+
+def is_topic(stem: str) -> bool:
+    """Return whether a stem says what a statement is about: it is no number, and not in many statements."""
+    return stem not in GENERIC and not is_number(stem)
 
 
 @cache
@@ -81,14 +88,3 @@ def _read_subject(words: tuple[str, ...]) -> tuple[str, ...]:
     owner = tuple(word for word in named if word in FIRST_PERSON)
     stems = tuple(content_stems(named))
     return (*owner, *stems) if stems else ()
-
-
-def label_of(text: str) -> str:
-    """Return the label of a line like `label: value`, folded; empty for any other."""
-    match = _LABEL.match(text) if any(mark in text for mark in _LABEL_MARKS) else None
-    if not match or "//" in match[2][:3]:
-        return ""
-    words = fold(match[1]).split()
-    if len(words) > _MAX_LABEL_WORDS or all(word in function_words() for word in words):
-        return ""
-    return " ".join(words)

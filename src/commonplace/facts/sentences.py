@@ -1,21 +1,37 @@
-"""The sentences of a page with the lines they are on, and a page with one of them replaced or removed.
+"""The sentences of a text: where each ends, on which lines of a page it is, and the page with one replaced or removed.
 
-A sentence is found by its words, so it may have moved since it was read. Leftovers are removed with it:
-the mark of a list, the heading of an entry or of a note that has no other text.
+A full stop does not end a sentence after `Dr.`, `Hauptstr.`, `z. B.`, `Avda.`, `ул.` and other abbreviations. A
+sentence of a page is found by its words, so it may have moved since it was read. Leftovers are removed with it: the
+mark of a list, the heading of an entry or of a note that has no other text.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..formats import frontmatter
 from ..formats.blocks import strip_annotations
 from ..formats.structure import ENTRY_HEADING_PATTERN, FOOTER_START
 from ..patterns import lazy_pattern
-from .statements import split_sentences
+from .words import fold, word_set
 
+_WRAPPED_CHARACTERS = 60  # a line of at least this length continues in the next one, unless it ends a sentence
+_SKIPPED_LINE = lazy_pattern(r"\s*(?:#{1,6}\s|\\?(?:assistant|user|system): |<!--|```|~~~|\||[-*_]{3,}\s*$|$)")
+LIST_ITEM = lazy_pattern(r"\s*(?:[-*+•>]|\d{1,3}[.)])\s+(?:\[([ xX])\]\s+)?")
+_GERMAN_MONTHS = "Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember"
+_SENTENCE_END = lazy_pattern(rf"(?<=[.!?])(?<!\b[A-Z]\.)\s+(?=[^a-z\s])(?!(?:{_GERMAN_MONTHS})\b)|(?<=[。！？；।؟])")
+_TITLES = word_set("sentences", "TITLES")
+_ABBREVIATIONS = word_set("sentences", "ABBREVIATIONS")
+_BEFORE_NUMBER = word_set("sentences", "BEFORE_NUMBER")
+_MAX_ENDING_CHARACTERS = 60  # of each part, so that a text of many abbreviations stays cheap
+_STREET = "str"  # at the end of a word: `Hauptstr. 5`
+_LAST_WORD = lazy_pattern(r"([^\s(\"]+)\.$")
+_ORDINAL = lazy_pattern(
+    r"(?:^|\s)(?:die|der|das|dem|den|im|zum|zur|vom|ins|beim|ab|bis|seit) \d{1,2}\.$", re.IGNORECASE
+)
+_SPACED_LETTERS = lazy_pattern(r"(?:^|\s)(?:z|d|u|i|s|p|o|т)\.$")  # `z. B.`, `d. h.`, `p. ej.`
 _COMMENT = lazy_pattern(r"(?<![ \t])[ \t]*<!--(?:(?!<!--).)*?-->", re.DOTALL)
 _LINKS_AND_TAGS = lazy_pattern(r"(?:\[\[[^\]\n]*\]\][.,;]?|#[\w-]+|\s)+")  # they belong to the sentence before them
 _BETWEEN_WORDS = r"(?:\s|<!--[^\n>]*-->)+"
@@ -34,6 +50,65 @@ class Sentence(NamedTuple):
     text: str
     first: int
     last: int
+
+
+def split_sentences(text: str, max_characters: int | None = None) -> Iterator[tuple[str, int, int]]:
+    """Yield the sentences of a text with their first and last lines, except those that are too long."""
+    for part, first, last in _join_wrapped(text):
+        if not _SENTENCE_END.search(part):
+            if max_characters is None or len(part) <= max_characters:
+                yield part, first, last
+            continue
+        for sentence in split_at_ends(part, _SENTENCE_END):
+            if sentence and (max_characters is None or len(sentence) <= max_characters):
+                yield sentence, first, last
+
+
+def split_at_ends(text: str, ends: re.Pattern[str]) -> Iterator[str]:
+    """Split a text at the ends of sentences, but not after an abbreviation."""
+    start = 0
+    for end in ends.finditer(text):
+        before = text[max(start, end.start() - _MAX_ENDING_CHARACTERS) : end.start()]
+        if not _is_abbreviation(before, text[end.end() : end.end() + 1]):
+            yield text[start : end.start()]
+            start = end.end()
+    yield text[start:]
+
+
+def _is_abbreviation(before: str, after: str) -> bool:
+    """Return whether the full stop at the end of a text belongs to its last word, by that and by what comes after."""
+    match = _LAST_WORD.search(before)
+    if not match:
+        return False
+    word = fold(match[1])
+    if (word in _TITLES and match[1][0].isupper()) or word in _ABBREVIATIONS or _SPACED_LETTERS.search(before):
+        return True
+    if after.isdigit():
+        return word in _BEFORE_NUMBER or word.endswith(_STREET)
+    return after.isupper() and _ORDINAL.search(before) is not None
+
+
+def _join_wrapped(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the lines of a text without marks of lists; those of one wrapped sentence are joined."""
+    pending = ""
+    first = 0
+    number = -1
+    is_fenced = False
+    for number, line in enumerate(text.split("\n")):
+        if line.lstrip().startswith(("```", "~~~")):
+            is_fenced = not is_fenced
+        is_skipped = is_fenced or _SKIPPED_LINE.match(line) is not None
+        bullet = None if is_skipped else LIST_ITEM.match(line)
+        goes_on = len(pending) >= _WRAPPED_CHARACTERS and pending[-1] not in ".!?:;。！？"
+        if pending and not is_skipped and not bullet and goes_on:
+            pending = f"{pending} {line.strip()}"
+            continue
+        if pending:
+            yield pending, first, number - 1
+        pending = "" if is_skipped else line[bullet.end() if bullet else 0 :].strip()
+        first = number
+    if pending:
+        yield pending, first, number
 
 
 def find_sentences(text: str, *, is_record: bool = False) -> list[Sentence]:

@@ -7,6 +7,7 @@ are, `versions.judge` decides. Keys are short hashes, so that a collision only c
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, cached_property
@@ -17,18 +18,19 @@ from ..caching import cache_within
 from ..formats.blocks import ANSWER_START, strip_annotations
 from ..model import Hit
 from ..patterns import lazy_pattern
-from .abbreviations import split_at_ends
 from .claims import read_claims, split_clauses
 from .completions import list_task_stems, may_be_done
 from .cues import ChangeCue, Cue, find_cues, has_cue
 from .links import NO_ANSWERS, Answers, hash_words, read_answers_by_line
-from .relations import FIRST_PERSON, Relation, find_relation, label_of
+from .relations import EVENT_WORDS, FIRST_PERSON, GENERIC, Relation, find_relation
+from .sentences import LIST_ITEM, split_sentences
 from .states import WRITER, find_ended, read_states, strip_articles
 from .tasks import names_tasks
-from .value_words import DONE, EVENT_WORDS, GENERIC, NEEDS, PREPOSITIONS, SENTIMENT_STEMS
 from .words import (
+    PREPOSITIONS,
     content_stems,
     fold,
+    function_words,
     is_number,
     is_past_verb,
     is_unspaced,
@@ -39,6 +41,9 @@ from .words import (
     word_set,
 )
 
+NEEDS = word_set("values", "NEEDS")
+DONE = word_set("values", "DONE")
+SENTIMENT_STEMS = frozenset(map(stem, word_set("values", "SENTIMENTS")))
 MAX_STATEMENTS = 60  # of one passage
 _MAX_CHARACTERS = 400  # of a statement that says one thing
 _MIN_WORDS = 2
@@ -51,13 +56,13 @@ _MAX_SHORT_STEMS = 5  # of a statement that a single word may identify
 _MAX_SHORT_PAIRS = 14  # of characters, in a script without spaces
 _MAX_HINT_CHARACTERS = 80  # of a note that implies a change
 _MAX_HEAD_KEYS = 6
-_WRAPPED_CHARACTERS = 60  # a line of at least this length continues in the next one, unless it ends a sentence
 _SPEAKER = lazy_pattern(r"(?:user|human)(?: \(([^)\n]*)\))?: ")
-_BULLET = lazy_pattern(r"\s*(?:[-*+•>]|\d{1,3}[.)])\s+(?:\[([ xX])\]\s+)?")
-_SKIPPED_LINE = lazy_pattern(r"\s*(?:#{1,6}\s|\\?(?:assistant|user|system): |<!--|```|~~~|\||[-*_]{3,}\s*$|$)")
+_LABEL = lazy_pattern(
+    r"([^\W\d_][^:：.!?\n]{0,60}?)\s*(?:\([^)]*\)\s*)?(?:[:=](?!\d)|：|\s[–—-]>?\s|→)\s*(\S.*)", re.DOTALL
+)
+_LABEL_MARKS = (":", "=", "-", "–", "—", "：", "→")  # a text without any of them has no label
+_MAX_LABEL_WORDS = 6
 _EMPHASIS = lazy_pattern(r"\*\*|__|`|~~")
-_GERMAN_MONTHS = "Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember"
-_SENTENCE_END = lazy_pattern(rf"(?<=[.!?])(?<!\b[A-Z]\.)\s+(?=[^a-z\s])(?!(?:{_GERMAN_MONTHS})\b)|(?<=[。！？；।؟])")
 QUESTION_MARKS = ("?", "？", "؟")
 _CORRECTION_LABEL = lazy_pattern(
     r"(?:erratum|correction|update|edit|fyi|btw|sorry|news|ok|okay|decided|perdón|me equivoqué|corrección|decidido|"
@@ -114,11 +119,20 @@ class Statement(_Fields):
         cues = _find_cues(self.text)
         return cues | {"open"} if self.is_question else cues
 
+    @cached_property
+    def label_stems(self) -> frozenset[str]:
+        return frozenset(content_stems(self.label.split()))
+
+    @property
+    def is_event(self) -> bool:
+        """Whether it has a word for something that happens once."""
+        return not EVENT_WORDS.isdisjoint(self.words)
+
     @property
     def reports_event(self) -> bool:
         """Whether it reports something that happened once: `I bought a bike`, `booked a table`."""
         first = next((word for word in self.words if word not in FIRST_PERSON), "")
-        return is_past_verb(first) or not EVENT_WORDS.isdisjoint(self.words)
+        return is_past_verb(first) or self.is_event
 
     @property
     def may_replace(self) -> bool:
@@ -212,7 +226,7 @@ def _find_boxes(text: str) -> dict[int, str]:
     boxes: dict[int, str] = {}
     is_list = False
     for number, line in enumerate(text.split("\n")):
-        bullet = _BULLET.match(line)
+        bullet = LIST_ITEM.match(line)
         if bullet and (bullet[1] or is_list):
             boxes[number] = (bullet[1] or " ").lower()
         elif line.strip() and not bullet:
@@ -275,47 +289,12 @@ def _attach(statements: list[Statement], line: int, answers: Answers) -> None:
         statements[place] = statements[place]._replace(answers=statements[place].answers | answers)
 
 
-def split_sentences(text: str, max_characters: int | None = None) -> Iterator[tuple[str, int, int]]:
-    """Yield the sentences of a text with their first and last lines, except those that are too long."""
-    for part, first, last in _join_wrapped(text):
-        if not _SENTENCE_END.search(part):
-            if max_characters is None or len(part) <= max_characters:
-                yield part, first, last
-            continue
-        for sentence in split_at_ends(part, _SENTENCE_END):
-            if sentence and (max_characters is None or len(sentence) <= max_characters):
-                yield sentence, first, last
-
-
 def _split_clauses(sentence: str) -> Sequence[str]:
     """Return the clauses of a note that say something of their own: `Tests run with pytest; CI is on CircleCI.`"""
     clauses = sentence.split("; ")
     folded = [fold(clause) for clause in clauses]
-    is_whole = all(label_of(clause) or find_relation(tuple(split_words(clause))) for clause in folded)
+    is_whole = all(_find_label(clause) or find_relation(tuple(split_words(clause))) for clause in folded)
     return clauses if is_whole else (sentence,)
-
-
-def _join_wrapped(text: str) -> Iterator[tuple[str, int, int]]:
-    """Yield the lines of a text without marks of lists; those of one wrapped sentence are joined."""
-    pending = ""
-    first = 0
-    number = -1
-    is_fenced = False
-    for number, line in enumerate(text.split("\n")):
-        if line.lstrip().startswith(("```", "~~~")):
-            is_fenced = not is_fenced
-        is_skipped = is_fenced or _SKIPPED_LINE.match(line) is not None
-        bullet = None if is_skipped else _BULLET.match(line)
-        goes_on = len(pending) >= _WRAPPED_CHARACTERS and pending[-1] not in ".!?:;。！？"
-        if pending and not is_skipped and not bullet and goes_on:
-            pending = f"{pending} {line.strip()}"
-            continue
-        if pending:
-            yield pending, first, number - 1
-        pending = "" if is_skipped else line[bullet.end() if bullet else 0 :].strip()
-        first = number
-    if pending:
-        yield pending, first, number
 
 
 def _parse(clause: str, sentence: _Sentence, speaker: str) -> Statement | None:
@@ -328,7 +307,7 @@ def _parse(clause: str, sentence: _Sentence, speaker: str) -> Statement | None:
     words = tuple(split_words(said))
     if len(words) < (1 if sentence.box else _MIN_WORDS):
         return None
-    label = label_of(said)
+    label = _find_label(said)
     relation = find_relation(words)
     stems = tuple(content_stems(words))
     is_own = bool(speaker) and not FIRST_PERSON.isdisjoint(words)
@@ -364,6 +343,17 @@ def read_main_clauses(statement: Statement) -> tuple[Statement, ...]:
 def _read_clause(statement: Statement, text: str) -> Statement:
     words = tuple(split_words(fold(text)))
     return statement._replace(text=text, words=words, stems=tuple(content_stems(words)), relation=find_relation(words))
+
+
+def _find_label(text: str) -> str:
+    """Return the label of a line like `label: value`, folded; empty for any other."""
+    match = _LABEL.match(text) if any(mark in text for mark in _LABEL_MARKS) else None
+    if not match or "//" in match[2][:3]:
+        return ""
+    words = fold(match[1]).split()
+    if len(words) > _MAX_LABEL_WORDS or all(word in function_words() for word in words):
+        return ""
+    return " ".join(words)
 
 
 def _plain_text(sentence: str) -> str:

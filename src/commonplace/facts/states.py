@@ -15,10 +15,13 @@ from typing import Literal, NamedTuple, get_args
 from ..caching import cache_within
 from ..patterns import lazy_pattern
 from .claims import split_clauses
-from .forms import Form, compile_forms
+from .forms import FormIndex, index_forms, match_forms
 from .relations import FIRST_PERSON, list_verbs
-from .value_words import ARTICLES, KIND_STEMS, OF, OURS, PREPOSITIONS
 from .words import (
+    ARTICLES,
+    OF,
+    OURS,
+    PREPOSITIONS,
     compile_pattern,
     content_stems,
     fold,
@@ -28,9 +31,11 @@ from .words import (
     is_unspaced,
     read_table,
     split_words,
+    stem,
     word_set,
 )
 
+_KIND_STEMS = frozenset(map(stem, word_set("values", "KINDS")))
 Phase = Literal["state", "change", "end"]
 Verdict = Literal["changed", "ended", "other"]
 WRITER = ("i",)  # the subject of what writers say about themselves
@@ -112,7 +117,7 @@ _VALUE_ENDS = word_set("states", "VALUE_ENDS")
 _GLUE = OF | word_set("states", "GLUE")
 _FILLERS = word_set("states", "FILLERS")
 _WRITERS = FIRST_PERSON | {"j", "on", "私", "僕", "俺", "我", "我们"}
-_SLOTS = {
+_PLACEHOLDERS = {
     "S": r"(?P<s>\S+(?: \S+){0,5}?)",
     "V": r"(?P<v>\S+(?: \S+){0,3}?)",
     "V1": r"(?P<v>\S+)",
@@ -124,7 +129,7 @@ _SLOTS = {
     "M": "(?P<v>meat|fish|fleisch|fisch|viande|poisson|carne|pescado|peixe|мясо|рыбу)",
     "X": r"\S+(?: \S+){0,2}?",
 }
-_LAST_SLOTS = {"S": r"(?P<s>\S+(?: \S+){0,5})", "V": r"(?P<v>\S+(?: \S+){0,4})"}  # up to where the clause ends
+_LAST_PLACEHOLDERS = {"S": r"(?P<s>\S+(?: \S+){0,5})", "V": r"(?P<v>\S+(?: \S+){0,4})"}  # up to where the clause ends
 
 
 class State(NamedTuple):
@@ -197,7 +202,7 @@ def _are_of_one(first: State, second: State) -> bool:
     not."""
     short, long = sorted((first, second), key=_count_words)
     more = set(long.subject).difference(short.subject)
-    if more <= KIND_STEMS and set(short.subject) <= set(long.subject):  # `the wiki backup`, `backup of the wiki`
+    if more <= _KIND_STEMS and set(short.subject) <= set(long.subject):  # `the wiki backup`, `backup of the wiki`
         return True
     return long.is_own and long.subject[-len(short.subject) :] == short.subject
 
@@ -251,20 +256,17 @@ _Tag = tuple[str, Phase]  # a relation, and the phase of its state
 def _read_clause(clause: str) -> Iterator[State]:
     folded = fold(clause)
     words = strip_articles(split_words(folded))
-    joined = " ".join(words)
-    for form in {form: None for word in words for form in _index_forms().get(word, ())}:
-        match = compile_pattern(form.pattern).match(joined)
-        state = _make_state(*form.tag, match.groupdict()) if match else None
-        if state:
+    for tag, match in match_forms(_index_forms(), words):
+        if state := _make_state(*tag, match.groupdict()):
             yield state
     if has_kana_or_kanji(folded):
         yield from _read_unspaced(folded)
 
 
-def _make_state(relation: str, phase: Phase, slots: Mapping[str, str]) -> State | None:
-    named = slots["s"].split(" ") if "s" in slots else ["i"]
+def _make_state(relation: str, phase: Phase, parts: Mapping[str, str]) -> State | None:
+    named = parts["s"].split(" ") if "s" in parts else ["i"]
     subject = _read_subject(named)
-    value = frozenset(content_stems(_cut(slots["v"].split(" "))))
+    value = frozenset(content_stems(_cut(parts["v"].split(" "))))
     numbers = [each for each in value if is_number(each) and (relation != "tool" or each.isalpha())]
     is_of_many = relation == "tool" and subject == WRITER and phase != "end"  # `I use vim`
     if not subject or not value or numbers or is_of_many:  # `moved to Tuesday` is no place
@@ -300,8 +302,7 @@ def _cut(words: list[str]) -> list[str]:
 
 
 @cache
-def _index_forms() -> dict[str, list[Form[_Tag]]]:
-    """Return the forms by their triggers."""
+def _index_forms() -> FormIndex[_Tag]:
     table = [
         ((relation, phase), forms[phase])
         for relation in RELATIONS
@@ -309,8 +310,4 @@ def _index_forms() -> dict[str, list[Form[_Tag]]]:
         for phase in get_args(Phase)
         if phase in forms
     ]
-    index: dict[str, list[Form[_Tag]]] = {}
-    for form in compile_forms(table, _SLOTS, _LAST_SLOTS, longest_first=False, is_whole=False):
-        for word in form.triggers:
-            index.setdefault(word, []).append(form)
-    return index
+    return index_forms(table, _PLACEHOLDERS, _LAST_PLACEHOLDERS)

@@ -55,8 +55,18 @@ def word_set(file: str, name: str) -> frozenset[str]:
     return frozenset(fold(read_list(file, name)).split())
 
 
+DETERMINERS = word_set("values", "DETERMINERS")
+ARTICLES = word_set("values", "ARTICLES")
+OURS = word_set("values", "OURS")
+TITLES = word_set("values", "TITLES")
+VAGUE_STARTS = word_set("values", "VAGUE_STARTS")
+PREPOSITIONS = word_set("values", "PREPOSITIONS")
+PLACE_PREPOSITIONS = word_set("values", "PLACE_PREPOSITIONS")
+OF = word_set("values", "OF")
+FOR = word_set("values", "FOR")
+NEGATIONS = word_set("values", "NEGATIONS")
 _FREQUENCIES = word_set("words", "FREQUENCIES")
-IRREGULAR_PAST = word_set("distinctions", "IRREGULAR_PAST")
+IRREGULAR_PAST = word_set("vetoes", "IRREGULAR_PAST")
 _BEFORE_MONTH = word_set("words", "BEFORE_MONTH")
 _AFTER_IS = frozenset(read_table("values", "PREPOSITIONS")["english"].split()) | {"the", "a", "an", "now", "not"}
 

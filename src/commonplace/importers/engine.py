@@ -26,6 +26,7 @@ from ..formats.timestamps import format_timestamp, parse_timestamp, to_nanosecon
 from ..home import Home
 from ..index.base import Progress, ignore_progress
 from ..model import Clock, Page
+from ..new_home import write_default_directive
 from ..storage.base import ABSENT, Pages, Paths
 from ..storage.bulk import IncomingPage, PageBatch, Spool, SpooledFile, path_problem
 from ..storage.files import PRIVATE_FILE_MODE
@@ -395,7 +396,7 @@ def _write(
         return []
     if steps and f"{home.layout.directives}/memory.md" not in plan.new:
         # Written before the import, so that the last change is the import's, which `undo` takes back.
-        home.write_default_directive()
+        write_default_directive(home)
     pages = [
         IncomingPage(step.path, step.version, step.seen, step.spooled, import_key=_new_key(log, step)) for step in steps
     ]

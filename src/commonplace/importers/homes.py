@@ -1,6 +1,6 @@
 """Homes of OpenClaw, duragent and agentool, and folders of Markdown: days, topics, skills, sessions, any page.
 
-Homes are copied into this home, or opened where they are: `open_in_place` writes the settings file that this takes. Of
+Homes are copied into this home, or opened where they are, which takes a settings file that `open_in_place` writes. Of
 a folder of Markdown (Obsidian, basic-memory, or any other), pages keep their bytes, relative paths and times.
 """
 

@@ -334,8 +334,8 @@ class VectorStore(Protocol):
         ...
 
 
-class SearchIndex(Retriever, VectorStore, Protocol):
-    """What a search needs of an index: it reads, after the embedders have caught up."""
+class SearchIndex(Retriever, Protocol):
+    """What a search reads of an index, after the embedders have caught up."""
 
     def read_transaction(self) -> AbstractContextManager[None]:
         """Read one state of the index, whatever others write meanwhile."""
@@ -355,8 +355,8 @@ class SearchIndex(Retriever, VectorStore, Protocol):
         ...
 
 
-class Index(SearchIndex, Protocol):
-    """An index of pages: what a search needs, and the pages that are in it."""
+class Index(SearchIndex, VectorStore, Protocol):
+    """An index of pages: what a search reads, the vectors that embedders add, and the pages that are in it."""
 
     def state(self) -> object:
         """Return a value that changes whenever the index does, by any process; None if finding out costs as much as

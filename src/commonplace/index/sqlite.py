@@ -468,7 +468,7 @@ class SqliteIndex(VectorSpaces):
 
 
 def _read_rows(read: Callable[[tuple[Any, ...]], Value], rows: list[tuple[Any, ...]]) -> list[Value]:
-    """Return rows as values. A row that cannot be read is damage like any other, and the index is replaced."""
+    """Return rows as values. If one cannot be read, the index is damaged and is replaced."""
     try:
         return [read(row) for row in rows]
     except (ValueError, TypeError, AttributeError) as error:

@@ -2,7 +2,7 @@
 
 Packed numbers are unsigned, of 32 bits, little-endian: how many statements there are; for each, how many keys it is
 stored under, by how many it is looked up, and how many stems it has; then these keys and hashes of the stems, statement
-by statement; then the glance of each (`facts/glances.py`). The statements are lines of JSON, so that one can be read
+by statement; then the sketch of each (`facts/sketches.py`). The statements are lines of JSON, so that one can be read
 without the others.
 """
 
@@ -15,13 +15,13 @@ from itertools import accumulate, chain
 from typing import Any, NamedTuple
 
 from ..caching import cache_within
-from ..facts.glances import Glance, hash_stems, take_glance
+from ..facts.prefilter import Sketch, hash_stems, make_sketch
 from ..facts.relations import Relation
 from ..facts.statements import Statement, lookup_keys, split_statements, stored_keys
 from ..formats.blocks import ANSWER_START
 from .terms import swap_if_needed
 
-_NUMBERS_OF_GLANCE = len(Glance._fields)
+_NUMBERS_OF_SKETCH = len(Sketch._fields)
 _GROUPS = 3  # per statement: the keys it is stored under, the keys it is looked up by, and its stems
 
 
@@ -61,9 +61,9 @@ class StoredStatements(NamedTuple):
     def _group(self, group: int) -> array[int]:
         return self.numbers[self.starts[group] : self.starts[group + 1]]
 
-    def take_glance(self, place: int) -> Glance:
-        first = self.starts[-1] + _NUMBERS_OF_GLANCE * place
-        return Glance._make(self.numbers[first : first + _NUMBERS_OF_GLANCE])
+    def read_sketch(self, place: int) -> Sketch:
+        first = self.starts[-1] + _NUMBERS_OF_SKETCH * place
+        return Sketch._make(self.numbers[first : first + _NUMBERS_OF_SKETCH])
 
 
 class StoredStatement(NamedTuple):
@@ -75,8 +75,8 @@ class StoredStatement(NamedTuple):
     def read(self) -> Statement:
         return read_stored(self.passage, self.place)
 
-    def take_glance(self) -> Glance:
-        return self.passage.take_glance(self.place)
+    def read_sketch(self) -> Sketch:
+        return self.passage.read_sketch(self.place)
 
     def list_stems(self) -> array[int]:
         """Return the hashes of its stems."""
@@ -101,8 +101,8 @@ def read_facts(text: str, *, is_turn: bool = False) -> PassageFacts:
     groups: list[list[int]] = []
     for statement, stored in zip(statements, by_statement, strict=True):
         groups += (stored, list(lookup_keys(statement)), hash_stems(statement.stems))
-    glances = chain.from_iterable(map(take_glance, statements))
-    numbers = array("I", [len(statements), *map(len, groups), *chain.from_iterable(groups), *glances])
+    sketches = chain.from_iterable(map(make_sketch, statements))
+    numbers = array("I", [len(statements), *map(len, groups), *chain.from_iterable(groups), *sketches])
     parsed = "\n".join(json.dumps(_pack(each), ensure_ascii=False, separators=(",", ":")) for each in statements)
     return PassageFacts(keys, (swap_if_needed(numbers).tobytes(), parsed))
 
@@ -138,7 +138,7 @@ def unpack_statements(keys: object, parsed: object) -> StoredStatements:
     statements = swap_if_needed(numbers)[0] if numbers else 0
     counts = 1 + _GROUPS * statements
     starts = array("I", accumulate(numbers[1:counts], initial=counts))
-    if not numbers or starts[-1] + _NUMBERS_OF_GLANCE * statements != len(numbers) or len(starts) != counts:
+    if not numbers or starts[-1] + _NUMBERS_OF_SKETCH * statements != len(numbers) or len(starts) != counts:
         raise ValueError("the keys of the statements of a passage are missing")
     return StoredStatements(numbers, starts, parsed.split("\n"))
 

@@ -191,7 +191,7 @@ def update_pages(index: Index, pages: Pages, scope: IndexScope, paths: Iterable[
 
 
 def _add_skill_pages(work: Work, removed: list[str], scope: IndexScope) -> None:
-    """Add the page of every skill whose data changed: both are indexed together."""
+    """Add the page of every skill whose data changed, since a skill is indexed with its data."""
     for path, place in find_skill_pages([*work, *removed], scope).items():
         work.setdefault(path, (place, None))
 

@@ -30,7 +30,7 @@ class HasExtraPattern(NamedTuple):
 
 
 class OwnerMeets(NamedTuple):
-    """The owner of the passage meets a condition."""
+    """Passages whose owner meets a condition."""
 
     condition: Condition
 

@@ -31,8 +31,7 @@ from ..index.base import Index
 from ..index.handle import IndexView
 from ..index.recalls import name_agent_file
 from ..model import Citation, Hit, Page, parse_citation
-from ..search.marks import read_pinned
-from ..search.pins import Pin, PinCheck, find_pins, find_placed_pins, parse_target
+from ..search.pins import Pin, PinCheck, find_pins, find_placed_pins, parse_target, read_pinned
 from ..search.replacements import Replacement
 from ..search.shown_lines import ShownText, find_replaced_lines, list_statements
 from ..search.validity import describe_validity, find_validity, may_say_validity
@@ -222,7 +221,7 @@ def _postponed_path(home: Home) -> str:
 
 
 def _read_postponed(home: Home) -> dict[str, str]:
-    """Return the postponed doubts, each with the moment it is asked again."""
+    """Return the postponed doubts, each with the moment from which it is shown again."""
     path = _postponed_path(home)
     now = format_timestamp(home.clock())
     later = parse_object(read_own_state(path)) or {}

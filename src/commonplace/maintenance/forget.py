@@ -87,7 +87,7 @@ def forget(home: Home, selection: Selection, *, everyone: bool = False) -> Forge
             elif trace.kind in ("leftover", "copy"):
                 _remove_leftover(home, trace.path)
     home.storage.history.rewrite(finder.choose_versions)
-    home.forget_readings()
+    home.readings.forget()
     if report.traces:
         home.index.purge()
     return report

@@ -86,7 +86,7 @@ def hash_review(review: Review) -> str:
 
 
 def describe_untrusted(home: Home) -> str:
-    """Return what is left out of a memory that is not trusted, such as `2 directives and 1 token are`; or ""."""
+    """Return what is left out of an untrusted memory, such as `2 directives and 1 token are`; empty if nothing is."""
     review = review_home(home)
     skills = sum(path.endswith("/SKILL.md") for path in review.rules)
     agents = sum(path.endswith("/agent.yaml") for path in review.rules)

@@ -375,7 +375,7 @@ def _months() -> frozenset[str]:
 
 @cache
 def _index_words() -> dict[str, tuple[_Value, ...]]:
-    """Return the kinds of each word that is a value, or announces one."""
+    """Return, by word, the kinds of value that it is or that it announces."""
     index: dict[str, tuple[_Value, ...]] = {}
     lists = [("date", read_list("words", "MONTHS_AND_DAYS"))]
     lists += [(kind, LISTS.read_text("answers", name)) for kind, name in _WORDS.items()]

@@ -22,10 +22,7 @@ from ..index.base import (
     Candidate,
     ChoosePassages,
     CorpusStats,
-    Coverage,
     Entry,
-    PassageEmbedding,
-    PendingBatch,
     SearchIndex,
     TokenVectors,
     sort_newest_first,
@@ -290,31 +287,6 @@ class IndexAsOf:
 
     def _narrow(self, filters: Filters) -> Filters:
         return filters._replace(past=self._past)
-
-    # Embedders catch up with the present index; `embed_overlay` fills the overlay.
-
-    def next_pending(self, space: str, limit: int, viewer: Viewer | None = None) -> PendingBatch | None:
-        return self._present.next_pending(space, limit, viewer)
-
-    def add_vectors(
-        self, space: str, pending: PendingBatch, embedded: Mapping[tuple[int, bytes], PassageEmbedding]
-    ) -> None:
-        self._present.add_vectors(space, pending, embedded)
-
-    def accepts_dimensions(self, space: str, dims: int) -> bool:
-        return self._present.accepts_dimensions(space, dims)
-
-    def coverage(self, space: str, viewer: Viewer | None = None) -> Coverage:
-        return self._present.coverage(space, viewer)
-
-    def spaces(self) -> list[str]:
-        return self._present.spaces()
-
-    def drop_space(self, space: str) -> None:
-        self._present.drop_space(space)
-
-    def promote_space(self, new: str, space: str) -> None:
-        self._present.promote_space(new, space)
 
 
 def _split(numbers: Sequence[int]) -> tuple[list[int], list[int]]:

@@ -8,22 +8,26 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import accumulate, chain, groupby, pairwise, starmap
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..caching import cache_within
 from ..facts.tasks import OPEN_TASK
-from ..index.base import BM25_B, BM25_K1, BatchQuery, Candidate, CorpusStats, Retriever
-from ..index.terms import encode_term, unpack_terms
+from ..index.base import BM25_B, BM25_K1, CONTEXT_WEIGHT, BatchQuery, Candidate, CorpusStats, Retriever
+from ..index.terms import TERM_BYTES, encode_term, unpack_terms
 from ..index.tokenizer import QueryWord, query_language, tokenize_query
 from ..model import Query, Viewer
-from .term_counts import Bigram, count_plainly, count_with_numpy
 from .words import find_identifiers
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from ..embedding.base import Vectors
+
+    Array = np.ndarray[Any, Any]
 
 _MAX_QUERY_WORDS = 200  # of a page that is pasted as a query
 _IDF_PRIOR_PASSAGES = 200  # added to the corpus size: in a small home, document frequencies are unreliable
@@ -34,9 +38,11 @@ _MAX_LOOKUP_PASSAGES = 1_500  # that the looked-up words may occur in, taken tog
 _MIN_SIMILARITY = 0.15  # of a word that can stand for another one; any two words have some
 _SAME_WORD = 0.98  # similarity from which two words are the same
 _MAX_HIT_CHARACTERS = 2400  # a longer hit is cut to the part around the first word found
-
+_TABLE_SIZE = 1 << 16  # of a table, by the low half of a number, of the numbers that a query may have
 
 NO_CORRECTIONS: Mapping[str, str] = {}
+
+Bigram = tuple[int, int]
 
 
 class Term(NamedTuple):
@@ -221,7 +227,7 @@ def similar_shares(terms: QueryTerms, candidates: Sequence[Candidate], nearest: 
     if not words or not terms.total:
         return [0.0] * len(candidates)
     forms = list(dict.fromkeys(form for _, form in words))
-    counts = count_with_numpy([each.terms for each in candidates], [*map(encode_term, forms)], [])
+    counts = _count_with_numpy([each.terms for each in candidates], [*map(encode_term, forms)], [])
     times = dict(zip(forms, counts.times, strict=True))
     shares = np.zeros(len(candidates))
     for word, group in groupby(words, key=itemgetter(0)):
@@ -240,7 +246,7 @@ def _forms_to_replace(word: str, language: str) -> list[str]:
 
 
 def _weigh_word(terms: QueryTerms, forms: Iterable[str]) -> float:
-    """Return the weight of a word of the query by its forms: no passage has one that is not among the terms."""
+    """Return the weight of a word of the query, given its forms. One that is not among the terms is in no passage."""
     weights = [terms.weights[form] for form in forms if form in terms.weights]
     return max(weights, default=_idf_of(0, terms.passages))
 
@@ -254,7 +260,7 @@ def _score_plainly(
             places.setdefault(number, []).append(place)
     scores: list[tuple[float, float]] = []
     for candidate in candidates:
-        counts, bigrams = count_plainly(candidate.terms, places.keys())
+        counts, bigrams = _count_plainly(candidate.terms, places.keys())
         best: dict[int, float] = {}
         for number, times in counts.items():
             for place in places[number]:
@@ -275,7 +281,7 @@ def _score_with_numpy(
 
     rows: dict[int, int] = {}
     places = [rows.setdefault(number, len(rows)) for numbers in forms for number in numbers]
-    counts = count_with_numpy([each.terms for each in candidates], [*rows], [*chain.from_iterable(pairs)])
+    counts = _count_with_numpy([each.terms for each in candidates], [*rows], [*chain.from_iterable(pairs)])
     norm = _length_norm(np.array([candidate.length for candidate in candidates], np.float64), terms)
     times = np.maximum.reduceat(counts.times[places], _group_starts(forms))
     weights = np.array([[term.weight] for term in terms.terms])
@@ -357,3 +363,84 @@ def cut_excerpt(text: str, words: Sequence[str]) -> str:
         first = at if at >= 0 else first
     start = max(0, min(first - _MAX_HIT_CHARACTERS // 4, len(text) - _MAX_HIT_CHARACTERS))
     return text[start : start + _MAX_HIT_CHARACTERS]
+
+
+# Counting the words of a query in candidates, with numpy or without it.
+
+
+class _TermCounts(NamedTuple):
+    """How often each term occurs in each candidate, words around it counting less, and which bigrams each has."""
+
+    times: Array  # by term and candidate
+    bigrams: Array  # whether they are there, by bigram and candidate
+
+
+def _count_plainly(packed: bytes, terms: Set[int]) -> tuple[dict[int, float], set[Bigram]]:
+    """Count terms in one candidate, as `index/terms.py` packs it, and return its pairs of adjacent words, if it has
+    more than one of the terms."""
+    numbers = unpack_terms(packed)
+    inside = 1 + numbers[0]
+    body = numbers[1:inside]
+    times: dict[int, float] = dict(Counter(filter(terms.__contains__, body)))
+    for number in filter(terms.__contains__, numbers[inside:]):
+        times[number] = times.get(number, 0.0) + CONTEXT_WEIGHT
+    return times, set(pairwise(body)) if len(times) > 1 else set()
+
+
+def _count_with_numpy(packed: Sequence[bytes], terms: Sequence[int], bigrams: Sequence[Bigram]) -> _TermCounts:
+    """Count different terms in many candidates at once, and find bigrams of these terms."""
+    import numpy as np
+
+    numbers = np.frombuffer(b"".join(packed), "<u4")
+    ends = np.cumsum([len(each) // TERM_BYTES for each in packed])
+    starts = np.concatenate([[0], ends[:-1]])
+    order = np.argsort(np.array(terms, np.uint32))
+    places, ranks = _find_terms(numbers, np.array(terms, np.uint32)[order])
+    candidates = np.searchsorted(ends, places, side="right")
+    offsets = places - starts[candidates]
+    is_word = offsets > 0  # the first number is a count
+    places, ranks, candidates, offsets = (each[is_word] for each in (places, ranks, candidates, offsets))
+    is_inside = offsets <= numbers[starts][candidates]
+    rows = order[ranks]
+    counts = np.bincount(
+        rows * len(packed) + candidates,
+        np.where(is_inside, 1.0, CONTEXT_WEIGHT),
+        minlength=len(terms) * len(packed),
+    )
+    is_pair = is_inside[1:] & (places[1:] == places[:-1] + 1) & (candidates[1:] == candidates[:-1])
+    pairs = rows[:-1][is_pair] * len(terms) + rows[1:][is_pair]
+    adjacent = _find_bigrams(pairs, candidates[1:][is_pair], _bigram_codes(terms, bigrams), len(packed))
+    return _TermCounts(counts.reshape(len(terms), len(packed)), adjacent)
+
+
+def _find_terms(numbers: Array, terms: Array) -> tuple[Array, Array]:
+    """Return where sorted terms are among many numbers, and which term each of them is."""
+    import numpy as np
+
+    may_be_term = np.zeros(_TABLE_SIZE, bool)
+    may_be_term[terms % _TABLE_SIZE] = True
+    places = np.flatnonzero(may_be_term.take(numbers.view("<u2")[::2]))
+    found = numbers[places]
+    ranks = np.minimum(np.searchsorted(terms, found), len(terms) - 1)
+    is_term = terms[ranks] == found
+    return places[is_term], ranks[is_term]
+
+
+def _bigram_codes(terms: Sequence[int], bigrams: Sequence[Bigram]) -> list[int]:
+    rows = {term: row for row, term in enumerate(terms)}
+    return [rows[first] * len(terms) + rows[second] for first, second in bigrams]
+
+
+def _find_bigrams(pairs: Array, candidates: Array, codes: Sequence[int], count: int) -> Array:
+    """Return which candidates have each bigram, given all pairs of adjacent terms by their codes."""
+    import numpy as np
+
+    found = np.zeros((len(codes), count), bool)
+    wanted, rows = np.unique(np.array(codes, np.int64), return_inverse=True)
+    if len(wanted) and len(pairs):
+        ranks = np.minimum(np.searchsorted(wanted, pairs), len(wanted) - 1)
+        is_wanted = wanted[ranks] == pairs
+        has_bigram = np.zeros((len(wanted), count), bool)
+        has_bigram[ranks[is_wanted], candidates[is_wanted]] = True
+        found = has_bigram[rows]
+    return found

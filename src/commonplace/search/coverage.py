@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 from ..caching import cache_within
 from ..embedding.base import MaxSimEmbedder
-from ..facts.value_words import DETERMINERS, OF, PREPOSITIONS
-from ..facts.words import is_unspaced
+from ..facts.words import DETERMINERS, OF, PREPOSITIONS, is_unspaced
 from ..formats.passages import embedding_text
 from ..index.base import Candidate
 from ..index.languages import INDEFINITE_WORDS, KIND_QUESTION_WORDS, LIGHT_VERBS, REQUEST_WORDS

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..embedding.base import Embedder
 from ..errors import Unavailable
-from ..index.base import Retriever, SearchIndex
+from ..index.base import Retriever, VectorStore
 from ..index.embedding_service import ActiveEmbedders, EmbeddingService
 from ..model import Query, Viewer
 from .calibration import MAXSIM, scale_for
@@ -33,14 +33,14 @@ class QueryVectors(NamedTuple):
     vectors: tuple[QueryVector, ...]
 
 
-def embed_query(index: SearchIndex, query: Query, embedding: EmbeddingService) -> QueryVectors:
+def embed_query(store: VectorStore, query: Query, embedding: EmbeddingService) -> QueryVectors:
     """Embed the query in the space of every embedder that can answer it."""
-    active = embedding.acquire(index, query.viewer)
+    active = embedding.acquire(store, query.viewer)
     embedders = [embedder for embedder in active.embedders if embedder.accepts(query.text)]
     if not active.secondary:
         embedders = embedders or list(active.embedders)
     try:
-        vectors = [_embed_in_space(index, embedding, embedder, query.text) for embedder in embedders]
+        vectors = [_embed_in_space(store, embedding, embedder, query.text) for embedder in embedders]
     except Unavailable as error:
         embedding.mark_failed(error)
         return QueryVectors(active._replace(embedders=(), failed=True, reason=str(error)), ())
@@ -51,10 +51,10 @@ def embed_query(index: SearchIndex, query: Query, embedding: EmbeddingService) -
     return QueryVectors(active, tuple(vectors))
 
 
-def _embed_in_space(index: SearchIndex, embedding: EmbeddingService, embedder: Embedder, text: str) -> QueryVector:
+def _embed_in_space(store: VectorStore, embedding: EmbeddingService, embedder: Embedder, text: str) -> QueryVector:
     vector, tokens = embedding.embed_query(embedder, text)
-    if not index.accepts_dimensions(embedder.space, len(vector)):
-        index.drop_space(embedder.space)
+    if not store.accepts_dimensions(embedder.space, len(vector)):
+        store.drop_space(embedder.space)
         raise Unavailable(f"{embedder.model} now gives other vectors: the next search embeds everything again")
     return QueryVector(embedder.space, vector, tokens, is_secondary=False)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from ..errors import CommonplaceError
 from ..facts.statements import (
     Statement,
     choose_from_text,
@@ -20,14 +19,13 @@ from ..facts.statements import (
     query_stems,
     read_statements,
 )
-from ..formats import frontmatter
 from ..formats.passages import titles_above
 from ..formats.timestamps import parse_day, parse_timestamp
 from ..model import Hit, Query
 from ..storage.base import Storage
 from ..storage.records import read_texts
 from .dates import asks_about_past
-from .pins import Pin, PinCheck, PlacedPin, Repository, find_pins, find_placed_pins
+from .pins import Pin, PinCheck, PlacedPin, Repository, find_pins, find_placed_pins, read_pinned
 from .replacements import RankedHit
 from .scoring import ScoredHit
 from .validity import (
@@ -186,17 +184,6 @@ def _choose_pins(text: str, placed: Sequence[PlacedPin], asked: frozenset[str]) 
         if not about or any(each in chosen for each in about):
             pins.append(pin)
     return pins
-
-
-def read_pinned(head: str) -> list[str]:
-    """Return the files that the front matter of a page names under `pinned`."""
-    if "pinned" not in head:
-        return []
-    try:
-        value = frontmatter.parse(head).get("pinned", [])
-    except CommonplaceError:
-        return []
-    return [value] if isinstance(value, str) else [str(item) for item in value] if isinstance(value, list) else []
 
 
 # Headings above a hit that does not begin with one, such as a list item: they say what the item is about.

@@ -157,7 +157,10 @@ def locate(place: FoundStatement) -> Hit:
 
 # From when on a newer statement holds.
 
-_LASTING_KINDS: tuple[LinkKind, ...] = ("confirmed", "done")  # of links that need no day
+_LASTING_KINDS: tuple[LinkKind, ...] = (
+    "confirmed",
+    "done",
+)  # of links that hold whatever days both name
 _MAX_OCCASION_DAYS = 7  # of days on which something does not take place
 _WEEK = DAYS_IN_A_UNIT["week"]
 _WEEKDAYS = "|".join(read_list("words", "WEEKDAYS").split())

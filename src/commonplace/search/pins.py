@@ -19,7 +19,8 @@ from itertools import islice
 from typing import NamedTuple
 
 from ..caching import ByteCache
-from ..errors import InvalidArgument, NotAvailable, NotFound, Refused
+from ..errors import CommonplaceError, InvalidArgument, NotAvailable, NotFound, Refused
+from ..formats import frontmatter
 from ..formats.blocks import find_annotated_lines
 from ..git_branches import find_repository_root, is_repository
 from ..patterns import lazy_pattern
@@ -271,9 +272,9 @@ def _take_body(lines: Iterable[str], indent: int) -> Iterator[str]:
 
 
 def find_repository(folder: str) -> Repository | None:
-    """Return the git repository that holds a memory; None for a memory in none, or in a repository of its own.
+    """Return the git repository that a memory is in; None if it is in none, or if the memory itself is a repository.
 
-    A memory called .commonplace may be a repository of its own in the folder of another.
+    A memory called .commonplace may be one and still be in another: the one in the folder above it.
     """
     if not folder:
         return None
@@ -344,3 +345,14 @@ def _is_local(target: str) -> bool:
         and not re.match(r"[a-zA-Z][\w+.-]*:|#|/", target)
         and not re.search(r"\.(?:md|jsonl)(?:#.*)?$", target)
     )
+
+
+def read_pinned(head: str) -> list[str]:
+    """Return the files that the front matter of a page names under `pinned`."""
+    if "pinned" not in head:
+        return []
+    try:
+        value = frontmatter.parse(head).get("pinned", [])
+    except CommonplaceError:
+        return []
+    return [value] if isinstance(value, str) else [str(item) for item in value] if isinstance(value, list) else []

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
 from ..errors import InvalidArgument, InvalidChoice, NotAvailable, WrongType
 from ..formats.passages import show_passage
 from ..formats.transcripts import ASSISTANT_STARTS
-from ..index.base import SearchIndex
+from ..index.base import Index, SearchIndex, VectorStore
 from ..index.embedding_service import EmbeddingService
 from ..model import EVERYTHING, WEAK_SCORE, Filters, Hit, Query, Successor, Verdict, Viewer
 from ..schema import COUNT, NUMBER, WORDS, check, json_type
@@ -195,7 +195,7 @@ def search(
     return result
 
 
-def _run_query_then(home: Searchable, index: SearchIndex, query: Query, embedding: EmbeddingService) -> SearchResult:
+def _run_query_then(home: Searchable, index: Index, query: Query, embedding: EmbeddingService) -> SearchResult:
     """Run a query over memory as it is or, where the query says so, as it was at the end of a day."""
     day = query.filters.as_of
     if day is None:
@@ -205,7 +205,7 @@ def _run_query_then(home: Searchable, index: SearchIndex, query: Query, embeddin
     overlay = home.overlays.open(home.index.scope, query.viewer, day, _find_moment(home, query))
     embed_overlay(overlay, embedding.acquire(index, query.viewer))
     then = IndexAsOf(index, overlay)
-    result = _mark_versions(home, then, query, run_query(then, widen_query(query), embedding))
+    result = _mark_versions(home, then, query, run_query(index, widen_query(query), embedding, past=then))
     shown = query.filters.moment or str(date.fromordinal(day))
     hits = tuple(_cite_as_of(hit, shown) for hit in result.hits)
     return result._replace(hits=hits, warnings=overlay.warnings)
@@ -323,27 +323,39 @@ def parse_query(
 
 
 def run_query(
-    index: SearchIndex, query: Query, embedding: EmbeddingService, weights: Weights = WEIGHTS
+    index: Index,
+    query: Query,
+    embedding: EmbeddingService,
+    weights: Weights = WEIGHTS,
+    *,
+    past: SearchIndex | None = None,
 ) -> SearchResult:
-    """Rank the passages of an index that answer a query, among those its viewer may see.
+    """Rank the passages of an index that answer a query, among those its viewer may see; or those of the `past`, with
+    the embedders of the index.
 
     Passages of the days that the query names come first. A query that asks for nothing else, and finds nothing of these
     days, is searched for as words.
     """
     dates = read_dates(query.text, query.today)
-    result = _run_dated_query(index, query, embedding, weights, dates)
+    searched = past or index
+    result = _run_dated_query(index, searched, query, embedding, weights, dates)
     if result.has_dated or dates.has_content:
         return result
     undated = dates._replace(rest=query.text, is_relative=False, has_content=True)
-    result = _run_dated_query(index, query, embedding, weights, undated)
+    result = _run_dated_query(index, searched, query, embedding, weights, undated)
     return result._replace(dates=dates, has_dated=False)
 
 
 def _run_dated_query(
-    index: SearchIndex, query: Query, embedding: EmbeddingService, weights: Weights, dates: QueryDates
+    store: VectorStore,
+    index: SearchIndex,
+    query: Query,
+    embedding: EmbeddingService,
+    weights: Weights,
+    dates: QueryDates,
 ) -> SearchResult:
     by_meaning = query._replace(text=_text_to_embed(query, dates))
-    vectors = embed_query(index, by_meaning, embedding)
+    vectors = embed_query(store, by_meaning, embedding)
     with index.read_transaction():
         by_words = query._replace(text=words_to_find(index, query, dates))
         candidates = find_candidates(index, by_words, dates, vectors, weights)

@@ -4,7 +4,7 @@ For a question about what was before something (`where did Tom live before Brist
 it names comes first. The others follow, and all keep their marks.
 
 Statements that may be versions of given ones are looked up by the keys that they share. Most that share a key are not
-versions. They are rejected by the numbers that the index stores for each statement (`facts/glances.py`), before their
+versions. They are rejected by the numbers that the index stores for each statement (`facts/sketches.py`), before their
 passages are loaded and their statements read.
 """
 
@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 from ..caching import cache_within
 from ..facts.clauses import find_parts
-from ..facts.glances import Glance, OlderGlances, hash_stems, may_be_linked, take_glance
 from ..facts.links import Link, LinkKind
 from ..facts.page_subjects import read_subject
+from ..facts.prefilter import OlderSketches, Sketch, hash_stems, make_sketch, may_be_linked
 from ..facts.statements import (
     LookupKeys,
     Statement,
@@ -69,9 +69,9 @@ class FoundStatement:
         return self._source.read() if isinstance(self._source, StoredStatement) else self._source
 
     @cached_property
-    def glance(self) -> Glance | None:
+    def sketch(self) -> Sketch | None:
         """Return the numbers of the statement; None if they are not stored."""
-        return self._source.take_glance() if isinstance(self._source, StoredStatement) else None
+        return self._source.read_sketch() if isinstance(self._source, StoredStatement) else None
 
     @property
     def order(self) -> int:
@@ -250,7 +250,7 @@ class _Sought(NamedTuple):
     """What is known about a statement whose versions are looked up. `names`: hashes of the names of its subject, which
     it does not have itself; a statement that has one is also read without that name."""
 
-    glance: Glance
+    sketch: Sketch
     names: frozenset[int]
 
 
@@ -267,7 +267,7 @@ class VersionLookup:
         for place in places:
             self._keys |= place.keys
             self._places.append((_describe(place), place.keys))
-        self._older = OlderGlances(sought.glance for sought, _ in self._places)
+        self._older = OlderSketches(sought.sketch for sought, _ in self._places)
         self._names = frozenset[int]().union(*(sought.names for sought, _ in self._places))
 
     def find(
@@ -336,12 +336,12 @@ class VersionLookup:
     def _is_version(self, stored: StoredStatements, place: int, shared: Sequence[int]) -> bool:
         """Return whether a statement may be a version of one that was asked for. Most are no version of any, whatever
         keys they share: that takes less time to tell than to look at each."""
-        glance = stored.take_glance(place)
-        may_be_linked_to_any = self._older.may_be_linked(*glance)
+        sketch = stored.read_sketch(place)
+        may_be_linked_to_any = self._older.may_be_linked(*sketch)
         if not may_be_linked_to_any and not self._names:
             return False
         sought = [each for key in shared for each in self._list_sought(key)]
-        if may_be_linked_to_any and any(may_be_linked(each.glance, glance) for each in sought):
+        if may_be_linked_to_any and any(may_be_linked(each.sketch, sketch) for each in sought):
             return True
         stems = stored.list_stems(place) if self._names else ()
         return any(not each.names.isdisjoint(stems) for each in sought)
@@ -356,12 +356,12 @@ class VersionLookup:
 def _describe(place: FoundStatement) -> _Sought:
     subject = subject_numbers(place.hit)
     names = subject.difference(place.list_stems()) if subject else subject
-    return _Sought(place.glance or take_glance(place.statement), names)
+    return _Sought(place.sketch or make_sketch(place.statement), names)
 
 
 def may_be_version(older: FoundStatement, newer: FoundStatement) -> bool:
     """Return whether a closer look may find that one statement replaces another."""
-    if older.glance is None or newer.glance is None or may_be_linked(older.glance, newer.glance):
+    if older.sketch is None or newer.sketch is None or may_be_linked(older.sketch, newer.sketch):
         return True
     subject = subject_numbers(older.hit)
     return bool(subject) and not subject.isdisjoint(newer.list_stems())

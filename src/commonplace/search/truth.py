@@ -13,9 +13,9 @@ from itertools import product, starmap
 
 from ..caching import ByteCache
 from ..facts.completions import is_task
-from ..facts.glances import hash_stems
 from ..facts.links import NO_ANSWERS, Link, LinkKind
 from ..facts.page_subjects import are_of_other_objects, judge_below_headings
+from ..facts.prefilter import hash_stems, may_be_versions
 from ..facts.statements import (
     LookupKeys,
     Statement,
@@ -28,7 +28,7 @@ from ..facts.statements import (
     shorten_statement,
 )
 from ..facts.tasks import find_task_question
-from ..facts.versions import judge, may_be_versions
+from ..facts.versions import judge
 from ..facts.words import fold, strip_accents
 from ..formats.blocks import ANSWER_START
 from ..formats.passages import embedding_text, show_passage
@@ -301,7 +301,7 @@ class _Moments:
         self._known: dict[tuple[int, int], bool] = {}  # of pairs of passages, which may have many statements
 
     def may_be_newer(self, older: FoundStatement, newer: FoundStatement) -> bool:
-        """Return whether one statement is newer than another, or may be according to history."""
+        """Return whether one statement is newer than another, or may be by what history says."""
         return may_be_edited(older.hit) or may_be_edited(newer.hit) or self.is_newer(older, newer)
 
     def is_newer(self, older: FoundStatement, newer: FoundStatement) -> bool:

@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from ..facts.statements import QUESTION_MARKS
-from ..facts.value_words import DETERMINERS
+from ..facts.words import DETERMINERS
 from ..index.languages import (
     ARABIC_PREFIXES,
     CHINESE_STOP_WORDS,

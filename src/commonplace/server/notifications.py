@@ -21,7 +21,7 @@ from ..home import Home
 from ..index.watcher import PageChanges
 from ..memory import Memory
 
-MAX_WATCHED_HOMES = 32  # the least recently requested are stopped
+MAX_WATCHED_HOMES = 32  # with more, the watcher of the home that was requested longest ago stops
 WATCH_START_TIMEOUT_SECONDS = 5.0
 FEED_CHANGES = 1000  # changes that a feed remembers
 MAX_FEED_READERS = 500

@@ -20,8 +20,8 @@ from ..formats.timestamps import format_timestamp
 from ..home import Home
 from ..memory import Memory
 from ..model import Clock
-from ..storage.conflicts import Readings
 from ..storage.layout import MAIN
+from ..storage.readings import Readings
 from ..storage.tokens import Call, Grant, Outcome
 from ..tools import catalog, schemas
 from .auth import UNRESTRICTED, Authenticator, Caller, ServerOptions, TokenStores
@@ -101,7 +101,7 @@ class MemoryPool:
         with self._lock:
             others = [entry.memory.home.index_if_open for entry in self._open.values()]
         if index is not None and any(other is index for other in others):
-            memory.home.leave_index()
+            del memory.home.index
         memory.close()
 
     def _open_anew(self, key: tuple[str, str]) -> Memory:
@@ -110,16 +110,20 @@ class MemoryPool:
         with self._lock:
             if memory.home.storage.cache_folder:  # otherwise every agent's index would be a separate connection
                 self._share_index(key[0], memory)
-                memory.home.share_authors(self._authors.setdefault(key[0], memory.home.authors))
-            memory.home.readings = self._readings.setdefault(key, memory.home.readings)
+                memory.home.authors = self._authors.setdefault(key[0], memory.home.authors)
+            readings = memory.home.readings
+            readings.store = self._readings.setdefault(key, readings.store)
             self._readings.move_to_end(key)
             if len(self._readings) > MAX_KEPT_READINGS:
                 self._readings.popitem(last=False)
         return memory
 
     def _share_index(self, home: str, memory: Memory) -> None:
-        if index := self._indexes.get(home):
-            memory.home.share_index(index)
+        """Use the index that another agent of the same memory has open, if it is the same one: both then share a
+        connection and its sweeps."""
+        index = self._indexes.get(home)
+        if index and index.scope.fingerprint == memory.home.index_scope().fingerprint:
+            memory.home.index = index
         self._indexes[home] = memory.home.index
 
     def close(self) -> None:

@@ -236,7 +236,7 @@ class Layout:
         return self._diary(agent).days
 
     def day_page(self, agent: str, day: date, number: int = 1) -> str:
-        """Return the page of a day; one with a number stands beside a page that cannot be used."""
+        """Return the page of a day; one with a number if the page without it cannot be used."""
         beside = f"-{number}" if number > 1 else ""
         return f"{self.days_folder(agent)}/{day.strftime(self.day_name)}{beside}.md"
 

@@ -168,8 +168,8 @@ class RecordFolder(NamedTuple):
         start_over: bool = False,
         lock: str = "",
     ) -> Record:
-        """Write what `value_after` makes of the current value (None: there is none), under the page's lock. With the
-        name of a lock, PageElsewhere if a folder beside this one has the key."""
+        """Write what `value_after` makes of the current value (None: there is none), under the page's lock. If a lock
+        is named, raise PageElsewhere if a folder beside this one has the key."""
         for what, name in (("key", key), ("category", category), *self.fields):
             require_valid_name(what, name)
         require_valid_name("tag", *tags)
@@ -225,7 +225,7 @@ class RecordFolder(NamedTuple):
 
 
 class Globals(NamedTuple):
-    """Records that all agents share, one folder a category."""
+    """Records that all agents share, with a folder for each category."""
 
     pages: Pages
     writer: PageWriter
@@ -283,7 +283,7 @@ def _lock_name(key: str) -> str:
 
 
 class Channels(NamedTuple):
-    """Records of one conversation each, one folder a channel."""
+    """Records of single channels, with a folder for each."""
 
     pages: Pages
     writer: PageWriter

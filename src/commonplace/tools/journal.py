@@ -23,11 +23,11 @@ from ..home import Home
 from ..model import Block
 from ..schema import AtLeast
 from ..search.shown_lines import ShownText
-from ..storage.conflicts import Reading, read_lines
 from ..storage.history import current_write, version_of
 from ..storage.layout import folders_above
 from ..storage.merge import MergedText, find_lost_lines, merge_rewrites
 from ..storage.names import require_new_key, topic_name
+from ..storage.readings import Reading, read_lines
 from ..storage.records import read_text
 from ..wording import format_command
 from .define import Answer, Maybe, Reply, Tool, refuse, toolset, with_warning
@@ -56,10 +56,10 @@ def recall(
     recalled = render(pages)
     if marked_pages := _mark_replaced(home, pages, recalled):
         recalled = render(marked_pages)
-    home.note_listed(listed)
+    home.readings.note_listed(listed)
     for page, spans in recalled.shown:
         for span in spans if page.kind != "day" else ():  # nobody rewrites a day as a whole
-            home.note_given(page.path, read_lines(page.text, first=span.start + 1, last=span.stop))
+            home.readings.note(page.path, read_lines(page.text, first=span.start + 1, last=span.stop))
     home.record_recall(recalled.paths)
     return with_warning({"success": True, "content": recalled.text or NO_MEMORIES}, *warnings)
 
@@ -217,7 +217,7 @@ def _rewrite_page(home: Home, path: str, content: str, kind: Kind) -> Reply:
     `conflict` has the lines of others that are not on the page any more, and `kept` the keys of notes that the new
     text leaves out.
     """
-    reading = home.find_given(path)
+    reading = home.readings.find(path)
     text = unescape_page(content, _read_quietly(home, path) if reading is None else reading.text, kind)
     own_version = _find_own_version(home, path) if reading is None else ""
     rewrite = _Rewrite(text)
@@ -229,7 +229,7 @@ def _rewrite_page(home: Home, path: str, content: str, kind: Kind) -> Reply:
         return rewrite.text
 
     home.writer.rewrite(path, merge)
-    home.note_given(path, read_lines(text))
+    home.readings.note(path, read_lines(text))
     return _describe_rewrite(path, rewrite, is_read=reading is not None)
 
 

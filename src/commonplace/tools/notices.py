@@ -14,9 +14,9 @@ from functools import cached_property, partial
 from typing import NamedTuple
 
 from ..caching import cache_within
-from ..facts.glances import Glance, may_be_linked, take_glance
 from ..facts.links import NO_ANSWERS, Answers, Link
 from ..facts.page_subjects import are_of_other_objects, judge_below_headings, read_subject
+from ..facts.prefilter import Sketch, make_sketch, may_be_linked
 from ..facts.statements import (
     CHANGES,
     LookupKeys,
@@ -176,7 +176,7 @@ class _Written(NamedTuple):
     line: int
     statement: Statement
     keys: LookupKeys  # older versions of it are stored under these
-    glance: Glance
+    sketch: Sketch
     is_in_channel: bool = False
     heading: str = ""
     passage: str = ""  # all that was written with it
@@ -212,7 +212,7 @@ def _new_statements(edit: _PlacedEdit) -> list[_Written]:
 def _place_statement(edit: _PlacedEdit, line: int, statement: Statement, titles: Sequence[PlacedTitles]) -> _Written:
     heading = " ".join(choose_titles(titles, line))
     keys = lookup_keys(statement)
-    return _Written(edit.path, line, statement, keys, take_glance(statement), edit.is_in_channel, heading)
+    return _Written(edit.path, line, statement, keys, make_sketch(statement), edit.is_in_channel, heading)
 
 
 def _new_keys(edit: _PlacedEdit) -> list[_KeyedValue]:
@@ -265,11 +265,11 @@ def _list_older(candidate: Candidate, stored: StoredStatements | None, written: 
             yield _Older(FoundStatement(number, hit, statement), keys, lookup_keys(statement))
         return
     subject = subject_of(hit)
-    glances = [each.glance for each in written]
+    sketches = [each.sketch for each in written]
     is_named = any(not subject.isdisjoint(each.statement.stems) for each in written)
     for at in stored.places:
-        glance = stored.take_glance(at)
-        if is_named or any(may_be_linked(glance, newer) for newer in glances):
+        sketch = stored.read_sketch(at)
+        if is_named or any(may_be_linked(sketch, newer) for newer in sketches):
             place = FoundStatement(number, hit, StoredStatement(stored, at))
             yield _Older(place, stored.list_stored_keys(at), stored.list_lookup_keys(at))
 

@@ -16,7 +16,7 @@ from ..model import Hit, Page, Predecessor, Successor, parse_citation
 from ..schema import AtLeast
 from ..search.marks import find_headings
 from ..storage.base import ABSENT
-from ..storage.conflicts import Reading, read_lines
+from ..storage.readings import Reading, read_lines
 from ..wording import count_words
 from .define import Answer, Maybe, Reply, Tool, toolset, with_warning
 
@@ -153,7 +153,7 @@ def page_lines(home: Home, page: Page, from_: int, lines: int | None) -> Reply:
     if path.endswith(".jsonl"):  # a turn of many lines is one line of the page
         text_lines = render_lines(text_lines)
     selected = _select_lines(text_lines, max(1, from_), lines)
-    home.note_given(path, read_lines(page.text, page.version, selected["from"], selected["to"]))
+    home.readings.note(path, read_lines(page.text, page.version, selected["from"], selected["to"]))
     reply: Reply = {"path": path, **selected, "text": show_hidden(selected["text"])}
     return with_warning(reply, *_warn_of_waiting(home, [path]))
 
@@ -162,7 +162,7 @@ def whole_page(home: Home, path: str, session: str = "") -> str:
     """Return the text of a page that search may return, as a model reads it; Refused or PageNotFound for any other."""
     page = _read_page(home, path)
     text = page.text
-    home.note_given(page.path, read_lines(text, page.version), session)
+    home.readings.note(page.path, read_lines(text, page.version), session)
     return show_hidden("\n".join(render_lines(text.split("\n"))) if path.endswith(".jsonl") else text)
 
 
@@ -171,7 +171,7 @@ def _read_page(home: Home, path: str) -> Page:
     try:
         page = home.storage.pages.read(path)
     except PageNotFound:
-        home.note_given(path, Reading(ABSENT))
+        home.readings.note(path, Reading(ABSENT))
         raise
     home.storage.pages.mark_read(page)
     return page

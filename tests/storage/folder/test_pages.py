@@ -24,7 +24,7 @@ def pages(tmp_path: Path) -> FolderPages:
 
 @pytest.fixture
 def without_swap(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """As on systems that cannot let two files change places."""
+    """Run as on a system that cannot swap two files in one step."""
     monkeypatch.setattr(sys, "platform", "elsewhere")
     files._load_renameat2.cache_clear()
     yield

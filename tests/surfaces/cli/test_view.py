@@ -1,4 +1,4 @@
-"""Search and its index from the command line: what a search keeps to, why a hit is one, an index made and made anew."""
+"""Search and its index from the command line: filters, why something is a hit, building and rebuilding the index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Imported by the process that commands are forked off: what each of them would load anew is there already."""
+"""Imported by the process from which commands are forked, so that none of them has to load these modules again."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def at(document: Any, path: tuple[str, ...]) -> Any:
 
 
 def others(document: dict[str, Any], path: tuple[str, str]) -> dict[str, Any]:
-    """Everything but one entry; what is empty counts for nothing."""
+    """Return everything but one entry, without fields that are empty."""
     holder = document.get(path[0])
     rest = {key: value for key, value in holder.items() if key != path[1]} if isinstance(holder, dict) else holder
     return {key: value for key, value in {**document, path[0]: rest}.items() if value}

@@ -1,7 +1,7 @@
 """A LangGraph store on a memory: every item is a small page that people can read, edit, search and undo.
 
-Reads of a batch see what was there before its writes, and of several writes to one key the last counts, as in
-LangGraph's own stores. Without an `index` the memory's own search answers a `query`.
+As in LangGraph's own stores, the reads of a batch see what was there before its writes, and of several writes to one
+key the last counts. Without an `index` the memory's own search answers a `query`.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ class CommonplaceStore(BaseStore):
         return not (self._sweeper and self._sweeper.is_alive())
 
     def close(self) -> None:
-        """Stop the sweeper and close the index. Nothing is lost without them."""
+        """Stop the sweeper and close the index. A store that is never closed loses nothing."""
         self.stop_ttl_sweeper()
         self._cache.close()
         self.memory.close()

@@ -219,7 +219,7 @@ class ItemStore:
         return folder
 
     def path(self, namespace: Namespace, key: str) -> str:
-        """Return the page of a key: ours, or else one that a person named exactly so."""
+        """Return the page of a key: the one that this store wrote, or else one to which a person gave that name."""
         folder = self.folder_of(namespace)
         ours = f"{folder}/{file_name(key)}.md"
         theirs = f"{folder}/{key}.md"
@@ -406,7 +406,7 @@ class ItemCache:
                 self._db = None
 
     def _run(self, work: Callable[[sqlite3.Connection], Answer]) -> Answer:
-        """Run `work` on the file. A damaged file is replaced; where none can be written, use one in memory."""
+        """Run `work` on the file. A damaged file is replaced; if none can be written, the cache is kept in memory."""
         with self._lock:
             try:
                 return work(self._open())

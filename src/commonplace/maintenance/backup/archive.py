@@ -532,7 +532,7 @@ def remove_leftovers(path: str) -> None:
 
 
 def _remove_if_unlocked(temporary: str) -> None:
-    with suppress(OSError):  # locked, or not ours to remove
+    with suppress(OSError):  # another process has it open, or the user may not remove it
         handle = os.open(temporary, READ_FLAGS | NO_FOLLOW)
         try:
             if stat.S_ISREG(os.fstat(handle).st_mode):

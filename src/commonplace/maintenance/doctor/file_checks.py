@@ -1,7 +1,7 @@
 """The survey that all checks use, and the checks of files: names, kinds, access rights, settings, the index.
 
-A survey is one walk over the folders of a memory and one reading of each page. That for one agent holds only what the
-agent may know: what the checks find does not depend on anything else.
+A survey is one walk over the folders of a memory that reads each page once. The survey for one agent holds only what
+that agent may know, so nothing else affects what the checks find.
 """
 
 from __future__ import annotations

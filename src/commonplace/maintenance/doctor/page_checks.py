@@ -243,7 +243,7 @@ def digest_record(text: str, record: Record) -> str:
 
 
 def _record_claim(page: ScannedPage, record: Record) -> Claim:
-    """Return the claim of a record: within a folder, the page with the name that tools give it counts."""
+    """Return the claim of a record. Of two pages in a folder, the one that has the name that tools give it counts."""
     folder = page.path.rpartition("/")[0]
     name = stem(page.path)
     reserved = FIXED_NAMES if record.scope.kind == "agent" else frozenset[str]()

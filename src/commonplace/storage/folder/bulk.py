@@ -223,8 +223,8 @@ class FolderBulk:
     ) -> None:
         """Put a page and its history in place. The caller holds the page's lock.
 
-        `is_recorded`: the batch has history, so a page that its history ends with is not recorded again. Archives are
-        not trusted: any other page is recorded, or nothing would say where it came from.
+        `is_recorded`: the batch has history. A page that is the last version of its history is then not recorded again;
+        any other is, since archives are not trusted and nothing else would say where it came from.
         """
         is_recorded = is_recorded and (bulk.is_history_file(page.path) or self._ends_history(page))
         old = read_settled(place.name, page.path, dir_fd=place.dir_fd) if place else None

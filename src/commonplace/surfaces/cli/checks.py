@@ -52,7 +52,7 @@ def doctor_command(fix: bool) -> None:
     """Check this memory, with the pages of all agents, and say what to do about each problem. Nothing is changed
     without --fix. The exit status is 1 if a problem remains."""
     home = home_path()
-    backend_of(home).check_address(home)  # only this: outdated tables of a database are a finding
+    backend_of(home).check_address(home)  # not the tables of a database: outdated ones are a finding
     report = examine(home, agent_name(), fix=fix, is_found=is_found_home())
     doubts = _summarize_doubts()
     reply = {"findings": [_finding_as_json(finding) for finding in report.findings], "checked": report.checked}

@@ -22,6 +22,7 @@ from ...errors import (
     find_similar,
 )
 from ...home import Home
+from ...new_home import write_default_directive
 from ...schema import array, check, one_of
 from ...storage.base import backend_of, display_name
 from ...storage.layout import MAIN
@@ -218,7 +219,7 @@ def open_existing_home(toolsets: Sequence[str] = EVERYDAY) -> Home:
     root = _require_home(to_write=False)
     home = Home(root, agent_name(), session=session, is_found=is_found_home(), toolsets=toolsets)
     _prepare(home)
-    home.write_default_directive()
+    write_default_directive(home)
     return home
 
 
@@ -250,7 +251,7 @@ def warn_about_settings(home: Home) -> None:
 def keep_readings(home: Home, session: str = "") -> None:
     """Store what this command shows for the agent's next ones. Those of one conversation have the same parent."""
     conversation = session or os.environ.get("COMMONPLACE_SESSION") or f"process {os.getppid()}"
-    home.keep_readings(conversation, is_of_commands=True)
+    home.readings.keep(conversation, is_of_commands=True)
 
 
 def note_new_agent(home: Home) -> None:
@@ -338,7 +339,7 @@ def print_warnings(reply: Mapping[str, Any]) -> None:
 
 
 def print_reply(reply: Any, for_people: str | Callable[[], None]) -> None:
-    """Print the reply as JSON if --json was given, else as text, or by calling that function."""
+    """Print the reply as JSON if --json was given, else what is `for_people`: a text, or a function that prints it."""
     if get_options().get("json"):
         print_json(reply)
     elif isinstance(for_people, str):

@@ -18,6 +18,7 @@ import click
 from ...errors import InvalidArgument
 from ...formats.timestamps import format_timestamp
 from ...home import Home
+from ...new_home import write_default_directive
 from ...settings import FILE as SETTINGS_FILE
 from ...toolsets import EVERYDAY_NAME
 from .common import (
@@ -99,7 +100,7 @@ def _start_session(event: dict[str, Any], client: str, budget: int) -> None:
     if not home_exists(home.root):
         warn(f"there is no memory at {home.root} yet: run `commonplace init`, or remember something")
         return
-    home.write_default_directive()
+    write_default_directive(home)
     conversation = _open_conversation(home, event)
     if event.get("source") in ("clear", "compact"):
         now = format_timestamp(home.clock())

@@ -12,7 +12,7 @@ import click
 from ...errors import CommonplaceError, InvalidKey, KeyExists, KeyNotFound, NotFound, shorten, suggest
 from ...formats.timestamps import sort_key
 from ...home import Home
-from ...storage.conflicts import read_lines
+from ...storage.readings import read_lines
 from ...tools.catalog import call, offers, only_reads
 from ...tools.working import clear_handoff, read_handoff
 from ...toolsets import TOOLSETS
@@ -136,7 +136,7 @@ def world_command(topic: str | None, text: tuple[str, ...]) -> None:
             advice = f"{suggest(topic, pages)}`commonplace world` lists all topics"
             raise NotFound(f"there is no topic {topic}", advice=advice)
         page = home.storage.pages.read(path)
-        home.note_given(page.path, read_lines(page.text, page.version))
+        home.readings.note(page.path, read_lines(page.text, page.version))
         print_reply({"path": page.path, "text": page.text}, page.text.rstrip("\n"))
     else:
         print_reply({"topics": [*pages]}, "\n".join(pages) or "No topics yet.")

@@ -247,8 +247,8 @@ def _migrate(path: str, *, is_found: bool, yes: bool) -> None:
     home = Home(path, agent_name(), is_found=is_found)
 
     def confirm(lines: str) -> None:
-        """Show what all memories will use from now on, and ask. For the user's own memory no answer is needed if there
-        is no terminal; for any other it is, since its maker would choose where passages and keys are sent.
+        """Show what all memories will use from now on, and ask. Without a terminal, nobody is asked about the user's
+        own memory. For any other, somebody has to agree: its maker would choose where passages and keys are sent.
         """
         click.echo(escape_for(sys.stderr, lines), err=True)
         is_own = home.trust.is_own and not sys.stdin.isatty()

@@ -13,6 +13,7 @@ import click
 from ... import foreign
 from ...errors import CommonplaceError, InvalidArgument, SettingsError, find_similar
 from ...home import Home
+from ...new_home import is_begun, write_default_directive
 from ...storage.base import backend_of, display_name
 from ...storage.layout import MAIN
 from ...trust import MEMORY_FOLDER
@@ -54,9 +55,9 @@ def init_command(folder: str | None) -> None:
     require_usable_home(home)
     address = absolute_home(home)
     memory = Home(address, agent_name())
-    existed = memory.is_begun()
+    existed = is_begun(memory)
     backend_of(home).create(address)
-    memory.write_default_directive()
+    write_default_directive(memory)
     memory.close()
     if memory.settings.layout != "native" and (existed or foreign.is_home(memory.root)):
         _print_other_home(memory)

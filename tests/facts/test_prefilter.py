@@ -1,4 +1,4 @@
-"""Statements that are told apart at a glance are no versions of each other."""
+"""Statements that the prefilter rejects are no versions of each other."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from itertools import permutations
 
 import pytest
 
-from commonplace.facts.glances import may_be_linked, take_glance
+from commonplace.facts.prefilter import make_sketch, may_be_linked
 from commonplace.facts.statements import Statement, split_statements
 from commonplace.facts.versions import judge
 
@@ -36,12 +36,12 @@ def read(text: str) -> Statement:
     return split_statements(text, is_turn=text.startswith("user"))[0]
 
 
-def test_no_pair_with_a_link_is_told_apart() -> None:
+def test_no_pair_with_a_link_is_rejected() -> None:
     pairs = [*permutations(NOTES, 2), *permutations(TURNS, 2)]
     pairs += [(one, two) for one, two, *_ in (*VERSIONS, *IN_OTHER_LANGUAGES)]
     linked = [(read(one), read(two)) for one, two in pairs if judge(read(one), read(two))]
     assert len(linked) > len(VERSIONS)
-    assert [pair for pair in linked if not may_be_linked(*map(take_glance, pair))] == []
+    assert [pair for pair in linked if not may_be_linked(*map(make_sketch, pair))] == []
 
 
 @pytest.mark.parametrize(
@@ -51,5 +51,5 @@ def test_no_pair_with_a_link_is_told_apart() -> None:
         ("user (Ann): I saw the harbour of Porto.", "user (Ann): Porto has a harbour, I think."),
     ],
 )
-def test_sentences_with_the_same_words_are_told_apart(older: str, newer: str) -> None:
-    assert not may_be_linked(take_glance(read(older)), take_glance(read(newer)))
+def test_long_sentences_with_the_same_words_are_rejected(older: str, newer: str) -> None:
+    assert not may_be_linked(make_sketch(read(older)), make_sketch(read(newer)))

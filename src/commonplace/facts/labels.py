@@ -1,17 +1,22 @@
-"""Labels that collect things: `Books to read`, `Allergy`, `Prod incident`. A further line adds an item and replaces
-nothing.
+"""Lines with one label: `Deadline: 26 November` replaces `Deadline: 12 November`, as there is one deadline.
 
-`Deadline: 26 November` replaces `Deadline: 12 November`, as there is one deadline; `Allergy: latex` does not replace
-`Allergy: penicillin`. A label collects if it is a plural, says what is to be done with things (`to read`, `zu lesen`),
-or is a noun for something that people have several of.
+`Allergy: latex` does not replace `Allergy: penicillin`: the label collects things. A label collects if it is a plural,
+says what is to be done with things (`to read`, `zu lesen`), or is a noun for something that people have several of.
+Others say nothing of what follows (`Note`), or mean something else on each page (`Owner`).
 """
 
 from __future__ import annotations
 
 from ..patterns import lazy_pattern
+from .changes import denies
+from .links import Link
+from .relations import CONTEXT_LABELS, FREE_LABELS, MANY_VALUED_NOUNS, ROLES
 from .statements import Statement
-from .value_words import FOR, MANY_VALUED_NOUNS, OF
 from .words import (
+    ARTICLES,
+    FOR,
+    OF,
+    TITLES,
     content_stems,
     is_amount,
     is_month_or_day,
@@ -22,6 +27,8 @@ from .words import (
     word_set,
 )
 
+_MIN_SHARE_OF_DETAILS = 0.3  # that two lines with one name have in common
+_MAX_SHORT_STEMS = 2  # of a value
 _TO_DO = phrase_pattern("labels", "TO_DO")
 _SEVERAL = MANY_VALUED_NOUNS | word_set("labels", "SEVERAL")
 _EVENTS = word_set("labels", "EVENTS")
@@ -36,7 +43,47 @@ _OWNERS = OF | FOR | word_set("labels", "WITH")
 _ITEM = lazy_pattern(r"[,;、，/]| (?:and|und|et|y|e|и) ")
 
 
-def collect_things(older: Statement, newer: Statement) -> bool:
+def judge_label(older: Statement, newer: Statement, *, is_same_place: bool) -> Link | None:
+    """Return a link for two lines with one label, unless the label may mean something else on each page."""
+    stems = newer.label_stems
+    if _is_free(newer) or (stems <= CONTEXT_LABELS and not is_same_place):
+        return None
+    if _list_letters(older.label) != _list_letters(newer.label):  # `size M`, `size L`
+        return None
+    if _collect_things(older, newer):
+        return None
+    says_more = set(older.stems) <= set(newer.stems) and "change" not in newer.cues and not denies(older, newer)
+    if says_more or _give_other_details(older, newer):
+        return None
+    return Link("frame", f"has the same label: {newer.label}", newer.label)
+
+
+def _list_letters(label: str) -> list[str]:
+    return [word for word in label.split() if len(word) == 1 and word.isalpha() and word not in ARTICLES]
+
+
+def _is_free(statement: Statement) -> bool:
+    """Return whether a label says nothing about what follows: its last word is a plain noun, as in `Meeting room`."""
+    return content_stems(statement.label.split())[-1] in FREE_LABELS
+
+
+def _give_other_details(older: Statement, newer: Statement) -> bool:
+    """Return whether a label names somebody or something, and each line gives another detail: `Max: size 29`, `Max:
+    allergic to penicillin`. If there is one value, the label says of what (`Deadline`, `wifi password`), or the lines
+    are short."""
+    labels = newer.label_stems
+    is_value = not labels.isdisjoint(CONTEXT_LABELS | ROLES) or len(labels) > 1
+    if is_value or "change" in newer.cues:
+        return False
+    known = labels | TITLES
+    details = [{each for each in one.stems if each not in known and not is_number(each)} for one in (older, newer)]
+    smaller = min(map(len, details))
+    if smaller <= 1 and max(map(len, details)) <= _MAX_SHORT_STEMS:
+        return False
+    return len(details[0] & details[1]) < _MIN_SHARE_OF_DETAILS * smaller or not smaller
+
+
+def _collect_things(older: Statement, newer: Statement) -> bool:
     """Return whether two lines with one label may both be true: each names another of the things that it collects."""
     values = [_read_value(each) for each in (older, newer)]
     is_change = not newer.cues.isdisjoint(("change", "retraction"))

@@ -6,34 +6,24 @@ Hiding a true fact does more harm than showing an old one, so these rules come b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from ..patterns import lazy_pattern
-from .claims import read_first_claim, read_plain_words, read_topics, split_clauses
+from .attributes import is_attribute
+from .claims import PLANS, read_first_claim, read_plain_words, read_topics, split_clauses
 from .cues import Cue, find_cue, has_cue, mark_cues
-from .relations import FIRST_PERSON
-from .slots import is_attribute
+from .relations import FIRST_PERSON, GENERIC, STATES
 from .statements import Statement
 from .states import compare_states, is_about, read_states, strip_articles
-from .value_words import (
-    APPOINTMENTS,
+from .words import (
     ARTICLES,
-    CONTRASTS,
     DETERMINERS,
     FOR,
-    GENERIC,
     NEGATIONS,
     OF,
-    OWNER_MARKS,
-    PLANS,
     PREPOSITIONS,
-    RELATIVES,
-    REPORTING,
-    STATES,
     TITLES,
-)
-from .words import (
     content_stems,
     fold,
     is_number,
@@ -47,39 +37,40 @@ from .words import (
     split_words,
     stem,
     word_set,
+    word_sets,
 )
 
-_GENERIC = word_set("distinctions", "GENERIC")
+_APPOINTMENTS = word_set("values", "APPOINTMENTS")
+_CONTRASTS = word_sets("values", "CONTRASTS")
+_OWNER_MARKS = word_set("values", "OWNER_MARKS")
+_RELATIVES = word_set("values", "RELATIVES")
+_REPORTING = word_set("values", "REPORTING")
+_GENERIC = word_set("vetoes", "GENERIC")
 _UNSPACED_CASE = lazy_pattern("测试|生产|开发|预发|本番|テスト|開発|[0-9一二三四]階|[0-9一二三四]楼")
 _UNSPACED_VERB = lazy_pattern("[はが是为在改]")
 _LETTER = lazy_pattern(r"(?<=[^\W\d_] )[A-HJ-Z](?![\w'.])")
 _VERSION = lazy_pattern(r"v?\d+(?:\.\d+)+")
 # Not `since today`, which goes on.
 _NOT_SINCE = "".join(f"(?<!{word} )" for word in read_list("days", "SINCE").split())
-_EXCEPTION = lazy_pattern(_NOT_SINCE + join_phrases("distinctions", "EXCEPTION"))
-_NOT_DONE = phrase_pattern("distinctions", "NOT_DONE")
+_EXCEPTION = lazy_pattern(_NOT_SINCE + join_phrases("vetoes", "EXCEPTION"))
+_NOT_DONE = phrase_pattern("vetoes", "NOT_DONE")
 _PART_OF_DAY = phrase_pattern("days", "PART_OF_DAY")
 _OTHER_DAY = lazy_pattern(
-    rf"{_NOT_SINCE}(?<!as of )(?<!until )(?<!till )(?<!до )" + join_phrases("distinctions", "OTHER_DAY")
+    rf"{_NOT_SINCE}(?<!as of )(?<!until )(?<!till )(?<!до )" + join_phrases("vetoes", "OTHER_DAY")
 )
 _CLOCK = lazy_pattern(
     r"\b\d{1,2}[:h.]\d\d\b|\b\d{1,2} ?(?:am|pm|h|uhr|बजे)(?!\w)|\d{1,2} ?[点點時时]"
     r"|\b(?:at|um|à|a las?|às|alle|в|to|until|till|bis|до) \d{1,2}\b"
 )
 _AGAIN = lazy_pattern(r"\b(?:again|wieder|de nuevo|otra vez|à nouveau|de novo|di nuovo|снова)\b|又|再び")
-_STAYS = phrase_pattern("distinctions", "STAYS")
+_STAYS = phrase_pattern("vetoes", "STAYS")
 _COMPOUND = lazy_pattern(r"\b([^\W_]+-[^\W_]+) ([^\W_]+)")
-_NARROWING = word_set("distinctions", "NARROWING")
-_CASES = word_set("distinctions", "CASES")
+_NARROWING = word_set("vetoes", "NARROWING")
+_CASES = word_set("vetoes", "CASES")
 _NUMBER = lazy_pattern(r"\d+")
-_DENIAL = phrase_pattern("distinctions", "DENIAL")
-_EMBEDDED_QUESTION = word_set("distinctions", "EMBEDDED_QUESTION")
-_HAPPENING = frozenset(
-    map(
-        stem,
-        word_set("distinctions", "HAPPENING"),
-    )
-)
+_DENIAL = phrase_pattern("vetoes", "DENIAL")
+_EMBEDDED_QUESTION = word_set("vetoes", "EMBEDDED_QUESTION")
+_HAPPENING = frozenset(map(stem, word_set("vetoes", "HAPPENING")))
 _BUT = lazy_pattern(r"\b(?:but|sondern|sino|mais|mas|ma|а)\b|而是")
 _REASON = lazy_pattern(
     r"[,(]| (?:since|because|as|due to|after|so|in|weil|da|wegen|seit|porque|desde|por|parce que|car|depuis|perché"
@@ -99,39 +90,15 @@ _MOVE = lazy_pattern(
     r"^(?:\w+ ){1,3}?(?:(?:has|have|just|recently) )*(?:moved|relocated|transferred|switched|shifted|handed|passed)"
     r"(?: (?:the|a|an|his|her|their|our|my|its) (?P<thing>\w+))?(?: .*?)?\bto (?P<target>.+)$"
 )
-_NO_PLACES = word_set("distinctions", "NO_PLACES")
-_BEFORE_VALUES = word_set("distinctions", "BEFORE_VALUES")
+_NO_PLACES = word_set("vetoes", "NO_PLACES")
+_BEFORE_VALUES = word_set("vetoes", "BEFORE_VALUES")
 _CHANGES: tuple[Cue, ...] = ("change", "weak change")
-_FOR = FOR | word_set("distinctions", "BETWEEN")
-_PROMOTION = phrase_pattern("distinctions", "PROMOTION")
+_FOR = FOR | word_set("vetoes", "BETWEEN")
+_PROMOTION = phrase_pattern("vetoes", "PROMOTION")
 _NO_ROLES = ("home", "prefer", "use", "play", "speak", "go")
 _PASSIVE = lazy_pattern(
     r"\b(?:is|are|was|were|been)(?: \w+ly| now| still)* (?P<verb>\w+(?:ed|en|wn|lt)) (?P<by>in|by|for|at|with|on)\b"
 )
-
-
-def are_told_apart(older: Statement, newer: Statement, *, has_one_subject: bool = False) -> bool:
-    """Return whether the newer of two statements is about something else, or changes nothing for good.
-
-    `has_one_subject`: what both are about was compared already.
-    """
-    if older.speaker or newer.speaker:
-        return False
-    if _are_of_other_cases(older, newer) or _have_other_titles(older, newer) or _is_of_relative(older, newer):
-        return True
-    if _have_other_numbers(older, newer) or _are_for_other_things(older, newer):
-        return True
-    if "open" in older.cues:
-        return False
-    if _is_exception(older, newer) or _says_it_stays(older, newer) or _denies_something_else(older, newer):
-        return True
-    if _is_on_another_day(older, newer) or _is_of_another_state(older, newer) or _only_asks(older, newer):
-        return True
-    if _narrows(older, newer) or _have_other_names(older, newer) or _moves_something_else(older, newer):
-        return True
-    if _tells_role_alone(older, newer) or _have_other_passives(older, newer) or _changes_another_thing(older, newer):
-        return True
-    return not older.label and not has_one_subject and _name_other_things(older, newer)
 
 
 def _are_of_other_cases(older: Statement, newer: Statement) -> bool:
@@ -139,7 +106,7 @@ def _are_of_other_cases(older: Statement, newer: Statement) -> bool:
     letters = [_LETTER.findall(each.text) for each in (older, newer)]
     if all(letters) and letters[0] != letters[1]:  # `room A`, `room B`
         return True
-    for contrast in CONTRASTS:
+    for contrast in _CONTRASTS:
         old = contrast.intersection(older.words)
         new = contrast.intersection(newer.words)
         if old and new and old.isdisjoint(new) and not (_ends_with(older, old) or _ends_with(newer, new)):
@@ -214,7 +181,7 @@ def _is_of_relative(older: Statement, newer: Statement) -> bool:
     """Return whether the newer statement is about somebody or something else, and only mentions what the older one is
     about."""
     (name,) = strip_articles(older.words)[:1] or ("",)
-    if any(word in RELATIVES and after == name for word, after in pairwise(newer.words)):
+    if any(word in _RELATIVES and after == name for word, after in pairwise(newer.words)):
         return True
     if "retraction" in newer.cues and read_topics(newer.text) <= set(older.stems):  # of Max, and of his swimming
         return False
@@ -239,7 +206,7 @@ def _is_owner(statement: Statement, name: str, known: Sequence[str] = ()) -> boo
             return len(owned) > 1 and owned[0] not in STATES and not owned[0].endswith(("ed", "ing"))
         before = [word for word in words[:at] if word not in ARTICLES]
         is_owned = not OF.isdisjoint(before[1:][-1:]) and before[-2] not in PLANS  # not `the visit of the dentist`
-        return is_owned or not OWNER_MARKS.isdisjoint(words[at + 1 : at + 2])
+        return is_owned or not _OWNER_MARKS.isdisjoint(words[at + 1 : at + 2])
     return False
 
 
@@ -299,7 +266,7 @@ def _is_on_another_day(older: Statement, newer: Statement) -> bool:
     or whether it gives the date of another appointment."""
     if "change" in newer.cues:
         return False
-    if not APPOINTMENTS.isdisjoint(older.words) and not APPOINTMENTS.isdisjoint(newer.words):
+    if not _APPOINTMENTS.isdisjoint(older.words) and not _APPOINTMENTS.isdisjoint(newer.words):
         return not _find_dates(older).issuperset(_find_dates(newer))
     is_of_one_day = _OTHER_DAY.search(newer.folded) and not _OTHER_DAY.search(older.folded)
     return bool(is_of_one_day and _CLOCK.search(older.folded) and _CLOCK.search(newer.folded))
@@ -365,7 +332,7 @@ def _read_subject(statement: Statement) -> tuple[str, ...]:
     if not relation or any(word.upper() not in statement.text for word in own):  # `EU` is no first person
         return ()
     words = statement.words[: relation.at]
-    start = max(_find_clause(statement.text, words), _find_last(words, REPORTING))
+    start = max(_find_clause(statement.text, words), _find_last(words, _REPORTING))
     nouns = (at for at in range(start, len(words)) if words[at] in DETERMINERS and words[at - 1] not in PREPOSITIONS)
     start = next(nouns, start)
     plain = set(read_plain_words(statement.text))  # without `finally`, `stopped` and other words of change
@@ -496,3 +463,43 @@ def _names_before_verb(statement: Statement) -> set[str]:
     if not statement.relation:
         return set()
     return set(list_capitalised(statement.text)).intersection(statement.words[: statement.relation.at])
+
+
+def is_vetoed(older: Statement, newer: Statement, *, has_one_subject: bool = False) -> bool:
+    """Return whether the newer of two statements is about something else, or changes nothing for good.
+
+    `has_one_subject`: what both are about was compared already.
+    """
+    if older.speaker or newer.speaker:
+        return False
+    if any(rejects(older, newer) for rejects in _VETOES):
+        return True
+    if "open" in older.cues:
+        return False
+    if any(rejects(older, newer) for rejects in _VETOES_OF_SETTLED):
+        return True
+    return not older.label and not has_one_subject and _name_other_things(older, newer)
+
+
+_VETOES: tuple[Callable[[Statement, Statement], bool], ...] = (
+    _are_of_other_cases,
+    _have_other_titles,
+    _is_of_relative,
+    _have_other_numbers,
+    _are_for_other_things,
+)
+# Of a statement that leaves nothing open.
+_VETOES_OF_SETTLED: tuple[Callable[[Statement, Statement], bool], ...] = (
+    _is_exception,
+    _says_it_stays,
+    _denies_something_else,
+    _is_on_another_day,
+    _is_of_another_state,
+    _only_asks,
+    _narrows,
+    _have_other_names,
+    _moves_something_else,
+    _tells_role_alone,
+    _have_other_passives,
+    _changes_another_thing,
+)

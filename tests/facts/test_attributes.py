@@ -1,4 +1,4 @@
-"""Notes that fill the same slot with another value, in other words than the older one."""
+"""Notes that give the same attribute another value, in other words than the older one."""
 
 from __future__ import annotations
 
@@ -70,12 +70,12 @@ TWO_SLOTS = [
 
 
 @pytest.mark.parametrize(("older", "newer"), ONE_SLOT)
-def test_another_value_of_the_same_slot_replaces_the_older_in_whatever_words(
+def test_another_value_of_the_same_attribute_replaces_the_older_in_whatever_words(
     home: Path, older: str, newer: str
 ) -> None:
     assert Diary(home).replaces(older, newer)
 
 
 @pytest.mark.parametrize(("older", "newer"), TWO_SLOTS)
-def test_a_value_of_another_slot_replaces_nothing(home: Path, older: str, newer: str) -> None:
+def test_a_value_of_another_attribute_replaces_nothing(home: Path, older: str, newer: str) -> None:
     assert not Diary(home).replaces(older, newer)

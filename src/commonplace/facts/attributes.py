@@ -1,12 +1,12 @@
-"""Slots: the attribute of a subject that a note gives, and notes that fill the same slot with another value.
+"""Attributes: what a note gives of a subject (its deadline, its room), and notes that give the same another value.
 
 `The deadline for the Aurora grant is 14 March` and `Aurora grant: pushed to 4 April` have no frame in common. Both say
 something about the Aurora grant: one gives its deadline, the other names no attribute, and both give a date. A subject
 is compared without the nouns that only name an attribute (`deadline`, `room`, `provider`), and these only by what kind
-of value they have: two kinds that may not stand for each other are two slots.
+of value they have: two kinds that may not stand for each other are two attributes.
 
-That two notes fill one slot does not make the newer a version of the older: it has to say that something changed, or to
-mention the older value beside its own (`Retro is in Danube, Elbe is being painted`).
+That two notes give one attribute does not make the newer a version of the older: it has to say that something changed,
+or to mention the older value beside its own (`Retro is in Danube, Elbe is being painted`).
 """
 
 from __future__ import annotations
@@ -23,11 +23,22 @@ from .links import Link
 from .relations import YOU
 from .statements import Statement
 from .states import read_states
-from .value_words import PLACE_PREPOSITIONS, VAGUE_STARTS
-from .words import content_stems, fold, has_capitals, is_amount, is_unspaced, read_table, split_words, stem, word_set
+from .words import (
+    PLACE_PREPOSITIONS,
+    VAGUE_STARTS,
+    content_stems,
+    fold,
+    has_capitals,
+    is_amount,
+    is_unspaced,
+    read_table,
+    split_words,
+    stem,
+    word_set,
+)
 
-_ATTRIBUTES = read_table("slots", "ATTRIBUTES")
-_PARTICLES = word_set("slots", "PARTICLES")
+_ATTRIBUTES = read_table("attributes", "ATTRIBUTES")
+_PARTICLES = word_set("attributes", "PARTICLES")
 _ATTRIBUTES_OF_STATES = {
     "name": "name",
     "place": "place",
@@ -49,8 +60,8 @@ _MAX_VALUE_STEMS = 5
 _MAX_STEMS = 9  # of a note that gives a value
 
 
-class Slot(NamedTuple):
-    """The slot that a clause fills. `subject`: what it is about, without nouns of attributes."""
+class AttributeValue(NamedTuple):
+    """The value of an attribute that a clause gives. `subject`: what it is about, without nouns of attributes."""
 
     subject: frozenset[str]
     attributes: frozenset[str]  # its attribute, if a noun or a verb names it
@@ -63,14 +74,14 @@ class Slot(NamedTuple):
 
 
 def find_new_value(older: Statement, newer: Statement) -> Link | None:
-    """Return a link if a note that implies a change fills a slot of the older one with another value."""
+    """Return a link if a note that implies a change gives an attribute of the older one another value."""
     says_change = not newer.cues.isdisjoint(("change", "weak change")) or has_cue(newer.folded, "hint")
     clauses = split_clauses(newer.text)
     if _happened_once(older) or "addition" in newer.cues or _is_talk(older) or _is_talk(newer):
         return None
     if not says_change and len(clauses) == 1:
         return None
-    for old, new in product(read_slots(older.text), read_slots(newer.text)):
+    for old, new in product(read_values(older.text), read_values(newer.text)):
         if not old.is_closed or not _may_be_same(old, new) or not _have_one_kind(old, new):
             continue
         is_mentioned = _mentions_elsewhere(old, new, clauses)
@@ -84,8 +95,8 @@ def find_new_value(older: Statement, newer: Statement) -> Link | None:
     return None
 
 
-def _names_rest(old: Slot, new: Slot, older: Statement, newer: Statement) -> bool:
-    """Return whether the newer note has all that the older slot is about, or its attribute without what goes before
+def _names_rest(old: AttributeValue, new: AttributeValue, older: Statement, newer: Statement) -> bool:
+    """Return whether the newer note has all that the older value is about, or its attribute without what goes before
     it: `Ruth's phone number`, `Ruth has a new number`."""
     stems = set(newer.stems)
     if old.subject <= stems:
@@ -104,8 +115,8 @@ def _happened_once(older: Statement) -> bool:
     return older.reports_event or "tentative" in older.cues
 
 
-def _may_be_same(old: Slot, new: Slot) -> bool:
-    """Return whether two slots may belong to the same thing: `the meeting room for the retro`, `retro`."""
+def _may_be_same(old: AttributeValue, new: AttributeValue) -> bool:
+    """Return whether two values may be of the same thing: `the meeting room for the retro`, `retro`."""
     is_part = new.subject <= old.subject or old.subject <= new.subject
     return is_part and bool(old.subject and new.subject) and _are_alike(old.attributes, new.attributes)
 
@@ -117,13 +128,13 @@ def _are_alike(old: frozenset[str], new: frozenset[str]) -> bool:
     return any(not old.isdisjoint(alike) and not new.isdisjoint(alike) for alike in _ALIKE)
 
 
-def _is_same(old: Slot, new: Slot) -> bool:
+def _is_same(old: AttributeValue, new: AttributeValue) -> bool:
     if old.subject == new.subject:
         return True
     return any(is_unspaced(each[0]) for each in old.subject)  # compared by pairs of characters
 
 
-def _have_one_kind(old: Slot, new: Slot) -> bool:
+def _have_one_kind(old: AttributeValue, new: AttributeValue) -> bool:
     """Return whether two values may stand for each other, and are not the same."""
     if old.numbers or new.numbers:
         is_other = bool(old.numbers and new.numbers) and not new.numbers <= old.numbers
@@ -132,7 +143,7 @@ def _have_one_kind(old: Slot, new: Slot) -> bool:
     return are_named and bool(old.value - new.value) and bool(new.value - old.value)
 
 
-def _mentions_elsewhere(old: Slot, new: Slot, clauses: Sequence[str]) -> bool:
+def _mentions_elsewhere(old: AttributeValue, new: AttributeValue, clauses: Sequence[str]) -> bool:
     """Return whether a note names the older value in another clause than the new one."""
     if not new.is_named:
         return False
@@ -144,12 +155,12 @@ def _mentions_elsewhere(old: Slot, new: Slot, clauses: Sequence[str]) -> bool:
 
 
 @cache_within(1_000_000)
-def read_slots(text: str) -> tuple[Slot, ...]:
-    """Return the slots that the clauses of a note fill; cached, as a note is compared with many."""
-    return tuple(dict.fromkeys(_iterate_slots(text)))
+def read_values(text: str) -> tuple[AttributeValue, ...]:
+    """Return the values that the clauses of a note give; cached, as a note is compared with many."""
+    return tuple(dict.fromkeys(_iterate_values(text)))
 
 
-def _iterate_slots(text: str) -> Iterator[Slot]:
+def _iterate_values(text: str) -> Iterator[AttributeValue]:
     clauses = split_clauses(text)
     first: Claim | None = None
     if ":" in text:
@@ -169,10 +180,10 @@ def _iterate_slots(text: str) -> Iterator[Slot]:
                 continue
             core, _ = _split_subject(frozenset(state.subject))
             attributes = frozenset((_ATTRIBUTES_OF_STATES[state.relation],))
-            yield Slot(core, attributes, state.value, frozenset(), frozenset(), at)
+            yield AttributeValue(core, attributes, state.value, frozenset(), frozenset(), at)
 
 
-def _read_claim(claim: Claim, at: int) -> Iterator[Slot]:
+def _read_claim(claim: Claim, at: int) -> Iterator[AttributeValue]:
     for head in claim.heads:
         core, attributes = _split_subject(head)
         value = claim.value - head
@@ -182,11 +193,11 @@ def _read_claim(claim: Claim, at: int) -> Iterator[Slot]:
         if value or claim.numbers:
             is_closed = claim.is_closed or (bool(attributes) and head == claim.heads[0])
             is_named = claim.has_place or bool(claim.numbers)
-            yield Slot(core, attributes, value, claim.numbers, claim.units, at, is_closed, is_named)
+            yield AttributeValue(core, attributes, value, claim.numbers, claim.units, at, is_closed, is_named)
 
 
-def _inherit(topic: frozenset[str], claim: Claim, at: int, clause: str) -> Iterator[Slot]:
-    """Yield the slots of a later clause without a subject, which continues the first clause: `Plumber can't make
+def _inherit(topic: frozenset[str], claim: Claim, at: int, clause: str) -> Iterator[AttributeValue]:
+    """Yield the values of a later clause without a subject, which continues the first clause: `Plumber can't make
     Tuesday, he's coming Thursday`, `les stocks, c'est Inès`."""
     if claim.is_closed and not claim.numbers:
         return
@@ -196,16 +207,16 @@ def _inherit(topic: frozenset[str], claim: Claim, at: int, clause: str) -> Itera
         words = split_words(fold(clause))
         is_named = claim.has_place or bool(claim.numbers) or not PLACE_PREPOSITIONS.isdisjoint(words)
         is_named = is_named or any(has_capitals(each, clause) for each in value)
-        yield Slot(core, attributes, value, claim.numbers, claim.units, at, is_named=is_named)
+        yield AttributeValue(core, attributes, value, claim.numbers, claim.units, at, is_named=is_named)
 
 
-def _read_rest(first: Claim, clause: str, at: int) -> Iterator[Slot]:
+def _read_rest(first: Claim, clause: str, at: int) -> Iterator[AttributeValue]:
     """Yield what a clause that is only a value says of the subject of the first one: `…, it's 8830`."""
     numbers = frozenset(filter(is_amount, split_words(fold(clause))))
     for topic in first.heads if numbers else ():
         core, attributes = _split_subject(topic)
         attributes |= {_index_attributes()[each] for each in first.value if is_attribute(each)}
-        yield Slot(core, attributes, frozenset(), numbers, frozenset(("",)), at)
+        yield AttributeValue(core, attributes, frozenset(), numbers, frozenset(("",)), at)
 
 
 def _split_subject(head: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
