@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InvalidArgument, StorageError
 from ..formats import json_text
 from ..model import Json, Record, Scope, Skill
+from ..wording import list_some
 from .source import SingleFile, Source, require_single_file, single_file_name
 from .values import Destination, Item, PageItem, RecordItem, SkillItem, Skipped, read_timestamp
 
@@ -27,8 +28,9 @@ _ACTIVITY_KEY = re.compile(r"activity-log-(\d{4}-\d\d-\d\d)")
 _FIXED_KEYS = ("session-handoff", "scratchpad")  # they exist even when empty
 _CHANNEL_PREFIX = "channel_memories_"
 _FILE_SUFFIXES = ("", "-wal")  # SQLite makes the other files again
-# Text in UTF-16 is longer in UTF-8, but not twice as long. Columns that are computed have no such limit.
+# Text in UTF-16 is longer in UTF-8, but not twice as long.
 _MAX_CONTENT_FACTOR = 2
+_STORED = 0  # of a column, in what SQLite says about a table: it is neither computed nor hidden
 
 Row = dict[str, Any]
 Convert = Callable[[Row], Item | None]
@@ -69,7 +71,10 @@ def _read_database(copy: str, location: str, into: Destination, most_bytes: int)
 def _read_tables(connection: Connection, location: str, into: Destination, most_bytes: int) -> Iterator[Item]:
     """Yield the rows of the tables that are known, as items; StorageError once they are more than the file can hold."""
     left = most_bytes
-    rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall()
+    # A virtual table has no root page: a module computes what it holds.
+    rows = connection.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0 ORDER BY name"
+    ).fetchall()
     for (raw,) in rows:
         table = raw.decode("utf-8", "replace")
         convert = _converter_of(table, location, into)
@@ -98,12 +103,18 @@ def _converter_of(table: str, location: str, into: Destination) -> Convert | Non
 
 
 def _read_rows(connection: Connection, table: str, convert: Convert) -> Iterator[tuple[int, Item | None]]:
-    """Yield every row of a table as an item, with the size of its text; a row that is not understood is skipped."""
+    """Yield every row of a table as an item, with its size; a row that is not understood is skipped.
+
+    Computed columns are not read: the database says how, and it may take hours.
+    """
     import sqlite3
 
-    quoted = table.replace('"', '""')
-    rows = connection.execute(f'SELECT * FROM "{quoted}"')
-    names = [column[0] for column in rows.description]
+    columns = connection.execute(f"PRAGMA table_xinfo({_quote(table)})").fetchall()
+    names = [name.decode("utf-8", "replace") for _, name, *_, hidden in columns if hidden == _STORED]
+    computed = [name.decode("utf-8", "replace") for _, name, *_, hidden in columns if hidden != _STORED]
+    if computed:
+        yield 0, Skipped(f"table {table}, {list_some(computed, 3)}", "is computed by the database, and is not read")
+    rows = connection.execute(f"SELECT {', '.join(map(_quote, names))} FROM {_quote(table)}")
     number = 0
     while True:
         number += 1
@@ -114,7 +125,7 @@ def _read_rows(connection: Connection, table: str, convert: Convert) -> Iterator
             return
         if values is None:
             return
-        size = sum(len(value) for value in values if isinstance(value, bytes))
+        size = 1 + sum(len(value) for value in values if isinstance(value, bytes))
         try:
             row = {
                 name: value.decode() if isinstance(value, bytes) else value
@@ -126,6 +137,11 @@ def _read_rows(connection: Connection, table: str, convert: Convert) -> Iterator
         except InvalidArgument as error:
             item = Skipped(f"table {table}, row {number}", str(error))
         yield size, item
+
+
+def _quote(name: str) -> str:
+    escaped = name.replace('"', '""')
+    return f'"{escaped}"'
 
 
 def _convert_note(location: str, into: Destination, row: Row) -> Item | None:
