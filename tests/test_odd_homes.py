@@ -17,6 +17,7 @@ import pytest
 
 from commonplace import InvalidArgument, Memory
 from commonplace.errors import SettingsError
+from commonplace.maintenance.backup import export_file
 from commonplace.storage import file_locks as locks
 from commonplace.storage.folder.pages import FolderPages
 from commonplace.testing import FrozenClock
@@ -102,6 +103,22 @@ def test_links_out_of_the_home_disable_nothing(memory: Memory, home: Path, tmp_p
         assert is_success(reply), tool
         assert "classified" not in str(reply)
     assert "classified" not in str(memory.context(query="classified"))
+
+
+def test_a_folder_too_deep_to_be_opened_stops_nothing_else(memory: Memory, home: Path, tmp_path: Path) -> None:
+    fill(memory)
+    (home / "memory/too").mkdir(parents=True)
+    folder = os.open(home / "memory/too", os.O_RDONLY)
+    for _ in range(40):  # of 120 bytes each, which is more than a path may have
+        os.mkdir("deep" * 30, dir_fd=folder)
+        inner = os.open("deep" * 30, os.O_RDONLY, dir_fd=folder)
+        os.close(folder)
+        folder = inner
+    os.close(folder)
+    for tool, arguments in READS:
+        assert is_success(memory.call(tool, arguments)), tool
+    assert "## Directives" in memory.context().text
+    assert "too long a path" in str(export_file(memory.home, str(tmp_path / "all.tar.gz")).warnings)
 
 
 def test_a_link_inside_the_home_shows_nothing_that_search_would_not(

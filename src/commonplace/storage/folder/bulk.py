@@ -47,7 +47,7 @@ from ..history import current_write, version_of
 from ..names import require_inside
 from .git import IMPORTS_FOLDER
 from .history import FolderHistory
-from .tree import OpenEntry, RootFolder
+from .tree import MAX_SYSTEM_PATH_BYTES, OpenEntry, RootFolder
 
 _NOT_WRITABLE = (errno.EROFS, errno.EACCES, errno.EPERM)
 _BATCH_FILES = 200  # per batch: files and folders stay open until all are on disk
@@ -422,6 +422,9 @@ def _walk_root(top: str, root: Root, warnings: Sentences) -> Iterator[tuple[str,
     folders = [root.path]
     while folders:
         folder = folders.pop()
+        if len(os.fsencode(top)) + len(os.fsencode(folder)) + 1 >= MAX_SYSTEM_PATH_BYTES:
+            warnings.append(f"{folder!a} has too long a path to be read: left out")
+            continue
         with storage_errors(folder or top):
             for entry in _scan(os.path.join(top, folder)):
                 path = f"{folder}/{entry.name}" if folder else entry.name

@@ -11,6 +11,7 @@ costs what the first did.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import time
@@ -64,6 +65,8 @@ _MIN_COMMON_SHARE = 0.6  # of the lines must be in both pages
 _MIN_COMMON_LINES = 2
 _MIN_LEAD = 0.2  # over the second most similar page
 _FENCE = b"---"
+# Why a folder has no pages for this user: it is missing, may not be opened, or has too long a path.
+_NOTHING_TO_LIST = {errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.ENAMETOOLONG}
 
 
 class Rename(NamedTuple):
@@ -280,7 +283,9 @@ class FolderPages(TextPages):
             try:
                 with self._top.scan(folder) as entries:
                     inside = [e.name for e in entries if e.name[0] != "." and e.is_dir(follow_symlinks=False)]
-            except (FileNotFoundError, NotADirectoryError, PermissionError):
+            except OSError as error:
+                if error.errno not in _NOTHING_TO_LIST:
+                    raise
                 return []
         return sorted(name for name in inside if is_unicode(name))
 
@@ -353,10 +358,11 @@ class FolderPages(TextPages):
                 prefixes += (f"{prefix}{name}/" for name in folders if deep)
 
     def _warn_unreadable(self, folder: str, error: OSError, warnings: PathWarnings | None) -> None:
-        """Warn of a folder that cannot be read; a missing one has no pages. Without `warnings`, raise."""
+        """Warn of a folder that cannot be read; a missing one has no pages. Without `warnings`, raise, unless nobody
+        can read it."""
         if isinstance(error, (FileNotFoundError, NotADirectoryError)):
             return
-        if warnings is None and not isinstance(error, PermissionError):
+        if warnings is None and error.errno not in _NOTHING_TO_LIST:
             raise error
         _warn(warnings, folder, f"{folder} could not be read: {error.strerror}")
 
