@@ -11,7 +11,7 @@ from commonplace.server.service import MemoryPool
 
 from .costs import count_calls
 
-MAX_PROCESS_BYTES = 120_000_000  # of all caches together, if all were full
+MAX_PROCESS_BYTES = 150_000_000  # of all caches together, if all were full
 
 
 def test_a_cache_stays_within_its_bytes() -> None:
@@ -79,6 +79,12 @@ def test_bytes_are_those_of_everything_in_a_value() -> None:
     assert measure_bytes(("x" * 1_000, ["y" * 1_000, {"z" * 1_000: {"w" * 1_000}}])) > 4_000
     shared = ["x" * 1_000]
     assert measure_bytes([shared] * 50) < 10_000  # its text counts once
+
+
+def test_an_empty_field_takes_no_bytes_beyond_its_place() -> None:
+    for empty in ("", b"", (), None, False, 0):
+        assert measure_bytes([empty] * 9) - measure_bytes([empty]) == measure_bytes([None] * 9) - measure_bytes([None])
+        assert measure_bytes(("x" * 1_000, empty)) == measure_bytes(("x" * 1_000, None))
 
 
 def test_a_long_list_is_measured_by_a_part_of_it() -> None:

@@ -46,7 +46,7 @@ _OWNER_MARKS = FOR | OF
 _GERMAN_DETERMINERS = word_set("pages", "GERMAN_DETERMINERS")
 
 
-@cache_within(500_000)
+@cache_within(2_000_000)
 def read_subject(path: str, heading: str) -> frozenset[str]:
     """Return the stems of what a page and the headings above a statement are about; empty if they do not say so."""
     name = path.rpartition("/")[2].removesuffix(".md")

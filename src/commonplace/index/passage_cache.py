@@ -18,8 +18,8 @@ Lines = tuple[int, int, int]  # the number of a passage, its first and its last 
 _MAX_CURRENT = 20_000  # passages with cached data that any write may change
 _UNKNOWN = -1
 _Key = tuple[object, int]  # the index, and the number of a passage
-_candidates: ByteCache[_Key, Candidate] = ByteCache("passages", 8_000_000)
-_statements: ByteCache[_Key, StoredStatements | None] = ByteCache("statements of passages", 6_000_000)
+_candidates: ByteCache[_Key, Candidate] = ByteCache("passages", 20_000_000)
+_statements: ByteCache[_Key, StoredStatements | None] = ByteCache("statements of passages", 16_000_000)
 
 
 class StateCache:

@@ -339,7 +339,7 @@ def match_key(terms: QueryTerms, key: str) -> float:
     return len(wanted) / len(terms.content_words)
 
 
-@cache_within(250_000)
+@cache_within(2_000_000)
 def _read_key(key: str, language: str) -> frozenset[QueryWord]:
     """Return the content words of a key; cached, as many queries meet it."""
     words = tokenize_query(key.replace("_", " ").replace("-", " "), language)

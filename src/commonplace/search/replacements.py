@@ -137,7 +137,7 @@ def subject_numbers(hit: Hit) -> frozenset[int]:
     return frozenset() if hit.source == "session" else _hash_subject(hit.path, hit.heading)
 
 
-@cache_within(250_000)
+@cache_within(2_000_000)
 def _hash_subject(path: str, heading: str) -> frozenset[int]:
     return frozenset(hash_stems(read_subject(path, heading)))
 

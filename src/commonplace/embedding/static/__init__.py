@@ -271,7 +271,7 @@ MAGIC = b"commonplace-static-4-bit\n"
 
 _LENGTH_EXPONENT = 1.5  # token weight = vector length to this power; rare tokens have long vectors
 _MIN_KNOWN_SHARE = 0.5
-_TOKEN_CACHE_BYTES = 6_000_000  # cached texts with their tokens
+_TOKEN_CACHE_BYTES = 12_000_000  # cached texts with their tokens
 _SAMPLE_CHARACTERS = 400  # enough to judge a text by
 _FOREIGN_LEAN = -6  # sum over at least two words; a single word is taken as English
 _UPPER_LEVELS = (0.1284, 0.3881, 0.6568, 0.9424, 1.256, 1.618, 2.069, 2.733)
