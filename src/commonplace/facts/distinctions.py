@@ -58,6 +58,8 @@ _VERSION = lazy_pattern(r"v?\d+(?:\.\d+)+")
 _NOT_SINCE = "".join(f"(?<!{word} )" for word in read_list("days", "SINCE").split())
 _EXCEPTION = lazy_pattern(_NOT_SINCE + join_phrases("distinctions", "EXCEPTION"))
 _NOT_DONE = phrase_pattern("distinctions", "NOT_DONE")
+_LATER = phrase_pattern("distinctions", "LATER")
+_PASSIVE_AUXILIARIES = frozenset(("is", "are", "be", "being"))  # `events are kept 7 days` is in the present
 _PART_OF_DAY = phrase_pattern("days", "PART_OF_DAY")
 _OTHER_DAY = lazy_pattern(
     rf"{_NOT_SINCE}(?<!as of )(?<!until )(?<!till )(?<!до )" + join_phrases("distinctions", "OTHER_DAY")
@@ -123,7 +125,12 @@ def are_told_apart(older: Statement, newer: Statement, *, has_one_subject: bool 
         return True
     if "open" in older.cues:
         return False
-    if _is_exception(older, newer) or _says_it_stays(older, newer) or _denies_something_else(older, newer):
+    if (
+        _is_exception(older, newer)
+        or _holds_only_later(older, newer)
+        or _says_it_stays(older, newer)
+        or _denies_something_else(older, newer)
+    ):
         return True
     if _is_on_another_day(older, newer) or _is_of_another_state(older, newer) or _only_asks(older, newer):
         return True
@@ -292,6 +299,17 @@ def _is_exception(older: Statement, newer: Statement) -> bool:
     if any(each.search(newer.folded) and not each.search(older.folded) for each in (_NOT_DONE, _EXCEPTION)):
         return True
     return bool(_PART_OF_DAY.search(newer.folded) and _PART_OF_DAY.search(older.folded))
+
+
+def _holds_only_later(older: Statement, newer: Statement) -> bool:
+    """Return whether the newer statement says how things will be after something else, and nothing of today: `after the
+    migration, backups go to Hetzner`, `… as soon as the disk arrives`; not `after the migration, they went to Hetzner`.
+    """
+    if not _LATER.search(newer.folded) or _LATER.search(older.folded):
+        return False
+    words = split_words(_LATER.sub(" ", newer.folded))
+    has_past = any(is_past_verb(word) and before not in _PASSIVE_AUXILIARIES for before, word in pairwise(["", *words]))
+    return "now" not in words and not has_past
 
 
 def _is_on_another_day(older: Statement, newer: Statement) -> bool:
