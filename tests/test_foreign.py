@@ -310,6 +310,21 @@ def test_ordinary_folders_of_ours_stay_native(tmp_path: Path) -> None:
     assert Memory(tmp_path).status()["layout"] == "native"
 
 
+@pytest.mark.parametrize("name", [".openclaw", ".clawdbot", ".moltbot"])
+def test_a_folder_that_holds_a_state_folder_of_openclaw_means_that_folder(tmp_path: Path, name: str) -> None:
+    put(tmp_path, f"{name}/workspace/MEMORY.md", "Miso is a cat.\n")
+    memory = Memory(tmp_path)
+    assert "Miso" in memory.call("recall", {})["content"]
+    assert memory.home.root == str(tmp_path / name)
+    assert [each.name for each in tmp_path.iterdir()] == [name]
+
+
+def test_a_memory_of_ours_beside_a_state_folder_of_openclaw_stays_ours(tmp_path: Path) -> None:
+    Memory(tmp_path).call("remember", {"content": "Rex is a dog."})
+    put(tmp_path, ".openclaw/workspace/MEMORY.md", "Miso is a cat.\n")
+    assert "Rex" in Memory(tmp_path).call("recall", {})["content"]
+
+
 def test_a_tree_of_sessions_alone_is_a_home_beside_which_none_is_made(tmp_path: Path) -> None:
     put(tmp_path, "agents/scout/sessions/s.jsonl", TURN)
     done = CliRunner().invoke(cli, ["init", str(tmp_path)])

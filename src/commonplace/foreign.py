@@ -228,7 +228,7 @@ def locate(folder: str) -> Located:
     """Return where the memory is that a folder means, with its settings."""
     if _is_plainly_ours(folder):
         return Located(folder, Settings())
-    folder = _outer_folder(folder)
+    folder = _inner_folder(_outer_folder(folder))
     tree = DiskTree(folder)
     own = settings.load(folder, base=Settings(layout=""))
     guess = "" if own.layout else recognise(tree, os.path.basename(folder))
@@ -272,6 +272,14 @@ def _outer_folder(folder: str) -> str:
     if name == ".agent" and os.path.isdir(os.path.join(folder, "memory")):
         return above
     return above if _is_workspace_of(folder, above) else folder
+
+
+def _inner_folder(folder: str) -> str:
+    """Return the state folder of OpenClaw in a folder that is no memory itself."""
+    if _is_opened(folder) or recognise(DiskTree(folder), os.path.basename(folder)):
+        return folder
+    inside = (os.path.join(folder, name) for name in OPENCLAW_FOLDERS)
+    return next((each for each in inside if is_home(each) and os.path.isdir(each)), folder)
 
 
 def _is_opened(folder: str) -> bool:

@@ -441,6 +441,14 @@ def test_a_heading_alone_is_not_recalled(memory: Memory) -> None:
         "what did we work on yesterday?",
         "what did I tell you yesterday?",
         "summarise yesterday",
+        "tell me about yesterday",
+        "give me a recap of yesterday",
+        "could you send me a summary of yesterday?",
+        "I'd like a recap of yesterday",
+        "gib mir eine Zusammenfassung von gestern",
+        "dame un resumen de ayer",
+        "dammi un riassunto di ieri",
+        "дай мне итоги за вчера",
         "woran haben wir gestern gearbeitet?",
         "was habe ich dir gestern erzählt?",
         "¿qué te conté ayer?",
@@ -472,3 +480,10 @@ def test_a_question_about_a_day_with_a_subject_that_memory_lacks_gets_nothing(
 ) -> None:
     clock.advance(days=1)
     assert str(memory.recall_for(question)) == ""
+
+
+@pytest.mark.parametrize(
+    "prompt", ["tell me", "please show me", "ok", "and then?", "show #12", "...", "继续", "describe it"]
+)
+def test_a_prompt_without_a_word_of_content_gets_nothing(memory: Memory, prompt: str) -> None:
+    assert str(memory.recall_for(prompt)) == ""

@@ -52,6 +52,13 @@ APART = [
     ("Yusuf does the dishes.", "I did the dishes last night instead of Yusuf."),
     ("Das Training ist mittwochs um 18 Uhr.", "Ausnahmsweise ist das Training am Donnerstag."),
     ("مقر الشركة في دبي.", "يفكرون في نقل مقر الشركة إلى أبوظبي."),
+    # It is so only later.
+    ("Events are kept 30 days.", "Events are kept 7 days as soon as the new disk arrives."),
+    ("Events are kept 30 days.", "Once the contract has been signed, events are kept 7 days."),
+    ("The standup is on Monday.", "When Kim is back, the standup moves to Tuesday."),
+    ("The deploy day is Friday.", "Once Kim is back, the deploy day is Monday."),
+    ("Backups go to S3.", "After the migration, backups go to Hetzner."),
+    ("Das Standup ist am Montag.", "Sobald Kim zurück ist, wird das Standup auf Dienstag verschoben."),
     # Other words with the same beginning.
     # It stays as it was.
     ("We live in Hamburg.", "We stay in Hamburg after all."),
@@ -113,6 +120,10 @@ APART = [
     ("We use feature flags for releases.", "We no longer use feature flags for experiments."),
 ]
 VERSIONS = [
+    ("Backups go to S3.", "After the migration, backups now go to Hetzner."),
+    ("Backups go to S3.", "After the migration, backups were moved to Hetzner."),
+    ("The standup is on Monday.", "When Kim came back, the standup moved to Tuesday."),
+    ("Backups go to S3.", "Backups go to Hetzner since the migration."),
     ("The importer is written in Python.", "The importer is now rewritten in Rust."),
     ("The importer is maintained by Yuki.", "The importer is now owned by Sam."),
     ("The wiki is hosted on AWS.", "The wiki is now running on Hetzner."),

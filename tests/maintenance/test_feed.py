@@ -214,6 +214,19 @@ def test_what_was_there_before_a_page_grew_too_long_to_compare_is_not_called_rem
     assert sorted(changed) == [([], [], 0), ([], [], 0), (["Ada leads."], [], 0)]
 
 
+def test_of_a_long_page_only_what_changed_is_compared(memory: Memory) -> None:
+    memory.call("remember", {"content": "Noor builds.\n" * 20_000})
+    (path,) = memory.home.storage.pages.list("agents/main/memory/daily")
+    memory.call("remember", {"content": "Bo came."})
+    memory.home.writer.write(path, memory.home.storage.pages.read(path).text.replace("Bo came.", "Eve left."))
+    changes = timeline.list_changes(memory.home, path)
+    assert compare_sentences(memory.home, changes) == [
+        ([], [], 0),  # too long itself
+        (["Bo came."], [], 0),
+        (["Eve left."], ["Bo came."], 0),
+    ]
+
+
 def test_of_a_change_with_many_sentences_the_first_are_shown(memory: Memory) -> None:
     memory.call("update_world", {"topic": "team", "content": "\n\n".join(f"Fact {number}." for number in range(9))})
     changed = compare_sentences(memory.home, timeline.list_changes(memory.home, "memory/world/team.md"))

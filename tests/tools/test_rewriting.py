@@ -63,6 +63,14 @@ def test_two_agents_that_create_a_topic_from_one_reading_keep_both(address: str)
     assert page_of(ann) == "Black.\nWhite.\n"
 
 
+def test_a_writer_of_a_page_that_others_made_meanwhile_is_not_said_to_have_read_it(address: str) -> None:
+    one, other = Memory(address, agent="one"), Memory(address, agent="other")
+    other.call("recall", {})
+    tell(one, "Ann likes tea.")
+    warning = tell(other, "Bob likes coffee.")["warning"]
+    assert warning == f"{TEA} was written by somebody else, and you had not read it: both changes are in it now"
+
+
 def test_a_line_that_one_changed_takes_the_change_and_of_one_that_both_changed_the_earlier_comes_back(
     address: str,
 ) -> None:

@@ -54,6 +54,8 @@ _VERSION = lazy_pattern(r"v?\d+(?:\.\d+)+")
 _NOT_SINCE = "".join(f"(?<!{word} )" for word in read_list("days", "SINCE").split())
 _EXCEPTION = lazy_pattern(_NOT_SINCE + join_phrases("vetoes", "EXCEPTION"))
 _NOT_DONE = phrase_pattern("vetoes", "NOT_DONE")
+_LATER = phrase_pattern("vetoes", "LATER")
+_PASSIVE_AUXILIARIES = frozenset(("is", "are", "be", "being"))  # `events are kept 7 days` is in the present
 _PART_OF_DAY = phrase_pattern("days", "PART_OF_DAY")
 _OTHER_DAY = lazy_pattern(
     rf"{_NOT_SINCE}(?<!as of )(?<!until )(?<!till )(?<!до )" + join_phrases("vetoes", "OTHER_DAY")
@@ -259,6 +261,17 @@ def _is_exception(older: Statement, newer: Statement) -> bool:
     if any(each.search(newer.folded) and not each.search(older.folded) for each in (_NOT_DONE, _EXCEPTION)):
         return True
     return bool(_PART_OF_DAY.search(newer.folded) and _PART_OF_DAY.search(older.folded))
+
+
+def _holds_only_later(older: Statement, newer: Statement) -> bool:
+    """Return whether the newer statement says how things will be after something else, and nothing of today: `after the
+    migration, backups go to Hetzner`, `… as soon as the disk arrives`; not `after the migration, they went to Hetzner`.
+    """
+    if not _LATER.search(newer.folded) or _LATER.search(older.folded):
+        return False
+    words = split_words(_LATER.sub(" ", newer.folded))
+    has_past = any(is_past_verb(word) and before not in _PASSIVE_AUXILIARIES for before, word in pairwise(["", *words]))
+    return "now" not in words and not has_past
 
 
 def _is_on_another_day(older: Statement, newer: Statement) -> bool:
@@ -491,6 +504,7 @@ _VETOES: tuple[Callable[[Statement, Statement], bool], ...] = (
 # Of a statement that leaves nothing open.
 _VETOES_OF_SETTLED: tuple[Callable[[Statement, Statement], bool], ...] = (
     _is_exception,
+    _holds_only_later,
     _says_it_stays,
     _denies_something_else,
     _is_on_another_day,

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
 from typing import NamedTuple
 
+from ..caching import cache_within
 from ..errors import CommonplaceError, Conflict, InvalidArgument
 from ..facts.sentences import Sentence, find_sentences, find_span, join_lines, replace_sentence
 from ..formats import frontmatter
@@ -32,7 +33,9 @@ _BATCH_PAGES = 20
 _MAX_CHANGED_SENTENCES = 3  # shown of what a change added, and of what it removed
 _MAX_SENTENCE_CHARACTERS = 300
 _MAX_SUMMARY_CHARACTERS = 100  # of a sentence in a line about a change
-_MAX_COMPARED_CHARACTERS = 200_000  # of a longer version, no sentences are shown
+_MAX_COMPARED_CHARACTERS = 200_000  # of a longer change, no sentences are shown
+_CACHED_TEXT_BYTES = 100_000_000  # a page may have 20 MB, and each version is usually of two changes
+_CACHED_SENTENCE_BYTES = 50_000_000
 _KINDS = frozenset({"page", "record"})  # an activity log, a transcript and a skill say what was done, or how to
 
 
@@ -243,31 +246,66 @@ def _make_conflict(path: str) -> Conflict:
 
 def compare_sentences(home: Home, changes: Sequence[Change]) -> list[SentenceChange]:
     """Return what each change added and removed, as sentences; nothing if one of its versions is not known."""
-    versions: dict[tuple[str, str], list[str] | None] = {}
 
-    def read(path: str, version: str) -> list[str] | None:
-        if (path, version) not in versions:
-            versions[path, version] = _read_sentences(home, path, version)
-        return versions[path, version]
+    @cache_within(_CACHED_TEXT_BYTES)
+    def read(path: str, version: str) -> str | None:
+        return _read_version(home, path, version)
 
-    return [_compare(read(each.path, each.before), read(each.path, each.version)) for each in changes]
+    @cache_within(_CACHED_SENTENCE_BYTES)
+    def split(path: str, version: str) -> list[str] | None:
+        text = read(path, version)
+        return None if text is None or len(text) > _MAX_COMPARED_CHARACTERS else _split_sentences(home, path, text)
+
+    def compare(change: Change) -> SentenceChange:
+        before, after = (split(change.path, version) for version in (change.before, change.version))
+        if before is not None and after is not None:
+            return _compare(before, after)
+        return _compare_long(home, change.path, read(change.path, change.before), read(change.path, change.version))
+
+    return [compare(each) for each in changes]
 
 
-def _read_sentences(home: Home, path: str, version: str) -> list[str] | None:
-    """Return the sentences of a version of a page, in order; None if it is long, or history has dropped it."""
+def _read_version(home: Home, path: str, version: str) -> str | None:
+    """Return the text of a version of a page; None if history has dropped it."""
     try:
         text = as_text(home.storage.history.read_version(path, version)) if version != ABSENT else ""
     except CommonplaceError:
         return None
-    if len(text) > _MAX_COMPARED_CHARACTERS:
-        return None
-    text = timeline.readable_text(home, path, text)
+    return timeline.readable_text(home, path, text)
+
+
+def _split_sentences(home: Home, path: str, text: str) -> list[str]:
     return [each.text for each in find_sentences(text, is_record=_is_record(home, path))]
 
 
-def _compare(before: list[str] | None, after: list[str] | None) -> SentenceChange:
+def _compare_long(home: Home, path: str, before: str | None, after: str | None) -> SentenceChange:
+    """Return what a change of a long page added and removed, by the lines that differ; nothing if they are too long."""
     if before is None or after is None:
-        return SentenceChange([], [], 0)
+        return NO_SENTENCES
+    changed = _cut_common_lines(before, after)
+    if max(map(len, changed)) > _MAX_COMPARED_CHARACTERS:
+        return NO_SENTENCES
+    old, new = (_split_sentences(home, path, text) for text in changed)
+    return _compare(old, new)
+
+
+def _cut_common_lines(before: str, after: str) -> tuple[str, str]:
+    """Return two texts without the lines with which both begin and those with which both end."""
+    texts = [text.split("\n") for text in (before, after)]
+    first = _count_common(*texts)
+    rest = [lines[first:] for lines in texts]
+    last = _count_common(*(lines[::-1] for lines in rest))
+    before, after = ("\n".join(lines[: len(lines) - last]) for lines in rest)
+    return before, after
+
+
+def _count_common(lines: list[str], others: list[str]) -> int:
+    """Return how many lines are the same at the beginning."""
+    pairs = zip(lines, others, strict=False)
+    return next((at for at, (line, other) in enumerate(pairs) if line != other), min(len(lines), len(others)))
+
+
+def _compare(before: list[str], after: list[str]) -> SentenceChange:
     added = _subtract(after, before)
     removed = _subtract(before, after)
     sentences = [each[:_MAX_CHANGED_SENTENCES] for each in (added, removed)]

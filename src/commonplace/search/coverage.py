@@ -8,7 +8,7 @@ do, unless something else has its place: `the mobile app` is not `the web app`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby, takewhile
+from itertools import groupby, pairwise, takewhile
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -94,12 +94,10 @@ def split_question(text: str, language: str) -> list[AskedWord]:
 def split_task(text: str, language: str) -> list[AskedWord]:
     """Return the content words of a task. The number or identifier of what to work on says nothing of what to know for
     it: `create a branch for ticket 77`, `describe PR 481`."""
-    words = split_question(text, language)
-    following = [*words[1:], None]
     return [
         word
-        for word, after in zip(words, following, strict=True)
-        if not word.is_identifier and not (word.is_exact and after and after.is_identifier)
+        for word, after in pairwise([*split_question(text, language), None])
+        if word and not word.is_identifier and not (word.is_exact and after and after.is_identifier)
     ]
 
 

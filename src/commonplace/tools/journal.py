@@ -230,7 +230,7 @@ def _rewrite_page(home: Home, path: str, content: str, kind: Kind) -> Reply:
 
     home.writer.rewrite(path, merge)
     home.readings.note(path, read_lines(text))
-    return _describe_rewrite(path, rewrite, is_read=reading is not None)
+    return _describe_rewrite(path, rewrite, is_read=reading is not None and bool(reading.text.strip()))
 
 
 def _merge_rewrite(reading: Reading | None, current: str, text: str, *, keeps_notes: bool, is_own: bool) -> _Rewrite:
@@ -292,13 +292,12 @@ def _describe_rewrite(path: str, rewrite: _Rewrite, *, is_read: bool) -> Reply:
     reply: Reply = {"conflict": lost} if lost else {}
     if rewrite.kept_notes:
         reply["kept"] = [*rewrite.kept_notes]
+    change = "had changed since you read it" if is_read else "was written by somebody else, and you had not read it"
     sentences = []
-    if not is_read and lost:
-        sentences.append(f"{path} was written by somebody else, and you had not read it: conflict has its lines")
-    elif lost:
-        sentences.append(f"{path} had changed since you read it: conflict has lines of others that yours replaced")
+    if lost:
+        sentences.append(f"{path} {change}: conflict has lines of others that yours replaced")
     elif rewrite.is_merged:
-        sentences.append(f"{path} had changed since you read it: both changes are in it now")
+        sentences.append(f"{path} {change}: both changes are in it now")
     return with_warning(reply, *sentences, problem)
 
 

@@ -94,7 +94,7 @@ function Words({ change }) {
   const { added = [], removed = [], more = 0 } = change.sentences ?? {};
   return html`${added.map((text) => html`<p dir="auto"><span class="sr">said: </span>${marked(text, [])}</p>`)}
     ${removed.map((text) => html`<p class="gone-words" dir="auto"><span class="sr">no longer said: </span>${marked(text, [])}</p>`)}
-    ${more > 0 && html`<p class="muted">and ${plural(more, "sentence")} more</p>`}`;
+    ${more > 0 && html`<p class="muted">and ${plural(more, "more sentence")}</p>`}`;
 }
 
 function Inside({ change, showPath, onDone }) {
