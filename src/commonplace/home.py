@@ -18,7 +18,7 @@ from .storage.base import Retention, Storage, open_storage
 from .storage.history import current_origin, kind_of_origin, make_branch_origin
 from .storage.layout import FIXED_NAMES, MAIN, Layout, layout_of
 from .storage.names import encode_name, require_agent, require_valid_name
-from .storage.readings import AgentReadings, Reading
+from .storage.readings import AgentReadings
 from .storage.records import Channels, Globals, RecordFolder, Skills
 from .toolsets import EVERYDAY
 from .trust import Trust, make_index_key, require_owner
@@ -297,10 +297,6 @@ class Home:
         from .index.recalls import log_recall
 
         log_recall(self.storage.cache_folder, self.agent, paths, format_timestamp(self.clock()))
-
-    def note_given(self, path: str, reading: Reading, session: str = "") -> None:
-        """Note what the conversation has seen or written of a page."""
-        self.readings.note(path, reading, session)
 
     def local_state_folder(self) -> str:
         """Return where this machine keeps readings and recalls: beside the index, else with the user."""

@@ -17,7 +17,6 @@ from ..wording import format_command
 from .base import HistoryStore, PageElsewhere, Paths
 from .history import as_text, current_write, needs_approval, version_of
 from .merge import loses_changes
-from .readings import read_lines as read_lines
 
 _READ_VERSION_BYTES = 1_000_000  # cache of the versions that one handle has read
 

@@ -30,11 +30,11 @@ from ...model import Page, Record, Scope
 from ...schema import BOOLEAN, INTEGER, TEXT, array, closed_object, integer, object_of, one_of, plain_text
 from ...server.service import format_cursor, parse_cursor
 from ...storage.base import ABSENT, MAX_PAGE_CHARACTERS
-from ...storage.conflicts import read_lines
 from ...storage.history import EDIT, as_text
 from ...storage.layout import Place, stem
 from ...storage.merge import Part, merge_parts
 from ...storage.names import MAX_NAME_BYTES, MAX_PATH_BYTES
+from ...storage.readings import read_lines
 from .endpoints import (
     JSON,
     MARKDOWN,
@@ -257,7 +257,7 @@ def get_page(request: ApiRequest) -> Reply:
         return _get_page_as_of(request, resolved)
     page = read_page(request.home, path)
     if not request.grant.is_person:  # a person browsing is not part of an agent's conversation
-        request.home.note_given(path, read_lines(page.text, page.version), request.caller.session)
+        request.home.readings.note(path, read_lines(page.text, page.version), request.caller.session)
     headers = {"ETag": f'"{page.version}"', "Vary": "Accept"}
     if _matches_etag(page.version, request.headers.get("if-none-match", "")):
         return Reply(b"", 304, headers, MARKDOWN)
