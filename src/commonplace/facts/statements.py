@@ -239,7 +239,7 @@ def _fold_sentence(text: str) -> str:
     return folded if folded.isascii() else f"{folded}\n{remove_spaces(folded)}"
 
 
-@cache_within(4_000_000)
+@cache_within(1_000_000)
 def _read_sentence(sentence: _Sentence, speaker: str) -> tuple[Statement, ...]:
     """Return the statements of a sentence; cached, as many queries meet it."""
     return tuple(_parse_sentence(sentence, speaker))
@@ -328,7 +328,7 @@ def _parse(clause: str, sentence: _Sentence, speaker: str) -> Statement | None:
     )
 
 
-@cache_within(1_000_000)
+@cache_within(500_000)
 def read_main_clauses(statement: Statement) -> tuple[Statement, ...]:
     """Return the clauses of a note as statements, if each says something by itself: none for `in winter, we open at 9`.
     Cached, as a note is compared with many."""
