@@ -53,6 +53,13 @@ def test_a_zip_bomb_is_not_swallowed(home: Path, tmp_path: Path) -> None:
     assert pages(home) == {"memory/v/ok.md": "fine"}
 
 
+def test_a_page_that_is_packed_too_well_to_be_text_is_not_unpacked(home: Path, tmp_path: Path) -> None:
+    place = make_zip(tmp_path / "v.zip", {".obsidian/x": "", "ok.md": "fine", "zeros.md": b"0" * 40_000_000})
+    done = run_import(home, place)
+    assert pages(home) == {"memory/v/ok.md": "fine"}
+    assert whys(done)["zeros.md"] == "unpacks to more than 100 times its size: it is taken for a zip bomb"
+
+
 def test_a_zip_that_lies_about_a_size_is_counted_not_believed(home: Path, tmp_path: Path) -> None:
     place = make_zip(tmp_path / "v.zip", {".obsidian/x": "", "ok.md": "fine", "liar.md": b"0" * 3_000_000})
     data = bytearray(place.read_bytes())

@@ -30,6 +30,8 @@ _ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
 _ENCRYPTED_FLAG = 0x1
 _UTF8_FLAG = 0x800
 _CHUNK_BYTES = 1 << 20
+_MAX_ZIP_RATIO = 100  # text is packed to a tenth of its size or so, a page of nothing else than zeros to a thousandth
+_SMALL_FILE_BYTES = 1 << 24  # a file up to this size may be packed however well
 # What zipfile raises for a zip that is damaged, needs a password, or uses an unknown compression.
 _ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError)
 _IGNORED_FOLDERS = frozenset({"node_modules", "__pycache__", "__MACOSX"})
@@ -93,9 +95,8 @@ class Source:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else error
             self.skipped.append(Skipped(path, f"could not be read ({reason})"))
             return None
-        except _TooLarge:
-            why = f"is larger than {self.limits.file_bytes:,} bytes: if that is intended, raise --max-size"
-            self.skipped.append(Skipped(path, why))
+        except _TooLarge as error:
+            self.skipped.append(Skipped(path, str(error)))
             return None
         self._bytes_read += len(data)
         if self._bytes_read > self.limits.total_bytes:
@@ -126,7 +127,7 @@ class Source:
 
 
 class _TooLarge(Exception):
-    """A file exceeds the limit."""
+    """A file exceeds a limit; the text says which."""
 
 
 class Folder(Source):
@@ -212,7 +213,7 @@ class Folder(Source):
     def _read_bytes(self, path: str) -> bytes:
         location = os.path.join(self.location, path)
         if os.stat(location).st_size > self.limits.file_bytes:
-            raise _TooLarge
+            raise _TooLarge(_describe_limit(self.limits.file_bytes))
         return read_bytes(location, path)
 
 
@@ -302,21 +303,29 @@ class Zip(Source):
             return 0
 
     def _read_bytes(self, path: str) -> bytes:
-        with self._zip.open(self._members_by_path[path]) as file:
-            return b"".join(_read_chunks(file, self.limits.file_bytes))
+        info = self._members_by_path[path]
+        likely_bytes = _SMALL_FILE_BYTES + _MAX_ZIP_RATIO * info.compress_size
+        with self._zip.open(info) as file:
+            return b"".join(_read_chunks(file, self.limits.file_bytes, likely_bytes))
 
     def close(self) -> None:
         self._zip.close()
 
 
-def _read_chunks(file: IO[bytes], max_bytes: int) -> Iterator[bytes]:
+def _read_chunks(file: IO[bytes], max_bytes: int, likely_bytes: int) -> Iterator[bytes]:
     """Yield a file in chunks, counting its bytes: the size it claims is not trusted."""
-    left = max_bytes
+    count = 0
     while chunk := file.read(_CHUNK_BYTES):
-        left -= len(chunk)
-        if left < 0:
-            raise _TooLarge
+        count += len(chunk)
+        if count > max_bytes:
+            raise _TooLarge(_describe_limit(max_bytes))
+        if count > likely_bytes:
+            raise _TooLarge(f"unpacks to more than {_MAX_ZIP_RATIO} times its size: it is taken for a zip bomb")
         yield chunk
+
+
+def _describe_limit(max_bytes: int) -> str:
+    return f"is larger than {max_bytes:,} bytes: if that is intended, raise --max-size"
 
 
 def _decode_name(info: zipfile.ZipInfo) -> str | None:
