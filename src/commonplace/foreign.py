@@ -114,7 +114,10 @@ def is_memory(folder: str) -> bool:
     tree = DiskTree(folder)
     is_opened = tree.has_folder(".history") and tree.has_folder(".locks")
     has_files = any(os.path.isfile(os.path.join(folder, file)) for file in (FILE, "directives/memory.md"))
-    return is_opened or has_files or _has_pages_of_ours(tree) or bool(recognise(tree, os.path.basename(folder)))
+    if is_opened or has_files or _has_pages_of_ours(tree) or recognise(tree, os.path.basename(folder)):
+        return True
+    # Directly in the user's home directory, it is that of all their agents, and has to be named.
+    return folder != os.path.expanduser("~") and _inner_folder(folder) != folder
 
 
 def _looks_like_openclaw(tree: Tree, names: frozenset[str]) -> bool:

@@ -60,6 +60,10 @@ def tree_of_sessions(folder: Path) -> None:
     put(folder, "agents/x/sessions/a.jsonl", '{"role": "user", "content": "I like rye bread"}\n')
 
 
+def state_folder_of_openclaw(folder: Path) -> None:
+    put(folder, ".openclaw/workspace/memory/notes.md", "The ferry leaves at nine.\n")
+
+
 def home_of_ours(folder: Path) -> None:
     Memory(folder).call("remember", {"content": "The ferry leaves at nine."})
 
@@ -113,6 +117,25 @@ def test_init_uses_a_folder_that_is_a_memory_itself(shell: Shell, make: Callable
     make(shell.folder)
     assert f"There is a memory in {shell.folder}" in shell.ok("init")
     assert not (shell.folder / ".commonplace").exists()
+
+
+def test_a_folder_around_a_state_folder_of_openclaw_means_that_memory(shell: Shell) -> None:
+    folder = shell.folder
+    state_folder_of_openclaw(folder)
+    assert f"There is a memory in {folder}/.openclaw, a home of openclaw" in shell.ok("init")
+    put(folder, "src/deep/x.py", "")
+    shell.folder = folder / "src/deep"
+    assert "The ferry leaves at nine." in shell.ok("search", "ferry")
+    shell.ok("remember", "The tide turns at ten.")
+    assert not [*folder.parent.rglob(".commonplace")]
+
+
+def test_a_state_folder_in_the_home_directory_of_the_user_has_to_be_named(shell: Shell) -> None:
+    state_folder_of_openclaw(shell.folder)
+    shell.environment["HOME"] = str(shell.folder)
+    assert "Made a memory" in shell.ok("init")
+    assert "The ferry" not in shell.ok("search", "ferry")
+    assert "The ferry" in shell.ok("--home", ".openclaw", "search", "ferry")
 
 
 def test_a_tree_of_sessions_says_how_to_start_another_memory_beside_it(shell: Shell) -> None:
