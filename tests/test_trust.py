@@ -81,6 +81,16 @@ def run(folder: Path, *arguments: str, **environment: str) -> subprocess.Complet
     return run_command(arguments, folder, environment, None)
 
 
+def test_what_came_with_a_found_memory_says_nothing_of_what_an_agent_has_read(repo: Path, tmp_path: Path) -> None:
+    put(repo / ".commonplace", "memory/world/tides.md", "High at nine.\nLow at three.\n")
+    assert "High" in Memory(repo / ".commonplace", session="s").call("recall", {})["content"]
+    clone = tmp_path / "clone"
+    shutil.copytree(repo, clone)
+    found = Memory(clone / ".commonplace", session="s", is_found=True)
+    reply = found.call("update_world", {"topic": "tides", "content": "Mine.\n"})
+    assert reply["conflict"] == "High at nine.\nLow at three."
+
+
 def test_a_found_memory_sends_nothing_anywhere_whatever_its_settings_say(repo: Path) -> None:
     with listener() as (url, server):
         settings = f"memorySearch:\n  provider: openai\n  baseUrl: {url}\n  apiKeyEnv: AWS_SECRET_ACCESS_KEY\n"

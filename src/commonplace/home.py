@@ -299,8 +299,11 @@ class Home:
         log_recall(self.storage.cache_folder, self.agent, paths, format_timestamp(self.clock()))
 
     def local_state_folder(self) -> str:
-        """Return where this machine keeps readings and recalls: beside the index, else with the user."""
-        return self.storage.cache_folder or os.path.join(state_folder(), encode_name(self.storage.name))
+        """Return where this machine keeps readings and recalls: beside the index, or with the user. They are with the
+        user if the memory is in a database, or was only found: what came with it says nothing of what was read."""
+        if self.storage.cache_folder and self.trust.is_own:
+            return self.storage.cache_folder
+        return os.path.join(state_folder(), encode_name(self.storage.name))
 
     def list_agents(self) -> list[str]:
         """Return the agents that have a folder, by its name, and this one."""
