@@ -127,7 +127,7 @@ def test_a_folder_around_a_state_folder_of_openclaw_means_that_memory(shell: She
     shell.folder = folder / "src/deep"
     assert "The ferry leaves at nine." in shell.ok("search", "ferry")
     shell.ok("remember", "The tide turns at ten.")
-    assert not [*folder.parent.rglob(".commonplace")]
+    assert not [*folder.rglob(".commonplace")]
 
 
 def test_a_state_folder_in_the_home_directory_of_the_user_has_to_be_named(shell: Shell) -> None:
