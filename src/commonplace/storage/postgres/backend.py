@@ -94,15 +94,12 @@ class PostgresStorage:
         return PostgresTranscript(self.database, path)
 
     def open_index(self, scope: IndexScope) -> IndexHandle:
-        from .index_handle import PostgresIndexHandle
+        from .index_handle import PostgresIndexHandle, ReplicaIndexHandle
 
-        handle = PostgresIndexHandle(self.database, self._pages, scope)
         if not self.database.address.search:
-            return handle
-        from .index_handle import ReplicaIndexHandle
-
+            return PostgresIndexHandle(self.database, self._pages, scope)
         replica = Database(replica_address(self.database.address), is_primary=False)
-        return ReplicaIndexHandle(handle, replica, self.database)
+        return ReplicaIndexHandle(self.database, self._pages, scope, replica)
 
     @cached_property
     def bulk(self) -> BulkStore:

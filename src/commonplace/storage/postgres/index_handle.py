@@ -213,18 +213,16 @@ def _conflicts() -> tuple[type[Exception], ...]:
     return errors.SerializationFailure, errors.DeadlockDetected
 
 
-class ReplicaIndexHandle:
+class ReplicaIndexHandle(PostgresIndexHandle):
     """Searches a replica while it has everything this handle wrote, else the primary; updates the primary.
 
     Both sequence numbers are read from the replica: of the pages there, and of the index there.
     """
 
-    def __init__(self, primary: PostgresIndexHandle, replica: Database, database: Database) -> None:
-        self.scope: IndexScope = primary.scope
-        self._primary = primary
+    def __init__(self, database: Database, pages: PostgresPages, scope: IndexScope, replica: Database) -> None:
+        super().__init__(database, pages, scope)
         self._replica = replica
-        self._database = database
-        self._index = _ReplicaIndex(replica, primary.scope.fingerprint)
+        self._replica_index = _ReplicaIndex(replica, scope.fingerprint)
         self._failure = ""
         self._retry_at = 0.0
 
@@ -232,72 +230,33 @@ class ReplicaIndexHandle:
         try:
             if time.monotonic() >= self._retry_at:
                 return self._ask_replica(answer)
-        except _replica_failures():
+        except (_ReplicaBehind, *_update_failures()):
             pass  # behind, away, or what it replays just now got in the way
         if not self._failure:
-            return self._primary.query(answer, below)
+            return super().query(answer, below)
         note = f"the replica for searches did not answer ({self._failure}): the database itself did"
-        return self._primary.query(lambda view: answer(replace(view, warnings=(*view.warnings, note))), below)
-
-    def peek(self, answer: Callable[[Index], Answer]) -> Answer | None:
-        return self._primary.peek(answer)
+        return super().query(lambda view: answer(replace(view, warnings=(*view.warnings, note))), below)
 
     def _ask_replica(self, answer: Callable[[IndexView], Answer]) -> Answer:
         """Run in one transaction, so that all statements reach the same server, even if several share a name."""
         try:
             with self._replica.transaction(snapshot=True):
-                status = self._index.status()
+                status = self._replica_index.status()
                 self._failure = ""
                 if status.indexed_seq != status.written_seq or status.written_seq < self._database.last_seq:
                     raise _ReplicaBehind
-                return answer(IndexView(self._index, False, (), status.warnings))
+                return answer(IndexView(self._replica_index, False, (), status.warnings))
         except ConnectionLost as error:
             self._failure = str(error)
             self._retry_at = time.monotonic() + _REPLICA_REST_SECONDS
             raise
 
-    @property
-    def can_look_ahead(self) -> bool:
-        return self._primary.can_look_ahead
-
-    def look_ahead(self, keys: Sequence[int], viewer: Viewer, limit: int) -> Callable[[], list[Candidate]]:
-        return self._primary.look_ahead(keys, viewer, limit)
-
-    def update(self, paths: Iterable[str]) -> None:
-        self._primary.update(paths)
-
-    def purge(self) -> None:
-        self._primary.purge()
-
-    def invalidate(self) -> None:
-        self._primary.invalidate()
-
-    def build(self, progress: Progress, *, anew: bool) -> Index:
-        return self._primary.build(progress, anew=anew)
-
-    def watch(self, stop: Event, on_change: OnChange, embedding: EmbeddingService | None, on_start: OnStart) -> None:
-        self._primary.watch(stop, on_change, embedding, on_start)
-
-    def inspect(self) -> IndexInspection:
-        return self._primary.inspect()
-
-    def find_changes(self, inspection: IndexInspection) -> set[str] | None:
-        return self._primary.find_changes(inspection)
-
-    def discard(self) -> None:
-        self._primary.discard()
-
     def close(self) -> None:
-        self._primary.close()
         self._replica.close()
 
 
 class _ReplicaBehind(Exception):
     """The replica does not have it yet, or it would have to be written."""
-
-
-def _replica_failures() -> tuple[type[Exception], ...]:
-    return _ReplicaBehind, *_update_failures()
 
 
 class _ReplicaIndex(PostgresIndex):
