@@ -116,12 +116,12 @@ class IndexHandle(Protocol):
     @property
     def can_look_ahead(self) -> bool:
         """Return whether `look_ahead` saves time now: within a write, to a server."""
-        ...
+        return False
 
     def look_ahead(self, keys: Sequence[int], viewer: Viewer, limit: int) -> Callable[[], list[Candidate]]:
         """Send the question of `find_by_fact_keys` along with the write that is in progress. Return what reads its
         answer after the write. If the question fails, so does the write."""
-        ...
+        raise StorageError("nothing can be asked along with a write here")
 
     def update(self, paths: Iterable[str]) -> None:
         """Index pages that were just written."""
@@ -129,7 +129,7 @@ class IndexHandle(Protocol):
 
     def invalidate(self) -> None:
         """Make the next query sweep the pages, even if a recent sweep could be reused."""
-        ...
+        return
 
     def purge(self) -> None:
         """Leave no bytes of what was removed from pages."""
@@ -153,12 +153,14 @@ class IndexHandle(Protocol):
 
     def discard(self) -> None:
         """Throw a damaged index away; the next use rebuilds it."""
-        ...
+        return
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Close what is open between queries, if anything is."""
+        return
 
 
-class SqliteIndexHandle:
+class SqliteIndexHandle(IndexHandle):
     """An index in a folder. Safe to share between threads."""
 
     def __init__(self, folder: str, pages: Pages, scope: IndexScope, home: str = "") -> None:
@@ -195,13 +197,6 @@ class SqliteIndexHandle:
         with self._lock, suppress(sqlite3.Error):
             return answer(self._open())
         return None
-
-    @property
-    def can_look_ahead(self) -> bool:
-        return False
-
-    def look_ahead(self, keys: Sequence[int], viewer: Viewer, limit: int) -> Callable[[], list[Candidate]]:
-        return lambda: self._open().find_by_fact_keys(keys, viewer, limit)
 
     @trace_calls("index")
     def update(self, paths: Iterable[str]) -> None:

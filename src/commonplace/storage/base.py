@@ -12,9 +12,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from ..errors import InvalidArgument
 from ..model import Clock, Page
 from ..settings import INTERNAL_FOLDERS, HistorySettings, Settings
 from .history import ABSENT, Author, Change, ChooseVersions, Line, PastPage, Versions
@@ -229,7 +231,7 @@ class HistoryStore(Protocol):
 
     def line_reader(self, paths: Sequence[str], newest: int) -> Callable[[str], list[Line]]:
         """Return what reads the lines of these pages as `lines` does; behind a network, of all at once."""
-        ...
+        return partial(self.lines, newest=newest)
 
     def stamps(self, paths: Sequence[str]) -> dict[str, str]:
         """Return a stamp for each page with a history, which changes when the history grows."""
@@ -296,7 +298,9 @@ class TokenStore(Protocol):
         """Return the last entries of the audit log, oldest first."""
         ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Close what is open between calls, if anything is."""
+        return
 
 
 class BulkStore(Protocol):
@@ -338,7 +342,7 @@ class BulkStore(Protocol):
 
 
 class Storage(Protocol):
-    """One memory in one backend."""
+    """One memory in one backend. What has a body here holds for a backend without files of its own."""
 
     name: str  # as shown to people, without a password
     local_folder: str  # the folder of this machine that holds its files; empty: they are elsewhere
@@ -369,15 +373,15 @@ class Storage(Protocol):
 
     def page_size(self, path: str) -> int | None:
         """Return the size of a page in bytes; None if it is not there, or if finding out would mean reading it."""
-        ...
+        return None
 
     def display_path(self, path: str) -> str:
         """Return where people find a page: its file, or its path in the memory."""
-        ...
+        return path
 
     def has_folder(self, folder: str, name: str) -> bool:
         """Return whether a folder has a subfolder of exactly this name."""
-        ...
+        return name in self.pages.list_folders(folder)
 
     def exists(self, path: str) -> bool:
         """Return whether there is anything at a path, page or not."""
@@ -394,9 +398,11 @@ class Storage(Protocol):
 
     def check(self) -> None:
         """Raise StorageError if the storage cannot be used, for example if the home is a file."""
-        ...
+        return
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Close what is open between calls, if anything is."""
+        return
 
 
 _FOLDER = "commonplace.storage.folder.backend"
@@ -417,9 +423,10 @@ class SetupProblem(NamedTuple):
 
 
 class Backend(Protocol):
-    """What a backend offers before a storage of it is open. A module `backend` has one as `BACKEND`."""
+    """What a backend offers before a storage of it is open. A module `backend` has one as `BACKEND`. What has a body
+    here holds for a backend that needs no setup."""
 
-    has_tenants: bool  # whether one server of it holds many memories, each with its own tokens
+    has_tenants: bool = False  # whether one server of it holds many memories, each with its own tokens
 
     def open_storage(self, address: str, clock: Clock, on_write: OnWrite) -> Storage: ...
 
@@ -429,35 +436,35 @@ class Backend(Protocol):
 
     def display_name(self, address: str) -> str:
         """Return the address as it may be shown, without a password."""
-        ...
+        return address
 
     def absolute_address(self, address: str) -> str:
         """Return an address that means the same in any working directory."""
-        ...
+        return address
 
     def check_address(self, address: str) -> None:
         """Raise an error if the address cannot name a memory. Nothing is opened."""
-        ...
+        return
 
     def require_ready(self, address: str) -> None:
         """Raise an error that names the next step if something must be set up before a memory can be opened."""
-        ...
+        return
 
     def tenant_address(self, address: str, tenant: str) -> str:
         """Return the address of another tenant's memory on the same server; only where `has_tenants`."""
-        ...
+        raise InvalidArgument(f"{self.display_name(address)} holds one memory and has no tenants")
 
     def diagnose(self, address: str) -> list[SetupProblem]:
         """Return what prevents a memory from being opened; NotFound if there is none."""
-        ...
+        return []
 
     def may_exist(self, address: str) -> bool:
         """Return False if there is certainly no memory at the address."""
-        ...
+        return True
 
     def create(self, address: str) -> None:
-        """Create a new memory. One that exists stays as it is."""
-        ...
+        """Create a new memory. One that exists stays as it is; where none needs it, one begins with its first page."""
+        return
 
 
 def backend_of(address: str) -> Backend:

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from .. import settings as settings_of
@@ -22,16 +23,20 @@ from ..storage.base import (
     ABSENT,
     BACKENDS,
     HISTORY_FOLDER,
+    Backend,
+    BulkStore,
     Changes,
     Head,
+    HistoryStore,
     OnWrite,
     Paths,
     Retention,
     Root,
     Sentences,
-    SetupProblem,
+    Storage,
     Suffix,
     Texts,
+    TokenStore,
     ignore_write,
 )
 from ..storage.conflicts import ByteChange, ConflictDetector, TextPages, decode_text
@@ -210,7 +215,7 @@ def _prefix(folder: str) -> str:
     return f"{folder}/" if folder else ""
 
 
-class MemoryHistory:
+class MemoryHistory(HistoryStore):
     """Every version of every page, as it was."""
 
     retention: Retention | None = None
@@ -261,9 +266,6 @@ class MemoryHistory:
 
     def lines(self, path: str, newest: int | None = None) -> list[Line]:
         return [make_line(change, None, data, -1) for change, data in self.versions(path, newest)]
-
-    def line_reader(self, paths: Sequence[str], newest: int) -> Callable[[str], list[Line]]:
-        return self.lines
 
     def stamps(self, paths: Sequence[str]) -> dict[str, str]:
         return {path: str(len(versions)) for path in paths if (versions := self._select(path))}
@@ -441,7 +443,7 @@ class MemoryTranscript:
         return json.loads(lines[-1]) if lines[-1] else None
 
 
-class MemoryTokens:
+class MemoryTokens(TokenStore):
     """Access tokens and the audit log, in memory."""
 
     tenant = ""
@@ -471,18 +473,16 @@ class MemoryTokens:
     def recent_calls(self, last: int) -> list[Call]:
         return self._contents.calls[-max(1, last) :]
 
-    def close(self) -> None:
-        """Do nothing: nothing is open between calls."""
-
 
 _CONTENTS: dict[str, MemoryContents] = defaultdict(MemoryContents)  # by the name of the memory
 
 
-class MemoryStorage:
+class MemoryStorage(Storage):
     """A memory that lives as long as the process; storages of the same name share what it holds."""
 
     local_folder = ""
     settings_check_seconds = 0.0
+    pages: MemoryPages
 
     def __init__(self, name: str, clock: Clock, on_write: OnWrite = ignore_write) -> None:
         self.name = name
@@ -494,7 +494,7 @@ class MemoryStorage:
         self.pages = MemoryPages(contents, self.history, clock, on_write)
         self.tokens = MemoryTokens(contents)
         self.tree = PageTree(self.pages)
-        self.bulk = MemoryBulk(contents, self.history, clock)
+        self._clock = clock
         self.settings_version = self.current_settings_version()
         self.settings = settings_of.load("", self.read_settings_text)
 
@@ -518,26 +518,18 @@ class MemoryStorage:
         data = self.pages.read_bytes(path)
         return None if data is None else len(data)
 
-    def display_path(self, path: str) -> str:
-        return path
-
-    def has_folder(self, folder: str, name: str) -> bool:
-        return name in self.pages.list_folders(folder)
-
     def exists(self, path: str) -> bool:
         return path in self._contents.pages or bool(self.pages.list(path, "", deep=True))
 
     def open_transcript(self, path: str) -> MemoryTranscript:
         return MemoryTranscript(self.pages, path)
 
+    @cached_property
+    def bulk(self) -> BulkStore:
+        return MemoryBulk(self._contents, self.history, self._clock)
+
     def open_index(self, scope: IndexScope) -> IndexHandle:
         return _open_index(self.cache_folder, self.pages, scope, self._contents)
-
-    def check(self) -> None:
-        """Do nothing: it can always be used."""
-
-    def close(self) -> None:
-        """Do nothing: the pages stay until the process ends, and the folder of the index until this object does."""
 
 
 def _open_index(folder: str, pages: MemoryPages, scope: IndexScope, contents: MemoryContents) -> IndexHandle:
@@ -562,38 +554,12 @@ def _open_index(folder: str, pages: MemoryPages, scope: IndexScope, contents: Me
     return MemoryIndexHandle(folder, pages, scope)
 
 
-class MemoryBackend:
-    has_tenants = False
-
+class MemoryBackend(Backend):
     def open_storage(self, address: str, clock: Clock, on_write: OnWrite) -> MemoryStorage:
         return MemoryStorage(address, clock, on_write)
 
     def open_tokens(self, address: str) -> MemoryTokens:
         return MemoryTokens(_CONTENTS[address])
-
-    def display_name(self, address: str) -> str:
-        return address
-
-    def absolute_address(self, address: str) -> str:
-        return address
-
-    def check_address(self, address: str) -> None:
-        """Do nothing: any name will do."""
-
-    def require_ready(self, address: str) -> None:
-        """Do nothing: it needs no setup."""
-
-    def tenant_address(self, address: str, tenant: str) -> str:
-        return f"{address}/{tenant}"
-
-    def diagnose(self, address: str) -> list[SetupProblem]:
-        return []
-
-    def may_exist(self, address: str) -> bool:
-        return True
-
-    def create(self, address: str) -> None:
-        """Do nothing: it begins with its first page."""
 
 
 BACKEND = MemoryBackend()

@@ -21,11 +21,13 @@ from ..base import (
     HISTORY_FOLDER,
     INDEX_FOLDER,
     LOCKS_FOLDER,
+    Backend,
     BulkStore,
     HistoryStore,
     OnWrite,
     Pages,
     Retention,
+    Storage,
     TokenStore,
 )
 from ..file_locks import lock
@@ -65,7 +67,7 @@ MAX_LOG_BYTES = 10_000_000  # a larger log is rotated
 ROTATED_LOGS = 4  # earlier logs that are kept
 
 
-class FolderTokens:
+class FolderTokens(TokenStore):
     tenant = ""
     is_immediate = True
 
@@ -183,9 +185,6 @@ class FolderTokens:
     def _name(self, path: str, dir_fd: int | None) -> str:
         return os.path.join(self._root, path) if dir_fd is None else os.path.basename(path)
 
-    def close(self) -> None:
-        """Do nothing: nothing is open between calls."""
-
 
 def _parse_tokens(data: bytes) -> list[Token]:
     try:
@@ -224,7 +223,7 @@ def _parse_call(line: bytes) -> Call | None:
         return None
 
 
-class FolderStorage:
+class FolderStorage(Storage):
     settings_check_seconds = 0.0
 
     def __init__(self, address: str, clock: Clock, on_write: OnWrite) -> None:
@@ -335,21 +334,13 @@ class FolderStorage:
         if os.path.lexists(self.local_folder) and not os.path.isdir(self.local_folder):
             raise StorageError(f"{self.local_folder} is a file, not a folder: move it away or use another home")
 
-    def close(self) -> None:
-        """Do nothing: nothing is open between calls."""
 
-
-class FolderBackend:
-    has_tenants = False
-
+class FolderBackend(Backend):
     def open_storage(self, address: str, clock: Clock, on_write: OnWrite) -> FolderStorage:
         return FolderStorage(address, clock, on_write)
 
     def open_tokens(self, address: str) -> FolderTokens:
         return FolderTokens(locate(self.absolute_address(address)).folder)
-
-    def display_name(self, address: str) -> str:
-        return address
 
     def absolute_address(self, address: str) -> str:
         return os.path.abspath(os.path.expanduser(address))
@@ -362,12 +353,6 @@ class FolderBackend:
             )
         if os.path.lexists(address) and not os.path.isdir(address):
             raise StorageError(f"{address} is a file, not a folder: choose another --home")
-
-    def require_ready(self, address: str) -> None:
-        """Do nothing: a folder needs no setup."""
-
-    def tenant_address(self, address: str, tenant: str) -> str:
-        raise InvalidArgument("a folder holds one memory and has no tenants")
 
     def diagnose(self, address: str) -> list[SetupProblem]:
         folder = self.absolute_address(address)

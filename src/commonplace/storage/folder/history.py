@@ -10,15 +10,14 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from typing import NamedTuple
 
 from ...formats.timestamps import format_timestamp
 from ...model import Clock
-from ..base import ABSENT, Head, Retention
+from ..base import ABSENT, Head, HistoryStore, Retention
 from ..file_locks import lock_slot, slot_of
 from ..files import (
     APPEND_FLAGS,
@@ -80,7 +79,7 @@ def slot_bytes(retention: Retention) -> int:
     return max(1 << 18, retention.size // SLOTS)
 
 
-class FolderHistory:
+class FolderHistory(HistoryStore):
     """Callers of `record_change`, `record_outside_edit` and `import_versions` hold the lock of the page."""
 
     def __init__(self, folder: str, locks: str, clock: Clock, retention: Retention | None = None) -> None:
@@ -180,9 +179,6 @@ class FolderHistory:
 
     def lines(self, path: str, newest: int) -> list[Line]:
         return newest_lines(self._lines(path), newest)
-
-    def line_reader(self, paths: Sequence[str], newest: int) -> Callable[[str], list[Line]]:
-        return partial(self.lines, newest=newest)
 
     def stamps(self, paths: Sequence[str]) -> dict[str, str]:
         """Return the size of each page's slot as its stamp. The writers' cache of heads is not touched."""

@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote
 from ... import settings as settings_of
 from ...errors import CommonplaceError, NotFound, OutsideHome, SettingsError
 from ...model import Clock
-from ..base import BulkStore, HistoryStore, OnWrite, Pages, Retention, TokenStore
+from ..base import Backend, BulkStore, HistoryStore, OnWrite, Pages, Retention, Storage, TokenStore
 from ..tokens import Call, Role, Token
 from ..tree import FileTree, PageTree
 from .connection import Database, Row
@@ -34,7 +34,7 @@ _REPLICA = re.compile(r"(?<=[?&])search=([^&]*)")
 _NAMED_PASSWORD = re.compile(r"(?<=[?&])(?:ssl)?password=[^&]*&?")
 
 
-class PostgresStorage:
+class PostgresStorage(Storage):
     local_folder = ""
     cache_folder = ""
     settings_check_seconds = 1.0  # a check is a round trip to the server
@@ -75,15 +75,6 @@ class PostgresStorage:
         times = self._pages.modified_times()
         return {path: times[path] for path in paths if path in times}
 
-    def page_size(self, path: str) -> int | None:
-        return None  # a query for each page would cost more than it is worth
-
-    def display_path(self, path: str) -> str:
-        return path
-
-    def has_folder(self, folder: str, name: str) -> bool:
-        return name in self.pages.list_folders(folder)
-
     def exists(self, path: str) -> bool:
         try:
             return self._pages.find_page(path) is not None
@@ -107,15 +98,12 @@ class PostgresStorage:
 
         return PostgresBulk(self.database, self._clock, self._history)
 
-    def check(self) -> None:
-        """Do nothing: a database is checked when it is opened."""
-
     def close(self) -> None:
         flush_notices(self.database)
         self.database.close()
 
 
-class PostgresBackend:
+class PostgresBackend(Backend):
     has_tenants = True
 
     def open_storage(self, address: str, clock: Clock, on_write: OnWrite) -> PostgresStorage:
@@ -126,12 +114,6 @@ class PostgresBackend:
 
     def display_name(self, address: str) -> str:
         return hide_passwords(address)
-
-    def absolute_address(self, address: str) -> str:
-        return address
-
-    def check_address(self, address: str) -> None:
-        """Do nothing: the server checks it when it is opened."""
 
     def require_ready(self, address: str) -> None:
         from .migrate import require_migrated
@@ -155,12 +137,6 @@ class PostgresBackend:
             advice = f"run `commonplace db {command}`; until then nothing else is checked"
             return [SetupProblem("commonplace", problem, advice)]
         return []
-
-    def may_exist(self, address: str) -> bool:
-        return True
-
-    def create(self, address: str) -> None:
-        """Do nothing: a tenant begins with its first page."""
 
 
 BACKEND = PostgresBackend()

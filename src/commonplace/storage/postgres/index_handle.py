@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from ...errors import ConnectionLost, LockTimeout, NotFound, StorageError
 from ...index.base import Candidate, Coverage, Index, IndexInspection, PendingBatch, Progress, report_progress
-from ...index.handle import IndexView
+from ...index.handle import IndexHandle, IndexView
 from ...index.sync import IndexScope, catch_up, rebuild, update_pages
 from ...model import Viewer
 from .connection import Database
@@ -40,7 +40,7 @@ _BUILD_TRIES = 10  # of a long build that conflicts with other writers
 _REPLICA_REST_SECONDS = 10.0  # how long to leave a replica alone that did not answer: each try may delay a search
 
 
-class PostgresIndexHandle:
+class PostgresIndexHandle(IndexHandle):
     def __init__(self, database: Database, pages: PostgresPages, scope: IndexScope) -> None:
         self.scope = scope
         self._database = database
@@ -85,9 +85,6 @@ class PostgresIndexHandle:
         """Leave nothing of what was removed from pages."""
         self._catch_up(report_progress)
         self._index.purge()
-
-    def invalidate(self) -> None:
-        """Do nothing: every search looks at the pages here."""
 
     def build(self, progress: Progress, *, anew: bool) -> Index:
         if anew:
@@ -139,12 +136,6 @@ class PostgresIndexHandle:
         except NotFound:  # removals were forgotten: anything may have changed
             return None
         return {*changes.changed, *changes.removed}
-
-    def discard(self) -> None:
-        """Do nothing: the server keeps its tables intact."""
-
-    def close(self) -> None:
-        """Do nothing: the connections belong to the database handle."""
 
     def _catch_up(self, progress: Progress) -> IndexView:
         status = self._index.status()
@@ -230,7 +221,7 @@ class ReplicaIndexHandle(PostgresIndexHandle):
         try:
             if time.monotonic() >= self._retry_at:
                 return self._ask_replica(answer)
-        except (_ReplicaBehind, *_update_failures()):
+        except _replica_failures():
             pass  # behind, away, or what it replays just now got in the way
         if not self._failure:
             return super().query(answer, below)
@@ -257,6 +248,10 @@ class ReplicaIndexHandle(PostgresIndexHandle):
 
 class _ReplicaBehind(Exception):
     """The replica does not have it yet, or it would have to be written."""
+
+
+def _replica_failures() -> tuple[type[Exception], ...]:
+    return _ReplicaBehind, *_update_failures()
 
 
 class _ReplicaIndex(PostgresIndex):
