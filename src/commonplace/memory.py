@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from .home import Home, utc_now
 from .model import Clock, Hits
@@ -21,13 +21,6 @@ if TYPE_CHECKING:
     from .context import Context
     from .index.recalls import Conversation
     from .index.watcher import PageChanges, WatchMode
-
-
-class Reader(NamedTuple):
-    """The user and the channel of a conversation."""
-
-    user: str | None = None
-    channel: str | None = None
 
 
 class Memory:
@@ -73,7 +66,6 @@ class Memory:
         if session:
             self.home.readings.keep(session)
         self._given: Conversation | None = None
-        self._reader = Reader()
 
     def call(self, tool: str, arguments: Any = None, toolset: str | Sequence[str] | None = None) -> dict[str, Any]:
         """Run a tool by name. It never raises for bad arguments: the reply is then an error in the toolset's form.
@@ -183,6 +175,7 @@ class Memory:
         context, so that `recall_for` does not repeat it; what was said in that conversation is left out.
         """
         from .context.assembly import assemble, note_context
+        from .index.recalls import Reader
 
         context = assemble(
             self.home,
@@ -194,10 +187,8 @@ class Memory:
             reads_only=reads_only,
             session=session,
         )
-        if self._is_own(session):
-            self._reader = Reader(user, channel)
         note_context(self.home, context, session)
-        self._conversation(session).give(context.text)
+        self._conversation(session).give(context.text, Reader(user, channel))
         return context
 
     def recall_for(
@@ -217,21 +208,16 @@ class Memory:
         from .context.prompt_recall import recall_for
 
         conversation = self._conversation(session)
-        reader = self._reader if self._is_own(session) else Reader()
-        user = reader.user if user is None else user
-        channel = reader.channel if channel is None else channel
         return recall_for(self.home, prompt, budget, conversation, session=session, user=user, channel=channel)
 
-    def _is_own(self, session: str) -> bool:
-        """Return whether a session is the conversation of this handle."""
-        return not session or session == self.home.session
-
     def _conversation(self, session: str = "") -> Conversation:
-        """Return the record of what this handle's conversation, or another one, has been given."""
-        if not self._is_own(session):
+        """Return the record of what this handle's conversation, or another one, has been given by now."""
+        if session and session != self.home.session:
             return self.home.open_conversation(session)
         if self._given is None:
             self._given = self.home.open_conversation()
+        else:
+            self._given.reload()  # another handle of it may have been given more
         return self._given
 
     def run(self, reply: Any) -> dict[str, Any]:

@@ -104,6 +104,23 @@ def test_a_recall_is_for_the_channel_of_the_context_before_it(memory: Memory) ->
     assert "Kim" not in str(memory.recall_for("on which days does somebody carry the pager?"))
 
 
+def test_every_handle_of_a_conversation_knows_the_channel_of_its_context_and_what_was_given(
+    home: Path, clock: FrozenClock
+) -> None:
+    first = Memory(home, clock=clock, session="s-1")
+    record = {"op": "setChannel", "channelName": "ops", "key": "pager", "value": "Kim carries it on Mondays"}
+    first.call("MemoryTool", record)
+    second = Memory(home, clock=clock, session="s-1")
+    assert str(second.recall_for("who carries the pager?")) == ""
+    first.context(channel="ops")
+    assert "Kim" in str(second.recall_for("who carries the pager?"))
+    assert str(first.recall_for("who carries the pager?")) == ""
+    assert str(Memory(home, clock=clock, session="s-2").recall_for("who carries the pager?")) == ""
+    second.call("remember", {"content": TEA})
+    assert TEA in str(first.recall_for(ASK_TEA))
+    assert str(second.recall_for(ASK_TEA)) == ""
+
+
 def test_whoever_names_one_thing_is_given_all_that_is_known_of_it(memory: Memory) -> None:
     memory.call("update_world", {"topic": "team", "content": "- Marek: frontend\n- Priya: product manager in Mumbai"})
     memory.call("remember", {"content": "The launch is on 30 March, confirmed by Priya."})

@@ -91,14 +91,19 @@ def recall_for(
     user: str | None = None,
     channel: str | None = None,
 ) -> Context:
-    """Return what to add before a prompt; empty if nothing is likely enough. What is returned counts as shown."""
+    """Return what to add before a prompt; empty if nothing is likely enough. What is returned counts as shown.
+
+    The user and the channel default to those of the last context of the conversation.
+    """
     check(TEXT, prompt, "prompt")
     check(_BUDGET, budget, "budget")
     query = _shorten_prompt(prompt)
     if not home.search_settings.enabled or not _has_content(query):
         return _make_context(_Recall([], []), budget, ())
     conversation.add(prompt[:_MAX_PROMPT_CHARACTERS])
-    viewer = home.visibility.reader(channel, user)
+    viewer = home.visibility.reader(
+        conversation.reader.channel if channel is None else channel, conversation.reader.user if user is None else user
+    )
     result = _search(home, query, viewer)
     hits = [hit for hit in result.hits if _is_recallable(home, hit, session or home.session, conversation)]
     if term := _find_term_to_define(query):

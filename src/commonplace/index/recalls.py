@@ -4,9 +4,9 @@ The log of pages has one line for each search, in a file per agent beside the in
 the disk, and failing to write it is not an error. A full file is rotated, and one earlier file is kept. Browsing
 (`without_recalls`) is not counted.
 
-What a conversation was given is stored as hashes, so that the file reveals nothing of a memory. A line counts as
-given if every three consecutive words of it were, wherever: in a list, after a date, in quotes. A conversation
-without a name exists in this process only.
+What a conversation was given is stored as hashes, so that the file reveals nothing of a memory but the user and the
+channel that its context was for. A line counts as given if every three consecutive words of it were, wherever: in a
+list, after a date, in quotes. A conversation without a name exists in this process only.
 """
 
 from __future__ import annotations
@@ -44,17 +44,26 @@ _MAX_PAGES = 100  # logged per answer
 _is_off: ContextVar[bool] = ContextVar("recalls_off", default=False)
 
 
+class Reader(NamedTuple):
+    """The user and the channel of a conversation."""
+
+    user: str | None = None
+    channel: str | None = None
+
+
 class Conversation:
-    """What one conversation was given. `compacted_at`: when its beginning was last replaced by a summary."""
+    """What one conversation was given. `compacted_at`: when its beginning was last replaced by a summary. `reader`:
+    whom its last context was for."""
 
     def __init__(self, file: str = "") -> None:
+        self.reader = Reader()
         self.compacted_at = ""
         self.needs_context = False  # whether the summary dropped the context, which was not given again yet
         self._file = file
         self._hashes: dict[int, None] = {}  # in order of arrival
         self._pending: list[str] = []  # texts not hashed yet: not every conversation needs the hashes
         self._lock = RLock()
-        self._load()
+        self.reload()
 
     def add(self, text: str) -> None:
         """Count the lines of a text as given."""
@@ -63,9 +72,10 @@ class Conversation:
             if len(self._pending) > _MAX_PENDING_TEXTS:
                 self._hash_pending()
 
-    def give(self, context: str) -> None:
-        """Count a whole context as given, and save that for the next process."""
+    def give(self, context: str, reader: Reader = Reader()) -> None:  # noqa: B008  it is immutable
+        """Count a whole context as given, and save that and its reader for the next process."""
         self.add(context)
+        self.reader = reader
         self.needs_context = False
         self.save()
 
@@ -91,6 +101,7 @@ class Conversation:
             self._hash_pending()
             newest = [*self._hashes]
         state = {
+            **self.reader._asdict(),
             "compacted_at": self.compacted_at,
             "needs_context": self.needs_context,
             "hashes": array("I", newest).tobytes().hex(),
@@ -99,7 +110,8 @@ class Conversation:
             _write(self._file, json.dumps(state).encode())
             _remove_unused(*os.path.split(self._file))
 
-    def _load(self) -> None:
+    def reload(self) -> None:
+        """Continue from what was saved last, perhaps by another handle of the conversation."""
         if not self._file:
             return
         state = parse_object(read_own_state(self._file)) or {}
@@ -107,7 +119,10 @@ class Conversation:
             hashes = array("I", bytes.fromhex(state["hashes"]))
             self.compacted_at = str(state["compacted_at"])
             self.needs_context = bool(state["needs_context"])
-            self._hashes = dict.fromkeys(hashes)
+            user, channel = (str(name) if (name := state.get(field)) else None for field in Reader._fields)
+            self.reader = Reader(user, channel)
+            with self._lock:
+                self._hashes = dict.fromkeys(hashes)
 
     def _hash_pending(self) -> None:
         for text in self._pending:
