@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
+from commonplace.storage.names import is_blank
+
 LINES = [
     "### x",
     "###",
@@ -49,14 +51,19 @@ names = st.one_of(
         ["..", ".", "CON", "con", "a/b", "A", "a", "é", "e\u0301", "HANDOFF", "handoff", "日本", "x" * 400]
     ),
     st.sampled_from(["nul.txt", " lead", "trail.", "-dash", "~", "a~b", "a\\b", "### x", "---", "ß", "ss", "ﬁ", "fi"]),
-).filter(lambda text: _encodable(text) and "\0" not in text and len(text.strip().splitlines()) == 1)  # else refused
+).filter(lambda text: _is_accepted(text))
 keys = names.map(lambda text: " ".join(text.split())).filter(lambda text: text.strip() == text and text)
-tags = st.lists(names.map(str.strip).filter(bool), max_size=3)
+tags = st.lists(names.map(str.strip), max_size=3)
 json_values = st.recursive(
     st.one_of(st.booleans(), st.integers(-(2**60), 2**60), st.floats(allow_nan=False, allow_infinity=False), texts),
     lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(names, inner, max_size=3)),
     max_leaves=6,
 )
+
+
+def _is_accepted(name: str) -> bool:
+    """Whether a name is not refused."""
+    return _encodable(name) and "\0" not in name and not is_blank(name) and len(name.strip().splitlines()) == 1
 
 
 def _encodable(text: str) -> bool:

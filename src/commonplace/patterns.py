@@ -9,6 +9,11 @@ from __future__ import annotations
 import re
 from typing import Any, cast
 
+# Characters that nobody sees, as the inside of a character class: format controls, fillers, variation selectors, tags.
+INVISIBLE = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff"
+    "\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
 _METHODS = ("search", "match", "fullmatch", "findall", "finditer", "sub", "subn", "split")
 
 

@@ -10,6 +10,7 @@ from .formats.timestamps import format_timestamp
 from .model import Viewer
 from .storage.base import Storage
 from .storage.layout import Layout, Place
+from .storage.names import is_blank
 
 if TYPE_CHECKING:
     from .index.base import Index
@@ -103,7 +104,7 @@ class Visibility:
 
 def drop_blank(name: str | None) -> str | None:
     """Return the name of a user or a channel; None for a blank one, as from an empty variable or field."""
-    return name if name and name.strip() else None
+    return None if name is None or is_blank(name) else name
 
 
 def format_modified(seconds: float) -> str:

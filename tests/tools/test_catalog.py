@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from commonplace import Memory
-from commonplace.errors import UnknownTool
+from commonplace.errors import InvalidArgument, UnknownTool
 from commonplace.testing import FrozenClock
 from commonplace.tools.catalog import load, offers
 from commonplace.toolsets import EVERYDAY, TOOLSETS
@@ -240,7 +240,21 @@ def test_arguments_of_another_operation_are_reported(memory: Memory) -> None:
 BREAKS = ["\n", "\r", "\x0b", "\x0c", "\x85", "\u2028", "\u2029"]
 
 
-@pytest.mark.parametrize("key", ["", "  ", *(f"a{each}b" for each in BREAKS)])
+INVISIBLE = [
+    "\u200b",
+    "\u3164",
+    "\u2800",
+    "\u00ad",
+    "\u115f \u200d",
+    "\ufe0f",
+    "\u061c",
+    "\U000e0041",
+    "\u034f",
+    "\U0001d173",
+]
+
+
+@pytest.mark.parametrize("key", ["", "  ", *INVISIBLE, *(f"a{each}b" for each in BREAKS)])
 def test_a_name_that_is_blank_or_has_a_line_break_is_refused_everywhere(memory: Memory, key: str) -> None:
     registry = [
         {"op": "setGlobal", "key": key, "value": 1},
@@ -251,6 +265,17 @@ def test_a_name_that_is_blank_or_has_a_line_break_is_refused_everywhere(memory: 
     assert memory.call("memory_write", {"key": key, "content": "x"})["error"]["code"] == "MEMORY_INVALID_KEY"
     assert memory.call("write_memory", {"key": key, "content": "x"})["status"] == "error"
     assert not memory.call("update_world", {"topic": key, "content": "x"})["success"]
+
+
+@pytest.mark.parametrize("name", INVISIBLE)
+def test_a_channel_a_user_or_an_agent_with_an_invisible_name_counts_as_none(
+    memory: Memory, home: Path, name: str
+) -> None:
+    channel = {"op": "setChannel", "channelName": name, "key": "k", "value": 1}
+    assert memory.call("MemoryTool", channel)["error"] == "Missing required parameter: channelName"
+    assert str(memory.context(user=name, channel=name)) == str(memory.context())
+    with pytest.raises(InvalidArgument):
+        Memory(home, agent=name)
 
 
 @pytest.mark.parametrize("key", [*(f"a{each}" for each in BREAKS), *(f"{each}a" for each in BREAKS)])

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InvalidArgument, StorageError
 from ..formats import json_text
 from ..model import Json, Record, Scope, Skill
+from ..storage.names import is_blank
 from ..wording import list_some
 from .source import SingleFile, Source, require_single_file, single_file_name
 from .values import Destination, Item, PageItem, RecordItem, SkillItem, Skipped, read_timestamp
@@ -200,7 +201,7 @@ def _read_times(row: Row) -> tuple[str, str]:
 
 def _require_key(row: Row, name: str) -> str:
     key = row.get(name)
-    if not isinstance(key, str) or not key.strip():
+    if not isinstance(key, str) or is_blank(key):
         raise InvalidArgument(f"has no {name}")
     return key.strip()
 

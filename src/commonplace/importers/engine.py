@@ -32,7 +32,7 @@ from ..storage.bulk import IncomingPage, PageBatch, Spool, SpooledFile, path_pro
 from ..storage.files import PRIVATE_FILE_MODE
 from ..storage.history import version_of
 from ..storage.layout import FIXED_NAMES, FIXED_PAGES, Layout
-from ..storage.names import MAX_NAME_BYTES, file_name
+from ..storage.names import MAX_NAME_BYTES, file_name, is_blank
 from ..storage.records import SKILL_PAGE, Channels, Globals, RecordFolder, Skills
 from ..wording import list_some
 from ..writing import screen_secrets
@@ -88,7 +88,7 @@ def _make_page(home: Home, item: PageItem) -> File:
 def _make_record(home: Home, item: RecordItem) -> File:
     record = item.record
     key = _clean(record.key)
-    if not key.strip():
+    if is_blank(key):
         raise InvalidArgument("has no key")
     fields = {"key": key, "value": _check_value(record.value), "fields": dict(item.fields)}
     screened, warning = screen_secrets(fields, home.settings.secrets)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
 
-from ..patterns import lazy_pattern
+from ..patterns import INVISIBLE, lazy_pattern
 from .heuristics import compile_pattern
 from .rules import RULES, Rule
 
@@ -27,12 +27,7 @@ _SOLID = bytes(
 _RARE = "_=@~-."  # rare in prose: if the text lacks one, all markers that contain it are skipped
 _PREFIX_BYTES = 2  # prefix rules are looked up by the first bytes of a folded marker
 _WORD_START = rb"(?:(?<![a-z0-9_-])|(?<=\\[nrt]))(?=([a-z0-9][!-~]))"
-# Format controls, fillers, variation selectors and tags are invisible: a key with one inside works again once a field
-# drops them.
-_INVISIBLE = lazy_pattern(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
-    "\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
-)
+_INVISIBLE = lazy_pattern(f"[{INVISIBLE}]")  # a key with one inside works again once a field drops them
 _REACH_CHARACTERS = 2000  # how far a secret may extend on either side of an invisible character
 
 Candidate = tuple[int, int, int]  # start, end, and which rule

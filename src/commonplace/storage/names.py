@@ -16,9 +16,11 @@ from typing import Literal, NamedTuple
 from ..caching import cache_within
 from ..errors import InvalidArgument, InvalidKey, MissingArgument, OutsideHome
 from ..formats.json_text import is_unicode
+from ..patterns import INVISIBLE, lazy_pattern
 
 _DEVICES = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?")
 _LINE_BREAK = re.compile("[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]")
+_BLANK = lazy_pattern(rf"[\s\u2800{INVISIBLE}]*")  # U+2800: a Braille cell without dots
 _SKILL_CODED = re.compile(r".*x[a-z2-7]{16}")
 _CODE = re.compile(r".*~[a-z2-7]{16}", re.DOTALL)
 MAX_NAME_BYTES = 255  # one path component on common file systems
@@ -38,9 +40,14 @@ def require_valid_name(what: str, *names: str) -> None:
             raise InvalidArgument(f"the {what} {name!a} has a null character in it: take it out")
 
 
+def is_blank(name: str) -> bool:
+    """Return whether a reader would see nothing of a name."""
+    return _BLANK.fullmatch(name) is not None
+
+
 def require_key(what: str, name: str) -> str:
     """Return the name of a key, a topic or a skill; MissingArgument for a blank one, InvalidKey for a line break."""
-    if not name.strip():
+    if is_blank(name):
         raise MissingArgument(what)
     if _LINE_BREAK.search(name):
         raise InvalidKey(f"the {what} has more than one line", advice="give a name of one line")
@@ -59,7 +66,7 @@ def require_new_key(what: str, name: str) -> str:
 def require_agent(name: str) -> str:
     """Return the name of an agent; InvalidArgument for one that is blank or has more than one line."""
     require_valid_name("agent", name)
-    if not name.strip():
+    if is_blank(name):
         raise InvalidArgument("the name of the agent is blank", advice="name one, or leave it out for the default")
     if _LINE_BREAK.search(name):
         raise InvalidArgument("the name of the agent has more than one line", advice="give a name of one line")
@@ -134,7 +141,7 @@ def topic_name(topic: str) -> str:
     """Return a world topic in its contract form: lower-case letters and digits of any script, single dashes between."""
     if _LINE_BREAK.search(topic.strip()):
         raise InvalidKey("the topic has more than one line", advice="give a name of one line")
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", topic).lower())
+    folded = "" if is_blank(topic) else unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", topic).lower())
     slug = "".join(char if unicodedata.category(char)[0] in "LMN" else "-" for char in folded)
     name = re.sub(r"-+", "-", slug).strip("-")
     if not name:

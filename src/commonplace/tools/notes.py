@@ -21,7 +21,7 @@ from ..framing.limits import LIST_CHARACTERS, fit_rows
 from ..home import Home
 from ..model import Block
 from ..schema import Clamp
-from ..storage.names import require_key, require_new_key, require_valid_name
+from ..storage.names import is_blank, require_key, require_new_key, require_valid_name
 from ..storage.records import read_text
 from .define import Answer, Reply, Tool, toolset, with_warning
 
@@ -143,8 +143,8 @@ def _note_row(home: Home, note: StoredBlock) -> dict[str, Any]:
 
 def _check_key(key: str) -> str:
     trimmed = key.strip()
-    if not trimmed:
-        raise InvalidKey("the key is empty: give a name of one line")
+    if is_blank(trimmed):
+        raise InvalidKey("the key is blank: give a name of one line")
     require_key("key", trimmed)
     if "\0" in trimmed:
         raise InvalidKey(f"the key {trimmed!a} has a null character in it: take it out")
@@ -153,7 +153,7 @@ def _check_key(key: str) -> str:
 
 def _drop_blank_tags(tags: list[str] | None) -> list[str]:
     """Return the tags as they were given, without blank ones."""
-    labels = [tag for tag in tags or [] if tag.strip()]
+    labels = [tag for tag in tags or [] if not is_blank(tag)]
     require_valid_name("tag", *labels)
     return labels
 

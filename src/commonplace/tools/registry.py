@@ -21,7 +21,7 @@ from ..instructions import read_rule, warn_of_waiting
 from ..model import Json, Record, Skill
 from ..schema import one_of
 from ..search.words import QueryWords
-from ..storage.names import require_new_key
+from ..storage.names import is_blank, require_new_key
 from ..storage.records import INJECTED
 from .define import Answer, Maybe, Reply, Tool, ToolParameter, bind, refuse, toolset, with_warning
 
@@ -80,7 +80,7 @@ def setChannel(
     tags: Tags = None,
 ) -> SuccessReply:
     """store a memory of one channel, or replace it"""
-    if not channelName.strip():
+    if is_blank(channelName):
         raise MissingArgument("channelName")
     folder = home.channels.folder(channelName)
     before = folder.get(require_new_key("key", key))
@@ -305,7 +305,7 @@ def _parse_tags(tags: list[str] | str | None) -> tuple[str, ...]:
     """Return tags from a list, or from text with commas between them; no tag has a comma in it."""
     listed = tags.split(",") if isinstance(tags, str) else tags or []
     stripped = (tag.replace(",", "").strip() for tag in listed)
-    return tuple(tag for tag in stripped if tag)
+    return tuple(tag for tag in stripped if not is_blank(tag))
 
 
 def _warn_of_spelling(category: str) -> str:
