@@ -117,7 +117,7 @@ def is_memory(folder: str) -> bool:
     if is_opened or has_files or _has_pages_of_ours(tree) or recognise(tree, os.path.basename(folder)):
         return True
     # Directly in the user's home directory, it is that of all their agents, and has to be named.
-    return folder != os.path.expanduser("~") and not _is_opened(folder) and _find_state_folder(folder) != ""
+    return folder != os.path.expanduser("~") and not _is_opened(folder) and find_state_folder(folder) != ""
 
 
 def _looks_like_openclaw(tree: Tree, names: frozenset[str]) -> bool:
@@ -281,10 +281,11 @@ def _inner_folder(folder: str) -> str:
     """Return the state folder of OpenClaw in a folder that is no memory itself."""
     if _is_opened(folder) or recognise(DiskTree(folder), os.path.basename(folder)):
         return folder
-    return _find_state_folder(folder) or folder
+    return find_state_folder(folder) or folder
 
 
-def _find_state_folder(folder: str) -> str:
+def find_state_folder(folder: str) -> str:
+    """Return the state folder of OpenClaw in a folder; empty if there is none."""
     inside = (os.path.join(folder, name) for name in OPENCLAW_FOLDERS)
     return next(filter(os.path.isdir, inside), "")
 

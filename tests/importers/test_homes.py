@@ -136,6 +136,19 @@ def test_a_home_of_agentool_becomes_days_and_a_summary(home: Path, tmp_path: Pat
     assert memory.call("memory_read", {"key": "name"})["data"]["content"] == "Ann"
 
 
+@pytest.mark.parametrize("kind", ["", "openclaw"])
+def test_the_folder_around_a_state_folder_of_openclaw_stands_for_it(home: Path, openclaw: Path, kind: str) -> None:
+    put(openclaw.parent, "README.md", "Not memory.\n")
+    assert run_import(home, openclaw.parent, kind, dry_run=True).added == run_import(home, openclaw, kind).added
+    assert open_in_place(str(openclaw.parent), kind)[:2] == open_in_place(str(openclaw), kind)[:2]
+
+
+def test_a_vault_with_a_state_folder_of_openclaw_in_it_stays_a_vault(home: Path, openclaw: Path) -> None:
+    put(openclaw.parent, ".obsidian/app.json", "{}")
+    put(openclaw.parent, "tea.md", "Green.\n")
+    assert [path for path in run_import(home, openclaw.parent).added if "tea" in path]
+
+
 def test_a_home_opens_in_place_and_keeps_its_form(openclaw: Path, tmp_path: Path) -> None:
     kind, folder, result = open_in_place(str(openclaw))
     assert (kind.name, folder, result) == ("openclaw", str((openclaw / "workspace").resolve()), True)

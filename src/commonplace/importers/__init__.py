@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Generator, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from typing import NamedTuple
 
 from ..errors import InvalidArgument, StorageError
+from ..foreign import find_state_folder
 from ..home import Home
 from ..index.base import Progress, ignore_progress
 from ..maintenance.backup.archive import HISTORY_ROOT, Limits, backup_scope
@@ -96,7 +97,7 @@ def import_source(
 
     `agent_was_named`: the user named the agent that gets the memory, even of another agent.
     """
-    with open_source(path, limits or DEFAULT_LIMITS) as source:
+    with _open_source(path, kind, limits or DEFAULT_LIMITS) as source:
         _exclude_home(source, home)
         source_kind = _find_kind(kind) if kind else recognise(source)
         items = _read_items(source, source_kind, Destination(home.layout, home.agent, agent_was_named))
@@ -105,6 +106,19 @@ def import_source(
                 home, items, source_kind.name, source.full_path, dry_run=dry_run, again=again, progress=progress
             )
         return source_kind, report
+
+
+@contextmanager
+def _open_source(path: str, kind: str, limits: Limits) -> Iterator[Source]:
+    """Open a source by its path; of a folder that is not in a known format itself, OpenClaw's state folder in it."""
+    with open_source(path, limits) as source:
+        inside = find_state_folder(source.location) if kind in ("", "openclaw") else ""
+        kinds = [_find_kind(kind)] if kind else KINDS.values()
+        if not inside or any(each.matches(source) for each in kinds):
+            yield source
+            return
+    with open_source(inside, limits) as source:
+        yield source
 
 
 def _exclude_home(source: Source, home: Home) -> None:
@@ -141,7 +155,7 @@ def _read_items(source: Source, kind: Kind, into: Destination) -> Generator[Item
 
 def open_in_place(path: str, kind: str = "", *, dry_run: bool = False) -> tuple[Kind, str, bool]:
     """Let a home of another system open where it is; return its kind, the folder to use as home, and whether new."""
-    with open_source(path, DEFAULT_LIMITS) as source:
+    with _open_source(path, kind, DEFAULT_LIMITS) as source:
         source_kind = _find_kind(kind) if kind else recognise(source)
         if not source_kind.layout:
             able = ", ".join(each.name for each in KINDS.values() if each.layout)
