@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import queue
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,32 @@ def test_a_watch_reports_only_what_its_agent_may_see(address: str) -> None:
 def test_a_name_of_an_agent_that_is_no_text_is_refused(home: Path, agent: Any) -> None:
     with pytest.raises(InvalidArgument, match="the agent"):
         Memory(home, agent)
+
+
+NO_TEXT = [5, True, 1.5, ["a"], {"a": 1}]
+NO_FLAG = [5, "yes", ["a"], {"a": 1}]
+
+
+@pytest.mark.parametrize(
+    ("name", "call", "wrong"),
+    [
+        ("session", lambda memory, value: memory.context(session=value), NO_TEXT),
+        ("session", lambda memory, value: memory.recall_for("tea?", session=value), NO_TEXT),
+        ("channel", lambda memory, value: memory.recall_for("tea?", channel=value), NO_TEXT),
+        ("reads_only", lambda memory, value: memory.context(reads_only=value), NO_FLAG),
+        ("citation", lambda memory, value: memory.supersede(value, "memory/world/tea.md#L3"), NO_TEXT),
+        ("reject", lambda memory, value: memory.supersede("a.md#L1", "a.md#L2", reject=value), NO_FLAG),
+        ("shape", lambda memory, value: memory.tools(value), NO_TEXT),
+        ("strict", lambda memory, value: memory.tools("openai", strict=value), NO_FLAG),
+        ("rebuild", lambda memory, value: memory.build_index(rebuild=value), NO_FLAG),
+    ],
+)
+def test_an_argument_of_the_handle_that_has_another_type_is_refused(
+    memory: Memory, name: str, call: Callable[[Memory, Any], object], wrong: list[Any]
+) -> None:
+    for value in wrong:
+        with pytest.raises(InvalidArgument, match=name):
+            call(memory, value)
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs /proc")

@@ -13,6 +13,7 @@ from . import settings as settings_of
 from .errors import CommonplaceError, PageNotFound
 from .formats.timestamps import format_timestamp
 from .model import EVERYTHING, Clock, Filters, Record, Viewer
+from .schema import BOOLEAN, TEXT, check
 from .settings import AgentMemory, SearchSettings, Settings
 from .storage.base import Retention, Storage, open_storage
 from .storage.history import current_origin, kind_of_origin, make_branch_origin
@@ -326,6 +327,7 @@ class Home:
         """Return the record of what a conversation has been given: the named one, or the home's own."""
         from .index.recalls import open_conversation
 
+        check(TEXT, session, "session")
         return open_conversation(self.local_state_folder(), self.storage.name, self.agent, session or self.session)
 
     def parse_filters(self, **values: Any) -> Filters:
@@ -376,6 +378,7 @@ class Home:
     def build_index(self, progress: Progress, *, anew: bool = False) -> None:
         """Bring the index and its embeddings up to date, or rebuild them, and wait until that is done."""
         self.storage.check()
+        check(BOOLEAN, anew, "rebuild")
         self.embedding.build(self.index.build(progress, anew=anew), progress, anew=anew)
 
     def _search_mode(self) -> str:

@@ -23,12 +23,14 @@ _NOTHING_APPROVED = (
     "this memory was found and is not yours, so nothing in it counts as written or approved by a person: "
     "if you stand behind all of it, name it with --home"
 )
-ARGUMENTS: dict[str, Schema] = {
+_ARGUMENTS: dict[str, Schema] = {
     "user": TEXT,
     "channel": TEXT,
     "budget": {"type": "integer", "minimum": 0},
     "query": TEXT,
     "only_approved": BOOLEAN,
+    "reads_only": BOOLEAN,
+    "session": TEXT,
 }
 
 
@@ -49,10 +51,10 @@ def assemble(
     may not write, and the default directive names no tool that does. What was said in the conversation `session` itself
     is left out.
     """
-    arguments = {"user": user, "channel": channel, "budget": budget, "query": query, "only_approved": only_approved}
-    for name, value in arguments.items():
+    arguments = (user, channel, budget, query, only_approved, reads_only, session)
+    for (name, schema), value in zip(_ARGUMENTS.items(), arguments, strict=True):
         if value is not None:
-            check(ARGUMENTS[name], value, name)
+            check(schema, value, name)
     user = drop_blank(user)
     channel = drop_blank(channel)
     home.storage.check()

@@ -97,6 +97,8 @@ def recall_for(
     """
     check(TEXT, prompt, "prompt")
     check(_BUDGET, budget, "budget")
+    for name, value in {"session": session, "user": user or "", "channel": channel or ""}.items():
+        check(TEXT, value, name)
     query = _shorten_prompt(prompt)
     if not home.search_settings.enabled or not _has_content(query):
         return _make_context(_Recall([], []), budget, ())

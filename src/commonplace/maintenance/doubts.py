@@ -31,6 +31,7 @@ from ..index.base import Index
 from ..index.handle import IndexView
 from ..index.recalls import name_agent_file
 from ..model import Citation, Hit, Page, parse_citation
+from ..schema import BOOLEAN, TEXT, check
 from ..search.pins import Pin, PinCheck, find_pins, find_placed_pins, parse_target, read_pinned
 from ..search.replacements import Replacement
 from ..search.shown_lines import ShownText, find_replaced_lines, list_statements
@@ -258,6 +259,7 @@ def supersede(home: Home, old: str, new: str, *, reject: bool = False) -> Answer
     The answer is a comment at the end of the newer statement. If that is not on a page of text, a rejection goes to the
     end of the older one.
     """
+    check(BOOLEAN, reject, "reject")
     if not may_answer(current_origin()):
         advice = "ask a person, or use a token for all agents"
         raise Refused("a token for single agents cannot say what replaces what", advice=advice)
@@ -311,7 +313,7 @@ def _take_back_opposite(home: Home, older: _Cited, newer: _Cited) -> None:
 
 def _find_cited(home: Home, text: str) -> _Cited:
     """Return the statements at a citation; NotFound or InvalidArgument if there is none."""
-    citation = parse_citation(text)
+    citation = parse_citation(check(TEXT, text, "a citation"))
     if citation is None:
         raise InvalidArgument(f"cite a line as search prints it, such as memory/world/people.md#L3; not {text!r}")
     path = citation.path if citation.as_of else home.find_page(citation.path)

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import InvalidArgument, range_words
 from ..home import Home
-from ..schema import Schema, closed_object
+from ..schema import BOOLEAN, TEXT, Schema, check, closed_object
 from .catalog import Offer, offers
 from .define import ANY_JSON_BRANCHES, JSON_TEXT, ToolParameter
 
@@ -29,7 +29,8 @@ def describe(
     shape: str, toolsets: Sequence[str] | None = None, home: Home | None = None, *, strict: bool = False
 ) -> list[Description]:
     """Return the tools of some toolsets, or of all, as one of openai, openai-responses, anthropic, gemini, mcp."""
-    if shape not in SHAPES:
+    check(BOOLEAN, strict, "strict")
+    if check(TEXT, shape, "shape") not in SHAPES:
         raise InvalidArgument(f"Unknown format: {shape}. There are {', '.join(SHAPES)}")
     if strict and shape not in STRICT:
         raise InvalidArgument(f"{shape} has no strict form: leave strict out, or use {', '.join(STRICT)}")
