@@ -23,7 +23,7 @@ from .storage.file_locks import lock
 from .storage.files import (
     PRIVATE_FOLDER_MODE,
     make_folders,
-    open_own_folder,
+    open_own_entry,
     read_bytes_or_none,
     storage_errors,
     write_file,
@@ -236,11 +236,10 @@ def _mark_earlier_home(place: str) -> None:
 def _write_mark(place: str) -> str:
     """Write a new mark into a memory, replacing any other, and return its hash."""
     mark = os.urandom(_MARK_BYTES).hex().encode()
-    folder, name = os.path.split(os.path.join(place, MARK_FILE))
+    file_path = os.path.join(place, MARK_FILE)
     with suppress(FileExistsError):
-        os.mkdir(folder, PRIVATE_FOLDER_MODE)
-    with open_own_folder(folder) as dir_fd:
-        file = os.path.join(folder, name) if dir_fd is None else name
+        os.mkdir(os.path.dirname(file_path), PRIVATE_FOLDER_MODE)
+    with open_own_entry(file_path) as (file, dir_fd):
         with suppress(FileNotFoundError):  # a new file is private, and one that is replaced would keep its mode
             os.unlink(file, dir_fd=dir_fd)
         write_file(file, mark, dir_fd=dir_fd)
@@ -249,10 +248,8 @@ def _write_mark(place: str) -> str:
 
 def _read_mark(place: str) -> str:
     """Return the hash of a memory's mark; empty if there is none, or if its path contains a link."""
-    folder, name = os.path.split(os.path.join(place, MARK_FILE))
     try:
-        with open_own_folder(folder) as dir_fd:
-            file = os.path.join(folder, name) if dir_fd is None else name
+        with open_own_entry(os.path.join(place, MARK_FILE)) as (file, dir_fd):
             data = read_bytes_or_none(file, MARK_FILE, dir_fd=dir_fd)
     except (CommonplaceError, OSError):
         return ""

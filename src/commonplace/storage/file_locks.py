@@ -18,7 +18,7 @@ from threading import Lock
 from typing import Literal
 
 from ..errors import LockTimeout
-from .files import NO_FOLLOW, PRIVATE_FILE_MODE, make_folders, open_own_folder, sync_folder
+from .files import NO_FOLLOW, make_folders, open_own_entry, sync_folder
 
 Kind = Literal["area", "page"]  # an area is a named lock; earlier releases use this file name
 KINDS: tuple[Kind, ...] = ("area", "page")  # in the order they are taken
@@ -131,9 +131,8 @@ def _open(path: str) -> int:
         for parent in make_folders(os.path.dirname(path)):  # may create the home itself
             sync_folder(parent)
         # FileNotFoundError: the folder was removed after it was made.
-        with suppress(FileNotFoundError), open_own_folder(os.path.dirname(path)) as dir_fd:
-            name = path if dir_fd is None else os.path.basename(path)
-            return os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | NO_FOLLOW, PRIVATE_FILE_MODE, dir_fd=dir_fd)
+        with suppress(FileNotFoundError), open_own_entry(path) as entry:
+            return entry.open(os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | NO_FOLLOW)
     raise LockTimeout(f"{os.path.dirname(path)} keeps being removed: stop the program that removes it, then try again")
 
 

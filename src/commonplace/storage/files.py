@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
+from typing import NamedTuple
 
 from ..errors import CommonplaceError, NotText, OutsideHome, PageNotFound, PathIsFile, PathIsFolder, StorageError
 
@@ -442,12 +443,28 @@ def _open_folder(name: str, dir_fd: int, *, create: bool) -> int:
     return os.open(name, STEP_FLAGS | NO_FOLLOW, dir_fd=dir_fd)
 
 
+class OpenEntry(NamedTuple):
+    """A file that exists or may be created: its name and the open folder; where folders cannot be opened, its path
+    and None."""
+
+    name: str
+    dir_fd: int | None
+
+    def stat(self) -> os.stat_result:
+        return os.stat(self.name, dir_fd=self.dir_fd, follow_symlinks=False)
+
+    def open(self, flags: int, mode: int = PRIVATE_FILE_MODE) -> int:
+        """Return a descriptor; where folders can be opened, a link is not followed."""
+        return os.open(self.name, flags if self.dir_fd is None else flags | NO_FOLLOW, mode, dir_fd=self.dir_fd)
+
+
 @contextmanager
-def open_own_folder(folder: str) -> Iterator[int | None]:
-    """Open a folder that only the program writes; OutsideHome if it is a link. None if folders cannot be opened."""
+def open_own_entry(file_path: str) -> Iterator[OpenEntry]:
+    """Open the folder of a file, in which only the program writes; OutsideHome if it is a link."""
+    folder, name = os.path.split(file_path)
     if not CAN_OPEN_FOLDERS:
         _refuse_link(folder)
-        yield None
+        yield OpenEntry(file_path, None)
         return
     try:
         dir_fd = os.open(folder, STEP_FLAGS | NO_FOLLOW)
@@ -456,7 +473,7 @@ def open_own_folder(folder: str) -> Iterator[int | None]:
             _refuse_link(folder)
         raise
     try:
-        yield dir_fd
+        yield OpenEntry(name, dir_fd)
     except OSError as error:
         if error.errno != errno.ELOOP:
             raise

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ... import settings as settings_of
@@ -39,8 +40,9 @@ from ..files import (
     READ_FLAGS,
     SECOND_NANOSECONDS,
     FileStamp,
+    OpenEntry,
     make_folders,
-    open_own_folder,
+    open_own_entry,
     read_bytes,
     read_bytes_or_none,
     stamp_file,
@@ -90,8 +92,8 @@ class FolderTokens(TokenStore):
     def _stamp_tokens(self) -> FileStamp | None:
         """Return a stamp of the tokens file; None if it changed so recently that another change could go unnoticed."""
         try:
-            with self._open_folder() as dir_fd:
-                info = os.stat(self._name(TOKENS_FILE, dir_fd), dir_fd=dir_fd, follow_symlinks=False)
+            with self._open_entry(TOKENS_FILE) as entry:
+                info = entry.stat()
         except FileNotFoundError:
             return None
         return stamp_file(info, time.time_ns(), SECOND_NANOSECONDS)
@@ -120,15 +122,14 @@ class FolderTokens(TokenStore):
     def _write(self, tokens: list[Token]) -> None:
         text = json.dumps({"tokens": [_format_token(token) for token in tokens]}, ensure_ascii=False, indent=1)
         os.makedirs(self._folder, PRIVATE_FOLDER_MODE, exist_ok=True)
-        with self._open_folder() as dir_fd:
-            name = self._name(TOKENS_FILE, dir_fd)
+        with self._open_entry(TOKENS_FILE) as entry:
             with suppress(FileNotFoundError, AttributeError):  # the new file gets the mode of the old one
-                handle = os.open(name, READ_FLAGS | NO_FOLLOW, dir_fd=dir_fd)
+                handle = entry.open(READ_FLAGS | NO_FOLLOW)
                 try:
                     os.fchmod(handle, PRIVATE_FILE_MODE)
                 finally:
                     os.close(handle)
-            write_file(name, f"{text}\n".encode(), dir_fd=dir_fd)
+            write_file(entry.name, f"{text}\n".encode(), dir_fd=entry.dir_fd)
 
     def record_call(self, call: Call) -> None:
         line = json.dumps(call._asdict(), ensure_ascii=False) + "\n"
@@ -147,19 +148,19 @@ class FolderTokens(TokenStore):
                 self._rotate_log()
 
     def _open_log(self) -> int:
-        with self._open_folder() as dir_fd:
-            # O_APPEND keeps concurrent lines whole, so no lock is needed.
-            return os.open(self._name(LOG_FILE, dir_fd), APPEND_FLAGS, PRIVATE_FILE_MODE, dir_fd=dir_fd)
+        with self._open_entry(LOG_FILE) as entry:
+            return entry.open(APPEND_FLAGS)  # which keeps concurrent lines whole, so no lock is needed
 
     def _rotate_log(self) -> None:
         """Rename the log and begin a new one, unless another process is doing so."""
-        with lock(self._locks, "page", LOG_FILE, timeout=0.0), self._open_folder() as dir_fd:
-            names = [self._name(_log_file(number), dir_fd) for number in range(ROTATED_LOGS + 1)]
-            if os.stat(names[0], dir_fd=dir_fd, follow_symlinks=False).st_size <= self._max_log_bytes:
+        with lock(self._locks, "page", LOG_FILE, timeout=0.0), self._open_entry(LOG_FILE) as entry:
+            if entry.stat().st_size <= self._max_log_bytes:
                 return
-            for number in range(ROTATED_LOGS, 0, -1):
+            folder = os.path.dirname(entry.name)
+            names = [os.path.join(folder, os.path.basename(_log_file(number))) for number in range(ROTATED_LOGS + 1)]
+            for old, new in reversed([*pairwise(names)]):
                 with suppress(FileNotFoundError):
-                    os.replace(names[number - 1], names[number], src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
+                    os.replace(old, new, src_dir_fd=entry.dir_fd, dst_dir_fd=entry.dir_fd)
 
     def recent_calls(self, last: int) -> list[Call]:
         lines: deque[bytes] = deque(maxlen=max(1, last))
@@ -170,20 +171,17 @@ class FolderTokens(TokenStore):
 
     def _read_file(self, path: str) -> bytes | None:
         try:
-            with self._open_folder() as dir_fd:
-                return read_bytes(self._name(path, dir_fd), path, dir_fd=dir_fd)
+            with self._open_entry(path) as entry:
+                return read_bytes(entry.name, path, dir_fd=entry.dir_fd)
         except FileNotFoundError:
             return None
 
-    def _open_folder(self) -> AbstractContextManager[int | None]:
-        return open_own_folder(self._folder)
+    def _open_entry(self, path: str) -> AbstractContextManager[OpenEntry]:
+        return open_own_entry(os.path.join(self._root, path))
 
     @property
     def _folder(self) -> str:
         return os.path.join(self._root, ACCESS_FOLDER)
-
-    def _name(self, path: str, dir_fd: int | None) -> str:
-        return os.path.join(self._root, path) if dir_fd is None else os.path.basename(path)
 
 
 def _parse_tokens(data: bytes) -> list[Token]:

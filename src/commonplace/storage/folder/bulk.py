@@ -28,6 +28,7 @@ from ..files import (
     READ_FLAGS,
     ConcurrentWrite,
     FileStamp,
+    OpenEntry,
     Unsupported,
     read_bytes,
     read_bytes_or_none,
@@ -47,7 +48,7 @@ from ..history import current_write, version_of
 from ..names import require_inside
 from .git import IMPORTS_FOLDER
 from .history import FolderHistory
-from .tree import MAX_SYSTEM_PATH_BYTES, OpenEntry, RootFolder
+from .tree import MAX_SYSTEM_PATH_BYTES, RootFolder
 
 _NOT_WRITABLE = (errno.EROFS, errno.EACCES, errno.EPERM)
 _BATCH_FILES = 200  # per batch: files and folders stay open until all are on disk
@@ -259,7 +260,7 @@ class FolderBulk:
             if place.stat().st_mtime_ns <= file.modified:
                 return
             with lock(self._locks, "page", path):
-                handle = os.open(place.name, READ_FLAGS | NO_FOLLOW, dir_fd=place.dir_fd)
+                handle = place.open(READ_FLAGS | NO_FOLLOW)
                 try:
                     if read_bytes_or_none(place.name, path, dir_fd=place.dir_fd) == spool.read(file):
                         _set_mode_and_time(handle, place, file, place)

@@ -11,7 +11,7 @@ from contextlib import suppress
 from ...errors import CommonplaceError, StorageError
 from ...git_branches import find_repository_root
 from ...settings import INTERNAL_FOLDERS
-from ..files import CREATE_FLAGS, PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE, open_own_folder, write_all
+from ..files import CREATE_FLAGS, PRIVATE_FOLDER_MODE, open_own_entry, write_all
 
 IMPORTS_FOLDER = ".imports"  # the log of imports: hashes only, nothing of what was imported
 DERIVED_FOLDERS = (*INTERNAL_FOLDERS, IMPORTS_FOLDER)
@@ -35,11 +35,11 @@ def ignore_derived_folders(home: str, *, always: bool) -> None:
     if not always and find_repository_root(home) is None:
         return
     for folder in _folders(home):
-        if os.path.lexists(os.path.join(folder, _IGNORE_FILE)):
+        file = os.path.join(folder, _IGNORE_FILE)
+        if os.path.lexists(file):
             continue
-        with suppress(OSError, CommonplaceError), open_own_folder(folder) as dir_fd:
-            name = os.path.join(folder, _IGNORE_FILE) if dir_fd is None else _IGNORE_FILE
-            handle = os.open(name, CREATE_FLAGS, PRIVATE_FILE_MODE, dir_fd=dir_fd)
+        with suppress(OSError, CommonplaceError), open_own_entry(file) as entry:
+            handle = entry.open(CREATE_FLAGS)
             try:
                 write_all(handle, _IGNORE_ALL)
             finally:

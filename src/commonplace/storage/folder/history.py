@@ -22,10 +22,9 @@ from ..file_locks import lock_slot, slot_of
 from ..files import (
     APPEND_FLAGS,
     NO_FOLLOW,
-    PRIVATE_FILE_MODE,
     READ_FLAGS,
     make_folders,
-    open_own_folder,
+    open_own_entry,
     read_and_close,
     storage_errors,
     write_all,
@@ -242,11 +241,11 @@ class FolderHistory(HistoryStore):
         self._rewrite_slot(slot, choose)
 
     def _replace(self, slot: str, data: bytes) -> None:
-        with open_own_folder(self._folder) as dir_fd:
+        with open_own_entry(self._file(slot)) as (name, dir_fd):
             if data:
-                write_file(self._name(slot, dir_fd), data, dir_fd=dir_fd)
+                write_file(name, data, dir_fd=dir_fd)
             else:
-                os.unlink(self._name(slot, dir_fd), dir_fd=dir_fd)
+                os.unlink(name, dir_fd=dir_fd)
 
     def _add(self, path: str, old: bytes | None, new: bytes | None, by: Author, at: str, head: Head | None) -> Change:
         slot = slot_of(path)
@@ -322,11 +321,8 @@ class FolderHistory(HistoryStore):
 
     def _open(self, slot: str, flags: int) -> int:
         """Open the file of a slot; OutsideHome if it or the folder is a link."""
-        with open_own_folder(self._folder) as dir_fd:
-            return os.open(self._name(slot, dir_fd), flags | NO_FOLLOW, PRIVATE_FILE_MODE, dir_fd=dir_fd)
-
-    def _name(self, slot: str, dir_fd: int | None) -> str:
-        return self._file(slot) if dir_fd is None else f"{slot}.jsonl"
+        with open_own_entry(self._file(slot)) as entry:
+            return entry.open(flags | NO_FOLLOW)
 
     def _slots(self) -> list[str]:
         """Return the slots that have a file."""

@@ -42,8 +42,8 @@ from ..conflicts import ByteChange, ConflictDetector, TextPages, decode_text
 from ..file_locks import Kind, lock, lock_slot, slot_of
 from ..files import (
     NO_FOLLOW,
-    PRIVATE_FILE_MODE,
     ConcurrentWrite,
+    OpenEntry,
     read_settled,
     remove_file,
     replace_file,
@@ -54,7 +54,7 @@ from ..files import (
 )
 from ..history import ABSENT, Author, describe_rename, version_of
 from ..names import require_inside
-from .tree import OpenEntry, RootFolder
+from .tree import RootFolder
 
 Files = list["os.DirEntry[str]"]
 _REPLACE_ATTEMPTS = 100  # if other programs keep saving the page
@@ -507,7 +507,7 @@ class FolderTranscript:
 
     @contextmanager
     def _open(self, place: OpenEntry, flags: int) -> Iterator[int]:
-        handle = os.open(place.name, flags | _OPEN, PRIVATE_FILE_MODE, dir_fd=place.dir_fd)
+        handle = place.open(flags | _OPEN)
         try:
             if not stat.S_ISREG(os.fstat(handle).st_mode):
                 raise NotText(f"{self.path} is not a regular file: move it away")

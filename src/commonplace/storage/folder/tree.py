@@ -11,7 +11,6 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import NamedTuple
 
 from ...errors import NotFound, OutsideHome, PageNotFound, StaleVersion
 from ...formats.json_text import is_unicode
@@ -20,10 +19,10 @@ from ..file_locks import lock, lock_slot
 from ..files import (
     CAN_OPEN_FOLDERS,
     LINK_ERRORS,
-    NO_FOLLOW,
     PRIVATE_FILE_MODE,
     PRIVATE_FOLDER_MODE,
     READ_FLAGS,
+    OpenEntry,
     Unsupported,
     make_folders,
     open_folder_below,
@@ -41,17 +40,6 @@ MAX_SYSTEM_PATH_BYTES = 4096  # a whole path on Linux
 FOLDER_FLAGS = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0)
 
 
-class OpenEntry(NamedTuple):
-    """A file that exists or may be created: its name and the open folder; where folders cannot be opened, its path
-    and None."""
-
-    name: str
-    dir_fd: int | None
-
-    def stat(self) -> os.stat_result:
-        return os.stat(self.name, dir_fd=self.dir_fd, follow_symlinks=False)
-
-
 class RootFolder:
     def __init__(self, folder: str) -> None:
         """Open a home, whose own path may contain links."""
@@ -59,8 +47,8 @@ class RootFolder:
 
     def open(self, path: str, flags: int, mode: int = PRIVATE_FILE_MODE) -> int:
         """Return a descriptor of a file or folder, which the caller closes; OutsideHome if a link leads there."""
-        with self.open_parent(path) as (name, dir_fd):
-            return os.open(name, flags if dir_fd is None else flags | NO_FOLLOW, mode, dir_fd=dir_fd)
+        with self.open_parent(path) as entry:
+            return entry.open(flags, mode)
 
     def read(self, path: str) -> bytes:
         return read_and_close(self.open(path, READ_FLAGS), path)
