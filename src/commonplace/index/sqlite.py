@@ -49,12 +49,9 @@ from .tokenizer import tokenize_passage
 from .vector_spaces import TABLES, VectorSpaces
 from .visibility import (
     GIVEN,
-    filter_condition,
+    SqliteConditions,
     matches,
-    owner_condition,
-    passage_condition,
     placeholders,
-    render_sqlite,
 )
 
 SCHEMA_VERSION = 24  # covers the tables, and how `facts/` reads the statements that are stored
@@ -224,17 +221,17 @@ class SqliteIndex(VectorSpaces):
         with self._lock:
             known = self._open_table("sees all")
             if viewer not in known:
-                condition, values = render_sqlite(owner_condition(viewer))
-                sql = f"SELECT 1 FROM owners WHERE passages > 0 AND NOT ({condition}) LIMIT 1"
-                known[viewer] = not self._rows(sql, values)
+                conditions = SqliteConditions()
+                sql = f"SELECT 1 FROM owners WHERE passages > 0 AND NOT {conditions.is_visible(viewer)} LIMIT 1"
+                known[viewer] = not self._rows(sql, conditions.values)
             return bool(known[viewer])
 
     def newest(self, viewer: Viewer, filters: Filters, limit: int) -> list[int]:
-        condition, values = render_sqlite(passage_condition(viewer, filters))
+        conditions = SqliteConditions()
         sql = f"""
-            SELECT id FROM passages WHERE day IS NOT NULL AND {condition}
+            SELECT id FROM passages WHERE day IS NOT NULL AND {conditions.passes(viewer, filters)}
             ORDER BY day DESC, at DESC, id DESC LIMIT ?"""
-        return [row[0] for row in self._rows(sql, (*values, limit))]
+        return [row[0] for row in self._rows(sql, (*conditions.values, limit))]
 
     def load_candidates(self, numbers: Sequence[int]) -> list[Candidate]:
         with self.read_transaction():
@@ -274,9 +271,10 @@ class SqliteIndex(VectorSpaces):
             # The SQL index covers what most conditions need; rows of passages, with their texts, are far apart.
             source = "facts CROSS JOIN passages INDEXED BY passage_facts ON passages.id = facts.passage"
             condition = f"passages.owner IN ({','.join(map(str, self._visible_owners(viewer, filters)))})"
-            if passes := filter_condition(filters):
-                sql, values = render_sqlite(passes)
-                condition = f"{condition} AND {sql}"
+            conditions = SqliteConditions()
+            if passes := conditions.passes_filters(filters):
+                values = conditions.values
+                condition = f"{condition} AND {passes}"
         with_key = f"SELECT passage FROM {source} WHERE facts.key = asked.value AND {condition}"
         # All keys in one statement: under each, from the last of its newest passages on.
         sql = f"""
@@ -318,21 +316,22 @@ class SqliteIndex(VectorSpaces):
         with self._lock:
             known = self._open_table("sizes")
             if viewer not in known:
-                condition, values = render_sqlite(owner_condition(viewer))
-                sizes = self._rows(f"SELECT id, passages, length FROM owners WHERE {condition}", values)
+                conditions = SqliteConditions()
+                sql = f"SELECT id, passages, length FROM owners WHERE {conditions.is_visible(viewer)}"
+                sizes = self._rows(sql, conditions.values)
                 owners = ",".join(str(row[0]) for row in sizes)
                 known[viewer] = (owners, sum(row[1] for row in sizes), sum(row[2] for row in sizes) or 1)
             measured: tuple[str, int, int] = known[viewer]
             return measured
 
     def words_like(self, word: str, viewer: Viewer) -> dict[str, int]:
-        condition, values = render_sqlite(owner_condition(viewer))
+        conditions = SqliteConditions()
         start = word[:SHARED_LETTERS]
         sql = f"""
             SELECT word, sum(frequencies.passages) FROM frequencies JOIN owners ON owners.id = frequencies.owner
-            WHERE word >= ? AND word < ? AND length(word) BETWEEN ? AND ? AND {condition}
+            WHERE word >= ? AND word < ? AND length(word) BETWEEN ? AND ? AND {conditions.is_visible(viewer)}
             GROUP BY word HAVING sum(frequencies.passages) > 0"""
-        return dict(self._rows(sql, [start, f"{start}\U0010ffff", len(word) - 1, len(word) + 1, *values]))
+        return dict(self._rows(sql, [start, f"{start}\U0010ffff", len(word) - 1, len(word) + 1, *conditions.values]))
 
     def records(self, prefix: str) -> list[Record]:
         return _read_rows(record_of, self._rows(f"SELECT * FROM records WHERE {_BELOW} ORDER BY path", _below(prefix)))
@@ -480,14 +479,14 @@ def _match_sql(filters: Filters) -> tuple[str, Sequence[Any]]:
 
     The SQL index covers what most filters need: the rows of passages, with their texts, are far apart.
     """
-    condition = filter_condition(filters)
-    if condition is None:
+    conditions = SqliteConditions()
+    passes = conditions.passes_filters(filters)
+    if not passes:
         return "SELECT rowid FROM words WHERE words MATCH ?", ()
-    passes, values = render_sqlite(condition)
     sql = f"""
         SELECT passages.id FROM words CROSS JOIN passages INDEXED BY passage_facts ON passages.id = words.rowid
         WHERE words MATCH ? AND {passes}"""
-    return sql, values
+    return sql, conditions.values
 
 
 def _match(owners: Iterable[int], place: str, word: str) -> str:

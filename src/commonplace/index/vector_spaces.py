@@ -20,7 +20,7 @@ from ..formats.passages import embedding_text
 from ..model import EVERYTHING, Filters, Viewer
 from .base import NEIGHBOUR_LINES, Coverage, PassageEmbedding, PendingBatch, TokenVectors, find_neighbour_turns
 from .passage_cache import StateCache
-from .visibility import GIVEN, filter_condition, passage_condition, render_sqlite, visible_owners
+from .visibility import GIVEN, SqliteConditions, visible_owners
 
 if TYPE_CHECKING:
     from ..embedding.base import Vectors
@@ -144,11 +144,12 @@ class VectorSpaces:
     def _coverage_for(self, space: str, viewer: Viewer) -> Coverage:
         """Return what the space has passed, plus what was embedded ahead of its turn for a waiting viewer."""
         with self._lock:
-            condition, values = render_sqlite(passage_condition(viewer, EVERYTHING))
-            total = self._db.execute(f"SELECT count(*) FROM passages WHERE {condition}", values).fetchone()[0]
+            conditions = SqliteConditions()
+            passes = conditions.passes(viewer, EVERYTHING)
+            total = self._db.execute(f"SELECT count(*) FROM passages WHERE {passes}", conditions.values).fetchone()[0]
             number, seen = self._space_position(space)
-            sql = f"SELECT count(*) FROM passages WHERE id > ? AND {condition} AND NOT {_HAS_VECTOR}"
-            behind = self._db.execute(sql, (seen, *values, number)).fetchone()[0]
+            sql = f"SELECT count(*) FROM passages WHERE id > ? AND {passes} AND NOT {_HAS_VECTOR}"
+            behind = self._db.execute(sql, (seen, *conditions.values, number)).fetchone()[0]
             return Coverage(total - behind, total, total - behind)
 
     def _space_position(self, space: str) -> tuple[int, int]:
@@ -157,14 +158,14 @@ class VectorSpaces:
         return row or (0, 0)
 
     def _pending_for(self, space: str, limit: int, viewer: Viewer) -> PendingBatch | None:
-        condition, values = render_sqlite(passage_condition(viewer, EVERYTHING))
+        conditions = SqliteConditions()
         sql = f"""
             SELECT owner, hash, lead, text FROM passages
-            WHERE id > ? AND {condition} AND NOT {_HAS_VECTOR} ORDER BY id LIMIT ?"""
+            WHERE id > ? AND {conditions.passes(viewer, EVERYTHING)} AND NOT {_HAS_VECTOR} ORDER BY id LIMIT ?"""
         with self._lock:
             self._require_open()
             number, seen = self._space_position(space)
-            rows = self._db.execute(sql, (seen, *values, number, limit)).fetchall()
+            rows = self._db.execute(sql, (seen, *conditions.values, number, limit)).fetchall()
         if not rows:
             return None
         texts = {(owner, hashed): embedding_text(lead, text) for owner, hashed, lead, text in rows}
@@ -250,22 +251,22 @@ class VectorSpaces:
                 row_limit *= 4  # many rows were of texts that are gone
 
     def _visible_rows(self, space: int, file: VectorFile, viewer: Viewer, filters: Filters) -> Any:
-        condition, values = render_sqlite(passage_condition(viewer, filters))
+        conditions = SqliteConditions()
+        passes = conditions.passes(viewer, filters)
         # CROSS JOIN as below. Where days are asked for, SQLite finds their passages by the index of days.
-        sql = f"SELECT DISTINCT row FROM passages CROSS JOIN vectors USING(owner, hash) WHERE space = ? AND {condition}"
-        return _check_rows(file, [row for (row,) in self._db.execute(sql, (space, *values))])
+        sql = f"SELECT DISTINCT row FROM passages CROSS JOIN vectors USING(owner, hash) WHERE space = ? AND {passes}"
+        return _check_rows(file, [row for (row,) in self._db.execute(sql, (space, *conditions.values))])
 
     def _passages_of(self, space: int, cosines: dict[int, float], filters: Filters) -> list[tuple[int, float]]:
         """Return the passages of these rows, whose owners are visible, best first; only a few of a text that is on many
         pages."""
         by_row = self._list_passages(space, cosines)
-        condition = filter_condition(filters)
-        if condition:
-            sql, values = render_sqlite(condition)
+        conditions = SqliteConditions()
+        if passes := conditions.passes_filters(filters):
             # The SQL index covers what most filters need; rows of passages, with their texts, are far apart.
-            sql = f"SELECT id FROM passages INDEXED BY passage_facts WHERE id IN {GIVEN} AND {sql}"
+            sql = f"SELECT id FROM passages INDEXED BY passage_facts WHERE id IN {GIVEN} AND {passes}"
             every = [number for row in cosines for number in by_row[row]]
-            passed = {number for (number,) in self._db.execute(sql, (json.dumps(every), *values))}
+            passed = {number for (number,) in self._db.execute(sql, (json.dumps(every), *conditions.values))}
             by_row = {row: [number for number in by_row[row] if number in passed] for row in cosines}
         pairs = ((-cosines[row], number) for row in cosines for number in by_row[row][:_MAX_COPIES])
         return [(number, -negative) for negative, number in sorted(pairs)]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...errors import LockTimeout, StorageError
 from ...index.base import BM25_B, BM25_K1, CONTEXT_WEIGHT
-from ...index.visibility import owner_condition, passage_condition, render
+from ...index.visibility import Conditions
 from ...model import EVERYTHING, Filters, Viewer
 from ..names import translate_glob
 from .connection import Database, Row
@@ -43,8 +43,8 @@ LEXEME_FIELDS = "ba"  # a letter of each lexeme: the word is in the body of a pa
 _MAX_TERM_CHARACTERS = 120  # longer words are looked up by their hash
 
 
-class PostgresRenderer:
-    """Renders conditions in PostgreSQL's SQL. Values are named by a prefix and a number."""
+class PostgresConditions(Conditions):
+    """Conditions in PostgreSQL's SQL. Values are named by a prefix and a number."""
 
     def __init__(self, prefix: str) -> None:
         self.values: Values = {}
@@ -55,19 +55,19 @@ class PostgresRenderer:
         self.values[name] = value
         return f"%({name})s"
 
-    def render_extra_pattern(self, pattern: str) -> str:
+    def has_extra_pattern(self, pattern: str) -> str:
         lines = "chr(10) || who || chr(10)"
         return f"(scope = 'extra' AND strpos({lines}, chr(10) || {self.add_value(pattern)} || chr(10)) > 0)"
 
-    def render_tag(self, tag: str) -> str:
+    def has_tag(self, tag: str) -> str:
         return (
             f"EXISTS (SELECT 1 FROM json_array_elements_text(passages.tags::json) WHERE value = {self.add_value(tag)})"
         )
 
-    def render_path(self, pattern: str) -> str:
+    def matches_path(self, pattern: str) -> str:
         return f"passages.path ~ {self.add_value(f'^(?:{translate_glob(pattern)})$')}"
 
-    def render_other_paths(self, paths: Sequence[str]) -> str:
+    def is_none_of(self, paths: Sequence[str]) -> str:
         return f"passages.path NOT IN (SELECT unnest({self.add_value(list(paths))}::text[]))"
 
 
@@ -93,23 +93,23 @@ def vector_literal(vector: Vectors) -> str:
 
 def owners_cte(viewer: Viewer) -> tuple[str, Values]:
     """Return `owners`, with whether the viewer may see each, and `size`, the totals that BM25 needs."""
-    renderer = PostgresRenderer("viewer")
-    condition = render(owner_condition(viewer), renderer)
+    conditions = PostgresConditions("viewer")
+    is_visible = conditions.is_visible(viewer)
     sql = f"""
-        owners AS MATERIALIZED (SELECT *, {condition} AS visible FROM commonplace.index_owners WHERE {OWN_ROWS}),
+        owners AS MATERIALIZED (SELECT *, {is_visible} AS visible FROM commonplace.index_owners WHERE {OWN_ROWS}),
         size AS MATERIALIZED (
           SELECT coalesce(sum(passages) FILTER (WHERE visible), 0)::float8 AS passages,
             coalesce(sum(length) FILTER (WHERE visible), 0)::float8 AS length,
             coalesce(sum(passages), 0)::float8 AS all_passages,
             coalesce(bool_and(visible OR passages = 0), true) AS sees_all
           FROM owners)"""
-    return sql, renderer.values
+    return sql, conditions.values
 
 
 def passage_sql(viewer: Viewer, filters: Filters) -> tuple[str, Values]:
     """Return the condition on `passages` that the viewer and the filters impose, given `owners`."""
-    renderer = PostgresRenderer("allowed")
-    return render(passage_condition(viewer, filters), renderer), renderer.values
+    conditions = PostgresConditions("allowed")
+    return conditions.passes(viewer, filters), conditions.values
 
 
 # Document frequencies of the terms, counted over what the viewer may see.
