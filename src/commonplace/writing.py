@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import date
 from itertools import count
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from .errors import HoldsSecret, NotText, Refused
 from .secrets import Secret, find, redact, warning
@@ -46,12 +46,11 @@ if TYPE_CHECKING:
 Values = Mapping[str, Any]
 
 
-class Quota(Protocol):
-    """What a caller may still write; QuotaExceeded if that is used up."""
+class Quota(NamedTuple):
+    """What counts the writes of a caller, and the bytes that they add; QuotaExceeded if either is used up."""
 
-    def count_write(self) -> None: ...
-
-    def count_bytes(self, size: int) -> None: ...
+    count_write: Callable[[], None]
+    count_bytes: Callable[[int], None]
 
 
 _quota: ContextVar[Quota | None] = ContextVar("write_quota", default=None)

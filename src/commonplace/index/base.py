@@ -292,15 +292,6 @@ class SingleQueryIndex(Protocol):
         ...
 
 
-@runtime_checkable
-class HasAnn(Protocol):
-    """An index that can build an approximate nearest-neighbour index for a large space."""
-
-    def build_ann_index(self, space: str) -> bool:
-        """Return whether the space has one now; False if it is small, or this user may not build one."""
-        ...
-
-
 class VectorStore(Protocol):
     """The part of an index that embedders fill: vectors of passages, in a space for each model."""
 
@@ -331,6 +322,11 @@ class VectorStore(Protocol):
 
     def promote_space(self, new: str, space: str) -> None:
         """Replace a space by a new one that was built beside it."""
+        ...
+
+    def build_ann_index(self, space: str) -> bool:
+        """Build an approximate nearest-neighbour index for a large space. Return whether the space has one now; False
+        if it is small, if this user may not build one, or if this engine needs none."""
         ...
 
 

@@ -19,7 +19,6 @@ from ..model import Viewer
 from ..settings import SearchSettings
 from ..tracing import trace_calls
 from .base import (
-    HasAnn,
     PassageEmbedding,
     PendingBatch,
     Progress,
@@ -152,9 +151,8 @@ class EmbeddingService:
                 progress(embedder.model, seen, passages)
             if anew:
                 index.promote_space(space, embedder.space)
-            if isinstance(index, HasAnn):
-                with suppress(StorageError):  # search works without it: `commonplace db quicken` says why
-                    index.build_ann_index(embedder.space)
+            with suppress(StorageError):  # search works without it: `commonplace db quicken` says why
+                index.build_ann_index(embedder.space)
         if anew:
             self._drop_others(index)
 

@@ -362,6 +362,9 @@ class VectorSpaces:
             if new in self._files:
                 self._files[space] = self._files.pop(new)
 
+    def build_ann_index(self, space: str) -> bool:
+        return False
+
     def _drop(self, name: str) -> None:
         """Remove a space and its file, within a transaction."""
         row = self._db.execute("SELECT id, epoch FROM spaces WHERE name = ?", (name,)).fetchone()

@@ -15,6 +15,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from ipaddress import IPv6Address, ip_address
 from threading import Lock
 from typing import NamedTuple, Protocol
@@ -22,7 +23,7 @@ from typing import NamedTuple, Protocol
 from ..caching import cache_within
 from ..errors import QuotaExceeded
 from ..storage.tokens import hash_secret
-from ..writing import limit_writes
+from ..writing import Quota, limit_writes
 
 MAX_BUCKETS = 10_000
 FAILURES_PER_MINUTE = 60
@@ -221,34 +222,18 @@ class Quotas:
         """Count the writes inside the block as a token's; one that is over its quota raises QuotaExceeded."""
         if not self._writes_per_day and not self._bytes_per_day:
             return nullcontext()
-        return limit_writes(_TokenQuota(self, token))
+        return limit_writes(Quota(partial(self.count_write, token), partial(self.count_bytes, token)))
 
     def count_write(self, token: str) -> None:
-        seconds = self._writes.seconds_to_wait(token)
-        if seconds:
+        if seconds := self._writes.seconds_to_wait(token):
             raise _make_error(f"{self._writes_per_day:,} writes a day", seconds)
 
     def count_bytes(self, token: str, size: int) -> None:
         if self._bytes_per_day and size > self._bytes_per_day:
             problem = f"it has {size:,} bytes, more than this token may add in a day ({self._bytes_per_day:,})"
             raise QuotaExceeded(problem, advice="write less, or ask whoever runs the server")
-        seconds = self._bytes.seconds_to_wait(token, size)
-        if seconds:
+        if seconds := self._bytes.seconds_to_wait(token, size):
             raise _make_error(f"{self._bytes_per_day:,} bytes a day", seconds)
-
-
-class _TokenQuota:
-    """The quotas of one token, which its writes count against."""
-
-    def __init__(self, quotas: Quotas, token: str) -> None:
-        self._quotas = quotas
-        self._token = token
-
-    def count_write(self) -> None:
-        self._quotas.count_write(self._token)
-
-    def count_bytes(self, size: int) -> None:
-        self._quotas.count_bytes(self._token, size)
 
 
 def _make_error(quota: str, seconds: float) -> QuotaExceeded:
