@@ -38,9 +38,9 @@ from ..search.shown_lines import ShownText, find_replaced_lines, list_statements
 from ..search.validity import describe_validity, find_validity, may_say_validity
 from ..storage.authors import SUPERSEDE, may_answer
 from ..storage.files import read_own_state, write_file
-from ..storage.history import as_text, current_origin
+from ..storage.history import current_origin
 from ..wording import count_words
-from .timeline import parse_moment, read_as_of
+from .timeline import read_cited_page
 
 Kind = Literal["replaced", "over", "stale"]
 Answer = Literal["new", "old", "both", "later"]
@@ -320,23 +320,13 @@ def _find_cited(home: Home, text: str) -> _Cited:
     place = home.layout.place(path)
     if not place or not home.visibility.may_see_page(path):
         raise NotFound(f"there is no page {citation.path} that search may return")
-    page = _read_page(home, path, citation.as_of)
+    page = read_cited_page(home, path, citation.as_of) if citation.as_of else home.storage.pages.read(path)
     every = _turn_statements(page.text) if place.kind == "session" else _page_statements(page.text)
     statements = [each for each in every if each.first_line < citation.last and each.last_line >= citation.first - 1]
     if not statements:
         raise InvalidArgument(f"{text} has no statement: cite the line that says it")
     is_text = place.kind in ("page", "activity") and not home.layout.is_instruction(path)
     return _Cited(page, tuple(statements), is_text)
-
-
-def _read_page(home: Home, path: str, as_of: str) -> Page:
-    """Return a page as it is now, or at the end of the day of an `as of` citation."""
-    if not as_of:
-        return home.storage.pages.read(path)
-    data = read_as_of(home.storage.history, path, parse_moment(home, as_of, last=True))
-    if data is None:
-        raise NotFound(f"{path} was not there on {as_of}")
-    return Page(path, as_text(data), "")
 
 
 def _page_statements(text: str) -> list[Statement]:

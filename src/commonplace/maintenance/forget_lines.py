@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from ..errors import InvalidArgument, NotFound
+from ..errors import InvalidArgument
 from ..formats import blocks, frontmatter
 from ..formats.blocks import is_day_or_time
 from ..formats.records import find_value_line, parse_fields
@@ -16,7 +16,7 @@ from ..home import Home
 from ..model import Citation
 from ..storage.history import Versions, as_text
 from ..storage.merge import diff_lines
-from .timeline import parse_moment, read_as_of
+from .timeline import read_cited_page
 
 WHOLE_RECORD_KINDS = ("record", "skill", "data")
 Spans = list[tuple[int, int]]  # start and end offsets in a text, in order
@@ -80,7 +80,7 @@ def read_cited_lines(home: Home, citation: Citation) -> CitedLines:
     """Return the lines at a citation with their earlier wordings; an error if there are none."""
     path = citation.path.removeprefix("./")
     path = path if citation.as_of else home.find_page(path)
-    text = _read_text(home, path, citation.as_of)
+    text = read_cited_page(home, path, citation.as_of).text
     lines = text.split("\n")
     stripped = [line.strip() for line in lines[max(citation.first - 1, 0) : citation.last]]
     sequence = tuple(line for line in stripped if line)
@@ -94,15 +94,6 @@ def read_cited_lines(home: Home, citation: Citation) -> CitedLines:
     if place and place.kind in WHOLE_RECORD_KINDS:
         return cited._replace(is_whole_page=_is_removed_whole(text, {*range(citation.first - 1, citation.last)}))
     return cited._replace(key=_find_whole_note(text, citation))
-
-
-def _read_text(home: Home, path: str, as_of: str) -> str:
-    moment = parse_moment(home, as_of, last=True) if as_of else ""
-    data = read_as_of(home.storage.history, path, moment) if moment else home.storage.read_bytes(path)
-    if data is None:
-        when = f" as of {as_of}" if as_of else ""
-        raise NotFound(f"there is no page {path}{when}", advice="cite a line as `commonplace search` prints it")
-    return as_text(data)
 
 
 def _choose_long_lines(lines: Iterable[str]) -> frozenset[str]:

@@ -15,10 +15,11 @@ from ..formats import blocks
 from ..formats.timestamps import format_timestamp, parse_timestamp
 from ..formats.transcripts import render_lines
 from ..home import Home
+from ..model import Page
 from ..search.filters import parse_time
 from ..storage.authors import Bounds, LineOrigin, blame, list_lines, split_lines
 from ..storage.base import ABSENT, HistoryStore, Retention
-from ..storage.history import Change, as_text, find_new_path, require_one
+from ..storage.history import Change, as_text, find_new_path, require_one, version_of
 from ..storage.merge import diff_lines, merge
 from ..storage.names import file_name
 from ..wording import format_command, list_some
@@ -98,6 +99,16 @@ def read_page_as_of(home: Home, path: str, when: str, *, everyone: bool = False)
     if data is None:
         raise PageNotFound(f"{path} (at {when})")
     return readable_text(home, path, as_text(data))
+
+
+def read_cited_page(home: Home, path: str, as_of: str) -> Page:
+    """Return a page that is cited, text or not: as it is now, or at the end of the day of an `as of` citation."""
+    moment = parse_moment(home, as_of, last=True) if as_of else ""
+    data = read_as_of(home.storage.history, path, moment) if moment else home.storage.read_bytes(path)
+    if data is None:
+        when = f" as of {as_of}" if as_of else ""
+        raise NotFound(f"there is no page {path}{when}", advice="cite a line as `commonplace search` prints it")
+    return Page(path, as_text(data), version_of(data))
 
 
 def read_as_of(history: HistoryStore, path: str, moment: str) -> bytes | None:

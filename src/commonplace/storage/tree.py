@@ -69,7 +69,8 @@ ListFolder = Callable[[str], FolderListing | None]
 
 
 class FileTree(Protocol):
-    """Paths are relative to the home, with slashes."""
+    """Paths are relative to the home, with slashes. What has a body here holds for a backend whose writes leave no
+    files."""
 
     def resolve(self, path: str, *, follow_last: bool = True) -> str:
         """Return the path with links followed; OutsideHome when it leads out of the home.
@@ -103,23 +104,23 @@ class FileTree(Protocol):
         ...
 
     def restrict_to_owner(self, paths: Iterable[str]) -> None:
-        """Take away the access rights of everybody but the owner."""
-        ...
+        """Take away the access rights of everybody but the owner, where files have any."""
+        return
 
     def remove_derived_files(self, paths: Iterable[str]) -> None:
         """Remove files that can be made again, such as those of an index; they have no history."""
-        ...
+        return
 
     def inspect_leftover(self, path: str, page: str) -> Leftover:
         """Return what a leftover holds, compared with the page it was made for."""
-        ...
+        return Leftover("nothing", True)
 
     def remove_leftover(self, path: str, page: str, *, record: bool = True) -> Change | None:
         """Remove a leftover; what is stored nowhere else is recorded in the page's history first, as this change.
 
         With `record` False it is recorded nowhere.
         """
-        ...
+        return None
 
 
 def list_leftovers(tree: FileTree) -> Iterator[FileEntry]:
@@ -203,7 +204,7 @@ class ListedPages(Pages, Protocol):
     def has_pages_below(self, folder: str) -> bool: ...
 
 
-class PageTree:
+class PageTree(FileTree):
     """The tree of a backend that stores pages and no folders: a folder exists while a page is in it, or once this
     handle made it."""
 
@@ -275,19 +276,6 @@ class PageTree:
 
         self._pages.change_bytes(new, create)
         self._pages.remove(old)
-
-    def restrict_to_owner(self, paths: Iterable[str]) -> None:
-        """Do nothing: files on disk alone have access rights."""
-
-    def remove_derived_files(self, paths: Iterable[str]) -> None:
-        """Do nothing: such a backend has no files."""
-
-    def inspect_leftover(self, path: str, page: str) -> Leftover:
-        """Return an empty one: writes of such a backend leave nothing behind."""
-        return Leftover("nothing", True)
-
-    def remove_leftover(self, path: str, page: str, *, record: bool = True) -> Change | None:
-        """Do nothing: writes of such a backend leave nothing behind."""
 
 
 def _file_entry(page: PageSize) -> FileEntry:

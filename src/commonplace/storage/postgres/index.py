@@ -43,7 +43,6 @@ from ...index.tokenizer import tokenize_passage
 from ...model import EVERYTHING, Filters, Passage, Record, Scope, Viewer
 from ..names import path_range
 from .connection import ONE_PLAN, Database, Row, make_storable
-from .fact_query import build_fact_query
 from .index_tables import (
     FREQUENCIES_CTE,
     GIVEN_WEIGHTS_CTE,
@@ -58,7 +57,7 @@ from .index_tables import (
     owners_cte,
     passage_sql,
 )
-from .query import CANDIDATE_COLUMNS, run_search
+from .query import CANDIDATE_COLUMNS, build_fact_query, run_search
 from .vectors import SEARCH_SETTINGS, VectorSpaces, build_hnsw_index, large_spaces
 
 Answer = TypeVar("Answer")
