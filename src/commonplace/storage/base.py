@@ -147,8 +147,8 @@ class Pages(PageReader, PageWriter, Protocol):
         ...
 
     def record_outside_edits(self, paths: Iterable[str]) -> None:
-        """Record in history the current state of pages that other programs changed."""
-        ...
+        """Record in history the current state of pages that other programs changed, if any can."""
+        return
 
     def reaffirm(self, path: str, if_version: str | None = None) -> None:
         """Record the page in history once more, unchanged: the current author approves it. StaleVersion unless
@@ -190,8 +190,8 @@ class HistoryStore(Protocol):
     retention: Retention | None
 
     def record_outside_edit(self, path: str, data: bytes | None, saved: float | None = None) -> Change | None:
-        """Record what the page holds if it differs from the latest version: another program changed it."""
-        ...
+        """Record what the page holds if it differs from the latest version: another program changed it, if any can."""
+        return None
 
     def record_change(self, path: str, old: bytes | None, new: bytes | None, by: Author) -> Change:
         """Record what a page became."""

@@ -6,15 +6,15 @@ else is lost silently.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 
 from ..caching import ByteCache
 from ..errors import CommonplaceError, NotFound, NotText, PageNotFound, StaleVersion, StorageError
 from ..model import Page
 from ..wording import format_command
-from .base import HistoryStore, PageElsewhere, Paths
+from .base import HistoryStore, PageElsewhere, Pages, Paths
 from .history import as_text, current_write, needs_approval, version_of
 from .merge import loses_changes
 
@@ -102,8 +102,8 @@ class ConflictDetector:
         return None
 
 
-class TextPages(ABC):
-    """The verbs of `Pages` that write text, for a backend that can change the bytes of a page."""
+class TextPages(Pages):
+    """Pages of a backend that can change the bytes of a page: the verbs that write text."""
 
     def __init__(self, conflicts: ConflictDetector) -> None:
         self._conflicts = conflicts
@@ -114,18 +114,6 @@ class TextPages(ABC):
 
         Nothing is written when `change` returns the same bytes, or None.
         """
-
-    @abstractmethod
-    def read(self, path: str) -> Page: ...
-
-    @abstractmethod
-    def list_folders(self, folder: str) -> Paths: ...
-
-    @abstractmethod
-    def modified_at(self, path: str) -> float: ...
-
-    @abstractmethod
-    def lock(self, name: str) -> AbstractContextManager[None]: ...
 
     def page_reader(self, paths: Sequence[str]) -> Callable[[str], Page]:
         return self.read

@@ -104,9 +104,6 @@ class MemoryPages(TextPages):
         data, _ = self._contents.pages.get(path, (None, 0.0))
         return data
 
-    def record_outside_edits(self, paths: Iterable[str]) -> None:
-        """Do nothing: no other program can edit these pages."""
-
     def reaffirm(self, path: str, if_version: str | None = None) -> None:
         with self._contents.lock:
             data = self._read_at(path, if_version)

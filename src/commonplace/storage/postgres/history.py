@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import StaleVersion, StorageError
 from ...formats.timestamps import format_timestamp
 from ...model import Clock
-from ..base import ABSENT, Head, Retention
+from ..base import ABSENT, Head, HistoryStore, Retention
 from ..history import (
     MAX_DELTA_DEPTH,
     Author,
@@ -81,14 +81,11 @@ def new_change_id() -> str:
     return os.urandom(8).hex()
 
 
-class PostgresHistory:
+class PostgresHistory(HistoryStore):
     def __init__(self, database: Database, clock: Clock, retention: Retention | None = None) -> None:
         self._database = database
         self._clock = clock
         self.retention = retention
-
-    def record_outside_edit(self, path: str, data: bytes | None, saved: float | None = None) -> Change | None:
-        """Do nothing: no other program edits rows."""
 
     def record_change(
         self, path: str, old: bytes | None, new: bytes | None, by: Author, *, if_version: str | None = None

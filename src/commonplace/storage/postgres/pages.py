@@ -174,9 +174,6 @@ class PostgresPages(TextPages):
         rows = self._database.query(statement, values, retry_seconds=0)
         return str(rows[0][0]) if rows else ABSENT
 
-    def record_outside_edits(self, paths: Iterable[str]) -> None:
-        """Do nothing: no other program edits rows."""
-
     def _normalize(self, path: str) -> str:
         return normalize_path(path)
 
