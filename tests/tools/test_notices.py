@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from commonplace import Memory
-from commonplace.tools.notices import describe_changes
+from commonplace.tools.notices import Comparison
 
 from ..costs import count_calls, empty_caches
 
@@ -220,4 +220,4 @@ def test_a_heading_that_goes_on_with_a_line_of_the_page_is_no_note(memory: Memor
     footer = "<!-- agentool-memory: at=2026-03-14T09:26:53Z -->"
     with memory.home.writer.call("edit") as context:
         memory.home.writer.edit(path, lambda old: f"{old}### editor\n\nvim\n\n{footer}\n")
-    assert describe_changes(memory.home, context.edits) == {}
+    assert Comparison(memory.home, context.edits).describe() == {}

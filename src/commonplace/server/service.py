@@ -19,7 +19,6 @@ from ..errors import CommonplaceError, InvalidArgument, StorageError
 from ..formats.timestamps import format_timestamp
 from ..home import Home
 from ..memory import Memory
-from ..model import Clock
 from ..storage.layout import MAIN
 from ..storage.readings import Readings
 from ..storage.tokens import Call, Grant, Outcome
@@ -145,31 +144,6 @@ def _has_current_settings(memory: Memory) -> bool:
 MAX_AUDIT_NAME_CHARACTERS = 200
 
 
-class AuditLog:
-    """Which token called what, for which agent, and how it ended; never what was said."""
-
-    def __init__(self, stores: TokenStores, clock: Clock) -> None:
-        self._stores = stores
-        self._clock = clock
-
-    def record(self, caller: Caller, grant: Grant, operation: str, outcome: Outcome, remote: str) -> None:
-        """Add one line to the log of the caller's home."""
-        call = Call(
-            at=format_timestamp(self._clock()),
-            token=_shorten(grant.token),
-            agent=_shorten(caller.agent),
-            tool=_shorten(operation),
-            session=_shorten(caller.session),
-            outcome=outcome,
-            remote=remote,
-        )
-        self._stores.get(caller.home).record_call(call)
-
-
-def _shorten(name: str) -> str:
-    return name[:MAX_AUDIT_NAME_CHARACTERS]
-
-
 class MemoryService:
     """Shared by all surfaces that one process serves."""
 
@@ -180,7 +154,6 @@ class MemoryService:
         self.feeds = ChangeFeeds(self.watchers)
         self._stores = TokenStores(options.home if options.is_found else "")
         self.authenticator = Authenticator(options, self._stores, options.clock)
-        self.audit = AuditLog(self._stores, options.clock)
         self.metrics = Metrics()
         self._shared_metrics, buckets = _share_among_workers(self.metrics, options.worker_state)
         self.stop_tracing: Callable[[], None] = _do_nothing
@@ -243,10 +216,17 @@ class MemoryService:
 
         def record() -> None:
             caller = self._identify_for_audit(meta, headers, grant)
-            self.audit.record(caller, grant, operation, outcome, remote)
+            self.audit(caller, grant, operation, outcome, remote)
 
         with anyio.CancelScope(shield=True):
             await anyio.to_thread.run_sync(record)
+
+    def audit(self, caller: Caller, grant: Grant, operation: str, outcome: Outcome, remote: str) -> None:
+        """Log in the caller's home which token called what, for which agent, and how it ended; never what was said."""
+        names = (grant.token, caller.agent, operation, caller.session)
+        token, agent, tool, session = (name[:MAX_AUDIT_NAME_CHARACTERS] for name in names)
+        call = Call(format_timestamp(self.options.clock()), token, agent, tool, session, outcome, remote)
+        self._stores.get(caller.home).record_call(call)
 
     def _identify_for_audit(
         self, meta: Mapping[str, Any] | None, headers: Mapping[str, str] | None, grant: Grant

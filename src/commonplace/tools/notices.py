@@ -82,11 +82,6 @@ class Notice(NamedTuple):
         return {**fields, "advice": quote_line(self.advice)} if self.advice else fields
 
 
-def describe_changes(home: Home, edits: Sequence[PageEdit]) -> Reply:
-    """Return the fields of a reply about a call's edits; none if nothing was replaced or contradicted."""
-    return Comparison(home, edits).describe()
-
-
 class Comparison:
     """The comparison of a call's edits with what is stored elsewhere."""
 

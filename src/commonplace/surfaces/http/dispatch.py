@@ -173,7 +173,7 @@ class _Call:
 
     def _record_now(self, outcome: Outcome) -> None:
         if self.caller and self.grant.token and self._claim():
-            self._service.audit.record(self.caller, self.grant, self.operation, outcome, self._remote)
+            self._service.audit(self.caller, self.grant, self.operation, outcome, self._remote)
 
     def _claim(self) -> bool:
         """Return True the first time only: the call is recorded once."""

@@ -137,7 +137,7 @@ async def _record_call(dispatcher: Dispatcher, request: Request, grants: list[Gr
     service = dispatcher.service
     caller = Caller(grant.home or service.options.home, agent="")
     remote = address_of(request.scope)
-    await run_in_thread(lambda: service.audit.record(caller, grant, _LIST, "ok", remote))
+    await run_in_thread(lambda: service.audit(caller, grant, _LIST, "ok", remote))
 
 
 _HOMES: Any = object_of({"homes": array(object_of({"name": TEXT, "default": BOOLEAN}))})
