@@ -31,7 +31,7 @@ ANSWERED = "The launch is on 26 November. <!-- commonplace: supersedes 3f9a01c2 
 TASKS = "## To do\n\n- [ ] call Ann\n- [x] book the flight to Porto\n\nThe rent is paid."
 TURNS = ("user (Ann): I used to like tea, but not any more. I live in Porto.", "assistant: The port is 8080.")
 # How the texts above are read by the program whose indexes in a folder and in PostgreSQL have these schema versions.
-RULES = (24, 18, 3250561913)
+RULES = (25, 19, 3250561913)
 
 
 def check_same(text: str, query: str, *, is_turn: bool = False) -> None:

@@ -346,3 +346,42 @@ def test_a_line_of_a_page_is_as_old_as_it_was_though_another_is_changed(diary: D
     newer, older = diary.search("when is the standup?")
     assert last_lines([newer, older]) == ["Standup moved to Wednesdays at 9:30.", "Standup: Tuesdays at 10:00"]
     assert older.superseded_by
+
+
+@pytest.fixture
+def deployments(diary: Diary) -> Diary:
+    for build in range(400, 480):
+        diary.note(f"Deployed build {build} to staging.")
+    return diary
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "which build is on staging?",
+        "what is the current build on staging?",
+        "what build did we deploy to staging last?",
+        "Welcher Build ist aktuell auf staging?",
+    ],
+)
+def test_of_many_reports_of_a_kind_the_last_comes_first(deployments: Diary, question: str) -> None:
+    hits = deployments.search(question)
+    assert last_lines(hits)[0] == "Deployed build 479 to staging."
+    assert not any(hit.superseded_by or hit.supersedes for hit in hits)  # all are true
+
+
+@pytest.mark.parametrize(
+    ("question", "build"), [("when did we deploy build 421 to staging?", 421), ("what did we deploy on 2 March?", 401)]
+)
+def test_a_certain_report_of_many_is_found(deployments: Diary, question: str, build: int) -> None:
+    first, *others = deployments.search(question)
+    assert last_lines([first]) == [f"Deployed build {build} to staging."]
+    assert all(hit.score < first.score for hit in others)
+
+
+@pytest.mark.parametrize("question", ["which build was the first on staging?", "how many builds were on staging?"])
+def test_a_question_about_the_first_of_many_reports_or_all_of_them_does_not_mean_the_last(
+    deployments: Diary, question: str
+) -> None:
+    first, second, *_ = deployments.search(question)
+    assert first.score - second.score < 0.1  # none is raised above the others

@@ -26,7 +26,7 @@ from .retractions import find_given_up, judge_taking_back
 from .statements import Statement, read_main_clauses
 from .states import Verdict, compare_states, find_ended, is_about
 from .vetoes import have_other_subjects, is_vetoed
-from .words import is_number, list_capitalised, word_set
+from .words import is_amount, is_number, list_capitalised, word_set
 
 _CASE_PREPOSITIONS = word_set("values", "CASE_PREPOSITIONS")
 _STATE_LINKS: dict[Verdict, tuple[LinkKind, str]] = {
@@ -62,6 +62,14 @@ def judge(
         return None
     link = _find_link(older, newer, is_same_place=is_same_place)
     return None if link is None or _is_contradicted(older, newer, link) else link
+
+
+def is_later_report(older: Statement, newer: Statement) -> bool:
+    """Return whether two statements report the same with other numbers: `Deployed build 412`, `Deployed build 421`."""
+    if older.speaker or newer.speaker or len(older.words) != len(newer.words) or older.words == newer.words:
+        return False
+    pairs = zip(older.words, newer.words, strict=True)
+    return all(old == new or (is_amount(old) and is_amount(new)) for old, new in pairs)
 
 
 def _is_contradicted(older: Statement, newer: Statement, link: Link) -> bool:

@@ -8,11 +8,12 @@ from __future__ import annotations
 ENGLISH = "english"
 STOP_WORDS = {
     ENGLISH: """
-        a about all also am an and any are as at be been being but by can could did do does doing each for from
-        had has have having he her here hers him his how i if in into is it its just let me might must my no nor
-        not of off on or our ours out over please shall she should so some such than that the their theirs them
-        then there these they this those to too under up upon us very was we were what when where which while
-        who whom whose why will with would you your yours""",
+        a about all also am an and any are as at be been being but by can could current currently did do
+        does doing each for from had has have having he her here hers him his how i if in into is it its
+        just latest let me might must my newest no nor not of off on or our ours out over please shall she
+        should so some such than that the their theirs them then there these they this those to too under up
+        upon us very was we were what when where which while who whom whose why will with would you your
+        yours""",
     "spanish": """
         a al algo ante aquel como con cual cuales cuando cuanto cuantos de del desde donde el ella ellas ellos
         en entre era es esa esas ese eso esos esta estaba estamos estan estar este esto estos fue ha han hasta
@@ -30,12 +31,13 @@ STOP_WORDS = {
         muito na nao nas no nos nossa nosso num numa o onde os ou para pela pelo por porque qual quais quando
         quanto que quem sao se sem ser seu seus sobre sua suas tambem te tem temos ter um uma voce voces""",
     "german": """
-        aber als am an auf aus bei bin bis da das dass dein dem den der des dich die dies diese dieser dieses
-        dir doch du durch ein eine einem einen einer eines er es euch euer fur gibt habe haben hat hatte hatten
-        ich ihm ihn ihnen ihr ihre im in ins ist ja kann kein keine konnen machen macht man mein meine mich mir
-        mit nach nicht noch nur ob oder ohne sein seine sich sie sind so uber um und uns unser unsere unter vom
-        von vor wann war waren warum was weil welche welchem welchen welcher welches wem wen wenn wer werden wie
-        wieso wir wird wo wohin wurde wurden zu zum zur""",
+        aber aktuell aktuelle aktuellen aktueller aktuelles als am an auf aus bei bin bis da das dass dein
+        dem den der derzeit des dich die dies diese dieser dieses dir doch du durch ein eine einem einen
+        einer eines er es euch euer fur gibt habe haben hat hatte hatten ich ihm ihn ihnen ihr ihre im in
+        ins ist ja kann kein keine konnen machen macht man mein meine mich mir mit nach nicht noch nur ob
+        oder ohne sein seine sich sie sind so uber um und uns unser unsere unter vom von vor wann war waren
+        warum was weil welche welchem welchen welcher welches wem wen wenn wer werden wie wieso wir wird wo
+        wohin wurde wurden zu zum zur""",
     "italian": """
         a abbiamo ai al alla alle anche c che chi ci come con cosa cui da dal dalla dei del della delle di do
         dove e era essere fa facciamo gli ha hanno ho i il in io la le lei li lo loro lui ma mi mia mio ne nei

@@ -54,7 +54,7 @@ from .visibility import (
     placeholders,
 )
 
-SCHEMA_VERSION = 24  # covers the tables, and how `facts/` reads the statements that are stored
+SCHEMA_VERSION = 25  # covers the tables, and how `facts/` reads the statements that are stored
 _CACHE_KILOBYTES = 16_000  # page cache per connection: passages are scattered over the file
 _MIN_MERGED_PASSAGES = 100  # new passages after which the index of words is merged into one part
 _MERGED_SHARE = 0.25  # or this share of all passages is new

@@ -413,6 +413,7 @@ _BEFORE = lazy_pattern(
     r"|(?<!\w)(?:antes|avant|पहले|قبل)(?!\w)|之前|以前|前は"
 )
 _PAST_TENSE = LISTS.phrase_pattern("questions", "PAST_TENSE")
+_SERIES = LISTS.phrase_pattern("questions", "SERIES")
 _GERMAN_PAST_TENSE = lazy_pattern(  # `was` is English as well
     r"(?<!\w)(?:war|waren|warst|hatte\w*|wurde\w*|hieß\w*|ge\w{3,}(?:t|en)"
     r"|(?!heute|bitte|mitte|erste|letzte|nächste)\w{3,}te[nst]?)(?!\w)"
@@ -429,6 +430,11 @@ _END = lazy_pattern(r"[\s?？!.。।؟]*\Z")
 def asks_about_past(text: str) -> bool:
     """Return whether a question is about what was."""
     return has_cue(fold(text), "past") or asks_what_was_before(text)
+
+
+def asks_for_series(text: str) -> bool:
+    """Return whether a question asks for the first of several reports or for all of them, not for the last."""
+    return _SERIES.search(fold(text)) is not None
 
 
 @cache_within(100_000)

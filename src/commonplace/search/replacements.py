@@ -37,6 +37,7 @@ from ..model import EVERYTHING, Filters, Hit, Successor, Viewer
 from .scoring import ScoredHit
 
 REPETITION = Link("repetition", "says the same again")
+LATER_REPORT = Link("repetition", "reports the same of a later time")  # both are true, and the later one counts now
 _WHOLE_KINDS: tuple[LinkKind, ...] = ("confirmed", "done", "repetition")  # of links to all of a statement
 _NO_KEYS: LookupKeys = {}
 _MAX_SCORE = 0.99  # for a hit that inherits the chances of others

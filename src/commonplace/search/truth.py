@@ -28,15 +28,15 @@ from ..facts.statements import (
     shorten_statement,
 )
 from ..facts.tasks import find_task_question
-from ..facts.versions import judge
-from ..facts.words import fold, strip_accents
+from ..facts.versions import is_later_report, judge
+from ..facts.words import fold, is_amount, split_words, strip_accents
 from ..formats.blocks import ANSWER_START
 from ..formats.passages import embedding_text, show_passage
 from ..formats.timestamps import parse_day
 from ..index.base import Candidate, SearchIndex
 from ..index.statements import StoredStatement, StoredStatements, choose_stored
 from ..model import Hit, Predecessor, Query
-from .dates import NO_DATES, QueryDates, asks_about_past, asks_what_was_before
+from .dates import NO_DATES, QueryDates, asks_about_past, asks_for_series, asks_what_was_before
 from .moments import (
     NO_ORIGIN,
     FindOrigins,
@@ -51,6 +51,7 @@ from .moments import (
     may_be_edited,
 )
 from .replacements import (
+    LATER_REPORT,
     REPETITION,
     SUPERSEDED_SHARE,
     ByKey,
@@ -192,7 +193,8 @@ def find_replacements(
         return {}
     pairs = [pair for row in rows if _has_key(row.hit) for pair in _find_same_key(row, candidates)]
     by_key = lookup.group(candidates)
-    pairs += [pair for place, newer in _find_newer(places, by_key, find_origins) for pair in _judge_all(place, newer)]
+    for place, newer in _find_newer(places, by_key, find_origins):
+        pairs += [*_judge_all(place, newer)] or _find_later_reports(place, newer, query.text)
     if not pairs:
         return {}
     if query.only_approved_versions:
@@ -335,6 +337,16 @@ def _judge_all(place: FoundStatement, latest: Sequence[FoundStatement]) -> Itera
     yield from (Replacement(place, other, REPETITION) for other in repeated)
 
 
+def _find_later_reports(place: FoundStatement, latest: Sequence[FoundStatement], question: str) -> list[Replacement]:
+    """Return later reports of the same kind, unless the question asks for the first one, for all, or names a number of
+    this one. All are true, but a question about the present means the last: `which build is on staging?`."""
+    numbers = {word for word in place.statement.words if is_amount(word)}
+    if not numbers or not numbers.isdisjoint(split_words(fold(question))) or asks_for_series(question):
+        return []
+    reports = (other for other in latest if is_later_report(place.statement, other.statement))
+    return [Replacement(place, other, LATER_REPORT) for other in reports]
+
+
 _links: ByteCache[tuple[int, int, bool], Link | None] = ByteCache("links between statements", 8_000_000)
 _NOT_JUDGED = Link("frame", "not judged yet")  # known by its identity
 
@@ -395,7 +407,7 @@ def choose_newest(
 ) -> dict[StatementId, Replacement]:
     """Return the newest version of each statement, if it is newer and does not say the same again."""
     latest = _choose_latest(pairs, find_origins, today)
-    return {each: find_replaced_part(newest) for each, newest in latest.items() if newest.link != REPETITION}
+    return {each: find_replaced_part(newest) for each, newest in latest.items() if newest.link.kind != "repetition"}
 
 
 def _choose_latest(
@@ -422,7 +434,7 @@ def _choose_latest(
 
 def _holds_by(pair: Replacement, newer: Moment, today: int) -> bool:
     """Return whether the newer statement of a pair is true as of today: it may name a later day, or one occasion."""
-    if not pair.older.statement.words or pair.link == REPETITION or newer.day is None or not today:
+    if not pair.older.statement.words or pair.link.kind == "repetition" or newer.day is None or not today:
         return True
     return holds_by(pair.older.statement, pair.newer.statement, pair.link, newer.day, today)
 
@@ -431,7 +443,7 @@ def _check_answers(pair: Replacement, origins: Origins) -> Replacement | None:
     """Return a pair judged only by answers that a person really gave; None if, by these, the newer statement does not
     replace the older one. A comment on a page may be part of a text that was stored there."""
     places = (pair.older, pair.newer)
-    if pair.link == REPETITION or all(place.statement.answers == NO_ANSWERS for place in places):
+    if pair.link.kind == "repetition" or all(place.statement.answers == NO_ANSWERS for place in places):
         return pair
     link = _judge(*places, *(_keep_given_answers(place, origins) for place in places))
     return pair._replace(link=link) if link else None
@@ -443,7 +455,7 @@ def _keep_given_answers(place: FoundStatement, origins: Origins) -> Statement:
 
 
 def _mark(hit: Hit, replacement: Replacement | None) -> Hit:
-    is_replaced = replacement is not None and replacement.link != REPETITION
+    is_replaced = replacement is not None and replacement.link.kind != "repetition"
     return hit._replace(superseded_by=describe_successor(replacement)) if replacement and is_replaced else hit
 
 
@@ -475,7 +487,7 @@ def _put_newer_first(
 
 def _is_repeated(hit: Hit, replacement: Replacement, every: Mapping[int, RankedHit]) -> bool:
     newer = every.get(replacement.newer.number)
-    return replacement.link == REPETITION and newer is not None and newer[1].text == hit.text
+    return replacement.link.kind == "repetition" and newer is not None and newer[1].text == hit.text
 
 
 def _join_chances(shown: Mapping[int, Hit], replaced: Mapping[int, Replacement]) -> dict[int, float]:
@@ -502,7 +514,7 @@ def _name_predecessors(ranked: Sequence[RankedHit], replacements: Mapping[int, R
     """Return the hits with the older versions that each replaced."""
     older: dict[int, list[FoundStatement]] = {}
     for replacement in replacements.values():
-        if replacement.link != REPETITION:
+        if replacement.link.kind != "repetition":
             older.setdefault(replacement.newer.number, []).append(replacement.older)
     return [
         (row, hit._replace(supersedes=tuple(map(_describe_predecessor, _sort_newest_first(older[row.number])))))

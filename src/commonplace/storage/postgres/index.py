@@ -61,7 +61,7 @@ from .query import CANDIDATE_COLUMNS, build_fact_query, run_search
 from .vectors import SEARCH_SETTINGS, VectorSpaces, build_hnsw_index, large_spaces
 
 Answer = TypeVar("Answer")
-SCHEMA_VERSION = 18  # covers the tables, and how `facts/` reads the statements that are stored
+SCHEMA_VERSION = 19  # covers the tables, and how `facts/` reads the statements that are stored
 _BELOW = "(path = %(prefix)s OR (path >= %(first)s AND path < %(last)s))"
 
 
