@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from commonplace.search.dates import read_dates
+from commonplace.search.dates import read_dates, strip_request
 
 TODAY = date(2026, 3, 14)  # a Saturday
 
@@ -237,6 +237,62 @@ PHRASES = {
         "چند دن پہلے": FEW_DAYS_AGO,
         "پچھلے چند دنوں میں": LAST_SEVEN_DAYS,
     },
+    "dutch": {
+        "wat hebben we vorige week gedaan?": "2026-03-02 2026-03-08",
+        "wat veranderde er sinds maandag?": SINCE_MONDAY,
+        "sinds gisteren": YESTERDAY_ON,
+        "de afgelopen drie dagen": LAST_THREE_DAYS,
+        "de laatste twee weken": LAST_TWO_WEEKS,
+        "twee weken geleden": TWO_WEEKS_AGO,
+        "een paar dagen geleden": FEW_DAYS_AGO,
+        "dinsdag vorige week": TUESDAY_OF_LAST_WEEK,
+        "de voorvorige week": WEEK_BEFORE_LAST,
+        "vorig weekend": LAST_WEEKEND,
+        "het voorvorige weekend": WEEKEND_BEFORE_LAST,
+        "een half jaar geleden": HALF_A_YEAR_AGO,
+        "gisteravond": "2026-03-13 2026-03-13",
+    },
+    "polish": {
+        "co robiliśmy w zeszłym tygodniu?": "2026-03-02 2026-03-08",
+        "podsumuj zeszły tydzień": "2026-03-02 2026-03-08",
+        "co się zmieniło od poniedziałku?": SINCE_MONDAY,
+        "od wczoraj": YESTERDAY_ON,
+        "przez ostatnie trzy dni": LAST_THREE_DAYS,
+        "dwa tygodnie temu": TWO_WEEKS_AGO,
+        "kilka dni temu": FEW_DAYS_AGO,
+        "we wtorek w zeszłym tygodniu": TUESDAY_OF_LAST_WEEK,
+        "w zeszły weekend": LAST_WEEKEND,
+        "w przedostatni weekend": WEEKEND_BEFORE_LAST,
+        "pół roku temu": HALF_A_YEAR_AGO,
+        "wczorajsze decyzje": "2026-03-13 2026-03-13",
+    },
+    "turkish": {
+        "geçen hafta ne yaptık?": "2026-03-02 2026-03-08",
+        "geçen haftayı özetle": "2026-03-02 2026-03-08",
+        "pazartesiden beri ne değişti?": SINCE_MONDAY,
+        "dünden beri": YESTERDAY_ON,
+        "son üç günde": LAST_THREE_DAYS,
+        "son iki hafta": LAST_TWO_WEEKS,
+        "iki hafta önce": TWO_WEEKS_AGO,
+        "birkaç gün önce": FEW_DAYS_AGO,
+        "geçen hafta salı günü": TUESDAY_OF_LAST_WEEK,
+        "evvelki hafta": WEEK_BEFORE_LAST,
+        "geçen hafta sonu": LAST_WEEKEND,
+        "evvelki hafta sonu": WEEKEND_BEFORE_LAST,
+        "yarım yıl önce": HALF_A_YEAR_AGO,
+        "dünkü kararlar": "2026-03-13 2026-03-13",
+    },
+    "joined": {
+        "গতকালের সিদ্ধান্ত": "2026-03-13 2026-03-13",
+        "গতমাসের খরচ": "2026-02-01 2026-02-28",
+        "গত মঙ্গলবারের সভা": "2026-03-10 2026-03-10",
+        "कलका निर्णय": "2026-03-13 2026-03-13",
+        "पिछलेहफ्ते क्या हुआ": "2026-03-02 2026-03-08",
+        "ماذا حدث بالأمس": "2026-03-13 2026-03-13",
+        "پچھلےہفتے کے فیصلے": "2026-03-02 2026-03-08",
+        "вчерашние решения": "2026-03-13 2026-03-13",
+        "gestrige Entscheidungen": "2026-03-13 2026-03-13",
+    },
     "indonesian": {
         "apa yang berubah sejak Senin?": SINCE_MONDAY,
         "sejak kemarin": YESTERDAY_ON,
@@ -273,6 +329,8 @@ def test_a_phrase_selects_days_in_its_language(language: str, text: str, expecte
         ("¿qué dijo Ana desde el jueves?", "¿qué dijo Ana?"),
         ("что мы решили на позапрошлой неделе?", "что мы решили?"),
         ("ماذا حدث خلال آخر خمسة أيام", "ماذا حدث"),
+        ("昨日の決定", "決定"),
+        ("어제의 결정", "결정"),
     ],
 )
 def test_the_phrase_is_taken_out_of_the_question(text: str, rest: str) -> None:
@@ -321,3 +379,28 @@ def test_a_number_of_days_or_a_last_thing_names_no_days(text: str) -> None:
 def test_weekends_and_half_a_year_ago_select_days(text: str, expected: str) -> None:
     spans = read_dates(text, TODAY.toordinal()).spans
     assert [f"{date.fromordinal(span.first)} {date.fromordinal(span.last)}" for span in spans] == [expected]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "summarize {yesterday}", "recap of {last week} please", "catch me up on {last week}", "walk me through {yesterday}",
+        "brief me on {last week}", "fill me in on {yesterday}", "summarize {Friday}", "tell me about {Friday}",
+        "fasse {gestern} zusammen", "erzähl mir von {gestern}", "fass {Freitag} zusammen", "résume {hier}",
+        "résume-moi la {semaine dernière}", "resúmeme lo de {ayer}", "resume la {semana pasada}", "resuma {ontem}",
+        "riassumi {ieri}", "подведи итоги {вчерашнего дня}", "суммируй {прошлую неделю}", "总结{昨天}", "回顾{上周}",
+        "{昨日}をまとめて", "{昨日}のことを要約して", "{先週}の振り返り", "{어제}를 요약해 줘", "{지난주} 정리해줘", "{कल} का सारांश दो",
+        "{গতকালের} সারাংশ দাও", "لخص {أمس}", "لخص لي {الأسبوع الماضي}", "vat {gisteren} samen", "wat is er {gisteren} gebeurd?",
+        "podsumuj {wczoraj}", "co się {wczoraj} stało?", "{dünü} özetle", "{dün} ne oldu?", "rangkum {minggu lalu}",
+    ],
+)  # fmt: skip
+def test_a_request_to_sum_up_days_asks_for_nothing_else(text: str) -> None:
+    dates = read_dates(strip_request(text.replace("{", "").replace("}", "")), TODAY.toordinal())
+    assert len(dates.spans) == 1
+    assert not dates.has_content
+    assert dates.selects_all
+
+
+@pytest.mark.parametrize("text", ["summarize the Friday meeting", "tell me about Wednesday Addams", "Friday"])
+def test_a_weekday_beside_a_subject_is_no_day_to_sum_up(text: str) -> None:
+    assert not read_dates(strip_request(text), TODAY.toordinal()).spans

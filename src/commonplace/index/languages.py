@@ -89,8 +89,17 @@ ALSO_ENGLISH_WORDS = """
 # Words of questions about a day, besides stop words: `what happened today`, `was ist gestern passiert`.
 DAY_QUESTION_WORDS = """
     happen happened happening remind anything everything going new news done noted wrote written recorded logged
-    recap summary summarise summarize zusammenfassung zusammen resumen resume resumo riassunto итоги सारांश ملخص
-    总结 總結 まとめ 요약
+    recap summary summarise summarize zusammenfassung zusammen fasse fass fassen
+    resumen resume resumeme resumir resumeix resumo resuma resumir repaso
+    recapitule recap resumer bilan riassunto riassumi riassumere riepilogo riepiloga
+    итоги итог подведи подвести суммируй резюмируй перескажи сводка кратко вчерашний
+    सारांश संक्षेप दो दीजिए बताओ बताइए ملخص لخص تلخيص خلاصة কী কি সারাংশ সংক্ষেপে সংক্ষেপ দাও দিন বলো করো হয়েছে হয়েছিল করেছি
+    خلاصہ دو بتاؤ کرو کے کی کا میں نے کیا ہوا ringkas ringkasan ringkaskan rangkum rangkuman terjadi lakukan kerjakan
+    samenvatting samenvatten vat samen gebeurd gebeurde gedaan deden nieuws wat hebben hebt heeft er van het
+    podsumuj podsumowanie streść streszczenie robiliśmy zrobiliśmy działo stało wydarzyło nowego co się z
+    özetle özet özetini yaptık oldu ne neler yeni apa saja yang لي
+    总结 總結 回顾 回顧 概括 まとめ まとめて 要約 要約して 振り返り 振り返って
+    요약 요약해 요약해줘 정리 정리해 정리해줘 줘 주세요
     paso pasado ocurrio sucedio hicimos hecho nuevo nueva novedades
     passe arrive produit quoi neuf nouveau
     aconteceu fizemos feito novo nova novidades passou
@@ -116,7 +125,8 @@ COMING_QUESTION_WORDS = """
 """
 # Words for `what` and, in one word, `what of`, `what on`.
 WHAT_WORDS = """
-    what woran woruber worum wovon womit que qu quoi che cosa что чем чём क्या ماذا 什么 什麼 啥 何 뭐 뭘 무엇
+    what woran woruber worum wovon womit wat co ne apa কী
+    que qu quoi che cosa что чем чём क्या ماذا 什么 什麼 啥 何 뭐 뭘 무엇
 """
 GERMAN_WHAT = "was"  # another word in English
 # Words that people ask with, and that no answer has.
@@ -178,9 +188,11 @@ DAY_QUESTION_VERBS = (
     decidiu decidiram decisao decisoes combinamos combinado escolhemos
     entschieden entscheidung entscheidungen beschlossen beschluss beschlusse vereinbart vereinbarung
     deciso decisione decisioni concordato scelto
-    besloten besluit besluiten beslissing
+    besloten besluit besluiten beslissing beslissingen
     решили решение решения договорились договоренность выбрали решено
-    तय फैसला निर्णय
+    तय फैसला फैसले फैसलों निर्णय निर्णयों সিদ্ধান্ত فیصلہ فیصلے
+    keputusan diputuskan memutuskan zdecydowaliśmy decyzja decyzje decyzję ustaliliśmy postanowiliśmy
+    karar kararı kararlar kararlaştırdık
     قررنا قرار قرارات اتفقنا اتفاق
     决定 決定 商定 同意 决议 約定 约定 選んだ 選択 决策 決め 決ま 결정 합의
     """,

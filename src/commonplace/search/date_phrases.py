@@ -21,7 +21,7 @@ LISTS = WordLists(Path(__file__).parent / "lists")
 # A file of `lists/` for each; English and the languages without spaces have patterns of their own besides.
 _LANGUAGES = (
     *("german", "french", "spanish", "portuguese", "italian", "russian", "hindi", "arabic"),
-    *("bengali", "urdu", "indonesian"),
+    *("bengali", "urdu", "indonesian", "dutch", "polish", "turkish"),
 )
 # Lists with other things than templates.
 _WORD_FIELDS = ("HINTS", "NUMBERS", "MONTHS", "WEEKDAYS", "RECENT_FEW", "VALID_UNITS", "VALID_WEEKDAYS", "VALID_HINTS")

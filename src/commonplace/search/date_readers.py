@@ -1,4 +1,4 @@
-"""Patterns of the phrases that name days, in fifteen languages; `date_spans.py` says which days each names."""
+"""Patterns of the phrases that name days, in eighteen languages; `date_spans.py` says which days each names."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def _has_any(folded: str, hints: Iterable[str]) -> bool:
 
 @cache
 def _latin_hints(language: str) -> tuple[str, ...]:
-    return tuple(read_vocabulary(language).hints.split())
+    return tuple(fold_phrase(read_vocabulary(language).hints).split())
 
 
 @cache
@@ -138,7 +138,7 @@ def _own_words(language: str) -> frozenset[str]:
     """Return words of one language alone, and its months."""
     months = number_words(read_vocabulary(language).months)
     long_months = (month for month in months if len(month) > _SHORT_MONTH_CHARACTERS)
-    return frozenset((*LISTS.read_text(language, "OWN_WORDS", default="").split(), *long_months))
+    return frozenset((*fold_phrase(LISTS.read_text(language, "OWN_WORDS", default="")).split(), *long_months))
 
 
 def _has_year(folded: str) -> bool:

@@ -32,7 +32,7 @@ from .date_phrases import (
 )
 from .date_readers import any_of, choose_languages, choose_readers
 from .date_spans import DAYS_IN_A_UNIT, Span, number_words, open_span
-from .weekdays import find_weekdays, says_weekday
+from .weekdays import find_single_weekday, find_weekdays, read_tense, says_weekday
 from .words import has_content, has_subject
 
 
@@ -113,6 +113,10 @@ class QueryDates(NamedTuple):
 
 NO_DATES = QueryDates()
 _FEW_DAYS = 31
+# Japanese and Korean: a particle of a day belongs to the day.
+_PARTICLE = lazy_pattern(
+    r"(?<=[\u3040-\u9fff])(?:のこと)?[のをはに](?=[\u3040-\u9fff])|(?<=[\uac00-\ud7af])[를을의은는](?= )"
+)
 _MAX_YEARS = 60  # of a range, for which each year is looked for
 _MAX_QUESTION_WORDS = 30  # in a longer query, a date is an aside
 _MAX_SCAN_CHARACTERS = 2_000  # of a passage in which dates are looked for
@@ -148,11 +152,13 @@ def read_dates(text: str, today: int) -> QueryDates:
     end = 0
     for phrase in phrases:
         parts.append(text[end : phrase.start])
-        end = phrase.end
+        particle = _PARTICLE.match(text, phrase.end)
+        end = particle.end() if particle else phrase.end
     rest = re.sub(r"\s+(?=[\s?!.,;:]|$)", "", " ".join([*parts, text[end:]])).strip()
     is_relative = all(phrase.is_relative for phrase in phrases)
     is_question = len(text.split()) <= _MAX_QUESTION_WORDS
-    asks = not is_question or has_content(rest, is_coming=is_coming)
+    is_request = is_question and _REQUEST_BEFORE.fullmatch(rest) is not None
+    asks = not is_question or (not is_request and has_content(rest, is_coming=is_coming))
     return QueryDates(
         tuple(phrase.span for phrase in phrases),
         tuple(text[phrase.start : phrase.end].strip() for phrase in phrases),
@@ -160,7 +166,7 @@ def read_dates(text: str, today: int) -> QueryDates:
         not is_question,
         rest if is_question and _leaves_words(phrases, rest, asks=asks) else text,
         asks,
-        not is_question or has_subject(rest, is_coming=is_coming),
+        not is_question or (not is_request and has_subject(rest, is_coming=is_coming)),
         any(phrase.is_open for phrase in phrases),
         weekdays,
         is_coming,
@@ -170,6 +176,8 @@ def read_dates(text: str, today: int) -> QueryDates:
 def _find_asked(text: str, today: int) -> tuple[list[DatePhrase], frozenset[int], bool]:
     """Return where a query names days, which weekdays are among them, and whether the coming ones are meant."""
     phrases = _join_ranges(text, find_phrases(text, today), today)
+    if today and not phrases and (day := _find_retold_day(text, today)):
+        return [day], frozenset(), False
     if not today or len(text.split()) > _MAX_QUESTION_WORDS or re.search(_RECURRING, fold_phrase(text)):
         return phrases, frozenset(), False
     folded, offsets = _fold_with_offsets(text)
@@ -187,6 +195,22 @@ def _find_asked(text: str, today: int) -> tuple[list[DatePhrase], frozenset[int]
         if any(phrase.start < offsets[day.end] and offsets[day.start] < phrase.end for phrase in every)
     ]
     return sorted(every), frozenset(numbers), bool(coming)
+
+
+def _find_retold_day(text: str, today: int) -> DatePhrase | None:
+    """Return the weekday that a text asks to be told about, and nothing else: `recap of Wednesday`."""
+    if len(text) > _MAX_REQUEST_CHARACTERS:
+        return None
+    folded, offsets = _fold_with_offsets(text)
+    found = find_single_weekday(folded, today)
+    if not found:
+        return None
+    start, end, span = found
+    rest = f"{text[: offsets[start]]} {text[offsets[end] :]}".strip()
+    is_request = _LETTER.search(rest) and (_REQUEST_BEFORE.fullmatch(rest) or not has_content(rest))
+    if not is_request or re.search(_RECURRING, folded) or read_tense(text, choose_languages(folded)) == "coming":
+        return None
+    return DatePhrase(offsets[start], offsets[end], span, is_relative=True)
 
 
 def _join_ranges(text: str, phrases: list[DatePhrase], today: int) -> list[DatePhrase]:
@@ -477,4 +501,5 @@ def strip_request(text: str) -> str:
     end = max(0, len(rest) - _MAX_REQUEST_CHARACTERS)
     after = _REQUEST_AFTER.search(rest, end)
     rest = rest[: after.start()] if after else rest
-    return rest if _LETTER.search(rest) else text
+    is_day = len(rest.split()) == 1 and says_weekday(rest, range(7), is_coming=False)
+    return rest if _LETTER.search(rest) and not is_day else text

@@ -86,7 +86,23 @@ def find_weekdays(folded: str, text: str) -> Iterator[Weekday]:
         yield Weekday(start, end, number, "coming" if is_coming else tense, bool(groups.get("next_week")))
 
 
-def _match_weekdays(folded: str, languages: list[str]) -> Iterator[tuple[re.Match[str], int]]:
+def find_single_weekday(folded: str, today: int) -> tuple[int, int, Span] | None:
+    """Return the place of the only weekday that a text names, however it does, and the last such day."""
+    if not _any_weekday().search(folded):
+        return None
+    places = {
+        match.span(): number for match, number in _match_weekdays(folded, choose_languages(folded), any_lead=True)
+    }
+    if len(places) != 1:
+        return None
+    ((start, end), number) = places.popitem()
+    day = today - ((date.fromordinal(today).weekday() - number) % 7 or 7)
+    return start, end, Span(day, day)
+
+
+def _match_weekdays(
+    folded: str, languages: list[str], *, any_lead: bool = False
+) -> Iterator[tuple[re.Match[str], int]]:
     for language in languages:
         if language == "unspaced":
             for pattern, names in _UNSPACED:
@@ -96,7 +112,7 @@ def _match_weekdays(folded: str, languages: list[str]) -> Iterator[tuple[re.Matc
             needed = LISTS.read_text(language, "WEEKDAY_LEAD", default="").strip()
             for match in _phrase(language).finditer(folded):
                 lead = match[0][: match.start("weekday") - match.start()]
-                if not needed or re.search(needed, lead):
+                if any_lead or not needed or re.search(needed, lead):
                     yield match, _names(language)[match["weekday"]]
 
 
