@@ -25,6 +25,7 @@ from commonplace.storage.tokens import create_token
 from commonplace.surfaces.application import build_application
 from commonplace.surfaces.http import auth
 from commonplace.surfaces.http.auth import AccessRules, ForwardedAddresses, SignInKeys
+from commonplace.surfaces.mcp import resources
 
 from ...waiting import LONG_SECONDS
 from ..web import ERA, Web
@@ -64,15 +65,24 @@ def listening_at(address: str, secret: str) -> Any:
     return httpx.stream("POST", f"{address}/mcp", content=json.dumps(body), headers=headers, timeout=LONG_SECONDS)
 
 
-def earlier_stream(address: str, secret: str) -> Any:
-    """A stream of the handshake era, on which a client hears of what it subscribed to."""
+def start_session(address: str, secret: str) -> dict[str, str]:
+    """The headers of a session of the handshake era."""
     headers = {"Authorization": f"Bearer {secret}", "Accept": "application/json, text/event-stream"}
     request = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": request}
     shaken = httpx.post(f"{address}/mcp", json=body, headers=headers, timeout=LONG_SECONDS)
     assert shaken.status_code == 200
-    session = {"Mcp-Session-Id": shaken.headers["mcp-session-id"], "MCP-Protocol-Version": "2025-11-25"}
-    return httpx.stream("GET", f"{address}/mcp", headers=headers | session, timeout=LONG_SECONDS)
+    return headers | {"Mcp-Session-Id": shaken.headers["mcp-session-id"], "MCP-Protocol-Version": "2025-11-25"}
+
+
+def earlier_stream(address: str, secret: str) -> Any:
+    """A stream of the handshake era, on which a client hears of what it subscribed to."""
+    return httpx.stream("GET", f"{address}/mcp", headers=start_session(address, secret), timeout=LONG_SECONDS)
+
+
+def subscribe(address: str, headers: dict[str, str], uri: str) -> None:
+    body = {"jsonrpc": "2.0", "id": 2, "method": "resources/subscribe", "params": {"uri": uri}}
+    assert httpx.post(f"{address}/mcp", json=body, headers=headers, timeout=LONG_SECONDS).status_code == 200
 
 
 @pytest.mark.parametrize("opened", [listening_at, earlier_stream])
@@ -86,6 +96,39 @@ def test_a_stream_ends_when_its_token_is_revoked(address: str, access: TokenStor
             pass  # it comes to its end, and not by a failure
         assert not beside.is_closed
         assert not beside.is_stream_consumed
+
+
+def test_one_token_does_not_end_the_subscriptions_of_another(
+    address: str, access: TokenStore, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resources, "MAX_CLIENTS", 3)
+    uri = "commonplace://page/memory/world/tea.md"
+    _, secret = create_token(access, NOW, agents=["ann"], role="read")
+    _, others = create_token(access, NOW, agents=["bob"], role="read")
+    session = start_session(address, secret)
+    subscribe(address, session, uri)
+    for _ in range(5):
+        subscribe(address, start_session(address, others), uri)
+    with httpx.stream("GET", f"{address}/mcp", headers=session, timeout=LONG_SECONDS) as stream:
+        assert stream.status_code == 200
+        with Memory(home) as memory:
+            memory.call("update_world", {"topic": "tea", "content": "Ann prefers rooibos.\n"})
+        assert any(uri in line for line in stream.iter_lines())
+
+
+def test_one_token_takes_no_more_than_its_share_of_streams(
+    address: str, access: TokenStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(auth, "MAX_OPEN_REQUESTS", 2)
+    _, secret = create_token(access, NOW, agents=None, role="read")
+    _, other = create_token(access, NOW, agents=None, role="read")
+    with earlier_stream(address, secret) as first, listening_at(address, secret) as second:
+        assert first.status_code == second.status_code == 200
+        refused = httpx.get(f"{address}/v1/status", headers={"Authorization": f"Bearer {secret}"})
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
+        assert "has 2 requests and streams open: end some first" in refused.json()["detail"]
+        with listening_at(address, other) as beside:
+            assert beside.status_code == 200
 
 
 def test_a_stream_ends_when_the_time_of_its_token_is_over(

@@ -15,6 +15,7 @@ import hmac
 import math
 import secrets
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from ipaddress import ip_address
 from threading import Lock
@@ -43,6 +44,7 @@ from .dispatch import Dispatcher, make_response
 from .endpoints import Endpoint, Problem, Reply, ResponseSpec, problem_response
 
 MAX_ADDRESS_BYTES = 64 * 1024  # path and query together
+MAX_OPEN_REQUESTS = 250  # of one token at a time, streams included: half of the streams that a server has
 TOKEN_CHECK_SECONDS = 2.0  # between checks of the token while a stream is open
 MISSING_TOKEN_STATUS = 401
 AUTHENTICATE = "authenticate"  # the log's name for a request that is refused here
@@ -179,26 +181,46 @@ class AuthMiddleware:
         self._authenticator = authenticator
         self._is_public = is_public
         self._count = count
+        self._open_requests: Counter[str] = Counter()  # by token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         began = time.perf_counter()
-        refusal = await self._check(scope)
+        refusal = await self._check(scope) or self._check_open_requests(scope)
         if refusal or scope["path"].rstrip("/") != MCP_PATH:  # the MCP transport sets headers of its own
             send = _with_security_headers(send)
         if refusal:
             self._count(CountedRequest(AUTHENTICATE, "refused", time.perf_counter() - began, remote=address_of(scope)))
             await refusal(scope, receive, send)
-        elif scope["path"].startswith("/v1") or not scope[GRANT].token:
+            return
+        bucket = scope[GRANT].bucket
+        self._open_requests[bucket] += 1
+        try:
+            await self._answer(scope, receive, send)
+        finally:
+            self._open_requests[bucket] -= 1
+            if not self._open_requests[bucket]:
+                del self._open_requests[bucket]
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"].startswith("/v1") or not scope[GRANT].token:
             await self._app(scope, receive, send)
-        else:
+            return
 
-            async def is_valid() -> bool:
-                return await self._is_still_valid(scope)
+        async def is_valid() -> bool:
+            return await self._is_still_valid(scope)
 
-            await run_while_valid(self._app, scope, receive, send, is_valid)
+        await run_while_valid(self._app, scope, receive, send, is_valid)
+
+    def _check_open_requests(self, scope: Scope) -> Response | None:
+        """Return why a request is refused whose token has so many open that others might get none, or None."""
+        grant: Grant = scope[GRANT]
+        if not grant.token or self._open_requests[grant.bucket] < MAX_OPEN_REQUESTS:
+            return None
+        detail = f"this token has {MAX_OPEN_REQUESTS} requests and streams open: end some first"
+        return problem_response(429, detail, headers={"Retry-After": "1"})
 
     async def _is_still_valid(self, scope: Scope) -> bool:
         try:

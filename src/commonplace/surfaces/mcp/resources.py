@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections import OrderedDict
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -32,7 +32,7 @@ from ...framing.recall import name_read_call
 from ...index.watcher import PageChanges
 from ...memory import Memory
 from ...schema import TEXT, Schema, check, closed_object
-from ...server.auth import Caller
+from ...server.auth import GRANT, Caller
 from ...server.notifications import HomeWatchers
 from ...server.service import format_cursor, parse_cursor
 from ...storage.tokens import Grant
@@ -217,6 +217,7 @@ class _Client:
 
     session: ServerSession
     memory: Memory
+    token: str
     uris: set[str] = field(default_factory=set)
     wants_list: bool = False
 
@@ -240,7 +241,7 @@ class Subscriptions:
 
     def __init__(self, watchers: HomeWatchers) -> None:
         self._watchers = watchers
-        self._clients: OrderedDict[ClientKey, _Client] = OrderedDict()
+        self._clients: dict[ClientKey, _Client] = {}
         self._streams: dict[tuple[str, str], _AgentStreams] = {}
         watchers.add_listener(self)
 
@@ -261,12 +262,18 @@ class Subscriptions:
         self._add_client(context, memory).wants_list = True
 
     def _add_client(self, context: RequestContext, memory: Memory) -> _Client:
-        client = self._clients.setdefault(_client_key(context, memory), _Client(context.session, memory))
+        key = _client_key(context, memory)
+        client = self._clients.setdefault(key, _Client(context.session, memory, _token_of(context)))
         if len(self._clients) > MAX_CLIENTS:
-            self._clients.popitem(last=False)
+            self._drop_client()
             self._watchers.stop_unused()
         self._watchers.watch(memory)
         return client
+
+    def _drop_client(self) -> None:
+        """Drop the oldest client of the token that has the most, so that no token drops those of another."""
+        ((most, _),) = Counter(client.token for client in self._clients.values()).most_common(1)
+        del self._clients[next(key for key, client in self._clients.items() if client.token == most)]
 
     async def listen(
         self, context: RequestContext, memory: Memory, params: types.SubscriptionsListenRequestParams
@@ -322,6 +329,11 @@ def _client_key(context: RequestContext, memory: Memory) -> ClientKey:
     """Return the key of a client: over HTTP it has a session; over standard input there is only one."""
     session = context.request.headers.get("mcp-session-id", "") if context.request else ""
     return session, memory.home.root, memory.home.agent
+
+
+def _token_of(context: RequestContext) -> str:
+    """Return the name of the token that a request came with; over standard input there is none."""
+    return context.request.scope[GRANT].bucket if context.request else ""
 
 
 def can_see(memory: Memory, uri: str) -> bool:
