@@ -39,6 +39,7 @@ from commonplace.maintenance.feed import list_learned
 from commonplace.maintenance.timeline import undo
 from commonplace.patterns import LazyPattern
 from commonplace.search.coverage import split_question
+from commonplace.search.dates import asks_about_past, read_dates
 from commonplace.search.subjects import find_subject
 from commonplace.secrets import find
 from commonplace.storage.base import MAX_PAGE_CHARACTERS
@@ -236,6 +237,18 @@ FILLINGS = (
     "#",
     "<",
 )
+
+
+def read_dates_of_question(text: str) -> object:
+    return read_dates(text, 740_000), asks_about_past(text)
+
+
+@pytest.mark.parametrize(
+    "piece", ["2026-01-01 ", "from 3 May to 5 May ", "last week ", "before the ", "vor dem ", "昨日"]
+)
+def test_a_question_of_many_days_is_read_in_the_time_that_its_text_takes(piece: str) -> None:
+    texts = ((repeat(piece)(20_000) + str(more), repeat(piece)(5_000) + str(more)) for more in range(9))
+    assert any(costs_little_more(read_dates_of_question, long, short, 0.01) for long, short in texts)
 
 
 def test_no_pattern_takes_longer_than_its_text_from_where_it_begins() -> None:

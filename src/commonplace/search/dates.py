@@ -119,7 +119,7 @@ _PARTICLE = lazy_pattern(
 )
 _MAX_YEARS = 60  # of a range, for which each year is looked for
 _MAX_QUESTION_WORDS = 30  # in a longer query, a date is an aside
-_MAX_SCAN_CHARACTERS = 2_000  # of a passage in which dates are looked for
+_MAX_SCAN_CHARACTERS = 2_000  # of a passage or a query in which dates are looked for
 _ANY_DAY = date(2024, 2, 29).toordinal()
 _LATE_DAYS = 10  # after a span, during which people may still write about it
 _AMBIGUOUS_MONTHS = ("may", "march", "mar")  # words of their own unless they are written as names
@@ -145,7 +145,7 @@ def parse_span(text: str, today: int) -> Span | None:
 @cache_within(250_000)
 def read_dates(text: str, today: int) -> QueryDates:
     """Return the days that a query names, and the rest of the query."""
-    phrases, weekdays, is_coming = _find_asked(text, today)
+    phrases, weekdays, is_coming = _find_asked(text[:_MAX_SCAN_CHARACTERS], today)
     if not phrases:
         return QueryDates(rest=text)
     parts: list[str] = []
@@ -465,14 +465,14 @@ def asks_for_series(text: str) -> bool:
 def asks_what_was_before(text: str) -> bool:
     """Return whether a question is about what was before something else was."""
     folded = fold(text)
-    return any(_is_past(folded, match) for match in _BEFORE.finditer(folded))
-
-
-def _is_past(folded: str, before: re.Match[str]) -> bool:
-    if _DUTY.search(folded):
+    found = [*_BEFORE.finditer(folded)]
+    if not found or _DUTY.search(folded):
         return False
-    if (_GERMAN_PAST_TENSE if before["german"] else _PAST_TENSE).search(folded):
-        return True
+    tenses = {_GERMAN_PAST_TENSE if match["german"] else _PAST_TENSE for match in found}
+    return any(tense.search(folded) for tense in tenses) or any(_needs_no_tense(folded, match) for match in found)
+
+
+def _needs_no_tense(folded: str, before: re.Match[str]) -> bool:
     is_last = _END.match(folded, before.end()) is not None
     needs_tense = bool(before["tense"] or before["german"])
     return is_last or not (needs_tense or _is_about_day(folded, before))
