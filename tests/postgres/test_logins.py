@@ -130,6 +130,20 @@ def test_a_bound_login_neither_writes_for_another_nor_looks_its_words_up(bound: 
             connection.execute("INSERT INTO commonplace.locks VALUES ('them', 'x')")
 
 
+def test_a_bound_login_plants_no_page_whose_path_leads_nowhere(bound: str) -> None:
+    import psycopg
+
+    insert = (
+        "INSERT INTO commonplace.pages (tenant, path, data, version, size, seq, written_at)"
+        " VALUES ('ours', %s, 'x', 'v', 1, 1, now())"
+    )
+    with psycopg.connect(bound, autocommit=True) as connection:
+        for path in ("", "/etc/x.md", "..", "../x.md", "memory/../../x.md", "memory//x.md", "./x.md", "memory/."):
+            with pytest.raises(psycopg.errors.CheckViolation):
+                connection.execute(insert, (path,))
+        connection.execute(insert, ("memory/..x/.a.md",))
+
+
 def test_a_bound_login_cannot_unbind_itself(bound: str) -> None:
     import psycopg
 

@@ -5,6 +5,7 @@ Every table with a column `tenant` is attacked: the catalog names them, so a new
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -342,6 +343,35 @@ def test_no_scan_for_another_tenant_is_even_begun(wall: Wall) -> None:
                 assert [line for line in scans if "never executed" not in line] == [], table.name
 
 
+@pytest.mark.parametrize("scan", SCANS)
+def test_no_cost_tells_which_login_is_bound_to_which_tenant(wall: Wall, scan: str) -> None:
+    import psycopg
+
+    other = f"other_{secrets.token_hex(6)}"
+    bind_login(Database(parse_url(with_tenant(wall.owner_url, "them"))), other)
+    explain = (
+        "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF) SELECT 1 FROM commonplace.logins WHERE"
+    )
+    try:
+        with psycopg.connect(wall.login_url, autocommit=True) as connection:
+            connection.execute(SCANS[scan].encode())
+            for condition, right, wrong in (
+                ("login = '{}' AND tenant = '{}'", (other, "them"), (other, "nobody")),
+                ("login = '{}'", (other,), ("nobody",)),
+                ("tenant >= '{}'", ("them",), ("thez",)),
+                ("role = (SELECT oid FROM pg_roles WHERE rolname = '{}')", (other,), ("commonplace_member",)),
+                ("reverse(login) = reverse('{}')", (other,), ("nobody",)),
+            ):
+                plans = []
+                for names in (right, wrong):
+                    rows = fetch(connection, f"{explain} {condition.format(*names)}")
+                    plans.append([re.sub(r"'.*?'", "''", line) for (line,) in rows])
+                assert plans[0] == plans[1]
+    finally:
+        admin(wall.owner_url, f"DELETE FROM commonplace.logins WHERE login = '{other}'")
+        admin(wall.owner_url, f"REVOKE commonplace_member FROM {other}; DROP ROLE {other}")
+
+
 def test_other_roles_and_settings_do_not_unbind_a_login(wall: Wall) -> None:
     import psycopg
 
@@ -507,8 +537,8 @@ def test_every_table_with_a_tenant_has_the_wall_and_nothing_beside_it(url: str) 
             " WHERE table_schema = 'commonplace' AND grantee IN ('commonplace_member', 'PUBLIC')"
         ).fetchall()
     wall = "(tenant = ( SELECT commonplace.current_tenant() AS current_tenant))"
-    by_number = "(role = (to_regrole(quote_ident((SESSION_USER)::text)))::oid)"
-    own_login = f"((login = (SESSION_USER)::text) OR {by_number})"
+    by_number = "(reverse((role)::text) = reverse(((to_regrole(quote_ident((SESSION_USER)::text)))::oid)::text))"
+    own_login = f"((reverse(login) = reverse((SESSION_USER)::text)) OR {by_number})"
     assert all(is_forced for _, is_forced, *_ in rows)
     for_others = {(name, *policy[:4]) for name, _, *policy in rows if not policy[-1]}
     assert for_others == {

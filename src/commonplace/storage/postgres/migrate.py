@@ -210,7 +210,7 @@ def bind_login(database: Database, login: str) -> bool:
                 connection.execute(SQL("CREATE ROLE {} LOGIN").format(Identifier(login)))
             connection.execute(
                 "INSERT INTO commonplace.logins (login, tenant, role) SELECT rolname, %s, oid FROM pg_roles"
-                " WHERE rolname = %s ON CONFLICT (login, tenant) DO UPDATE SET role = EXCLUDED.role",
+                " WHERE rolname = %s ON CONFLICT (reverse(login), reverse(tenant)) DO UPDATE SET role = EXCLUDED.role",
                 (database.tenant, login),
             )
             connection.execute(SQL("GRANT {} TO {}").format(Identifier(MEMBER_ROLE), Identifier(login)))
