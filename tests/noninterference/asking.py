@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from commonplace import Memory
 from commonplace.adapters.anthropic import MemoryTool
 from commonplace.adapters.langgraph import CommonplaceStore
+from commonplace.errors import CommonplaceError
 from commonplace.home import utc_now
 from commonplace.storage.base import open_tokens
 from commonplace.storage.tokens import create_token
@@ -31,6 +32,7 @@ PAGES = (DAY, NOTE, SESSION, WORLD, "memory/loose.md", *THEIRS, *NOBODYS)
 THEIR_WORD = "stole"  # only bob has it
 QUERIES = (
     "the blue kettle", "seeds", "plant7 water", "garden plan", THEIR_WORD, "plan", "rake", "when is the launch?", "blue tiles",
+    "what is left to do?", "kettlz",
 )  # fmt: skip
 LATER = "2999-01-01"
 
@@ -182,11 +184,10 @@ OTHER_SUBCOMMANDS = {
 # Methods of the library that are not asked, and why.
 OTHER_LIBRARY = {
     **dict.fromkeys(("call", "attempt", "run"), "every tool, by the tables below"),
-    "supersede": "as the endpoint",
     "tools": "as the endpoint",
     **dict.fromkeys(("build_index", "watch", "close"), "answer nothing of a page that others have"),
 }
-READ_LIBRARY = ("search", "status", "context", "recall_for")
+READ_LIBRARY = ("search", "status", "context", "recall_for", "supersede")
 READ_TOOLS: dict[str, list[dict[str, Any]]] = {
     "memory_search": [{"query": query, "maxResults": 50} for query in QUERIES],
     "memory_get": [{"path": path} for path in PAGES],
@@ -310,7 +311,7 @@ def write_everything(own_memory: OwnMemory, server: Web) -> Replies:
     replies = _call_tools(server, WRITE_TOOLS, WRITE_OPERATIONS)
     for name, requests in write_endpoints(own_memory).items():
         for number, (method, request) in enumerate(requests):
-            replies[f"{name} #{number} {request.path}"] = _describe(_send(server, method, request))
+            replies[f"{name} #{number} {request.path}"] = describe(send(server, method, request))
     return {question: mask(reply) for question, reply in replies.items()}
 
 
@@ -320,11 +321,11 @@ def _read_http(own_memory: OwnMemory, server: Web) -> Replies:
         method = name.partition(" ")[0]
         for request in requests:
             question = f"{method} {request.path} {dict(request.params)} {request.body or ''}"
-            replies[question] = _describe(_send(server, method, request))
+            replies[question] = describe(send(server, method, request))
     return replies
 
 
-def _send(server: Web, method: str, request: Http) -> httpx.Response:
+def send(server: Web, method: str, request: Http) -> httpx.Response:
     headers = {"Authorization": f"Bearer {server.token}", **request.headers}
     body = {"content": request.body.encode()} if isinstance(request.body, str) else {"json": request.body}
     return server.client.request(
@@ -332,7 +333,7 @@ def _send(server: Web, method: str, request: Http) -> httpx.Response:
     )
 
 
-def _describe(response: httpx.Response) -> str:
+def describe(response: httpx.Response) -> str:
     return f"{response.status_code} {sorted(response.headers.items())} {response.text}"
 
 
@@ -345,7 +346,7 @@ def _call_tools(
     replies: Replies = {}
     for name, arguments in calls:
         question = f"{name} {json.dumps(arguments)}"
-        replies[f"HTTP: {question}"] = _describe(_send(server, "POST", Http(f"tools/{name}", body=arguments)))
+        replies[f"HTTP: {question}"] = describe(send(server, "POST", Http(f"tools/{name}", body=arguments)))
         replies[f"MCP: {question}"] = json.dumps(server.call(name, **arguments))
     return replies
 
@@ -381,6 +382,11 @@ def _read_library(own_memory: OwnMemory, clock: FrozenClock) -> Replies:
         for query in QUERIES:
             recall = memory.recall_for(f"What about {query}?", session=f"a conversation about {query}")
             replies[f"recall_for {query}"] = f"{recall.text} {recall.receipt}"
+        for path in (*THEIRS, *NOBODYS):
+            try:
+                replies[f"supersede {path}"] = repr(memory.supersede(f"{path}#L1-L9", f"{WORLD}#L3"))
+            except CommonplaceError as error:
+                replies[f"supersede {path}"] = str(error)
         return replies
 
 

@@ -95,7 +95,8 @@ def keep_others(home: str, clock: FrozenClock, time: int) -> None:
         pages.write("agents/bob/memory/loose.md", f"Where is the blue kettle? See [[plan]], {time}.\n")
         for number in range(120):
             pages.write(
-                f"agents/bob/memory/pot-{time}-{number:03}.md", f"Pot {number} holds plant{number} and seeds.\n"
+                f"agents/bob/memory/pot-{time}-{number:03}.md",
+                f"Pot {number} holds plant{number}, seeds and a kettla.\n",
             )
         for change in timeline.list_changes(memory.home)[-3:]:
             timeline.undo(memory.home, [change])

@@ -12,6 +12,7 @@ import pytest
 from starlette.applications import Starlette
 
 from commonplace import Memory
+from commonplace.maintenance import timeline
 from commonplace.server.auth import ServerOptions
 from commonplace.server.service import MemoryService
 from commonplace.surfaces.application import build_application
@@ -38,16 +39,19 @@ from .asking import (
     READ_TOOLS,
     WRITE_OPERATIONS,
     WRITE_TOOLS,
+    Http,
     Replies,
+    describe,
     list_mcp_requests,
     read_endpoints,
     read_everything,
     run_commands,
+    send,
     serving,
     write_endpoints,
     write_everything,
 )
-from .keeping import OwnMemory, keep_others, keep_own
+from .keeping import WORLD, OwnMemory, keep_others, keep_own
 
 
 class Answers(NamedTuple):
@@ -106,6 +110,29 @@ def check_substance(alone: Answers, beside: Answers) -> None:
     assert "12 November" in alone.commands["commonplace --agent ann review"]
     for replies in beside:
         assert not [request for request, reply in replies.items() if "stole the" in reply or "hide the kettle" in reply]
+
+
+def test_the_ids_of_changes_of_another_are_as_unknown_as_those_that_nobody_has(
+    tmp_path: Path, clock: FrozenClock
+) -> None:
+    """They are random, so that no table of questions has them: whole, and as a beginning that is unique."""
+    home = str(tmp_path / "home")
+    for agent in ("ann", "bob"):
+        with Memory(home, agent, clock=clock) as memory:
+            memory.call("remember", {"content": f"{agent} waters the beds."})
+    with Memory(home, "bob", clock=clock) as memory:
+        changes = [change for change in timeline.list_changes(memory.home) if change.path.startswith("agents/bob/")]
+    names = [name for change in changes for name in (change.id, change.id[:8], change.call)]
+    assert names
+    with serving(home, clock) as server:
+
+        def ask_about(name: str) -> list[str]:
+            asked = [("GET", Http(f"history/{name}")), ("GET", Http("history", {"before": name}))]
+            asked += [("POST", Http("undo", body={"changes": [name]}))]
+            asked += [("POST", Http("restore", body={"path": path, "when": name})) for path in (WORLD, changes[0].path)]
+            return [describe(send(server, method, request)).replace(name, "*") for method, request in asked]
+
+        assert [ask_about(name) for name in names] == [ask_about("0" * len(name)) for name in names]
 
 
 def test_every_endpoint_is_asked() -> None:
