@@ -12,6 +12,7 @@ from commonplace import Memory
 from commonplace.surfaces.http.related import build_link_graph
 from commonplace.testing import FrozenClock
 
+from ...costs import count_calls
 from .api import api
 
 HERON = "memory/world/blue-heron.md"
@@ -132,3 +133,13 @@ def test_hubs_have_room_where_there_are_more_pages_than_nodes(memory: Memory) ->
     assert [node.label for node in graph.nodes if node.hub] == ["Grace"]
     assert len(graph.nodes) <= 40
     assert graph.left_out == 7
+
+
+def test_a_huge_page_costs_a_map_no_more_than_its_beginning(memory: Memory) -> None:
+    pages = memory.home.storage.pages
+    costs = []
+    for length in (200_000, 800_000):
+        pages.write("memory/huge.md", "Ordinary words. " * (length // 16))
+        build_link_graph(memory.home)
+        costs.append(count_calls(build_link_graph, memory.home))
+    assert costs[1] < 1.5 * costs[0]

@@ -184,6 +184,7 @@ MAX_TAG_PAGES = 6  # a tag on more pages becomes a node, instead of an edge betw
 MAX_HUBS = 60
 HUB_RESERVE = 20  # one node in twenty is left to hubs and tags, where there are more pages than nodes
 MIN_HUB_PAGES = 3  # a name that fewer pages mention is no hub
+MAX_NAMED_CHARACTERS = 100_000  # of a page in which names are looked for
 MAX_HUBS_OF_PAGE = 3  # edges from a page to hubs, rarest first: a page that names everybody says little
 MAX_LABEL_CHARACTERS = 100
 _LINK_MARKER = "["  # a page without it has no links
@@ -262,7 +263,11 @@ def _find_hubs(home: Home, texts: Mapping[str, str]) -> list[_Hub]:
     topics = {home.layout.topic_of(path): path for path in texts if path.startswith(f"{home.layout.world}/")}
     by_name = {_fold_name(topic): path for topic, path in topics.items()}
     own = f"{home.layout.agent_folder(home.agent)}/"
-    page_texts = {path: text for path, text in texts.items() if "/activity/" not in path or not path.startswith(own)}
+    page_texts = {
+        path: text[:MAX_NAMED_CHARACTERS]
+        for path, text in texts.items()
+        if "/activity/" not in path or not path.startswith(own)
+    }
     names = find_names(page_texts, topics, min_texts=MIN_HUB_PAGES, limit=MAX_HUBS)
     return [_Hub(by_name.get(_fold_name(name.text), f"name:{name.text}"), name) for name in names]
 
