@@ -18,7 +18,7 @@ from .settings import AgentMemory, SearchSettings, Settings
 from .storage.base import Retention, Storage, open_storage
 from .storage.history import current_origin, kind_of_origin, make_branch_origin
 from .storage.layout import FIXED_NAMES, MAIN, Layout, layout_of
-from .storage.names import encode_name, require_agent, require_valid_name
+from .storage.names import encode_name, is_encoded, require_agent, require_valid_name
 from .storage.readings import AgentReadings
 from .storage.records import Channels, Globals, RecordFolder, Skills
 from .toolsets import EVERYDAY
@@ -307,13 +307,21 @@ class Home:
         return os.path.join(state_folder(), encode_name(self.storage.name))
 
     def list_agents(self) -> list[str]:
-        """Return the agents that have a folder, by its name, and this one."""
+        """Return the agents that have a folder, and this one. An agent whose name history does not know is called
+        as its folder."""
         try:
             folders = self.storage.pages.list_folders(self.layout.agents)
         except CommonplaceError:
             folders = []
         own_folder = self.layout.agent_name(self.agent)
-        return sorted({self.agent, *(name for name in folders if name != own_folder)})
+        return sorted({self.agent, *(self._name_agent(folder) for folder in folders if folder != own_folder)})
+
+    def _name_agent(self, folder: str) -> str:
+        if not is_encoded(folder):
+            return folder
+        from .storage.authors import find_agent_name
+
+        return find_agent_name(self.storage, f"{self.layout.agents}/{folder}")
 
     def find_topic_page(self, topic: str) -> str:
         """Return the page of a topic: an existing one, in whatever spelling, or else the one to create."""

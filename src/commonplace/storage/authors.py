@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, tzinfo
 from typing import NamedTuple
@@ -20,7 +20,7 @@ from ..formats.blocks import Answer, find_annotated_lines, find_answers, strip_o
 from ..formats.frontmatter import split as split_front_matter
 from ..git_branches import Where
 from ..model import Hit, Page
-from .base import HistoryStore, Pages
+from .base import HistoryStore, Pages, Storage
 from .history import (
     ABSENT,
     APPROVE,
@@ -37,6 +37,7 @@ from .history import (
     read_edits,
 )
 from .merge import count_equal, matching_blocks
+from .names import decode_name
 
 SUPERSEDE = "supersede"  # the tool of an answer about what replaces what
 KEEP = "keep"  # the tool of an approval of some lines by a person
@@ -71,12 +72,35 @@ class LineOrigin(NamedTuple):
 
 UNKNOWN = LineOrigin(None)
 _NO_NAMES: frozenset[str] = frozenset()
+_MAX_PAGES_OF_AGENT = 20  # whose history is asked for the name of an agent
+_agent_names: ByteCache[tuple[str, str], str] = ByteCache("agent names", 50_000)
 _SEARCH_BOUNDS = Bounds(versions=5000, size=16_000_000)
 
 
 def may_answer(origin: str) -> bool:
     """Return whether answers of this origin count: from the owner, a person, or a token for all agents."""
     return kind_of_origin(origin) in _ANSWERING
+
+
+def find_agent_name(storage: Storage, folder: str) -> str:
+    """Return the name that the name of an agent's folder encodes, if history knows of an agent of this name; else the
+    folder's."""
+    encoded = folder.rpartition("/")[2]
+    key = (storage.name, encoded)
+    name = _agent_names.get(key)
+    if name is None:
+        with suppress(CommonplaceError):
+            name = next(_find_claimed_names(storage, folder, encoded), None)
+        if name is None:
+            return encoded
+        _agent_names.put(key, name)
+    return str(name)
+
+
+def _find_claimed_names(storage: Storage, folder: str, encoded: str) -> Iterator[str]:
+    for path in storage.pages.list(folder, deep=True)[:_MAX_PAGES_OF_AGENT]:
+        claimed = {change.agent for change in storage.history.changes(path)}
+        yield from (name for name in claimed if decode_name(encoded, name) != encoded)
 
 
 def split_lines(text: str) -> list[str]:

@@ -29,6 +29,19 @@ def test_status_says_who_asks_and_what_they_may(api_client: Api) -> None:
     assert status["pages"] >= 6
 
 
+def test_an_agent_whose_folder_has_another_name_is_listed_by_its_own(api_client: Api, full: Path) -> None:
+    Memory(full, agent="Ann Smith").call("remember", {"content": "The boat is blue."})
+    assert api_client.get("status")["agents"] == ["Ann Smith", "bob", "main"]
+    found = api_client.as_(agent="Ann Smith").get("search", q="which colour has the boat?")
+    assert "blue" in found["results"][0]["text"]
+
+
+def test_an_agent_that_history_does_not_know_is_listed_by_its_folder(api_client: Api, full: Path) -> None:
+    path = Memory(full, agent="Ann Smith").call("remember", {"content": "The boat is blue."})["content"].split()[2]
+    shutil.rmtree(full / ".history")
+    assert api_client.get("status")["agents"] == [path.split("/")[1], "bob", "main"]
+
+
 def test_a_search_and_a_tool_say_that_nothing_is_of_the_days_asked_about(api_client: Api) -> None:
     notice = "nothing is dated in May 1999 (1–31 May 1999): the hits are from other days"
     assert api_client.get("search", q="did Ann like tea in May 1999?")["warnings"] == [notice]
