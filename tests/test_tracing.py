@@ -6,12 +6,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from commonplace import Memory, tracing
 from commonplace.errors import CommonplaceError
+
+from .waiting import LONG_SECONDS
 
 
 class Span:
@@ -81,3 +84,18 @@ def test_traces_without_the_extra_say_what_to_install(monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk.resources", None)
     with pytest.raises(CommonplaceError, match=r"commonplace\[otel\]"):
         tracing.start_tracing()
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_server_without_the_extra_serves_nothing_and_makes_no_token(tmp_path: Path, workers: str) -> None:
+    code = (
+        "import sys; sys.modules['opentelemetry.sdk.resources'] = None;"
+        "from commonplace.surfaces.cli import main; main()"
+    )
+    arguments = ["--home", str(tmp_path / "home"), "serve", "--port", "0", "--traces", "--workers", workers]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=LONG_SECONDS
+    )
+    assert "pip install 'commonplace[otel]'" in done.stderr
+    assert "serving" not in done.stderr
+    assert not (tmp_path / "home").exists()

@@ -7,6 +7,8 @@ nothing parses a sentence. Below the surfaces nothing else is raised on purpose.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
+from typing import Self
 
 _MIN_NAME_LIKENESS = 0.6  # between an unknown name and a suggestion, from 0 to 1
 _MAX_NAME_CHARACTERS = 60  # longer names are cut before they are compared
@@ -31,6 +33,12 @@ class CommonplaceError(Exception):
         self.path = path
         self.line = line
         self.advice = advice
+
+    def with_advice(self, advice: str) -> Self:
+        """Return this error with other advice."""
+        result = copy(self)
+        CommonplaceError.__init__(result, self.problem, path=self.path, line=self.line, advice=advice)
+        return result
 
 
 class InvalidArgument(CommonplaceError):

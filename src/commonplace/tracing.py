@@ -35,16 +35,25 @@ def use_tracer(tracer: Tracer | None) -> None:
     _tracer = tracer
 
 
+def require_tracing() -> None:
+    """Raise NotInstalled unless OpenTelemetry can be used."""
+    try:
+        import opentelemetry.exporter.otlp.proto.http.trace_exporter
+        import opentelemetry.sdk.resources
+        import opentelemetry.sdk.trace.export  # noqa: F401
+    except ImportError as error:
+        raise NotInstalled("OpenTelemetry", "otel") from error
+
+
 def start_tracing() -> Callable[[], None]:
     """Send spans to the collector that the environment names (`OTEL_EXPORTER_OTLP_ENDPOINT`), and return a function
     that sends the last ones. The tracer is ours alone: other libraries in this process report nothing."""
-    try:
-        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-        from opentelemetry.sdk.resources import Resource
-        from opentelemetry.sdk.trace import TracerProvider
-        from opentelemetry.sdk.trace.export import BatchSpanProcessor
-    except ImportError as error:
-        raise NotInstalled("OpenTelemetry", "otel") from error
+    require_tracing()
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
     provider = TracerProvider(resource=Resource.create({"service.name": SERVICE_NAME}))
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     use_tracer(provider.get_tracer(SERVICE_NAME))

@@ -131,7 +131,8 @@ def test_call_takes_json_as_argument_or_from_standard_input(used_shell: Shell) -
         (["call", "recall", "--toolset", "none"], 2, "Unknown toolset"),
         (["call", "memory_read", '{"key": "none"}'], 3, "MEMORY_KEY_NOT_FOUND"),
         (["read", "none"], 3, "there is no note"),
-        (["show", "memory/none.md"], 3, "does not exist"),
+        (["show", "memory/none.md"], 3, "memory/none.md does not exist: `commonplace list` lists the pages"),
+        (["db", "status"], 2, "name a database: commonplace db status postgresql://"),
         (["world", "none"], 3, "there is no topic none: `commonplace world` lists all topics"),
         (["skills", "none"], 3, "there is no skill 'none': `commonplace skills` lists the skills"),
         (["write", "editor", "again"], 4, "add --update to replace it"),
@@ -246,10 +247,17 @@ def test_help_lists_every_command_and_each_has_its_own(shell: Shell) -> None:
     assert shell.ok("--version").startswith("commonplace ")
 
 
+def test_a_folder_in_which_no_memory_can_be_made_says_what_to_do(shell: Shell) -> None:
+    (shell.folder / "file").write_text("x")
+    made = shell.run("init", str(shell.folder / "file" / "memory"))
+    assert made.returncode == 6
+    assert made.stderr.endswith("a file is where a folder should be: move it away, or use another name\n")
+
+
 def test_init_is_safe_to_repeat_and_keeps_derived_files_out_of_git(shell: Shell) -> None:
     assert "Made a memory" in shell.ok("init")
     (shell.folder / ".commonplace/directives/memory.md").write_text("mine")
-    assert "There is a memory" in shell.ok("init")
+    assert "There is already a memory" in shell.ok("init")
     assert (shell.folder / ".commonplace/directives/memory.md").read_text() == "mine"
     assert ".index/" in (shell.folder / ".commonplace/.gitignore").read_text()
 
@@ -377,6 +385,14 @@ def test_an_agent_that_nobody_used_before_is_pointed_out_once(used_shell: Shell)
     first = used_shell.run("remember", "hello", COMMONPLACE_AGENT="writer")
     assert first.stderr == "note: writer is a new agent; agents so far: main\n"
     assert used_shell.run("--agent", "writer", "remember", "again").stderr == ""
+
+
+def test_agents_are_listed_by_the_names_that_were_given(used_shell: Shell) -> None:
+    used_shell.ok("--agent", "Ann Smith", "remember", "hello")
+    assert (
+        used_shell.run("--agent", "bob", "recall").stderr
+        == "note: bob is a new agent; agents so far: Ann Smith, main\n"
+    )
 
 
 def test_a_memory_that_is_made_on_the_way_is_named(shell: Shell) -> None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-from ...errors import CommonplaceError, StorageError
+from ...errors import CommonplaceError
 from ...git_branches import find_repository_root
 from ...settings import INTERNAL_FOLDERS
-from ..files import CREATE_FLAGS, PRIVATE_FOLDER_MODE, open_own_entry, write_all
+from ..files import CREATE_FLAGS, PRIVATE_FOLDER_MODE, open_own_entry, storage_errors, write_all
 
 IMPORTS_FOLDER = ".imports"  # the log of imports: hashes only, nothing of what was imported
 DERIVED_FOLDERS = (*INTERNAL_FOLDERS, IMPORTS_FOLDER)
@@ -52,12 +52,10 @@ def _folders(home: str) -> list[str]:
 
 def write_git_files(home: str) -> None:
     """Write the `.gitignore` and the `.gitattributes` of a new home. Files of the user's own stay as they are."""
-    try:
+    with storage_errors(home):
         os.makedirs(home, mode=PRIVATE_FOLDER_MODE, exist_ok=True)
         _write_unless_changed(os.path.join(home, _IGNORE_FILE), _GITIGNORE, _MADE_BEFORE)
         _write_unless_changed(os.path.join(home, ".gitattributes"), _GITATTRIBUTES)
-    except OSError as error:
-        raise StorageError(f"{error.filename or home}: {error.strerror}") from error
 
 
 def _write_unless_changed(path: str, text: str, made_before: str = "") -> None:

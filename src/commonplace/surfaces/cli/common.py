@@ -321,7 +321,7 @@ def request_reply(
             print_json(outcome.reply)
             sys.exit(outcome.error.exit_status)
         if instead := (advice or {}).get(type(outcome.error)):
-            raise type(outcome.error)(outcome.error.problem, advice=instead) from outcome.error
+            raise outcome.error.with_advice(instead)
         raise outcome.error
     return outcome.reply
 

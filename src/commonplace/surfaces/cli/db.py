@@ -38,7 +38,7 @@ def db_command(action: str, url: str | None, login: str | None, tenant: str | No
     """
     url = url or home_path()
     if not backend_of(url).has_tenants:
-        raise InvalidArgument("name a database: commonplace db init postgresql://user@host/name")
+        raise InvalidArgument(f"name a database: commonplace db {action} postgresql://user@host/name")
     if action == "status":
         _show_status(url)
     elif action == "quicken":

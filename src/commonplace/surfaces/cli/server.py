@@ -33,6 +33,7 @@ from ...storage.layout import stem
 from ...storage.names import file_name
 from ...storage.tokens import ROLES, Role, Token, create_token, hash_secret
 from ...toolsets import EVERYDAY
+from ...tracing import require_tracing
 from ...trust import open_trusted_tokens
 from ...user_config import state_folder
 from ..http import LOOPBACK
@@ -223,17 +224,21 @@ def _serve(http: _HttpOptions, options: ServerOptions, *, opens_browser: bool) -
         from ..http.auth import AccessRules, SignInKeys
     except ImportError as error:
         raise NotInstalled("a server with a web page", "web") from error
+    if options.traces:
+        require_tracing()
+    metrics_token = _check_token(os.environ.get("COMMONPLACE_METRICS_TOKEN", ""))
     find_listener = listen_nearby if opens_browser and _is_left_out("port") else listen
     listener = find_listener(http.host, http.port)
+    needs_token = not http.is_open and not secret and not http.tenants
+    token_file = first_token_file(options.home) if needs_token else ""
     url = http.make_url(listener.getsockname()[1])
     place = display_name(options.home)
     click.echo(f"serving {place} at {url}/ (web page), {url}/mcp and {url}/v1; Ctrl-C stops it", err=True)
+    if token_file:  # the token itself is never printed
+        click.echo(f"the token for it is in {token_file}, which only you can read", err=True)
     if http.host not in LOOPBACK and not http.tls_cert:
         warn("connections are not encrypted: add --tls-cert and --tls-key, or put a proxy with HTTPS in front")
-    if not http.is_open and not secret and not http.tenants:
-        _announce_token(options.home)
     keys = SignInKeys()
-    metrics_token = _check_token(os.environ.get("COMMONPLACE_METRICS_TOKEN", ""))
     rules = AccessRules(http.names, secret, http.is_open, http.read_only, metrics_token)
     certificate = Certificate(http.tls_cert, http.tls_key) if http.tls_cert and http.tls_key else None
     with open_browser(url, keys) if opens_browser else nullcontext():
@@ -263,12 +268,6 @@ def _require_token_if_public(home: str, host: str, secret: str, *, is_open: bool
         f"others can reach {host}: give a --token, or set COMMONPLACE_TOKEN, or run `commonplace token create`, to let "
         "nobody else in"
     )
-
-
-def _announce_token(home: str) -> None:
-    """Create a token for a memory that has none, and print the file with it; never the token itself."""
-    if file := first_token_file(home):
-        click.echo(f"the token for it is in {file}, which only you can read", err=True)
 
 
 def _check_certificate(file: str | None, key_file: str | None) -> None:

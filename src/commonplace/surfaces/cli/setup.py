@@ -64,7 +64,7 @@ def init_command(folder: str | None) -> None:
         return
     if not existed and memory.storage.local_folder:
         record_as_made(memory.storage.local_folder)
-    outcome = "There is a memory" if existed else "Made a memory"
+    outcome = "There is already a memory" if existed else "Made a memory"
     text = f"{outcome} in {display_name(address)}."
     print_reply({"home": display_name(address), "created": not existed}, text if existed else f"{text}\n{_NEXT_STEP}")
 

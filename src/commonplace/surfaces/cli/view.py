@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...errors import CommonplaceError, InvalidArgument, NotFound, OtherAgentsPage, Refused
+from ...errors import CommonplaceError, InvalidArgument, NotFound, OtherAgentsPage, PageNotFound, Refused
 from ...framing import quote_citation, quote_line
 from ...model import parse_citation
 from ...schema import COUNT, check
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 _SHOW_ADVICE: dict[type[CommonplaceError], str] = {
     OtherAgentsPage: "add --everyone to see it",
+    PageNotFound: "`commonplace list` lists the pages",
     Refused: "`commonplace list` lists the pages",
 }
 
