@@ -115,7 +115,7 @@ def test_a_folder_that_is_a_memory_itself_is_found_and_used(
 @pytest.mark.parametrize("make", HOMES)
 def test_init_uses_a_folder_that_is_a_memory_itself(shell: Shell, make: Callable[[Path], None]) -> None:
     make(shell.folder)
-    assert f"There is a memory in {shell.folder}" in shell.ok("init")
+    assert f"There is already a memory in {shell.folder}" in shell.ok("init")
     assert not (shell.folder / ".commonplace").exists()
 
 
