@@ -26,6 +26,13 @@ def test_a_page_says_where_it_is_mentioned_and_what_is_related(look: Look) -> No
     assert look.errors == []
 
 
+def test_sentences_beside_a_page_are_shown_without_signs_of_markdown(look: Look) -> None:
+    page = look.go("#/page/memory/world/storage.md")
+    beside = page.get_by_role("complementary", name="What belongs to it")
+    expect(beside).to_contain_text("Next: storage, rule one.")
+    assert not re.search(r"\[\[|\*\*", beside.inner_text())
+
+
 def test_a_link_shows_its_page_to_the_pointer_and_to_the_keyboard(look: Look) -> None:
     page = look.go("#/page/memory/world/storage.md")
     preview = page.get_by_role("tooltip")

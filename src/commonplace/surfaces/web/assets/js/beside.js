@@ -4,6 +4,7 @@ import { html } from "../vendor/preact.js";
 import { get, pathOf } from "./api.js";
 import { useKeys } from "./keys.js";
 import { go, to, toPage } from "./router.js";
+import { marked } from "./search.js";
 import { Icon, day, titleOf, useAsked, useFreshness } from "./ui.js";
 
 export function useBeside(path, isShown) {
@@ -35,7 +36,7 @@ const FEW = 6;
 function Rows({ title, rows }) {
   if (!rows.length) return null;
   const row = (each) => html`<li key=${each.path}><a href=${toPage(each.path, { from: each.from, to: each.to })}>${titleOf(each)}</a>
-    <p class="muted glance" dir="auto">${each.text}</p></li>`;
+    <p class="muted glance" dir="auto">${marked(each.text, [])}</p></li>`;
   return html`<h2>${title} <span class="count">${rows.length}</span></h2>
     <ul class="plain beside">${rows.slice(0, FEW).map(row)}</ul>
     ${rows.length > FEW && html`<details><summary>${rows.length - FEW} more</summary><ul class="plain beside">${rows.slice(FEW).map(row)}</ul></details>`}`;

@@ -5,6 +5,7 @@ import { get, post } from "./api.js";
 import { useKeys } from "./keys.js";
 import { useMe } from "./me.js";
 import { toPage } from "./router.js";
+import { marked } from "./search.js";
 import { Trouble, When, plural, useAsked } from "./ui.js";
 
 const ANSWERS = {
@@ -78,6 +79,6 @@ function Side({ name, side, isOld }) {
   const [path, lines] = side.citation.split("#L");
   const [from, to] = lines.split("-L");
   return html`<div class="side"><strong>${name}</strong>
-    <p class=${isOld ? "side-text was" : "side-text"} dir="auto">${side.text}</p>
+    <p class=${isOld ? "side-text was" : "side-text"} dir="auto">${marked(side.text, [])}</p>
     <p class="muted"><a href=${toPage(path, { from, to })}>${path}</a> <${When} at=${side.at} />${side.author && html` by ${side.author}`}</p></div>`;
 }

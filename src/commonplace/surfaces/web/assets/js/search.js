@@ -150,7 +150,7 @@ function Results({ asked, question, found, filtered }) {
     <p class="said" role="status" aria-live="polite">${said}${data?.provider && html`<span class="muted" title=${data.model}> · ${data.provider === "none" ? "by words only" : "by words and meaning"}</span>`}</p>
     ${notes(data).map((text) => html`<p class="banner"><${Icon} name="info" /> ${text}</p>`)}
     <${Trouble} problem=${problem} again=${found.again} />
-    ${data && !data.results.length && !busy && html`<${Nothing} asked=${asked} filtered=${filtered} />`}
+    ${data && !data.results.length && !busy && html`<${Nothing} filtered=${filtered} />`}
     <${Hits} key=${asked} data=${data} isOld=${data?.question !== question} />
   </section>`;
 }
@@ -302,12 +302,11 @@ function Why({ hit }) {
   </details>`;
 }
 
-function Nothing({ asked, filtered }) {
+function Nothing({ filtered }) {
   const me = useMe();
   return html`<${Empty} icon="search" title="Nothing in memory about that">
-    <p>${filtered ? "Try fewer filters." : "Try other words. If it should be in memory, add it:"}</p>
+    <p>${filtered ? "Try fewer filters." : "Try other words. If it should be in memory, add it."}</p>
     ${!filtered && me.canWrite && html`<button type="button" onClick=${() => me.open("note")}>Add a note to today</button>`}
-    ${!filtered && html`<${Command} text=${`commonplace remember "${asked.replaceAll('"', "'")} …"`} />`}
   <//>`;
 }
 
