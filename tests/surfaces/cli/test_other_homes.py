@@ -122,7 +122,7 @@ def test_init_uses_a_folder_that_is_a_memory_itself(shell: Shell, make: Callable
 def test_a_folder_around_a_state_folder_of_openclaw_means_that_memory(shell: Shell) -> None:
     folder = shell.folder
     state_folder_of_openclaw(folder)
-    assert f"There is a memory in {folder}/.openclaw, a home of openclaw" in shell.ok("init")
+    assert f"There is already a memory in {folder}/.openclaw, a home of openclaw" in shell.ok("init")
     put(folder, "src/deep/x.py", "")
     shell.folder = folder / "src/deep"
     assert "The ferry leaves at nine." in shell.ok("search", "ferry")

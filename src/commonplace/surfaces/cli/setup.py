@@ -80,7 +80,7 @@ def _default_folder() -> str:
 
 def _print_other_home(memory: Home) -> None:
     layout = memory.settings.layout
-    text = f"There is a memory in {memory.root}, a home of {layout}, which is used in place."
+    text = f"There is already a memory in {memory.root}, a home of {layout}, which is used in place."
     hint = f"For another one beside it, run `commonplace init {MEMORY_FOLDER}`."
     print_reply({"home": memory.root, "created": False, "layout": layout}, f"{text} {hint}")
 
