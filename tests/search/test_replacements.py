@@ -138,3 +138,33 @@ def test_a_prompt_about_what_was_before_recalls_it_with_its_mark(memory: Memory,
 def test_what_has_to_be_done_before_a_day_is_no_question_about_the_past(memory: Memory, clock: FrozenClock) -> None:
     tell_slowly(memory, clock, "The launch deadline is 12 November.", "The launch deadline is 26 November.")
     assert memory.search("what must be done before the launch deadline?")[0].text.endswith("26 November.")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "replaced"),
+    [
+        ("I'm vegetarian and allergic to nuts.", "I eat fish again since Monday.", "I'm vegetarian"),
+        ("Ich bin Vegetarier und gegen Nüsse allergisch.", "Ich esse wieder Fisch.", "Ich bin Vegetarier"),
+        ("I am diabetic and vegan.", "I am no longer vegan.", "vegan"),
+    ],
+)
+def test_of_two_things_that_somebody_is_the_one_that_nobody_took_back_is_still_true(
+    memory: Memory, clock: FrozenClock, old: str, new: str, replaced: str
+) -> None:
+    tell(memory, clock, old, new)
+    assert f'[no longer: "{replaced}"; now: "{new}"' in memory.context().text
+
+
+def test_what_is_said_before_a_semicolon_is_still_true(memory: Memory, clock: FrozenClock) -> None:
+    tell(
+        memory,
+        clock,
+        "Release 2.3 shipped; release 2.4 is planned for 20 November.",
+        "Release 2.4 slipped to 27 November.",
+    )
+    assert '[no longer: "release 2.4 is planned for 20 November"; now: ' in memory.context().text
+
+
+def test_two_values_of_one_thing_are_replaced_together(memory: Memory, clock: FrozenClock) -> None:
+    tell(memory, clock, "The flags are blue and green.", "The flags are blue and red now.")
+    assert '[no longer; now: "The flags are blue and red now."' in memory.context().text

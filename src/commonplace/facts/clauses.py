@@ -1,7 +1,8 @@
 """The clauses of a sentence that makes several statements: `Tom lives in Leeds and works from home on Fridays`.
 
-Replacing one clause leaves the others as they are. A sentence is cut at commas and at words such as `and`, `but`
-and `while`, if the clause that follows has its own verb: `Leeds and York` is one thing.
+Replacing one clause leaves the others as they are. A sentence is cut at semicolons, and at commas and words such as
+`and`, `but` and `while` if the clause that follows has its own verb: `Leeds and York` is one thing. Of somebody who is
+`vegetarian and allergic to nuts`, both are said.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ _CUT = lazy_pattern(
     r"|[、，；]\s*(?:但是|而且|并且|同时|不过|但|并|而|一方|そして)?|但是|而且|并且|同时)",
     re.IGNORECASE,
 )
+_SEMICOLONS = ";；؛"
 _ADVERBS = word_set("clauses", "ADVERBS")
+_COPULAS = word_set("clauses", "COPULAS")
 _NOUNS = word_set("clauses", "NOUNS")
 _OWNERS = word_set("clauses", "OWNERS")
 _DEVANAGARI = lazy_pattern("[\u0900-\u097f]")
@@ -45,6 +48,7 @@ class Clause(NamedTuple):
     text: str
     sentence: str
     stems: frozenset[str]  # of its content, without the subject that it shares
+    is_quality: bool = False  # whether it shares the verb, too: `allergic to nuts`
 
 
 class Parts(NamedTuple):
@@ -68,7 +72,8 @@ def find_parts(older: str, newer: str, is_replaced: Callable[[str], bool]) -> Pa
     words = frozenset(content_stems(split_words(fold(newer))))
     mentions = [each for each in clauses if not words.isdisjoint(_list_own(each, clauses))]
     targets = [each for each in clauses if is_replaced(each.sentence)]
-    targets = [each for each in targets if each in mentions] or targets  # those that it mentions, if any
+    if not any(each.is_quality for each in clauses):  # `blue and green`: who says `blue and red` replaces both
+        targets = [each for each in targets if each in mentions] or targets  # those that it mentions, if any
     others = [each for each in clauses if each not in targets and each not in mentions]
     if not targets or not others:
         return None
@@ -88,22 +93,60 @@ def read_clauses(text: str) -> tuple[Clause, ...]:
         return ()
     pieces = _CUT.split(text)
     spans = [pieces[0]]
+    qualities = set[int]()
     is_english_text = is_english(text)
+    head = _find_copula(pieces[0])
     for joint, piece in zip(pieces[1::2], pieces[2::2], strict=True):
-        if _has_verb(piece, is_english=is_english_text) and _has_verb(spans[-1], is_english=is_english_text):
+        if _is_clause(joint, piece, spans[-1], is_english=is_english_text):
+            spans.append(piece)
+        elif head and len(spans) == 1 and _is_quality(joint, piece):
+            qualities.add(len(spans))
             spans.append(piece)
         else:
             spans[-1] += joint + piece
     subject = _find_subject(spans[0])
     shared = frozenset(content_stems(split_words(fold(subject))))
     texts = [span.strip().rstrip(".!。।") for span in spans]
-    return tuple(_make_clause(each, subject if number else "", shared) for number, each in enumerate(texts))
+    return tuple(
+        _make_quality(each, head, shared) if at in qualities else _make_clause(each, subject if at else "", shared)
+        for at, each in enumerate(texts)
+    )
+
+
+def _is_clause(joint: str, piece: str, before: str, *, is_english: bool) -> bool:
+    """Return whether a part of a sentence says something of its own, as the part before does."""
+    if joint.strip() in _SEMICOLONS:
+        return min(len(split_words(each)) for each in (piece, before)) > 1
+    return _has_verb(piece, is_english=is_english) and _has_verb(before, is_english=is_english)
 
 
 def _make_clause(text: str, subject: str, shared: frozenset[str]) -> Clause:
     stems = frozenset(content_stems(split_words(fold(text)))) - shared
     shares_subject = bool(subject) and not (_find_subject(text) or text[:1].isupper())
     return Clause(text, f"{subject} {text}" if shares_subject else text, stems)
+
+
+def _make_quality(text: str, head: str, shared: frozenset[str]) -> Clause:
+    return Clause(text, f"{head} {text}", frozenset(content_stems(split_words(fold(text)))) - shared, is_quality=True)
+
+
+def _find_copula(text: str) -> str:
+    """Return how a sentence begins that says what something is, up to the verb: `I'm`; empty for any other."""
+    words = text.split()
+    at = next((at for at, word in enumerate(words[:_MAX_VERB_PLACE]) if _is_copula(word)), None)
+    return "" if at is None else " ".join(words[: at + 1])
+
+
+def _is_copula(word: str) -> bool:
+    return fold(word).replace("’", "'").rpartition("'")[2] in _COPULAS
+
+
+def _is_quality(joint: str, piece: str) -> bool:
+    """Return whether a part of a sentence may be something else that its subject is; not a name, a day or a number."""
+    if joint.strip(" ,") == "":
+        return False
+    first = piece.split(maxsplit=1)[0].rstrip(".!") if piece.strip() else ""
+    return first.isalpha() and first.islower() and fold(first) not in _NO_VERBS
 
 
 def _find_subject(text: str) -> str:
