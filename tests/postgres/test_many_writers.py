@@ -160,8 +160,8 @@ def test_an_edit_that_fails_after_it_looked_into_history_leaves_nothing(
         raise ValueError("no")
 
     def catch(old: str) -> str:
-        with suppress(StorageError):
-            database.fetch_all("SELECT 1 / %s", (0,))
+        with suppress(StorageError), database.transaction() as connection:
+            connection.execute("SELECT 1 / %s", (0,))
         return f"{old} two"
 
     with pytest.raises(ValueError, match="no"):
@@ -222,7 +222,7 @@ def test_the_only_page_of_its_name_is_written_once_whatever_arrives_of_it(url: s
         wire.cut(at, arrives=arrives)
         pages.edit_unique("memory/a/x.md", lambda old, cut=(at, arrives): f"{old}{cut}\n", "x")  # type: ignore[misc]
     assert pages.read("memory/a/x.md").text == "first\n" + "".join(f"{cut}\n" for cut in cuts)
-    assert database.fetch_one("SELECT count(*) FROM commonplace.locks", ()) == (0,)
+    assert database.query("SELECT count(*) FROM commonplace.locks", ()) == [(0,)]
     database.close()
     wire.close()
 

@@ -195,10 +195,10 @@ class PostgresTokens:
             f" WHERE tenant = %(tenant)s AND id = %(name)s RETURNING {_COLUMNS}"
         )
         values = {"tenant": self.tenant, "name": name, "at": at}
-        row = self._database.fetch_one(statement, values)
-        if row is None:
+        rows = self._database.query(statement, values)
+        if not rows:
             raise NotFound(f"there is no token {name}: `commonplace token list` shows them")
-        return _parse_token(row)
+        return _parse_token(rows[0])
 
     def record_call(self, call: Call) -> None:
         import psycopg

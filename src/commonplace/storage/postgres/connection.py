@@ -424,25 +424,6 @@ class Database:
             time.sleep(pause)
             pause = min(pause * 2, MAX_BACKOFF_SECONDS)
 
-    def fetch_all(
-        self,
-        statement: str,
-        values: Sequence[Any] | Mapping[str, Any],
-        *,
-        timeout_ms: int = STATEMENT_TIMEOUT_MS,
-    ) -> list[Row]:
-        """Return the rows of one statement, which runs as `run` runs its work."""
-
-        def execute(connection: Connection) -> list[Row]:
-            return connection.execute(statement.encode(), values).fetchall()
-
-        return self.run(execute, timeout_ms=timeout_ms)
-
-    def fetch_one(self, statement: str, values: Sequence[Any] | Mapping[str, Any]) -> Row | None:
-        """Return the first row of one statement, which runs as `run` runs its work; None when it has no rows."""
-        rows = self.fetch_all(statement, values)
-        return rows[0] if rows else None
-
     @trace_calls("database")
     def query(
         self,
@@ -452,9 +433,8 @@ class Database:
         *,
         retry_seconds: float = RETRY_SECONDS,
     ) -> list[Row]:
-        """Return the rows of one read-only statement, in a single round trip including the tenant binding.
-
-        Within a transaction of this thread it is part of that.
+        """Return the rows of one statement, in a single round trip including the tenant binding. It may run more than
+        once. Within a transaction of this thread it is part of that.
         """
         outer = self._current
         if outer is not None:

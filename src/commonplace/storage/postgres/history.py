@@ -153,7 +153,7 @@ class PostgresHistory(HistoryStore):
 
     def past_pages(self, moment: str) -> dict[str, PastPage]:
         values = {"tenant": self._database.tenant, "moment": moment}
-        rows = self._database.fetch_all(_PAST_PAGES, values, timeout_ms=_LONG_TIMEOUT_MS)
+        rows = self._database.query(_PAST_PAGES, values, _LONG)
         width = len(Change._fields)
         changes = ((Change(*row[1 : width + 1]), row[0], row[width + 1 :]) for row in rows)
         return {
@@ -247,7 +247,7 @@ class PostgresHistory(HistoryStore):
             f" FROM ({sums} WHERE tenant = %(tenant)s) AS summed"
         )
         values = {"limit": limit, "tenant": self._database.tenant}
-        ((fits, exceeds),) = self._database.fetch_all(statement, values, timeout_ms=_LONG_TIMEOUT_MS)
+        ((fits, exceeds),) = self._database.query(statement, values, _LONG)
         return "" if exceeds is None else str(fits or exceeds)
 
     def prune_if_due(self, seq: int, count: int = 1) -> None:

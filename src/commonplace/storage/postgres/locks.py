@@ -126,8 +126,8 @@ class NamedLocks:
             "SELECT split_part(application_name, ' ', 3), split_part(application_name, ' ', 4)"
             " FROM pg_stat_activity WHERE application_name LIKE %s"
         )
-        holder = self._database.fetch_one(statement, (f"commonplace {self.key(name)} %",))
-        who = f"process {holder[0]} on {holder[1]}" if holder else "another process"
+        holders = self._database.query(statement, (f"commonplace {self.key(name)} %",))
+        who = "process {} on {}".format(*holders[0]) if holders else "another process"
         seconds = f"{self._timeout_seconds:g} seconds"
         return f"{name} is held by {who} for more than {seconds}: wait for it or stop it, then try again"
 
