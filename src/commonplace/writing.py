@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from .errors import HoldsSecret, NotText, Refused
 from .secrets import Secret, find, redact, warning
-from .storage.base import MAX_PAGE_CHARACTERS
+from .storage.base import MAX_PAGE_CHARACTERS, PageWriter
 from .storage.history import (
     ABSENT,
     RETURNING,
@@ -109,8 +109,8 @@ class _Home(Protocol):
     def branch_origin(self) -> str: ...
 
 
-class Writer:
-    """Writes the pages of one home. A write outside of a call is a call of its own."""
+class Writer(PageWriter):
+    """Writes the pages of one home, with more verbs than pages have. A write outside of a call is a call of its own."""
 
     def __init__(self, home: _Home) -> None:
         self._home = home
@@ -155,7 +155,6 @@ class Writer:
         return screened
 
     def write(self, path: str, text: str, if_version: str | None = None) -> str:
-        """Replace a whole page and return its new version; StaleVersion unless `if_version` is the current one."""
         with self._ensure_call():
             _count_write(len(text.encode("utf-8", "replace")))
             version = self._home.storage.pages.write(path, text, if_version)
@@ -163,14 +162,11 @@ class Writer:
             return version
 
     def edit(self, path: str, change: Callable[[str], str]) -> str:
-        """Read, change and write a page under its lock; a missing page is read as empty text."""
         with self._ensure_call():
             _count_write()
             return self._home.storage.pages.edit(path, _note_edit(path, change))
 
     def edit_unique(self, path: str, change: Callable[[str], str], lock: str) -> str:
-        """Edit a page under a named lock; PageElsewhere, and nothing is written, if a folder beside its own has a page
-        of the same name."""
         with self._ensure_call():
             _count_write()
             return self._home.storage.pages.edit_unique(path, _note_edit(path, change), lock)
@@ -189,7 +185,6 @@ class Writer:
         return path
 
     def append(self, path: str, text: str) -> str:
-        """Add text to the end of a page, all of it or none."""
         with self._ensure_call():
             _count_write(len(text.encode("utf-8", "replace")))
             version = self._home.storage.pages.append(path, text)
@@ -203,7 +198,6 @@ class Writer:
             return self._home.storage.pages.rewrite(path, _note_edit(path, merge))
 
     def remove(self, path: str, if_version: str | None = None) -> None:
-        """Remove a page, or raise PageNotFound; StaleVersion unless `if_version` is the current one."""
         with self._ensure_call():
             self.require_may_remove(path)
             self._home.storage.pages.remove(path, if_version)

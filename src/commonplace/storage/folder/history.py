@@ -165,7 +165,6 @@ class FolderHistory(HistoryStore):
         return sorted(every, key=lambda each: each[0].at)
 
     def change(self, name: str) -> Change:
-        """Return a change by its id or a unique prefix of it."""
         matches = [each for slot in self._slots() if slot.startswith(name[:2]) for each in self._find_ids(slot, name)]
         return require_one(name, matches)
 

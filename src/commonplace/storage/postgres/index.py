@@ -133,7 +133,6 @@ class PostgresIndex(VectorSpaces):
         return dict(self._tables.query(sql, {"paths": list(paths or ())}))
 
     def apply(self, entries: Iterable[Entry], removed: Iterable[str]) -> None:
-        """Store these pages and remove those, within `write_transaction`."""
         changed, stamps = _newest_entries(entries)
         removed = [path for path in dict.fromkeys(removed) if path not in changed]
         _PageUpdate(self._tables, changed, removed).write()
@@ -296,7 +295,6 @@ class PostgresIndex(VectorSpaces):
         return [(path, warning) for path, warning in self._tables.query(sql)]
 
     def size(self) -> tuple[int, int]:
-        """Return how many pages and how many passages are known."""
         sql = f"""SELECT (SELECT count(*) FROM commonplace.index_pages WHERE {OWN_ROWS}),
             (SELECT coalesce(sum(passages), 0)::bigint FROM commonplace.index_owners WHERE {OWN_ROWS})"""
         pages, passages = self._tables.query(sql)[0]

@@ -52,7 +52,6 @@ class PostgresIndexHandle(IndexHandle):
         self._lock = Lock()
 
     def query(self, answer: Callable[[IndexView], Answer], below: str | None = None) -> Answer:
-        """Catch up with the pages and return what `answer` makes of the index."""
         return answer(self._catch_up(report_progress))
 
     def peek(self, answer: Callable[[Index], Answer]) -> Answer | None:
@@ -82,7 +81,6 @@ class PostgresIndexHandle(IndexHandle):
         self._next_update_at = ended + _UPDATE_REST_FACTOR * self._updaters * (ended - started)
 
     def purge(self) -> None:
-        """Leave nothing of what was removed from pages."""
         self._catch_up(report_progress)
         self._index.purge()
 
