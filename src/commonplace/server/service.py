@@ -111,7 +111,7 @@ class MemoryPool:
                 self._share_index(key[0], memory)
                 memory.home.authors = self._authors.setdefault(key[0], memory.home.authors)
             readings = memory.home.readings
-            readings.store = self._readings.setdefault(key, readings.store)
+            readings.store = self._readings.setdefault(key, Readings(self._options.elapsed))
             self._readings.move_to_end(key)
             if len(self._readings) > MAX_KEPT_READINGS:
                 self._readings.popitem(last=False)

@@ -3,6 +3,9 @@
 A reading holds only the lines that were given: a line that was cut off is not one that the writer removed. A server
 keeps readings in memory, a command in a log for the agent's next commands, and a handle of a named conversation in the
 same log for that conversation's next handles.
+
+Clients of a server that name no conversation are not told apart. Which of the latest readings one of them rewrites
+shows in its text: the one of which it leaves out the fewest lines. So what another of them added stays.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import groupby
@@ -21,6 +24,7 @@ from ..formats.json_text import parse_object
 from .base import ABSENT
 from .files import append_to_log, make_folders, read_own_state
 from .history import current_write, version_of
+from .merge import find_lost_lines
 
 if TYPE_CHECKING:
     from .layout import Layout
@@ -29,6 +33,9 @@ _PREFIX = "given"  # names of reading logs begin with this
 _MAX_LOG_BYTES = 1_000_000
 _MAX_READINGS_CHARACTERS = 1_000_000  # all readings of an agent in memory; a longer one is kept alone
 _MAX_LISTED_PAGES = 2000  # a longer list is not recorded as complete
+_MAX_UNNAMED = 64  # readings of clients without a name, each with at most so many characters
+_MAX_UNNAMED_CHARACTERS = 20_000
+_UNNAMED_SECONDS = 600  # in which such a client rewrites what it was given
 
 
 class Reading(NamedTuple):
@@ -95,12 +102,22 @@ class AgentReadings:
         if len(paths) <= _MAX_LISTED_PAGES:
             self.store.note(self._conversation(), "", _list_paths(paths))
 
-    def find(self, path: str) -> Reading | None:
-        """Return what the conversation last saw of a page, the base of a merge; None if it saw nothing.
+    def find_base(self, path: str, text: str) -> Reading | None:
+        """Return what the conversation last saw of a page that it rewrites to a text, the base of a merge; None if it
+        saw nothing.
 
         A conversation of commands that has seen nothing continues with what the agent has seen.
         """
         conversation = self._conversation()
+        last = self._find_last(conversation, path)
+        return last if last is None or conversation else self.store.choose_unnamed(path, last, text)
+
+    def note_written(self, path: str, text: str) -> None:
+        """Note what the conversation has written of a page."""
+        if self._layout.is_rewritten(path, self._agent):
+            self.store.note(self._conversation(), path, read_lines(text), is_given=False)
+
+    def _find_last(self, conversation: str, path: str) -> Reading | None:
         for find in (self.store.find, self.store.find_latest):
             if reading := find(conversation, path):
                 return reading
@@ -124,7 +141,10 @@ class AgentReadings:
 class Readings:
     """The readings of one agent, by conversation and page. Safe to use from several threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, elapsed: Callable[[], float] | None = None) -> None:
+        """`elapsed`: the clock of a server, whose clients need not name their conversations."""
+        self._elapsed = elapsed
+        self._unnamed: deque[_Given] = deque(maxlen=_MAX_UNNAMED)
         self._readings: OrderedDict[tuple[str, str], Reading] = OrderedDict()
         self._characters = 0
         self._lock = Lock()
@@ -134,8 +154,11 @@ class Readings:
         """Also use a log that other processes read."""
         self._log = log
 
-    def note(self, conversation: str, path: str, reading: Reading) -> None:
+    def note(self, conversation: str, path: str, reading: Reading, *, is_given: bool = True) -> None:
         """Note what a conversation was given of a page, or wrote there."""
+        if self._elapsed and not conversation and is_given and len(reading.text) <= _MAX_UNNAMED_CHARACTERS:
+            with self._lock:
+                self._unnamed.append(_Given(self._elapsed(), path, reading, set()))
         if self._is_known(conversation, path, reading):
             return
         reading = reading.add(self.find_latest(conversation, path))
@@ -163,6 +186,22 @@ class Readings:
         log = None if reading else self._log_of(conversation)
         return log.find(path) if log else reading
 
+    def choose_unnamed(self, path: str, last: Reading, text: str) -> Reading:
+        """Return the reading that a client without a name rewrites to a text: of the last one, and of earlier ones that
+        nobody has rewritten yet, the one of which the text leaves out the fewest lines, and then adds the fewest."""
+        if not self._elapsed:
+            return last
+        earliest = self._elapsed() - _UNNAMED_SECONDS
+        with self._lock:
+            recent = (each for each in reversed(self._unnamed) if each.at >= earliest)
+            unused = [(each, reading) for each in recent if (reading := each.find(path))]
+            candidates = [reading for _, reading in unused if reading.text.rstrip("\n") != text.rstrip("\n")]
+            chosen = min([last, *candidates], key=lambda reading: _count_changes(reading.text, text))
+            used = next((each for each, reading in unused if reading.version == chosen.version), None)
+            if used:
+                used.rewritten.add(path)
+        return chosen
+
     def find_latest(self, conversation: str, path: str) -> Reading | None:
         """Like `find`; if a conversation of commands was given nothing, return the agent's last reading in the log."""
         reading = self.find(conversation, path)
@@ -177,6 +216,32 @@ class Readings:
     def _drop(self, key: tuple[str, str]) -> None:
         if dropped := self._readings.pop(key, None):
             self._characters -= len(dropped.text)
+
+
+def _count_changes(base: str, text: str) -> tuple[int, int]:
+    """Return how many lines of a base a text lacks, and how many it adds."""
+    old = base.split("\n")
+    new = text.split("\n")
+    lost = find_lost_lines(old, new)
+    added = find_lost_lines(new, old)
+    return lost.count("\n") + bool(lost), added.count("\n") + bool(added)
+
+
+class _Given(NamedTuple):
+    """A reading of a client without a name, and the pages that were rewritten on its base."""
+
+    at: float
+    path: str  # empty for a list of pages
+    reading: Reading
+    rewritten: set[str]
+
+    def find(self, path: str) -> Reading | None:
+        """Return what was given of a page, unless it was rewritten since."""
+        if path in self.rewritten:
+            return None
+        if self.path == path:
+            return self.reading
+        return None if self.path or path in self.reading.lines.values() else Reading(ABSENT)
 
 
 class _LogLine(NamedTuple):

@@ -217,7 +217,7 @@ def _rewrite_page(home: Home, path: str, content: str, kind: Kind) -> Reply:
     `conflict` has the lines of others that are not on the page any more, and `kept` the keys of notes that the new
     text leaves out.
     """
-    reading = home.readings.find(path)
+    reading = home.readings.find_base(path, content)
     text = unescape_page(content, _read_quietly(home, path) if reading is None else reading.text, kind)
     own_version = _find_own_version(home, path) if reading is None else ""
     rewrite = _Rewrite(text)
@@ -229,7 +229,7 @@ def _rewrite_page(home: Home, path: str, content: str, kind: Kind) -> Reply:
         return rewrite.text
 
     home.writer.rewrite(path, merge)
-    home.readings.note(path, read_lines(text))
+    home.readings.note_written(path, text)
     return _describe_rewrite(path, rewrite, is_read=reading is not None and bool(reading.text.strip()))
 
 
