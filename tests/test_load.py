@@ -370,6 +370,13 @@ def test_a_long_line_that_changes_is_attributed_in_the_time_that_its_text_takes(
     assert count_search(8_000) < 6 * count_search(2_000)
 
 
+def test_a_page_of_which_every_line_is_replaced_is_attributed_in_few_calls_a_line(memory: Memory) -> None:
+    path = "memory/long.md"
+    for word in ("tea", "coffee"):
+        memory.home.storage.pages.write(path, "".join(f"number {number} is {word}\n" for number in range(20_000)))
+    assert count_calls(memory.home.authors.find, [(path, 1, 1)]) < 5 * 20_000
+
+
 def test_what_is_not_rendered_is_shown_as_plain_text_under_a_line_that_says_so() -> None:
     text = "# Begin\n\n" + "*a* [b](c)\n" * 20_000 + "<b>end</b>\n"
     html = render_html(text)

@@ -49,6 +49,7 @@ _MIN_SPELLED_LETTERS = 4  # shorter words are not compared for spelling
 _MAX_SPELLED_LETTERS = 60  # nor are longer ones: the cost grows with the square of their length
 _MAX_CORRECTED_WORDS = 50  # of a line; one with more corrections says something else
 _MIN_SPELLING_LIKENESS = 0.8
+_MAX_CORRECTED_LINES = 1_000  # that one change replaced in a row; more are a new text
 _JOIN = "; "
 _LINES = re.compile(r"lines (\d{1,9}) to (\d{1,9}) of ([0-9a-f]+)")
 Span = tuple[str, int, int]  # a path, a first line and a last one, counted from 1
@@ -217,7 +218,7 @@ def _carry_over(lines: list[str], new_lines: list[str], origins: list[LineOrigin
     known = origins[head:old_end]
     old = new = 0
     for one, two, size in (*matching_blocks(before, after), (len(before), len(after), 0)):
-        if one - old == two - new:  # the same number of lines: each replaced one
+        if one - old == two - new <= _MAX_CORRECTED_LINES:  # the same number of lines: each replaced one
             for at in range(one - old):
                 if is_correction(before[old + at], after[new + at]):
                     origin = known[old + at]
