@@ -21,7 +21,9 @@ from commonplace.model import Hit, Scope
 from commonplace.search.bm25 import QueryTerms, Term, bm25_scores
 from commonplace.testing import FrozenClock
 
-SOME = st.lists(st.sampled_from(["tea", "te", "ea", "a", "green", "teas", "7b", "绿", "绿茶"]), max_size=12)
+# The numbers of the last two end alike.
+WORDS = ["tea", "te", "ea", "a", "green", "teas", "7b", "绿", "绿茶", "heron438", "falcon106"]
+SOME = st.lists(st.sampled_from(WORDS), max_size=12)
 
 
 @pytest.mark.parametrize(
@@ -209,6 +211,13 @@ def test_words_are_counted_alike_with_numpy_and_without(
     with patch.dict(sys.modules):
         sys.modules.pop("numpy")
         assert bm25_scores(question, candidates) == with_numpy
+
+
+def test_the_words_of_a_long_question_are_all_counted() -> None:
+    words = [f"word{number}" for number in range(300)]
+    hit = Hit("p", 1, 1, "", 0.0, Scope("shared"))
+    question = QueryTerms({}, tuple(Term((word,), 1.0) for word in words), 300.0, 300.0, (), (), (), "english")
+    assert bm25_scores(question, [Candidate(1, hit, "page", pack_terms(words, []), 300, None)]) == [(1.0, 0.0)]
 
 
 @given(SOME, SOME)

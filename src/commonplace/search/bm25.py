@@ -39,6 +39,7 @@ _MIN_SIMILARITY = 0.15  # of a word that can stand for another one; any two word
 _SAME_WORD = 0.98  # similarity from which two words are the same
 _MAX_HIT_CHARACTERS = 2400  # a longer hit is cut to the part around the first word found
 _TABLE_SIZE = 1 << 16  # of a table, by the low half of a number, of the numbers that a query may have
+_MAX_SMALL_TABLE = 256  # numbers for which one byte each is enough
 
 NO_CORRECTIONS: Mapping[str, str] = {}
 
@@ -392,38 +393,45 @@ def _count_with_numpy(packed: Sequence[bytes], terms: Sequence[int], bigrams: Se
     import numpy as np
 
     numbers = np.frombuffer(b"".join(packed), "<u4")
-    ends = np.cumsum([len(each) // TERM_BYTES for each in packed])
-    starts = np.concatenate([[0], ends[:-1]])
-    order = np.argsort(np.array(terms, np.uint32))
-    places, ranks = _find_terms(numbers, np.array(terms, np.uint32)[order])
-    candidates = np.searchsorted(ends, places, side="right")
-    offsets = places - starts[candidates]
-    is_word = offsets > 0  # the first number is a count
-    places, ranks, candidates, offsets = (each[is_word] for each in (places, ranks, candidates, offsets))
-    is_inside = offsets <= numbers[starts][candidates]
-    rows = order[ranks]
+    edges = np.array([*accumulate(map(len, packed), initial=0)]) // TERM_BYTES
+    starts = edges[:-1]
+    places, rows = _find_terms(numbers, starts, np.array(terms, np.uint32))
+    ends = places.searchsorted(edges)  # of few edges among many places, rather than the reverse
+    found = ends[1:] - ends[:-1]
+    candidates = np.arange(len(packed)).repeat(found)
+    is_inside = places <= (starts + numbers.take(starts)).repeat(found)
     counts = np.bincount(
         rows * len(packed) + candidates,
         np.where(is_inside, 1.0, CONTEXT_WEIGHT),
         minlength=len(terms) * len(packed),
     )
-    is_pair = is_inside[1:] & (places[1:] == places[:-1] + 1) & (candidates[1:] == candidates[:-1])
-    pairs = rows[:-1][is_pair] * len(terms) + rows[1:][is_pair]
-    adjacent = _find_bigrams(pairs, candidates[1:][is_pair], _bigram_codes(terms, bigrams), len(packed))
+    codes = _bigram_codes(terms, bigrams)
+    adjacent = np.zeros((0, len(packed)), bool)
+    if codes:
+        is_pair = (places[1:] - places[:-1] == 1) & is_inside[1:]  # the start of a candidate, a count, is between two
+        second = is_pair.nonzero()[0] + 1
+        pairs = rows[second - 1] * len(terms) + rows[second]
+        adjacent = _find_bigrams(pairs, candidates[second], codes, len(packed))
     return _TermCounts(counts.reshape(len(terms), len(packed)), adjacent)
 
 
-def _find_terms(numbers: Array, terms: Array) -> tuple[Array, Array]:
-    """Return where sorted terms are among many numbers, and which term each of them is."""
+def _find_terms(numbers: Array, starts: Array, terms: Array) -> tuple[Array, Array]:
+    """Return where terms are among many numbers, and which term each of them is. What is at the starts is no term."""
     import numpy as np
 
-    may_be_term = np.zeros(_TABLE_SIZE, bool)
-    may_be_term[terms % _TABLE_SIZE] = True
-    places = np.flatnonzero(may_be_term.take(numbers.view("<u2")[::2]))
-    found = numbers[places]
-    ranks = np.minimum(np.searchsorted(terms, found), len(terms) - 1)
-    is_term = terms[ranks] == found
-    return places[is_term], ranks[is_term]
+    keys = terms % _TABLE_SIZE
+    own_ranks = np.arange(1, len(terms) + 1)
+    ranks = np.zeros(_TABLE_SIZE, np.uint8 if len(terms) < _MAX_SMALL_TABLE else np.uint32)
+    ranks[keys] = own_ranks  # of terms with the same key, the last
+    ranked = ranks.take(numbers.view("<u2")[::2])
+    ranked[starts] = 0
+    places = (ranked != 0).nonzero()[0]
+    found = numbers.take(places)
+    rows = ranked.take(places).astype(np.intp) - 1
+    for row in (ranks[keys] != own_ranks).nonzero()[0]:
+        rows[found == terms[row]] = row
+    is_term = terms.take(rows) == found
+    return places[is_term], rows[is_term]
 
 
 def _bigram_codes(terms: Sequence[int], bigrams: Sequence[Bigram]) -> list[int]:

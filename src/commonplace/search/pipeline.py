@@ -379,8 +379,8 @@ def _run_dated_query(
     covered = _cover_words(query, asked, candidates, rows, vectors, dates)
     if not dates.spans and not is_reranked and not asks_only_for_tasks(terms):
         rows = put_named_first(lower_without_kind(rows, covered))
-    matches = [_match_of(row, background, weights, covered.get(row.number)) for row in rows]
-    odds = (match.odds for match in matches)
+    matches = (_match_of(row, background, weights, covered.get(row.number)) for row in rows)  # few are looked at
+    odds = (_certain_odds(row, weights) - background for row in rows)
     has_maxsim = any(row.maxsim is not None for row in rows)
     every = weigh_evidence(matches, odds, _describe_query(terms, len(asked), has_maxsim=has_maxsim))
     hits = _choose_hits(query, rows, _calibrate(rows, every, scale, dates))
