@@ -15,6 +15,7 @@ from typing import NamedTuple
 from .changes import may_say_change, says_change
 from .completions import completes, drops, may_be_done
 from .frames import normalize_words
+from .relations import FIRST_PERSON
 from .retractions import read_given_up
 from .statements import Statement, read_main_clauses
 from .states import compare_states, find_ended, is_about, read_states
@@ -108,8 +109,21 @@ def hash_stem(stem: str) -> int:
 
 def may_be_versions(older: Statement, newer: Statement) -> bool:
     """Return whether a closer look may find a link: most pairs have nothing that any rule needs."""
-    if completes_task(older, newer) or drops(older.text, older.box, newer.text):
+    if completes_task(older, newer):
         return True
+    is_same = is_same_speaker(older, newer)
+    return is_same and (drops(older.text, older.box, newer.text) or may_fit_rule(older, newer))
+
+
+def is_same_speaker(older: Statement, newer: Statement) -> bool:
+    """Return whether `I` means the same person in both."""
+    if older.speaker == newer.speaker:
+        return True
+    return FIRST_PERSON.isdisjoint(older.words) and FIRST_PERSON.isdisjoint(newer.words)
+
+
+def may_fit_rule(older: Statement, newer: Statement) -> bool:
+    """Return whether a closer look may find a link other than that a task is done or dropped."""
     old = normalize_words(older.words)
     new = normalize_words(newer.words)
     if old[:1] == new[:1] or old[-2:] == new[-2:] or newer.taken_back or (older.label and newer.label):

@@ -20,8 +20,7 @@ from .evidence import find_by_evidence, is_likely
 from .frames import Frame, align, judge_frame
 from .labels import judge_label
 from .links import Link, LinkKind, hash_words
-from .prefilter import completes_task, is_prose, may_be_versions
-from .relations import FIRST_PERSON
+from .prefilter import completes_task, is_prose, is_same_speaker, may_fit_rule
 from .retractions import find_given_up, judge_taking_back
 from .statements import Statement, read_main_clauses
 from .states import Verdict, compare_states, find_ended, is_about
@@ -49,14 +48,15 @@ def judge(
         return None if _is_rejected(older, newer) else Link("done", "says that it is done")
     if older.words == newer.words:
         return None
-    if drops(older.text, older.box, newer.text) and _is_same_speaker(older, newer):
+    is_same = is_same_speaker(older, newer)
+    if is_same and drops(older.text, older.box, newer.text):
         return None if _is_rejected(older, newer) else Link("retraction", "says that it will not be done")
     if newer.answers.confirmed and hash_words(older.words) in newer.answers.confirmed:
         return Link("confirmed", "marked as its successor on the page")
-    if not may_be_linked and not may_be_versions(older, newer):
+    if not is_same or not (may_be_linked or may_fit_rule(older, newer)):
         return None
     cues = newer.cues
-    if _is_rejected(older, newer) or "open" in cues or not _is_same_speaker(older, newer):
+    if _is_rejected(older, newer) or "open" in cues:
         return None
     if not cues.isdisjoint(("tentative", "addition")) and "retraction" not in cues:
         return None
@@ -169,13 +169,6 @@ def _is_rejected(older: Statement, newer: Statement) -> bool:
         return True
     pairs = ((older, newer), (newer, older))
     return any(one.answers.rejected and hash_words(two.words) in one.answers.rejected for one, two in pairs)
-
-
-def _is_same_speaker(older: Statement, newer: Statement) -> bool:
-    """Return whether `I` means the same person in both."""
-    if older.speaker == newer.speaker:
-        return True
-    return FIRST_PERSON.isdisjoint(older.words) and FIRST_PERSON.isdisjoint(newer.words)
 
 
 def _judge_states(older: Statement, newer: Statement) -> Link | None:
