@@ -180,6 +180,7 @@ class Home:
         return Authors(
             self.storage.pages,
             self.storage.history,
+            folder=self.storage.local_folder,
             knows_approval=self.trust.is_own,
             locate_branch=self._locate_branch,
             zone=self.zone,

@@ -114,3 +114,25 @@ def test_indexes_share_bytes_but_no_passages(tmp_path: Path) -> None:
     assert [cache.name for cache in list_caches()] == before
     for index in indexes:
         index.close()
+
+
+def test_an_index_in_the_place_of_a_removed_one_has_its_own_passages(file: str) -> None:
+    for text in ("the gateway of Ada", "the gateway of Bob"):
+        with suppress(FileNotFoundError):
+            Path(file).unlink()
+        index = SqliteIndex(file)
+        store(index, "a", text)
+        assert load(index, [1]) == [(1, text)]
+        index.close()
+
+
+def test_agents_of_a_memory_share_what_was_read_of_its_passages_and_pages(tmp_path: Path) -> None:
+    with Memory(tmp_path, "ann") as ann, Memory(tmp_path, "bob") as bob:
+        ann.call("update_world", {"topic": "ports", "content": "The gateway listens on 8443."})
+        question = "which port does the gateway listen on?"
+        hits = ann.search(question)
+        before = {cache.name: len(cache) for cache in list_caches()}
+        assert [hit.text for hit in bob.search(question)] == [hit.text for hit in hits] != []
+        after = {cache.name: len(cache) for cache in list_caches()}
+        for name in ("passages", "statements of passages", "authors of pages"):
+            assert after[name] == before[name] > 0

@@ -1,7 +1,7 @@
 """A cache of the passages of an index and of their statements, lengths and vector rows, for later queries.
 
 No two passages have the same number, and a passage keeps everything but its line numbers. So after any write to the
-index, only these are read again. A transaction that is rolled back frees its numbers: `clear` forgets them.
+index, only these are read again. A transaction that is rolled back frees its numbers: what it reads is not kept.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .statements import StoredStatements
 Lines = tuple[int, int, int]  # the number of a passage, its first and its last line
 _MAX_CURRENT = 20_000  # passages with cached data that any write may change
 _UNKNOWN = -1
-_Key = tuple[object, int]  # the index, and the number of a passage
+_Key = tuple[Hashable, int]  # the index, and the number of a passage
 _candidates: ByteCache[_Key, Candidate] = ByteCache("passages", 20_000_000)
 _statements: ByteCache[_Key, StoredStatements | None] = ByteCache("statements of passages", 16_000_000)
 
@@ -45,16 +45,19 @@ class StateCache:
 
 
 class PassageCache:
-    """The passages of one index. All of a process share the same bytes."""
+    """The passages of one index. All of a process share the same bytes; all connections to one file, such as those of
+    several agents, share the passages."""
 
-    def __init__(self) -> None:
+    def __init__(self, file: Hashable = None) -> None:
+        """`file` distinguishes the file of the index from every other; None if it has no other connection."""
+        self._owner = object() if file is None else file
+        self.is_writing = False  # what is read meanwhile is not kept: it may be rolled back, and its numbers used again
         self.clear()
 
     def clear(self) -> None:
-        """Forget everything."""
-        self._owner = object()  # distinguishes its passages from those of others
+        """Forget what is only true for the present state of the index."""
         self._state: object = None
-        self._current: set[int] = set()  # passages whose line numbers are current
+        self._current: dict[int, tuple[int, int]] = {}  # the lines of passages for which they are current
         self._lengths = array("i")  # by number
 
     def load_candidates(
@@ -67,18 +70,22 @@ class PassageCache:
         """Return passages in the order of their numbers, as they are in this state of the index."""
         if state != self._state or len(self._current) > _MAX_CURRENT:
             self._state = state
-            self._current = set()
+            self._current = {}
         owner = self._owner
+        current = self._current
         known: dict[int, Candidate | None] = {number: _candidates.get((owner, number)) for number in sorted({*numbers})}
-        moved = [number for number, candidate in known.items() if candidate and number not in self._current]
+        moved = [number for number, each in known.items() if each and current.get(number) != _lines_of(each)]
         if moved:
             self._move(known, moved, read_lines(moved))
         missing = [number for number, candidate in known.items() if candidate is None]
         for candidate in read_candidates(missing) if missing else ():
             known[candidate.number] = candidate
-            _candidates.add_new((owner, candidate.number), candidate)
-        self._current.update(known)
-        return [candidate for candidate in known.values() if candidate]
+            if not self.is_writing:
+                _candidates.add_new((owner, candidate.number), candidate)
+        found = [candidate for candidate in known.values() if candidate]
+        for candidate in found if moved or missing else ():
+            current[candidate.number] = _lines_of(candidate)
+        return found
 
     def _move(self, known: dict[int, Candidate | None], numbers: Sequence[int], lines: Iterable[Lines]) -> None:
         """Put passages where their lines are now; those that are gone are looked for again, and not found."""
@@ -86,7 +93,7 @@ class PassageCache:
         for number in numbers:
             candidate = known[number]
             place = by_number.get(number)
-            if candidate and place != (candidate.hit.start, candidate.hit.end):
+            if candidate and place != _lines_of(candidate):
                 _candidates.pop((self._owner, number))
                 known[number] = None
 
@@ -105,7 +112,7 @@ class PassageCache:
                 stored[number] = known
         if missing:
             found = read_statements(missing)
-            for number in missing:
+            for number in missing if not self.is_writing else ():
                 _statements.add_new((owner, number), found.get(number))
             stored |= found
         return stored
@@ -128,3 +135,8 @@ class PassageCache:
         for number, length in read_lengths(missing) if missing else ():
             lengths[number] = length
         return lengths
+
+
+def _lines_of(candidate: Candidate) -> tuple[int, int]:
+    hit = candidate.hit
+    return hit.start, hit.end

@@ -11,7 +11,8 @@ import os
 import sqlite3
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -107,7 +108,6 @@ class SqliteIndex(VectorSpaces):
         self._place = None if self.in_memory else _identity(path)
         self._frequency_changes: Counter[tuple[str, int]] = Counter()  # by word and owner, not yet written
         self._new_passages = 0  # since the index of words was merged
-        self._passages = PassageCache()
         self._opening = object()  # distinguishes states of this object from those of others
         self._warnings: tuple[object, list[tuple[str, str]]] = (None, [])  # with the index state they were read in
         try:
@@ -115,7 +115,10 @@ class SqliteIndex(VectorSpaces):
             self._db.execute(f"PRAGMA cache_size=-{_CACHE_KILOBYTES}")
             self._db.create_function("matches", 2, matches, deterministic=True)
             if not self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'pages'").fetchone():
-                self._db.executescript(f"BEGIN IMMEDIATE; {_TABLES} {TABLES} COMMIT;")
+                mark = f"PRAGMA user_version={_draw_number()};"
+                self._db.executescript(f"BEGIN IMMEDIATE; {_TABLES} {TABLES} {mark} COMMIT;")
+            (number,) = self._db.execute("PRAGMA user_version").fetchone()
+            self._passages = PassageCache((self.file_id, number) if self._place and number else None)
         except BaseException:
             self.close()
             raise
@@ -232,6 +235,16 @@ class SqliteIndex(VectorSpaces):
             SELECT id FROM passages WHERE day IS NOT NULL AND {conditions.passes(viewer, filters)}
             ORDER BY day DESC, at DESC, id DESC LIMIT ?"""
         return [row[0] for row in self._rows(sql, (*conditions.values, limit))]
+
+    @contextmanager
+    def write_transaction(self) -> Iterator[None]:
+        with self._lock:
+            self._passages.is_writing = True
+            try:
+                with super().write_transaction():
+                    yield
+            finally:
+                self._passages.is_writing = False
 
     def load_candidates(self, numbers: Sequence[int]) -> list[Candidate]:
         with self.read_transaction():
@@ -509,6 +522,11 @@ _BELOW = "(path = ? OR (path >= ? AND path < ?))"
 def _below(prefix: str) -> tuple[str, str, str]:
     """Return the values of `_BELOW`: a page, or everything in a folder."""
     return prefix, *path_range(prefix)
+
+
+def _draw_number() -> int:
+    """Return a number by which a new index differs from one that was in the same place on disk before."""
+    return int.from_bytes(os.urandom(4), "big") >> 1 | 1
 
 
 def _identity(path: str) -> tuple[str, tuple[int, int]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, tzinfo
 from typing import NamedTuple
@@ -300,7 +300,7 @@ class _Reader(NamedTuple):
     page: Callable[[str], Page]
 
 
-_pages: ByteCache[tuple[object, str], tuple[str, _Page]] = ByteCache("authors of pages", _PAGE_CACHE_BYTES)
+_pages: ByteCache[tuple[Hashable, str], tuple[str, _Page]] = ByteCache("authors of pages", _PAGE_CACHE_BYTES)
 
 
 class Authors:
@@ -311,15 +311,17 @@ class Authors:
         pages: Pages,
         history: HistoryStore,
         *,
+        folder: str = "",
         knows_approval: bool = True,
         locate_branch: Callable[[str], Where] | None = None,
         zone: tzinfo = UTC,
     ) -> None:
-        """`knows_approval`: whether history is trusted about approvals. It is not in a memory that was only found:
-        its history came with it. `locate_branch`: finds where a branch is. `zone`: that of the memory."""
+        """`folder`: where the memory is on this machine, whose agents share what was read; empty if it is elsewhere.
+        `knows_approval`: whether history is trusted about approvals. It is not in a memory that was only found: its
+        history came with it. `locate_branch`: finds where a branch is. `zone`: that of the memory."""
         self._pages = pages
         self._history = history
-        self._owner = object()  # distinguishes its pages from those of other memories
+        self._owner: Hashable = folder or object()  # distinguishes its pages from those of other memories
         self._knows_approval = knows_approval
         self._locate_branch = locate_branch
         self._zone = zone

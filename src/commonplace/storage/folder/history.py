@@ -179,12 +179,12 @@ class FolderHistory(HistoryStore):
         return newest_lines(self._lines(path), newest)
 
     def stamps(self, paths: Sequence[str]) -> dict[str, str]:
-        """Return the size of each page's slot as its stamp. The writers' cache of heads is not touched."""
+        """Return the size and time of each page's slot as its stamp. The writers' cache of heads is not touched."""
         stamps: dict[str, str] = {}
         for path in paths:
             with suppress(OSError):
                 info = os.lstat(self._file(slot_of(path)))
-                stamps[path] = f"{info.st_ino}:{info.st_size}"
+                stamps[path] = f"{info.st_ino}:{info.st_size}:{info.st_mtime_ns}"
         return stamps
 
     def iterate_pages(self) -> Iterator[tuple[str, Versions]]:
