@@ -84,6 +84,22 @@ def test_nothing_is_given_when_nothing_is_likely_enough(memory: Memory, prompt: 
     assert recall.receipt["tokens"] == 0
 
 
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "draw a tree with many branches", "write a story about a branch", "tell me a joke about coffee",
+        "zeichne einen Baum mit vielen branches", "escribe un poema sobre el coffee",
+    ],
+)  # fmt: skip
+def test_whoever_wants_something_made_up_is_not_given_a_note_that_shares_a_word(memory: Memory, prompt: str) -> None:
+    assert str(memory.recall_for(prompt)) == ""
+
+
+def test_whoever_wants_a_picture_of_what_is_known_is_given_it(memory: Memory) -> None:
+    memory.call("remember", {"content": "The deploy pipeline has three stages: build, canary, rollout."})
+    assert "canary" in str(memory.recall_for("draw a diagram of the stages of the deploy pipeline"))
+
+
 def test_the_log_of_what_was_written_is_not_recalled(memory: Memory) -> None:
     memory.call("write_memory", {"key": "release-plan", "content": "- [ ] tag the release\n- [ ] tell support"})
     question = "what is left of the release plan?"

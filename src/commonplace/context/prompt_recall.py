@@ -21,6 +21,7 @@ from ..model import Hit, Viewer
 from ..patterns import lazy_pattern
 from ..schema import TEXT, Schema, check
 from ..search.answer_kinds import asks_question
+from ..search.date_phrases import LISTS
 from ..search.marks import describe_marks
 from ..search.words import find_identifiers, is_question
 from ..storage.names import file_name
@@ -58,6 +59,7 @@ _GIVEN = "was given already"
 _LAST_LATIN_LETTER = "\u024f"
 _WORD = lazy_pattern(r"[^\W\d_]+")
 _HEADING = lazy_pattern(r"\A\s*#{1,6}\s+")
+_INVENTION = LISTS.phrase_pattern("questions", "INVENTIONS", re.IGNORECASE)
 _DEFINITION_QUESTION = lazy_pattern(
     r"(?i)(?:what(?:['’]?s| is) an?|explain what an?|was ist eine?|qu['’]est-ce qu['’]une?|qué es una?|o que é uma?"
     r"|cos['’]è una?|что такое) (?P<term>[^\s?!.]+)(?: is)?\W*"
@@ -161,6 +163,8 @@ def _choose_likely(query: str, hits: list[Hit], result: SearchResult) -> list[Hi
     selected = {hit.citation for hit, row in zip(result.hits, result.ranked, strict=True) if row.is_selected}
     if asks_by_day and selected:
         return [hit for hit in hits if hit.citation in selected]
+    if _INVENTION.search(query):  # one word in common is only what a story is about
+        hits = [hit for hit in hits if any(_shares_words(each, hit) for each in queries)]
     likely = [
         hit
         for hit in hits
@@ -212,12 +216,14 @@ def _find_said_beside(hit: Hit, others: list[Hit]) -> list[Hit]:
 
 def _has_its_words(query: str, hit: Hit) -> bool:
     """Return whether a text has more than a few words of a prompt, or is in another language."""
+    return _shares_words(query, hit) or _guess_language(query) != _guess_language(hit.text)
+
+
+def _shares_words(query: str, hit: Hit) -> bool:
     content_words = _list_content_words(query)
     forms = frozenset(tokenize_passage(f"{hit.key} {hit.text}", "").body)
     shared = sum(not forms.isdisjoint(word.forms) for word in content_words)
-    if shared > len(content_words) * _FEW_WORDS_SHARE:
-        return True
-    return _guess_language(query) != _guess_language(hit.text)
+    return shared > len(content_words) * _FEW_WORDS_SHARE
 
 
 def _list_content_words(query: str) -> list[QueryWord]:
