@@ -146,9 +146,11 @@ def test_what_has_to_be_done_before_a_day_is_no_question_about_the_past(memory: 
         ("I'm vegetarian and allergic to nuts.", "I eat fish again since Monday.", "I'm vegetarian"),
         ("Ich bin Vegetarier und gegen Nüsse allergisch.", "Ich esse wieder Fisch.", "Ich bin Vegetarier"),
         ("I am diabetic and vegan.", "I am no longer vegan.", "vegan"),
+        ("I live in Cologne and drive an old Volvo.", "I sold the Volvo.", "drive an old Volvo"),
+        ("I live in Cologne and drive an old Volvo.", "I moved to Bonn.", "I live in Cologne"),
     ],
 )
-def test_of_two_things_that_somebody_is_the_one_that_nobody_took_back_is_still_true(
+def test_of_two_things_said_of_somebody_the_one_that_nobody_took_back_is_still_true(
     memory: Memory, clock: FrozenClock, old: str, new: str, replaced: str
 ) -> None:
     tell(memory, clock, old, new)

@@ -171,6 +171,8 @@ def _has_verb(piece: str, *, is_english: bool) -> bool:
         return False
     if any(_is_verb(word, at) for at, word in enumerate(words) if at < _MAX_VERB_PLACE or at == len(words) - 1):
         return True
+    if is_english and len(words) > 2 and words[1] in _OWNERS and words[0] not in function_words():
+        return True  # `drive an old car`
     is_name = piece.split()[start : start + 1] != [words[0]]
     at = 2 if words[0] in _OWNERS else int(is_name or words[0] in PRONOUNS)
     return len(words) > at and _looks_like_verb(words[at], is_english=is_english)
