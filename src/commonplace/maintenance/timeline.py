@@ -52,6 +52,11 @@ def list_changes(
     return [change for change in changes if (not agent or change.agent == agent) and (not start or change.at >= start)]
 
 
+def leave_out_activity(home: Home, changes: Sequence[Change]) -> list[Change]:
+    """Return changes without those of activity logs, whose lines only name the tool that made the change before."""
+    return [change for change in changes if not home.layout.is_activity_log(change.path)]
+
+
 def find_change(home: Home, name: str, *, everyone: bool = False) -> Change:
     """Return a change by its id or a unique prefix of it."""
     if everyone:

@@ -51,6 +51,15 @@ def test_the_log_of_a_key_shows_only_what_changed_it(shell: Shell) -> None:
     assert len(ids(shell, "plan")) == 1
 
 
+def test_the_log_leaves_out_the_activity_log_unless_it_is_named(shell: Shell) -> None:
+    shell.ok("call", "write_memory", '{"key": "plan", "content": "rest"}')
+    first, second, *_ = shell.json("--json", "log")["changes"]
+    assert (first["tool"], Path(first["path"]).name) == ("write_memory", "plan.md")
+    assert second["path"] == PAGE
+    (page,) = (shell.folder / ".commonplace").glob("agents/main/memory/activity/*.md")
+    assert len(ids(shell, str(page.relative_to(shell.folder / ".commonplace")))) == 1
+
+
 def test_blame_shows_what_a_line_said_before_it_was_changed(shell: Shell) -> None:
     for day, owner in (("12", "Anna"), ("26", "Anna")):
         call = f'{{"topic": "release", "content": "Deadline: {day} November\\nOwner: {owner}\\n"}}'

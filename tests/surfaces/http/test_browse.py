@@ -144,6 +144,17 @@ def test_a_page_can_be_read_as_of_a_time(api_client: Api, full: Path) -> None:
     assert api_client.get("pages/memory/world/people.md", at=changes["at"])["as_of"] == changes["at"]
 
 
+def test_what_was_said_is_without_the_activity_log_unless_that_is_asked_for(api_client: Api) -> None:
+    api_client.post("tools/write_memory", key="plan", content="Rest.")
+    plan, activity = sorted(api_client.get("history", limit=2)["changes"], key=lambda row: "activity" in row["path"])
+    assert activity["path"].startswith("agents/main/memory/activity/")
+    said = api_client.get("history", sentences="true")["changes"]
+    assert said[0]["id"] == plan["id"]
+    assert activity["id"] not in {row["id"] for row in said}
+    (only,) = api_client.get("history", sentences="true", what=activity["path"])["changes"]
+    assert only["id"] == activity["id"]
+
+
 def test_the_outline_is_what_there_is_to_browse(api_client: Api) -> None:
     response = api_client.get("outline")
     assert [day["entries"] for day in response["days"]] == [1]

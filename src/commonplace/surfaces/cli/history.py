@@ -53,6 +53,7 @@ def log_command(what: str | None, by: str | None, since: str | None, limit: int,
     """Show who changed what, and when: everywhere, on a page, or under a key. The latest come first."""
     home = open_memory().home
     changes = timeline.list_changes(home, what or "", agent=by or "", since=since or "", everyone=everyone)
+    changes = changes if what else timeline.leave_out_activity(home, changes)
     rows = _describe_changes(home, changes[::-1][: max(1, limit)], everyone=everyone)
     reply = {"changes": [row.as_json() for row in rows], "total": len(changes)}
     print_reply(reply, partial(_print_changes, rows) if rows else "No changes.")

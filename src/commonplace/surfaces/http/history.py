@@ -70,6 +70,8 @@ def list_changes(request: ApiRequest) -> dict[str, Any]:
         )
     except NotFound:  # a page without history has no changes
         changes = []
+    if parameters.get("sentences") and not parameters.get("what"):
+        changes = timeline.leave_out_activity(request.home, changes)
     newest = [change for change in reversed(changes) if _may_see_file(request, change.path)]
     if "before" in parameters:
         ids = [change.id for change in newest]
@@ -233,7 +235,11 @@ _LIST = [
     Parameter("agent", {"type": "string", "minLength": 1, "maxLength": 500}, "Only what this agent changed."),
     Parameter("limit", integer(1, 1000), "How many at most; default: 100."),
     Parameter("before", _ID, "Continue after this change."),
-    Parameter("sentences", BOOLEAN, "Include the sentences that each change added and removed."),
+    Parameter(
+        "sentences",
+        BOOLEAN,
+        "Include the sentences that changed; the activity log is left out unless `what` names it.",
+    ),
 ]
 _BLAME = object_of({"from": INTEGER, "to": INTEGER, "author": TEXT, "at": TEXT, "change": TEXT, "reason": TEXT})
 _ONE = object_of({**_CHANGE["properties"], "hunks": _HUNKS, "before": TEXT, "after": TEXT})
