@@ -377,6 +377,16 @@ def test_a_page_of_which_every_line_is_replaced_is_attributed_in_few_calls_a_lin
     assert count_calls(memory.home.authors.find, [(path, 1, 1)]) < 5 * 20_000
 
 
+def test_the_authors_of_a_huge_page_of_many_changes_are_found_once(memory: Memory) -> None:
+    path = "memory/long.md"
+    for word in ("tea", "coffee"):
+        lines = (f"number {number} is {word if number % 2 else ''}\n\n" for number in range(30_000))
+        memory.home.storage.pages.write(path, "".join(lines))
+    one, other = memory.home.authors.find([(path, 1, 1), (path, 3, 3)])
+    assert one.author == other.author == "library"
+    assert count_calls(memory.home.authors.find, [(path, 1, 1)]) < 1_000
+
+
 def test_what_is_not_rendered_is_shown_as_plain_text_under_a_line_that_says_so() -> None:
     text = "# Begin\n\n" + "*a* [b](c)\n" * 20_000 + "<b>end</b>\n"
     html = render_html(text)

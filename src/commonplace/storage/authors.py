@@ -8,11 +8,12 @@ history only the newest changes are followed.
 from __future__ import annotations
 
 import re
+from array import array
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, tzinfo
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 from ..caching import ByteCache
 from ..errors import CommonplaceError
@@ -44,7 +45,9 @@ KEEP = "keep"  # the tool of an approval of some lines by a person
 _PERSON = "person"
 _ANSWERING = frozenset(("", _PERSON, "token"))
 _PAGE_CACHE_BYTES = 8_000_000  # shared by all memories open in this process
-_FEW_BLANKS = 100
+_FEW_LINES = 1_000
+_BLANK = b"\1"
+_MAX_BYTE = 255
 _MIN_SPELLED_LETTERS = 4  # shorter words are not compared for spelling
 _MAX_SPELLED_LETTERS = 60  # nor are longer ones: the cost grows with the square of their length
 _MAX_CORRECTED_WORDS = 50  # of a line; one with more corrections says something else
@@ -277,12 +280,35 @@ class Provenance(NamedTuple):
     zone: tzinfo = UTC  # of times written in a page
 
 
+class _PackedOrigins(Sequence[LineOrigin]):
+    """The origins of many lines by few changes, as numbers, so that those of a huge page fit the cache."""
+
+    def __init__(self, origins: Sequence[LineOrigin]) -> None:
+        different = {id(origin): origin for origin in origins}
+        places = {each: place for place, each in enumerate(different)}
+        self._different = tuple(different.values())
+        size = "B" if len(different) <= _MAX_BYTE + 1 else "I"
+        self._places = array(size, (places[id(origin)] for origin in origins))
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, at: int) -> LineOrigin: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[LineOrigin]: ...
+    def __getitem__(self, at: int | slice) -> LineOrigin | Sequence[LineOrigin]:
+        if isinstance(at, slice):
+            return [self._different[place] for place in self._places[at]]
+        return self._different[self._places[at]]
+
+
 class _Page(NamedTuple):
-    """The origins of a page's lines. `blanks`: the numbers of lines without text, whose author does not matter.
+    """The origins of a page's lines. `blanks`: a mark of each line without text, whose author does not matter.
     `whole`: the provenance of every line, if all have one origin, as on most pages."""
 
     origins: Sequence[LineOrigin] = ()
-    blanks: frozenset[int] = frozenset()
+    blanks: bytes = b""
     head: str = ""
     comments: str = ""
     answers: frozenset[Answer] = frozenset()
@@ -291,6 +317,9 @@ class _Page(NamedTuple):
 
     def list_origins(self) -> Sequence[LineOrigin]:
         return [*self.origins] * self.lines if self.whole else self.origins
+
+    def is_blank(self, number: int) -> bool:
+        return self.blanks[number - 1 : number] == _BLANK
 
 
 class _Reader(NamedTuple):
@@ -370,7 +399,7 @@ class Authors:
         ranges: list[tuple[int, int]] = []
         page = self._open(path, stamp, self._reader([path])) if stamp and self._knows_approval else _Page()
         for number, origin in enumerate(page.list_origins(), start=1):
-            if not origin.is_approved or number in page.blanks:
+            if not origin.is_approved or page.is_blank(number):
                 continue
             if ranges and ranges[-1][1] == number - 1:
                 ranges[-1] = (ranges[-1][0], number)
@@ -395,7 +424,7 @@ class Authors:
         with suppress(CommonplaceError, OSError):
             page = self._blame(path, read)
         page = _join_origins(page)
-        if known or not page.whole or len(page.blanks) > _FEW_BLANKS or page.head or page.comments:
+        if known or not page.whole or len(page.blanks) > _FEW_LINES or page.head or page.comments:
             _pages.put((self._owner, path), (stamp, page))
         else:
             _pages.add_new((self._owner, path), (stamp, page))  # all take about the same space, so few are measured
@@ -429,8 +458,7 @@ def _blame_last(lines: Sequence[Line], text: str) -> _Page:
     origins = _blame_first(lines, text) if _is_first(lines) else blame(lines, _SEARCH_BOUNDS)
     if lines[-1].change.path.endswith(".jsonl"):
         origins = _without_programs(origins)
-    numbered = enumerate(split_lines(text), start=1)
-    blanks = frozenset(number for number, line in numbered if not line or line.isspace())
+    blanks = bytes(not line or line.isspace() for line in split_lines(text))
     comments = "\n".join(line for about, line in find_annotated_lines(text) if about is None) if "<!--" in text else ""
     return _Page(origins, blanks, split_front_matter(text)[0], comments, _read_answers(lines, text))
 
@@ -479,7 +507,9 @@ def _join_origins(page: _Page) -> _Page:
     """Return a page with the provenance of its lines, if they are of one origin."""
     first = page.origins[0] if page.origins else UNKNOWN
     origins, blanks, head, comments, answers, _, _ = page
-    if not origins or any(origin is not first for origin in origins):
+    if any(origin is not first for origin in origins):
+        return page._replace(origins=_PackedOrigins(origins)) if len(origins) > _FEW_LINES else page
+    if not origins:
         return page
     change = first.change
     author, at, names = (change.by, change.at, frozenset(_names(change))) if change else ("", "", _NO_NAMES)
@@ -491,11 +521,11 @@ def _join_origins(page: _Page) -> _Page:
 
 def _find_in(page: _Page, span: Span) -> Provenance:
     _, start, end = span
-    if page.whole and start <= page.lines and start <= end and start not in page.blanks:
+    if page.whole and start <= page.lines and start <= end and not page.is_blank(start):
         return page.whole
     origins = page.list_origins()
     numbers = range(start, min(end, len(origins)) + 1)
-    written = [origins[number - 1] for number in numbers if number not in page.blanks]
+    written = [origins[number - 1] for number in numbers if not page.is_blank(number)]
     origin = _summarize(written) if written else Provenance()
     return origin._replace(head=page.head, comments=page.comments, answers=page.answers)
 
