@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 import commonplace
+from commonplace.storage.base import HistoryStore, Pages, Storage, TokenStore
 
 SOURCE = Path(commonplace.__file__).parent
 BACKEND_FOLDERS = ("storage/folder/", "storage/postgres/")
@@ -27,3 +30,10 @@ def test_no_code_asks_which_backend_it_has() -> None:
         if not is_backend and asks_for_its_backend(module.read_text()):
             asking.append(path)
     assert asking == []
+
+
+@pytest.mark.parametrize("protocol", [Storage, Pages, HistoryStore, TokenStore])
+def test_a_backend_that_leaves_out_a_method_cannot_be_opened(protocol: type) -> None:
+    half = type("Half", (protocol,), {})
+    with pytest.raises(TypeError, match="abstract method"):
+        half()

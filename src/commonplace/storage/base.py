@@ -10,6 +10,7 @@ one line in `BACKENDS`. Backends are imported when they are first needed.
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
@@ -93,23 +94,28 @@ class PageElsewhere(Exception):
 class PageWriter(Protocol):
     """The verbs that write pages: those of `Pages` and, followed by the index, those of `writing.Writer`."""
 
+    @abstractmethod
     def write(self, path: str, text: str, if_version: str | None = None) -> str:
         """Replace the whole page and return its new version; StaleVersion unless `if_version` is the current one."""
         ...
 
+    @abstractmethod
     def edit(self, path: str, change: Callable[[str], str]) -> str:
         """Read, change and write under the page's lock; a missing page is read as empty text."""
         ...
 
+    @abstractmethod
     def edit_unique(self, path: str, change: Callable[[str], str], lock: str) -> str:
         """Edit a page like `edit`, under a named lock. PageElsewhere, and nothing is written, if another folder beside
         the page's own has a page of the same name."""
         ...
 
+    @abstractmethod
     def append(self, path: str, text: str) -> str:
         """Add text to the end, all of it or none."""
         ...
 
+    @abstractmethod
     def rewrite(self, path: str, merge: Callable[[str], str]) -> str:
         """Replace the whole page, under its lock, by what `merge` makes of its text.
 
@@ -118,6 +124,7 @@ class PageWriter(Protocol):
         """
         ...
 
+    @abstractmethod
     def remove(self, path: str, if_version: str | None = None) -> None:
         """Remove the page, or raise PageNotFound; StaleVersion unless `if_version` is the current one."""
         ...
@@ -126,10 +133,12 @@ class PageWriter(Protocol):
 class PageReader(Protocol):
     """Pages as they are, or as they were."""
 
+    @abstractmethod
     def read(self, path: str) -> Page:
         """Return the page, or raise PageNotFound, NotText, OutsideHome or StorageError."""
         ...
 
+    @abstractmethod
     def modified_at(self, path: str) -> float:
         """Return when the page was last written, in seconds since the epoch."""
         ...
@@ -138,10 +147,12 @@ class PageReader(Protocol):
 class Pages(PageReader, PageWriter, Protocol):
     """Text under a path, read and written whole, with a version that names its bytes."""
 
+    @abstractmethod
     def page_reader(self, paths: Sequence[str]) -> Callable[[str], Page]:
         """Return a function that reads these pages in this order, several at once if that is faster."""
         ...
 
+    @abstractmethod
     def mark_read(self, page: Page) -> None:
         """Note that the next writer has read this version, so that later changes by others are merged or reported."""
         ...
@@ -150,32 +161,39 @@ class Pages(PageReader, PageWriter, Protocol):
         """Record in history the current state of pages that other programs changed, if any can."""
         return
 
+    @abstractmethod
     def reaffirm(self, path: str, if_version: str | None = None) -> None:
         """Record the page in history once more, unchanged: the current author approves it. StaleVersion unless
         `if_version` is the current one."""
         ...
 
+    @abstractmethod
     def list(self, folder: str, suffix: Suffix = ".md", *, deep: bool = False) -> Paths:
         """Return the sorted paths of the pages in a folder; empty when there is no such folder."""
         ...
 
+    @abstractmethod
     def find_text(self, folder: str, text: str) -> tuple[Texts, Sentences]:
         """Return the pages below a folder that contain a text, by path, and a warning for each unreadable page."""
         ...
 
+    @abstractmethod
     def list_folders(self, folder: str) -> Paths:
         """Return the sorted names of the folders in a folder."""
         ...
 
+    @abstractmethod
     def list_folders_with(self, folder: str, names: Sequence[str]) -> Paths:
         """Return the sorted names of the folders in a folder that have a page of one of these names, or something
         unreadable in its place."""
         ...
 
+    @abstractmethod
     def changes(self, known: Mapping[str, int], roots: Iterable[Root]) -> Changes:
         """Compare the pages under some roots with the stamps known of them."""
         ...
 
+    @abstractmethod
     def lock(self, name: str) -> AbstractContextManager[None]:
         """Hold a named lock on something larger than a page, such as a key or a folder of pages."""
         ...
@@ -193,38 +211,47 @@ class HistoryStore(Protocol):
         """Record what the page holds if it differs from the latest version: another program changed it, if any can."""
         return None
 
+    @abstractmethod
     def record_change(self, path: str, old: bytes | None, new: bytes | None, by: Author) -> Change:
         """Record what a page became."""
         ...
 
+    @abstractmethod
     def head(self, path: str) -> Head | None:
         """Return the latest recorded version of a page, or None."""
         ...
 
+    @abstractmethod
     def changes(self, path: str | None = None) -> list[Change]:
         """Return all changes of one page or of every page, oldest first."""
         ...
 
+    @abstractmethod
     def past_pages(self, moment: str) -> dict[str, PastPage]:
         """Return what each page that changed after a moment was at that moment, by path."""
         ...
 
+    @abstractmethod
     def page_sizes(self) -> list[tuple[Change, int]]:
         """Return all changes with the page's size in bytes after each; -1 when it was removed or cannot be read."""
         ...
 
+    @abstractmethod
     def change(self, name: str) -> Change:
         """Return a change by its id or a unique prefix of it; NotFound otherwise."""
         ...
 
+    @abstractmethod
     def read_version(self, path: str, version: str) -> bytes | None:
         """Return a version of a page, None for an absent page; NotFound when history no longer holds it."""
         ...
 
+    @abstractmethod
     def versions(self, path: str, newest: int | None = None) -> Versions:
         """Return every readable version of a page, or only the `newest`, oldest first."""
         ...
 
+    @abstractmethod
     def lines(self, path: str, newest: int) -> list[Line]:
         """Return the `newest` changes of a page as they are stored, and those before that they are deltas of."""
         ...
@@ -233,26 +260,32 @@ class HistoryStore(Protocol):
         """Return what reads the lines of these pages as `lines` does; behind a network, of all at once."""
         return partial(self.lines, newest=newest)
 
+    @abstractmethod
     def stamps(self, paths: Sequence[str]) -> dict[str, str]:
         """Return a stamp for each page with a history, which changes when the history grows."""
         ...
 
+    @abstractmethod
     def iterate_pages(self) -> Iterator[tuple[str, Versions]]:
         """Yield every page that has a history with its versions, in any order."""
         ...
 
+    @abstractmethod
     def paths(self) -> list[str]:
         """Return the sorted paths of pages that have a history."""
         ...
 
+    @abstractmethod
     def size(self) -> int:
         """Return the size of the history in bytes."""
         ...
 
+    @abstractmethod
     def prune(self, retention: Retention) -> int:
         """Drop versions beyond the retention limits and return how many were dropped."""
         ...
 
+    @abstractmethod
     def rewrite(self, choose: ChooseVersions) -> int:
         """Keep only the versions that `choose` returns for each page, and return how many were dropped."""
         ...
@@ -280,20 +313,25 @@ class TokenStore(Protocol):
     tenant: str  # whose memory it is, where a backend holds several; else empty
     is_immediate: bool  # tokens are read without waiting for a server
 
+    @abstractmethod
     def list_tokens(self) -> list[Token]:
         """Return all tokens, oldest first, expired and revoked ones included; StorageError when unreadable."""
         ...
 
+    @abstractmethod
     def add(self, token: Token) -> None: ...
 
+    @abstractmethod
     def revoke(self, name: str, at: str) -> Token:
         """Revoke a token by its id; NotFound when there is none."""
         ...
 
+    @abstractmethod
     def record_call(self, call: Call) -> None:
         """Append to the audit log. A failure to write is not reported to the caller."""
         ...
 
+    @abstractmethod
     def recent_calls(self, last: int) -> list[Call]:
         """Return the last entries of the audit log, oldest first."""
         ...
@@ -355,18 +393,22 @@ class Storage(Protocol):
     tokens: TokenStore
     tree: FileTree
 
+    @abstractmethod
     def read_settings_text(self, path: str) -> str | None:
         """Return the text of a settings file of the memory, or None."""
         ...
 
+    @abstractmethod
     def current_settings_version(self) -> object:
         """Return the version of the settings file as it is now, to compare with `settings_version`."""
         ...
 
+    @abstractmethod
     def read_bytes(self, path: str) -> bytes | None:
         """Return the bytes of a page, text or not; None when it is not there."""
         ...
 
+    @abstractmethod
     def modified_times(self, paths: Iterable[str]) -> dict[str, float]:
         """Return when listed pages were last written, in seconds since the epoch, without those gone since."""
         ...
@@ -383,17 +425,21 @@ class Storage(Protocol):
         """Return whether a folder has a subfolder of exactly this name."""
         return name in self.pages.list_folders(folder)
 
+    @abstractmethod
     def exists(self, path: str) -> bool:
         """Return whether there is anything at a path, page or not."""
         ...
 
+    @abstractmethod
     def open_transcript(self, path: str) -> Transcript: ...
 
+    @abstractmethod
     def open_index(self, scope: IndexScope) -> IndexHandle:
         """Return a handle on the search index of these pages, which also watches them for changes."""
         ...
 
     @property
+    @abstractmethod
     def bulk(self) -> BulkStore: ...
 
     def check(self) -> None:
