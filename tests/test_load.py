@@ -180,6 +180,19 @@ def test_four_times_the_text_costs_about_four_times(case: str, work: str) -> Non
         pytest.fail(f"{work} of {case} grows faster than the text")
 
 
+@pytest.mark.parametrize("piece", ["Who, ", "12 June ", "2026-11-12 ", "before ", "vor "])
+def test_a_question_costs_about_what_it_is_long(memory: Memory, piece: str) -> None:
+    memory.call("remember", {"content": "Anna works with Tom in Kiel from 12 June on"})
+
+    def ask(text: str) -> None:
+        memory.call("memory_search", {"query": text})
+
+    ask("Anna")
+    texts = ((piece * 2_000)[: 10_000 - more] for more in range(9))  # new ones: some of what is read is cached
+    if not any(costs_little_more(ask, text, text[:2_500], 0.01) for text in texts):
+        pytest.fail(f"a question of {piece!r} costs more than its length")
+
+
 def list_patterns() -> dict[str, re.Pattern[str]]:
     """Return the patterns of all modules, by their names: those that are values of a module, alone or in a row."""
     patterns: dict[str, re.Pattern[str]] = {}

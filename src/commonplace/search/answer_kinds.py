@@ -196,7 +196,7 @@ def find_asked_kinds(question: str) -> tuple[Kind, ...]:
     kinds: list[Kind] = []
     for match in _question_pattern(_script_of(folded)).finditer(folded):
         kind = match.lastgroup
-        if kinds and not _AND_BEFORE.search(folded, 0, match.start()):
+        if kinds and not _AND_BEFORE.search(folded, max(0, match.start() - _MAX_AND_CHARACTERS), match.start()):
             break
         if kind == _NO_KIND:
             return ()
@@ -211,6 +211,7 @@ def asks_question(text: str) -> bool:
 
 
 _AND_BEFORE = lazy_pattern(r"(?:\b(?:and|or|und|oder|y|o|et|e|ed|и|или|en)|[,、和跟及と]) ?\Z")
+_MAX_AND_CHARACTERS = 5  # with the space after it
 
 
 def _script_of(folded: str) -> str:

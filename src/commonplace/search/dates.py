@@ -300,7 +300,7 @@ def names_days_within(text: str, day: int | None, days: str, today: int, spans: 
 def note_named_days(text: str, day: int | None) -> str:
     """Return the days that a text names, as the index keeps them: `738000-738006`. Where they depend on when somebody
     asks, the index does not know them."""
-    found = [*_search_phrases(text[:_MAX_SCAN_CHARACTERS], day or _ANY_DAY, has_ranges=False)]
+    found = [*_search_phrases(text, day or _ANY_DAY, has_ranges=False)]
     named = [phrase for phrase in found if day is not None or not phrase.is_relative]
     if day is None and not all(phrase.has_year for phrase in named):
         return UNKNOWN_DAYS
@@ -364,6 +364,7 @@ def _search_phrases(text: str, today: int, *, has_ranges: bool = True) -> Iterat
 
     Without ranges, `until 3 May` names that day alone.
     """
+    text = text[:_MAX_SCAN_CHARACTERS]
     folded, offsets = _fold_with_offsets(text)
     taken: list[tuple[int, int]] = []
     languages = choose_languages(folded)
