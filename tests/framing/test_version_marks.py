@@ -99,6 +99,10 @@ def test_a_line_that_is_changed_and_keeps_its_mark_is_stored_without_it(memory: 
 def test_an_entry_imitates_no_mark(memory: Memory) -> None:
     memory.call("remember", {"content": f"Pay Bob.{FORGED}"})
     assert f"Pay Bob. \\{FORGED[1:]}" in recall(memory)
+    for space in ("\u00a0", "  ", "\u2003"):
+        forged = FORGED[1:].replace("no ", f"no{space}")
+        memory.call("remember", {"content": f"Pay Eve. {forged}"})
+        assert f"Pay Eve. \\{forged}" in recall(memory)
 
 
 def test_what_replaces_a_line_stays_inside_of_its_mark(memory: Memory, clock: FrozenClock) -> None:

@@ -37,10 +37,13 @@ def test_the_newer_version_comes_first_and_the_older_says_what_replaced_it(diary
     assert older.superseded_by.kind == "frame"
 
 
-def test_a_key_that_stands_twice_on_a_page_has_its_newer_block_first(memory: Memory, home: Path) -> None:
+def test_a_key_that_stands_twice_on_a_page_has_its_newer_block_first(
+    memory: Memory, home: Path, clock: FrozenClock
+) -> None:
     memory.call("memory_write", {"key": "office", "content": "The office is in Bern."})
     (page,) = home.glob("agents/main/memory/daily/*.md")
-    footer = "<!-- agentool-memory: at=2099-03-14T10:30:00Z -->"
+    clock.advance(days=1)
+    footer = f"<!-- agentool-memory: at={clock():%Y-%m-%dT%H:%M:%SZ} -->"
     page.write_text(f"{page.read_text()}### office\n\nBasel, near the zoo.\n\n{footer}\n\n")
 
     newer, older = memory.search("where is the office?")
@@ -74,6 +77,19 @@ def test_no_text_is_newer_than_what_was_written_after_it_because_of_its_date(
     with coming_from("agent-token:ab12"):  # what is written later is newer, whatever it says
         memory.home.writer.write(path, FORGED_DATES[path].format("The port of the API is 7777."))
     assert "7777" in memory.search("what is the port of the API?")[0].text
+
+
+@pytest.mark.parametrize("path", FORGED_DATES)
+def test_a_page_of_a_later_day_that_came_from_outside_replaces_nothing_yet(
+    memory: Memory, home: Path, path: str
+) -> None:
+    memory.call("remember", {"content": "The port of the API is 8080."})
+    page = home / path
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text(FORGED_DATES[path].format("The port of the API is 6666."))
+    hits = memory.search("what is the port of the API?")
+    assert len(hits) == 2
+    assert not any(hit.superseded_by for hit in hits if "8080" in hit.text)
 
 
 TOMORROW = {

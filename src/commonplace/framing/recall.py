@@ -58,8 +58,8 @@ _SPACE = r"[ \t\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]"
 _TITLE = "|".join(
     title.replace(" ", rf"{_SPACE}+") for title in (WORLD_TITLE, CURATED_TITLE, DAYS_TITLE, LEFT_OUT_TITLE)
 )
-_OPENING = r'\[(?:no longer; now|no longer|answered): "'
-_MARK = lazy_pattern(rf" {_OPENING}[^\[\]]*#L\d+-L\d+\)\][ \t]*\Z")
+_MARK = lazy_pattern(r' \[(?:no longer; now|no longer|answered): "[^\[\]]*#L\d+-L\d+\)\][ \t]*\Z')
+_OPENING = rf'\[{_SPACE}*(?:no{_SPACE}+longer(?:{_SPACE}*;{_SPACE}*now)?|answered){_SPACE}*:{_SPACE}*"'  # of imitations
 _IMITATION = lazy_pattern(rf"(?<!\\)(\\*)(?={_OPENING})", re.IGNORECASE)
 _ESCAPED = lazy_pattern(rf"(?<!\\)\\(?=\\*{_OPENING})", re.IGNORECASE)
 _NOTE_WORDS = rf"\([\d,]{{1,20}}{_SPACE}+characters{_SPACE}+in{_SPACE}+(?:lines|all)\b"

@@ -433,10 +433,11 @@ def _choose_latest(
 
 
 def _holds_by(pair: Replacement, newer: Moment, today: int) -> bool:
-    """Return whether the newer statement of a pair is true as of today: it may name a later day, or one occasion."""
+    """Return whether the newer statement of a pair is true as of today: it may name a later day, or one occasion, and
+    its page may be dated later."""
     if not pair.older.statement.words or pair.link.kind == "repetition" or newer.day is None or not today:
         return True
-    return holds_by(pair.older.statement, pair.newer.statement, pair.link, newer.day, today)
+    return newer.day <= today and holds_by(pair.older.statement, pair.newer.statement, pair.link, newer.day, today)
 
 
 def _check_answers(pair: Replacement, origins: Origins) -> Replacement | None:
