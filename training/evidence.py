@@ -121,6 +121,9 @@ def mix_docs() -> Iterator[Pair]:
 
 
 def are_alike(one: Item, other: Item) -> bool:
+    """Return whether two pairs of notes may be about one thing: they have the same older note, or share topics."""
+    if one["older"] == other["older"]:
+        return True
     first, second = (list_stems(item["older"], item["newer"]) for item in (one, other))
     return len(first & second) >= MAX_SHARE * min(len(first), len(second))
 
