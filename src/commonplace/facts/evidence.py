@@ -29,7 +29,6 @@ from .words import (
     is_amount,
     is_month_or_day,
     list_capitalised,
-    phrase_pattern,
     stem,
 )
 
@@ -39,7 +38,6 @@ _MIN_FOR_RULES = -2.25  # evidence below which a link found by a rule is dropped
 _MIN_SHARED = 2  # topics that two notes have to share to be weighed without a rule
 _MAX_OLDER_WORDS = 11  # longer sentences share words by chance
 _MAX_NEWER_WORDS = 18
-_RELATIVES = phrase_pattern("evidence", "RELATIVES")
 _IDENTIFIER = lazy_pattern(r"[^\W\d].*[\d._/@-]")
 _SIGNS: dict[str, tuple[LinkKind, str]] = {
     "open": ("answer", "answers what was open"),
@@ -60,7 +58,6 @@ class _Traits(NamedTuple):
     amounts: frozenset[str]
     kinds: frozenset[str]  # of values: numbers, times, days, names in programs
     owners: frozenset[str]  # `Ben's`
-    has_relative: bool
     hints: bool  # it has words that mean a change beside the same subject
 
 
@@ -203,7 +200,6 @@ def _compare_subjects(older: Statement, newer: Statement, *, changes: bool) -> d
         "share of the newer subject": len(new.head.intersection(older.stems)) / len(new.head) if new.head else 0.5,
         "an owner is gone": not old.owners.issubset(newer.words),
         "an owner is new": not new.owners.issubset(older.words),
-        "a relative": new.has_relative and not old.has_relative,
     }
 
 
@@ -249,7 +245,6 @@ def _read_traits(statement: Statement) -> _Traits:
         frozenset(filter(is_amount, statement.words)),
         frozenset(filter(None, map(_name_kind, statement.words))),
         frozenset(owner for owner, mark in pairwise(statement.words) if mark == "'s"),
-        _RELATIVES.search(statement.folded) is not None,
         has_cue(statement.folded, "hint"),
     )
 
