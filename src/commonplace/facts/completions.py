@@ -47,6 +47,7 @@ _KEPT_VERBS = word_set("tasks", "KEPT_VERBS")
 _PRODUCING = word_set("tasks", "PRODUCING")
 _SAYS_LITTLE = word_set("tasks", "SAYS_LITTLE")
 _DEADLINES = word_set("tasks", "DEADLINES")
+_VERB_LAST = frozenset(("bis", "vor", "voor", "tegen"))  # German and Dutch
 _BREAK = lazy_pattern(r"[,;:.!()–—]+(?=\s|$)|\s-+\s|[，。、；：！（）]")
 _UNSPACED_RUN = lazy_pattern("[\u3400-\u4dbf\u4e00-\u9fff]+|[\u30a1-\u30ff]+")
 _KOREAN = lazy_pattern("^[\uac00-\ud7a3]+$")
@@ -184,7 +185,17 @@ def list_task_stems(text: str, box: str) -> list[str]:
 
 @cache_within(500_000)
 def _read_task(text: str) -> _Phrase:
-    return _read_phrase(find_task_text(text))
+    phrase = _read_phrase(find_task_text(text))
+    return phrase._replace(clauses=tuple(map(_strip_deadline, phrase.clauses)))
+
+
+def _strip_deadline(clause: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the words of a task without those that say until when: `rotate the key before the launch`. Where the verb
+    comes last, it stays: `den Schlüssel vor dem Start tauschen`."""
+    for at, word in enumerate(clause):
+        if word in _DEADLINES and any(map(_says_much, clause[:at])):
+            return clause[:at] + clause[-1:] if word in _VERB_LAST else clause[:at]
+    return clause
 
 
 @cache_within(500_000)
