@@ -819,7 +819,7 @@ def test_init_makes_no_memory_of_the_user_out_of_tokens_that_came_with_a_folder(
     (work / ".commonplace").mkdir()
     tokens = open_tokens(str(work / ".commonplace"))
     create_token(tokens, datetime.now(UTC), agents=None, role="admin", note="theirs\nprovider static")
-    assert "There is a memory" in run(work, "init").stdout
+    assert "There is already a memory" in run(work, "init").stdout
     assert run(work, "trust", "--list").stdout == "None yet.\n"
     assert run(work, "token", "list").stdout == "No tokens.\n"
     assert "admin, theirs\\nprovider static\n" in run(work, "trust").stdout

@@ -76,7 +76,9 @@ def test_every_line_of_the_lists_is_one_that_is_read(file: Path) -> None:
 
 @pytest.mark.parametrize("folder", ["facts", "search"])
 def test_every_list_is_asked_for(folder: str) -> None:
-    code = "\n".join(module.read_text() for layer in ("facts", "search") for module in (SOURCE / layer).glob("*.py"))
+    code = "\n".join(
+        module.read_text() for layer in ("facts", "search", "context") for module in (SOURCE / layer).glob("*.py")
+    )
     texts = "\n".join(file.read_text() for file in FILES)
     lists = WordLists(SOURCE / folder / "lists")
     files = [file for file in FILES if file.parts[-3] == folder]

@@ -366,7 +366,7 @@ def test_a_line_of_a_page_is_as_old_as_it_was_though_another_is_changed(diary: D
 
 @pytest.fixture
 def deployments(diary: Diary) -> Diary:
-    for build in range(400, 480):
+    for build in range(400, 412):
         diary.note(f"Deployed build {build} to staging.")
     return diary
 
@@ -382,12 +382,12 @@ def deployments(diary: Diary) -> Diary:
 )
 def test_of_many_reports_of_a_kind_the_last_comes_first(deployments: Diary, question: str) -> None:
     hits = deployments.search(question)
-    assert last_lines(hits)[0] == "Deployed build 479 to staging."
+    assert last_lines(hits)[0] == "Deployed build 411 to staging."
     assert not any(hit.superseded_by or hit.supersedes for hit in hits)  # all are true
 
 
 @pytest.mark.parametrize(
-    ("question", "build"), [("when did we deploy build 421 to staging?", 421), ("what did we deploy on 2 March?", 401)]
+    ("question", "build"), [("when did we deploy build 405 to staging?", 405), ("what did we deploy on 2 March?", 401)]
 )
 def test_a_certain_report_of_many_is_found(deployments: Diary, question: str, build: int) -> None:
     first, *others = deployments.search(question)

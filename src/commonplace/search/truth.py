@@ -35,7 +35,7 @@ from ..formats.passages import embedding_text, show_passage
 from ..formats.timestamps import parse_day
 from ..index.base import Candidate, SearchIndex
 from ..index.statements import StoredStatement, StoredStatements, choose_stored
-from ..model import Hit, Predecessor, Query
+from ..model import WEAK_SCORE, Hit, Predecessor, Query
 from .dates import NO_DATES, QueryDates, asks_about_past, asks_for_series, asks_what_was_before
 from .moments import (
     NO_ORIGIN,
@@ -81,6 +81,7 @@ _MAX_TASK_HITS = 200  # among which the open ones are looked for
 _MAX_COMPARISONS = 3_000  # of statements with others, for one answer
 _MIN_COMPARISONS = 4  # of each statement
 _MAX_DATES = 20_000  # of pairs of statements that are compared before the pairs are judged
+_MIN_REPORT_SHARE = 0.5  # of the best score, for a report whose last one is raised
 _MAX_WHOLE_CHARACTERS = 300  # shown of a passage that replaces another as a whole
 
 
@@ -100,6 +101,10 @@ def mark_versions(
     if asks_what_was_before(query.text) or asks_about_past(query.text):
         query = query._replace(min_replaced_score=0.0)  # what was replaced is the answer
     replacements = _find_replacements_of_likely(index, query, ranked[:MAX_MARKED_HITS], find_origins)
+    reports = {number: each for number, each in replacements.items() if each.link == LATER_REPORT}
+    replacements = {number: each for number, each in replacements.items() if number not in reports}
+    if reports and not dates.spans and not asks_about_past(query.text):
+        ranked = _put_last_reports_first(ranked, reports, may_insert=not query.filters.author)
     if not replacements:
         return list(ranked)
     marked = [(row, _mark(hit, replacements.get(row.number))) for row, hit in ranked]
@@ -407,7 +412,7 @@ def choose_newest(
 ) -> dict[StatementId, Replacement]:
     """Return the newest version of each statement, if it is newer and does not say the same again."""
     latest = _choose_latest(pairs, find_origins, today)
-    return {each: find_replaced_part(newest) for each, newest in latest.items() if newest.link.kind != "repetition"}
+    return {each: find_replaced_part(newest) for each, newest in latest.items() if newest.link != REPETITION}
 
 
 def _choose_latest(
@@ -435,7 +440,7 @@ def _choose_latest(
 def _holds_by(pair: Replacement, newer: Moment, today: int) -> bool:
     """Return whether the newer statement of a pair is true as of today: it may name a later day, or one occasion, and
     its page may be dated later."""
-    if not pair.older.statement.words or pair.link.kind == "repetition" or newer.day is None or not today:
+    if not pair.older.statement.words or pair.link == REPETITION or newer.day is None or not today:
         return True
     return newer.day <= today and holds_by(pair.older.statement, pair.newer.statement, pair.link, newer.day, today)
 
@@ -444,7 +449,7 @@ def _check_answers(pair: Replacement, origins: Origins) -> Replacement | None:
     """Return a pair judged only by answers that a person really gave; None if, by these, the newer statement does not
     replace the older one. A comment on a page may be part of a text that was stored there."""
     places = (pair.older, pair.newer)
-    if pair.link.kind == "repetition" or all(place.statement.answers == NO_ANSWERS for place in places):
+    if pair.link == REPETITION or all(place.statement.answers == NO_ANSWERS for place in places):
         return pair
     link = _judge(*places, *(_keep_given_answers(place, origins) for place in places))
     return pair._replace(link=link) if link else None
@@ -456,7 +461,7 @@ def _keep_given_answers(place: FoundStatement, origins: Origins) -> Statement:
 
 
 def _mark(hit: Hit, replacement: Replacement | None) -> Hit:
-    is_replaced = replacement is not None and replacement.link.kind != "repetition"
+    is_replaced = replacement is not None and replacement.link != REPETITION
     return hit._replace(superseded_by=describe_successor(replacement)) if replacement and is_replaced else hit
 
 
@@ -486,9 +491,29 @@ def _put_newer_first(
     return sorted(rows, key=lambda each: (each[1].score, each[0].number not in replaced), reverse=True)
 
 
+def _put_last_reports_first(
+    ranked: Sequence[RankedHit], reports: Mapping[int, Replacement], *, may_insert: bool
+) -> list[RankedHit]:
+    """Return the hits by score. If anything fits, the last of several reports has the chances of all that are nearly as
+    likely as the best hit."""
+    best = max(hit.score for _, hit in ranked)
+    if best < WEAK_SCORE:
+        return list(ranked)
+    every = {row.number: (row, hit) for row, hit in ranked}
+    chances: dict[int, float] = {}
+    for row, hit in ranked:
+        report = reports.get(row.number)
+        newest = report.newer.number if report else 0
+        if report and hit.score >= best * _MIN_REPORT_SHARE and (may_insert or newest in every):
+            every.setdefault(newest, _insert(row, report))
+            chances[newest] = either(chances.get(newest, 0.0), hit.score)
+    rows = [(row, inherit(hit, chances.get(number, 0.0))) for number, (row, hit) in every.items()]
+    return sorted(rows, key=lambda each: (each[1].score, each[0].number in chances), reverse=True)
+
+
 def _is_repeated(hit: Hit, replacement: Replacement, every: Mapping[int, RankedHit]) -> bool:
     newer = every.get(replacement.newer.number)
-    return replacement.link.kind == "repetition" and newer is not None and newer[1].text == hit.text
+    return replacement.link == REPETITION and newer is not None and newer[1].text == hit.text
 
 
 def _join_chances(shown: Mapping[int, Hit], replaced: Mapping[int, Replacement]) -> dict[int, float]:
@@ -515,7 +540,7 @@ def _name_predecessors(ranked: Sequence[RankedHit], replacements: Mapping[int, R
     """Return the hits with the older versions that each replaced."""
     older: dict[int, list[FoundStatement]] = {}
     for replacement in replacements.values():
-        if replacement.link.kind != "repetition":
+        if replacement.link != REPETITION:
             older.setdefault(replacement.newer.number, []).append(replacement.older)
     return [
         (row, hit._replace(supersedes=tuple(map(_describe_predecessor, _sort_newest_first(older[row.number])))))
