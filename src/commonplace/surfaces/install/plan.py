@@ -116,7 +116,8 @@ def hook_command(request: InstallRequest, hook: str, client: str, platform: str)
 
 
 def find_program(executable: str, argv0: str) -> list[str]:
-    """Return a command that starts this program from any folder: a script beside the interpreter, or `python -m`."""
+    """Return a command that starts this program from any folder: a script beside the interpreter, or `python -m`, which
+    takes no module from that folder (`-P`)."""
     folder = os.path.dirname(executable)
     for name in ("commonplace", "commonplace.exe"):
         script = os.path.join(folder, name)
@@ -125,7 +126,7 @@ def find_program(executable: str, argv0: str) -> list[str]:
     script = os.path.abspath(argv0)
     if os.path.basename(script) in ("commonplace", "cpl") and os.access(script, os.X_OK):
         return [script]
-    return [executable, "-m", "commonplace"]
+    return [executable, "-P", "-m", "commonplace"]
 
 
 def find_command(program: Sequence[str], search_path: str | None = None) -> list[str]:
