@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import Memory
-from commonplace.errors import InvalidArgument, Refused, SettingsError, StaleVersion
+from commonplace.errors import InvalidArgument, NotFound, Refused, SettingsError, StaleVersion
 from commonplace.home import Home
 from commonplace.instructions import approve, list_proposals, reject
 from commonplace.maintenance import trust_review
@@ -29,6 +29,7 @@ from commonplace.maintenance.timeline import restore, undo
 from commonplace.maintenance.trust_review import review_home, trust_home
 from commonplace.storage.base import Retention
 from commonplace.storage.history import coming_from
+from commonplace.surfaces.install.clients import CLIENTS
 from commonplace.testing import FrozenClock
 from commonplace.trust import open_trusted_tokens, record_made, update_record
 from commonplace.user_config import Endpoint, load
@@ -702,6 +703,75 @@ def test_a_folder_of_another_user_is_refused_even_when_named(repo: Path) -> None
     assert f"commonplace trust {folder}" in refused.stderr
     assert run(repo / "deep", "trust", str(folder), "--yes").returncode == 0
     assert "ninja" in run(repo / "deep", "search", "build").stdout
+
+
+def test_what_a_program_writes_in_a_found_memory_does_not_approve_it(repo: Path, tmp_path: Path) -> None:
+    deep = repo / "deep"
+    assert run(deep, "hook", "session-start").returncode == 0  # writes the default directive, and trusts that
+    found = str(repo / ".commonplace")
+    [listed] = json.loads(run(deep, "trust", "--list", "--json").stdout)["homes"]
+    assert (listed["home"], listed["made"], listed["approved"]) == (found, False, False)
+    assert " approved" not in run(deep, "trust", "--list").stdout.replace("not approved", "")
+    linked = tmp_path / "linked" / "deep"
+    linked.mkdir(parents=True)
+    (linked.parent / ".commonplace").symlink_to(found)
+    refused = run(linked, "search", "build")
+    assert refused.returncode == Refused.exit_status
+    assert "ninja" not in refused.stdout
+    assert run(deep, "trust", "--yes").returncode == 0
+    assert "approved" in run(deep, "trust", "--list").stdout
+    assert "ninja" in run(linked, "search", "build").stdout
+
+
+def list_files(folder: Path) -> set[str]:
+    return {str(path) for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(name, *scope, *hooks) for name in CLIENTS for scope in [(), ("--scope", "user")] for hooks in [(), ("--print",)]],
+    ids=" ".join,
+)
+def test_no_client_is_connected_to_a_found_memory_as_if_the_user_had_named_it(
+    repo: Path, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    deep = repo / "deep"
+    found = repo / ".commonplace"
+    client = CLIENTS[arguments[0]]
+    if client.starts_in_project and client.project and "user" not in arguments:
+        assert "--home" not in run(deep, "install", *arguments, "--print").stdout
+        return
+    before = list_files(tmp_path)
+    refused = run(deep, "install", *arguments)
+    assert refused.returncode == Refused.exit_status
+    assert f"commonplace trust {found}" in refused.stderr
+    assert "--home" in refused.stderr
+    assert list_files(tmp_path) == before
+    assert run(deep, "install", *arguments[:1], "--remove").returncode == 0
+    run(deep, "trust", "--yes")
+    shown = run(deep, "install", *arguments, "--print").stdout
+    assert "--project" in shown
+    assert "--home" not in shown
+    assert "--home" in run(deep, "install", *arguments, "--print", "--home", str(found)).stdout
+
+
+def test_a_client_that_is_connected_to_a_trusted_memory_asks_again_about_what_changes(repo: Path) -> None:
+    deep = repo / "deep"
+    run(deep, "trust", "--yes")
+    assert run(deep, "install", "cursor").returncode == 0
+    arguments = json.loads((repo / ".cursor" / "mcp.json").read_text())["mcpServers"]["commonplace"]["args"]
+    assert arguments == ["mcp", "--project", str(repo)]
+    later = "A rule that a pull brought."
+    (repo / ".commonplace" / "directives" / "later.md").write_text(f"{later}\n")
+    elsewhere = repo.parent / "elsewhere" / "deep"
+    elsewhere.mkdir(parents=True)
+    for output in (
+        run(elsewhere, "context", *arguments[1:]),
+        run(elsewhere, "hook", "session-start", *arguments[1:], COMMONPLACE_HOME=str(repo / ".commonplace")),
+    ):
+        assert ORDER in output.stdout
+        assert later not in output.stdout
+    assert run(elsewhere, "context", "--project", str(repo / "missing")).returncode == NotFound.exit_status
 
 
 def test_the_command_shows_what_waits_and_approves_it(repo: Path) -> None:

@@ -47,13 +47,15 @@ _SECRET_BYTES = 32
 class HomeRecord(NamedTuple):
     """What the user approved in one folder. `made`: the inode of a folder that `init` made, and `mark` the hash of the
     mark in it, empty if an earlier version made it; `owner`: a user id other than the user's own whose folder may be
-    opened."""
+    opened; `is_reviewed`: whether the user ran `commonplace trust` in it; if not, the
+    record only has what their own program wrote there."""
 
     made: int = 0
     mark: str = ""
     owner: int | None = None
     files: Mapping[str, str] = {}
     tokens: tuple[str, ...] = ()
+    is_reviewed: bool = False
 
 
 def hash_file(data: bytes) -> str:
@@ -75,8 +77,14 @@ def is_default_memory(folder: str) -> bool:
 
 
 def has_record(folder: str) -> bool:
-    """Return whether the user made the memory in a folder, or reviewed and trusted it."""
+    """Return whether anything is recorded of a folder, if only a rule that the user's own program wrote there."""
     return os.path.realpath(folder) in _read_all()
+
+
+def is_made_or_reviewed(folder: str) -> bool:
+    """Return whether the user made the memory in a folder, or reviewed and trusted it."""
+    record = read_record(folder)
+    return record.is_reviewed or _is_made_by_user(folder, record)
 
 
 def update_record(folder: str, change: Callable[[HomeRecord], HomeRecord | None]) -> None:
@@ -151,15 +159,22 @@ class Trust:
     def allows_token(self, digest: str) -> bool:
         return self.is_own or digest in self._record.tokens
 
-    def approve(self, files: Mapping[str, bytes], tokens: Iterable[str] = ()) -> None:
-        """Approve files as they are now, and tokens. In the user's own memory, everything counts anyway."""
+    @property
+    def is_reviewed(self) -> bool:
+        """Return whether the user made, named or reviewed this memory."""
+        return self.is_own or self._record.is_reviewed
+
+    def approve(self, files: Mapping[str, bytes], tokens: Iterable[str] = (), *, is_review: bool = False) -> None:
+        """Approve files as they are now, and tokens. In the user's own memory, everything counts anyway. `is_review`:
+        the user looked at the whole memory."""
         if self.is_own:
             return
         hashes = {path: hash_file(data) for path, data in files.items()}
 
         def add(record: HomeRecord) -> HomeRecord:
             digests = dict.fromkeys([*record.tokens, *tokens])
-            return record._replace(files={**record.files, **hashes}, tokens=tuple(digests))
+            is_reviewed = record.is_reviewed or is_review
+            return record._replace(files={**record.files, **hashes}, tokens=tuple(digests), is_reviewed=is_reviewed)
 
         update_record(self.folder, add)
         self._record = read_record(self.folder)

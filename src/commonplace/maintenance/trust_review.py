@@ -110,7 +110,7 @@ def trust_home(home: Home, review: Review | None = None) -> Review:
     files = dict(review.rules)
     if review.settings_file:
         files[settings.FILE] = review.settings_file
-    home.trust.approve(files, [token.digest for token in review.tokens])
+    home.trust.approve(files, [token.digest for token in review.tokens], is_review=True)
     return review
 
 

@@ -21,6 +21,7 @@ from commonplace.errors import CommonplaceError, Conflict, InvalidArgument, Refu
 from commonplace.surfaces.cli import cli
 from commonplace.surfaces.install import files, jsonc, plan
 from commonplace.surfaces.install.clients import CLIENTS, Where, config_file, hooks_file
+from commonplace.trust import record_made
 
 PROGRAM = ["/opt/commonplace"]
 
@@ -326,6 +327,7 @@ def test_print_shows_everything_and_changes_nothing(desk: Desk) -> None:
 
 def test_a_project_with_a_memory_of_its_own_is_configured_by_itself(desk: Desk) -> None:
     (desk.project / ".commonplace").mkdir()
+    record_made(str(desk.project / ".commonplace"))
     assert str(desk.project / ".mcp.json") in desk.run("claude-code")
     entry = json.loads((desk.project / ".mcp.json").read_text())["mcpServers"]["commonplace"]
     assert entry["args"] == ["mcp"]  # found there like git finds its own

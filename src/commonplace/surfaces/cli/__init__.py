@@ -105,17 +105,18 @@ class LazyGroup(click.Group):
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.option("--home", metavar="FOLDER|URL", help="The memory to use (default: found like git, or COMMONPLACE_HOME).")
+@click.option("--project", metavar="FOLDER", help="Find the memory in this folder, as if you were in it.")
 @click.option("--agent", metavar="NAME", help="Whose memory (default: main, or COMMONPLACE_AGENT).")
 @click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
 @click.version_option(__version__, "--version", message="%(prog)s %(version)s")
 @click.pass_context
-def cli(ctx: click.Context, home: str | None, agent: str | None, as_json: bool) -> None:
+def cli(ctx: click.Context, home: str | None, project: str | None, agent: str | None, as_json: bool) -> None:
     """Memory for AI agents, kept in Markdown files that people can read and edit."""
     if agent is not None:
         from ...storage.names import require_agent
 
         require_agent(agent)
-    ctx.obj = {"home": home, "agent": agent, "json": as_json}
+    ctx.obj = {"home": home, "project": project, "agent": agent, "json": as_json}
 
 
 def main() -> None:

@@ -28,7 +28,7 @@ from ...storage.base import backend_of, display_name
 from ...storage.layout import MAIN
 from ...storage.names import require_agent
 from ...toolsets import EVERYDAY, EVERYDAY_NAME, TOOLSETS
-from ...trust import MEMORY_FOLDER, default_memory, has_record, is_default_memory, record_made
+from ...trust import MEMORY_FOLDER, default_memory, is_made_or_reviewed, record_made
 from ...wording import format_command
 
 if TYPE_CHECKING:
@@ -96,8 +96,7 @@ def require_no_way_out(home: str) -> str:
         return _require_inside(home)
     place = os.path.realpath(home)
     folder = os.path.realpath(os.path.dirname(home))
-    is_own = is_default_memory(place) or has_record(place)
-    if is_own:
+    if is_made_or_reviewed(place):
         return home
     if os.path.commonpath([place, folder]) != folder:
         advice = f"if that is a memory of yours, run `{format_command('trust', place)}`, or name it with --home"
@@ -124,6 +123,7 @@ def global_options(command: Command) -> Command:
         click.option("--json", "as_json", is_flag=True, expose_value=False, callback=_store, help="Answer in JSON."),
         click.option("--agent", metavar="NAME", expose_value=False, callback=_store, hidden=True),
         click.option("--home", metavar="FOLDER|URL", expose_value=False, callback=_store, hidden=True),
+        click.option("--project", metavar="FOLDER", expose_value=False, callback=_store, hidden=True),
     ):
         command = option(command)
     return command
@@ -143,16 +143,19 @@ def get_options() -> dict[str, Any]:
     return options
 
 
+def named_home() -> str:
+    """Return the memory that the user names; empty if it is to be found, in the folder of `--project` or here."""
+    options = get_options()
+    return str(options.get("home") or ("" if options.get("project") else os.environ.get("COMMONPLACE_HOME", "")))
+
+
 def home_path() -> str:
-    path = get_options().get("home") or os.environ.get("COMMONPLACE_HOME")
-    return os.path.expanduser(path or find_home(current_folder()))
+    return os.path.expanduser(named_home() or find_home(starting_folder()))
 
 
 def is_found_home() -> bool:
     """Return whether the home was found in a parent folder, and neither named nor the user's own."""
-    if get_options().get("home") or os.environ.get("COMMONPLACE_HOME"):
-        return False
-    return is_found(home_path())
+    return not named_home() and is_found(home_path())
 
 
 def is_found(home: str) -> bool:
@@ -166,6 +169,14 @@ def record_as_made(folder: str) -> None:
         record_made(folder)
     except StorageError as error:
         warn(f"{error}: run `commonplace trust` in this folder, or name the memory with --home")
+
+
+def starting_folder() -> str:
+    """Return the folder from which a memory is looked for."""
+    project = get_options().get("project")
+    if project and not os.path.isdir(project):
+        raise NotFound(f"there is no folder {project}: --project names one with a memory")
+    return str(project) if project else current_folder()
 
 
 def current_folder() -> str:

@@ -23,14 +23,15 @@ from ...settings import FILE as SETTINGS_FILE
 from ...toolsets import EVERYDAY_NAME
 from .common import (
     agent_name,
-    current_folder,
     find_home,
     get_options,
     global_options,
     home_exists,
     is_found,
     keep_readings,
+    named_home,
     parse_toolsets,
+    starting_folder,
     warn,
     warn_untrusted,
 )
@@ -210,9 +211,9 @@ def _open_home(event: dict[str, Any], *, may_warn: bool = True) -> Home:
     """Open the home, looked for from the client's working directory."""
     roots = event.get("workspace_roots")
     start = event.get("cwd") or (roots[0] if isinstance(roots, list) and roots else "")
-    if not isinstance(start, str) or not start:
-        start = current_folder()
-    explicit = get_options().get("home") or os.environ.get("COMMONPLACE_HOME")
+    if get_options().get("project") or not isinstance(start, str) or not start:
+        start = starting_folder()
+    explicit = named_home()
     path = os.path.expanduser(explicit or find_home(start))
     toolsets = get_options()["tools"]
     home = Home(path, agent_name(), is_found=not explicit and is_found(path), toolsets=toolsets)

@@ -179,15 +179,26 @@ def trust_command(folder: str | None, yes: bool, lists: bool, revoke: bool, migr
 
 def _print_trusted() -> None:
     rows = [
-        [folder, "made by you" if record.made else "approved", str(len(record.files)), str(len(record.tokens))]
+        [folder, _describe_trust(record), str(len(record.files)), str(len(record.tokens))]
         for folder, record in list_trusted()
     ]
     reply = {"homes": [{"home": folder, **_record_as_json(record)} for folder, record in list_trusted()]}
     print_rows(reply, ["memory", "trust", "files", "tokens"], rows, "None yet.")
 
 
+def _describe_trust(record: HomeRecord) -> str:
+    if record.made:
+        return "made by you"
+    return "approved" if record.is_reviewed else "not approved"
+
+
 def _record_as_json(record: HomeRecord) -> dict[str, Any]:
-    return {"made": bool(record.made), "files": sorted(record.files), "tokens": len(record.tokens)}
+    return {
+        "made": bool(record.made),
+        "approved": record.is_reviewed,
+        "files": sorted(record.files),
+        "tokens": len(record.tokens),
+    }
 
 
 def _trust(path: str, *, yes: bool) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import closing
 from functools import partial
 from importlib.util import find_spec
 from typing import Any
@@ -11,12 +12,13 @@ from typing import Any
 import click
 
 from ... import foreign
-from ...errors import CommonplaceError, InvalidArgument, SettingsError, find_similar
+from ...errors import CommonplaceError, InvalidArgument, Refused, SettingsError, find_similar
 from ...home import Home
 from ...new_home import is_begun, write_default_directive
 from ...storage.base import backend_of, display_name
 from ...storage.layout import MAIN
 from ...trust import MEMORY_FOLDER
+from ...wording import format_command
 from ..install import files, plan
 from ..install.clients import CLIENTS, Client, Where, config_file
 from ..install.files import CannotEdit
@@ -29,6 +31,7 @@ from .common import (
     home_exists,
     home_path,
     is_found_home,
+    named_home,
     parse_toolsets,
     print_reply,
     print_table,
@@ -36,6 +39,7 @@ from .common import (
     record_as_made,
     require_no_way_out,
     require_usable_home,
+    starting_folder,
     warn,
 )
 
@@ -50,8 +54,7 @@ _NEXT_STEP = """Next:
 def init_command(folder: str | None) -> None:
     """Create a memory in FOLDER (default: ./.commonplace), or for a tenant of a database (`commonplace db init` makes
     its tables first). An existing memory stays as it is."""
-    path = folder or get_options().get("home") or os.environ.get("COMMONPLACE_HOME")
-    home = os.path.expanduser(path or _default_folder())
+    home = os.path.expanduser(folder or named_home() or _default_folder())
     require_usable_home(home)
     address = absolute_home(home)
     memory = Home(address, agent_name())
@@ -73,7 +76,7 @@ def _default_folder() -> str:
     """Return where to make a memory by default; a folder that is itself a memory is used as it is. Refused if it is a
     link to another folder.
     """
-    folder = os.getcwd()
+    folder = os.path.abspath(starting_folder())
     own = os.path.join(folder, MEMORY_FOLDER)
     return folder if foreign.is_memory(folder) and not os.path.isdir(own) else require_no_way_out(own)
 
@@ -139,7 +142,10 @@ def install_command(client: str | None, scope: str | None, file: str | None, **o
     where = _this_machine(home)
     scope = _choose_scope(spec, scope, home, where)
     file = os.path.abspath(os.path.expanduser(file)) if file else ""
-    edits = plan.plan_edits(spec, scope, where, _request(spec, scope, home, where, options), file)
+    request = _request(spec, scope, home, where, options)
+    if request.home and not options["remove"] and is_found_home():
+        request = _keep_found(request)
+    edits = plan.plan_edits(spec, scope, where, request, file)
     only_print = options["only_print"]
     changes = plan.plan_removal(edits) if options["remove"] else _plan_installation(edits, only_print=only_print)
     backups = {} if only_print else _write_changes(changes, file, where)
@@ -259,6 +265,25 @@ def _request(client: Client, scope: str, home: str, where: Where, options: dict[
         options["hooks"],
         plan.find_command(program),
     )
+
+
+def _keep_found(request: plan.InstallRequest) -> plan.InstallRequest:
+    """Return a request for a client that does not find a memory by itself, in which one that this user did not make
+    stays one that was found: to name it would be to trust all of it. Refused if it waits for the user's trust."""
+    from ...maintenance.trust_review import describe_untrusted
+
+    folder = request.home
+    if not backend_of(folder).may_exist(folder):
+        return request
+    with closing(Home(folder, agent_name(), is_found=True)) as home:
+        if home.trust.is_own:
+            return request
+        if not home.trust.is_reviewed or describe_untrusted(home):
+            problem = f"{folder} was only found and is not trusted, so no client is connected to it"
+            advice = f"run `{format_command('trust', folder)}` first, or name it with --home if you trust all of it"
+            raise Refused(problem, advice=advice)
+    is_project = os.path.basename(folder) == MEMORY_FOLDER
+    return request._replace(home="", project=os.path.dirname(folder) if is_project else folder)
 
 
 def _as_json(change: plan.FileChange, backup: str, home: str, *, whole: bool) -> dict[str, Any]:

@@ -51,10 +51,11 @@ class InstallRequest(NamedTuple):
     budget: int | None = None
     hooks: bool = True
     shared_program: Sequence[str] = ()
+    project: str = ""  # absolute; in place of `home`, where a memory is found that the user did not name
 
     @property
     def options(self) -> list[str]:
-        options = {"--home": self.home, "--agent": self.agent}
+        options = {"--home": self.home, "--project": self.project, "--agent": self.agent}
         return [word for name, value in options.items() if value for word in (name, value)]
 
 
