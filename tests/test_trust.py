@@ -18,15 +18,19 @@ from pathlib import Path
 import pytest
 
 from commonplace import Memory
+from commonplace.embedding.ollama import OllamaEmbedder
+from commonplace.embedding.openai import OpenAIEmbedder
 from commonplace.errors import InvalidArgument, NotFound, Refused, SettingsError, StaleVersion
 from commonplace.home import Home
 from commonplace.instructions import approve, list_proposals, reject
 from commonplace.maintenance import trust_review
 from commonplace.maintenance.backup import import_from
 from commonplace.maintenance.doctor import examine
+from commonplace.maintenance.evaluate import EvaluationReport, measure
 from commonplace.maintenance.feed import keep_sentence
 from commonplace.maintenance.timeline import restore, undo
 from commonplace.maintenance.trust_review import review_home, trust_home
+from commonplace.settings import SearchSettings
 from commonplace.storage.base import Retention
 from commonplace.storage.history import coming_from
 from commonplace.surfaces.install.clients import CLIENTS
@@ -34,6 +38,7 @@ from commonplace.testing import FrozenClock
 from commonplace.trust import open_trusted_tokens, record_made, update_record
 from commonplace.user_config import Endpoint, load
 
+from .embedding.server import running
 from .maintenance.places import export_home, import_archive, put
 from .providers import offer_folder, offer_server, write_config
 from .surfaces.cli.forked import run_command
@@ -164,6 +169,77 @@ def test_a_name_that_is_a_folder_of_the_working_directory_is_a_folder(
     settings = "memorySearch:\n  provider: sentence-transformers\n  model: org/model\n"
     (repo / ".commonplace" / "commonplace.yaml").write_text(settings)
     assert "cannot choose a model folder" in Home(str(repo / ".commonplace")).provider_choice.refusal
+
+
+def evaluate(home: Home, folder: Path, provider: str | None = None) -> EvaluationReport:
+    (folder / "questions.jsonl").write_text('{"question": "which build tool?", "evidence": ["memory/notes.md#L1"]}\n')
+    return measure(home, str(folder / "questions.jsonl"), provider=provider)
+
+
+@pytest.mark.parametrize("provider", ["ollama", "openai"])
+def test_an_evaluation_of_a_found_memory_asks_no_server_that_it_names(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, provider: str
+) -> None:
+    (repo / ".commonplace" / "commonplace.yaml").write_text(f"memorySearch:\n  provider: {provider}\n  model: m\n")
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    with running() as server:
+        for embedder in (OllamaEmbedder, OpenAIEmbedder):
+            monkeypatch.setattr(embedder, "default_url", server.url)
+        report = evaluate(Home(str(repo / ".commonplace"), is_found=True), tmp_path)
+        assert server.connections == 0
+    assert (report.provider, report.fallback) == ("static", True)
+    assert f"this memory is not trusted, so its provider {provider} is not used" in report.warnings
+
+
+@pytest.mark.parametrize("is_found", [True, False])
+def test_an_evaluation_opens_no_model_folder_that_a_memory_names(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_found: bool
+) -> None:
+    """A stand-in for the package writes down that it was loaded, which may already run code of the folder."""
+    package = f"open({str(tmp_path / 'opened')!r}, 'w').close()\nraise ImportError('stand-in')\n"
+    (tmp_path / "sentence_transformers.py").write_text(package)
+    monkeypatch.syspath_prepend(tmp_path)
+    (repo / "model").mkdir()
+    monkeypatch.chdir(repo)
+    settings = "memorySearch:\n  provider: sentence-transformers\n  model: ./model\n"
+    (repo / ".commonplace" / "commonplace.yaml").write_text(settings)
+    report = evaluate(Home(str(repo / ".commonplace"), is_found=is_found), tmp_path)
+    assert report.provider == "static"
+    assert not (tmp_path / "opened").exists()
+
+
+def test_an_evaluation_uses_no_model_that_the_users_configuration_excludes(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (repo / ".commonplace" / "commonplace.yaml").write_text("memorySearch:\n  provider: openai\n  model: large\n")
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    with running() as own, running() as public:
+        monkeypatch.setattr(OpenAIEmbedder, "default_url", public.url)
+        write_config(f"providers:\n  openai:\n    baseUrl: {own.url}\n    models: [small]")
+        report = evaluate(Home(str(repo / ".commonplace")), tmp_path)
+        assert (own.connections, public.connections) == (0, 0)
+        assert any("does not allow the model large" in warning for warning in report.warnings)
+
+
+def test_an_evaluation_with_a_provider_that_the_user_names_asks_the_server_of_their_configuration(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    with running() as own, running() as public:
+        monkeypatch.setattr(OpenAIEmbedder, "default_url", public.url)
+        write_config(f"providers:\n  openai:\n    baseUrl: {own.url}\n    models: [small]")
+        report = evaluate(Home(str(repo / ".commonplace")), tmp_path, "openai")
+        assert {seen.body["model"] for seen in own.seen} == {"small"}
+        assert public.connections == 0
+    assert (report.provider, report.fallback) == ("openai", False)
+
+
+def test_nothing_of_a_refused_provider_is_left_in_the_settings(repo: Path) -> None:
+    settings = "memorySearch:\n  provider: ollama\n  model: m\n  baseUrl: http://127.0.0.1:9\n"
+    (repo / ".commonplace" / "commonplace.yaml").write_text(settings)
+    choice = Home(str(repo / ".commonplace"), is_found=True).provider_choice
+    assert choice.refusal
+    assert choice.search == SearchSettings()
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from .storage.readings import AgentReadings
 from .storage.records import Channels, Globals, RecordFolder, Skills
 from .toolsets import EVERYDAY
 from .trust import Trust, make_index_key, require_owner
-from .user_config import ProviderChoice, choose_provider, is_self_contained, state_folder
+from .user_config import ProviderChoice, choose_provider, is_self_contained, refuse_provider, state_folder
 from .user_config import load as load_config
 from .visibility import Visibility, format_modified
 from .writing import Writer
@@ -128,11 +128,19 @@ class Home:
         """Return the agent's embedders. The first search opens them and loads their libraries."""
         from .index.embedding_service import EmbeddingService
 
+        return EmbeddingService(*self.provider_choice)
+
+    def embedding_of(self, provider: str) -> EmbeddingService:
+        """Return the embedders of a provider that the user asks for, at the server and with the model of their own
+        configuration."""
+        from .index.embedding_service import EmbeddingService
+
         choice = self.provider_choice
-        if not choice.refusal:
-            return EmbeddingService(choice.search)
-        packaged = choice.search._replace(provider=SearchSettings().provider, model="")
-        return EmbeddingService(packaged, refusal=choice.refusal)
+        if provider == choice.search.provider and not choice.refusal:
+            return self.embedding
+        # The model and the address that are set for one provider mean nothing to another.
+        search = choice.search._replace(provider=provider, model="", foreign_provider="")
+        return EmbeddingService(*self._restrict_provider(search, is_trusted=True))
 
     @property
     def search_settings(self) -> SearchSettings:
@@ -146,10 +154,13 @@ class Home:
             refusal = (
                 f"{self.settings.config} names the provider {search.foreign_provider}, which commonplace does not have"
             )
-            return ProviderChoice(search, refusal)
+            return refuse_provider(search, refusal)
+        return self._restrict_provider(search, is_trusted=self._trusts_settings)
+
+    def _restrict_provider(self, search: SearchSettings, *, is_trusted: bool) -> ProviderChoice:
         if is_self_contained(search):
             return ProviderChoice(search._replace(base_url="", api_key_env=""))
-        return choose_provider(search, load_config(), is_trusted=self._trusts_settings, is_shared=self.trust.is_shared)
+        return choose_provider(search, load_config(), is_trusted=is_trusted, is_shared=self.trust.is_shared)
 
     @cached_property
     def zone(self) -> tzinfo:

@@ -130,10 +130,17 @@ def _folders_of_environment() -> list[str]:
 
 
 class ProviderChoice(NamedTuple):
-    """The search settings of a memory with an endpoint of the user's; `refusal` says why its provider is not used."""
+    """The search settings of a memory with an endpoint of the user's; `refusal` says why its provider is not used, and
+    the settings then name the model in the package (`refuse_provider`)."""
 
     search: SearchSettings
     refusal: str = ""
+
+
+def refuse_provider(search: SearchSettings, refusal: str) -> ProviderChoice:
+    """Return the settings with the model in the package: nothing of a provider that is refused is left in them."""
+    packaged = SearchSettings().provider
+    return ProviderChoice(search._replace(provider=packaged, model="", base_url="", api_key_env=""), refusal)
 
 
 def is_self_contained(search: SearchSettings) -> bool:
@@ -171,7 +178,7 @@ def choose_provider(search: SearchSettings, config: UserConfig, *, is_trusted: b
     """
     own = search._replace(base_url="", api_key_env="")
     if not is_trusted:
-        return ProviderChoice(own, f"this memory is not trusted, so {_describe(search)} is not used")
+        return refuse_provider(search, f"this memory is not trusted, so {_describe(search)} is not used")
     if _names_folder(search):
         return _choose_folder(search, own, config)
     return _choose_server(search, own, config, is_shared=is_shared)
@@ -195,7 +202,7 @@ def _choose_folder(search: SearchSettings, own: SearchSettings, config: UserConf
     if folder in config.model_folders:
         return ProviderChoice(own._replace(model=folder))
     todo = f"add it to modelFolders in {config.path}"
-    return ProviderChoice(own, f"a memory cannot choose a model folder, so {search.model} is not used: {todo}")
+    return refuse_provider(search, f"a memory cannot choose a model folder, so {search.model} is not used: {todo}")
 
 
 def _choose_server(
@@ -204,13 +211,13 @@ def _choose_server(
     endpoint = config.endpoint(search.provider)
     if endpoint is None:
         if is_shared:
-            return ProviderChoice(own, f"this server does not offer the provider {search.provider}")
+            return refuse_provider(search, f"this server does not offer the provider {search.provider}")
         if search.base_url or search.api_key_env:
             todo = f"`commonplace trust --migrate` moves it to {config.path}"
             where = search.base_url or search.api_key_env
-            return ProviderChoice(own, f"a memory cannot choose a server, so {where} is not used: {todo}")
+            return refuse_provider(search, f"a memory cannot choose a server, so {where} is not used: {todo}")
         return ProviderChoice(own)
     if endpoint.models and search.model not in ("", *endpoint.models):
-        return ProviderChoice(own, f"{config.path} does not allow the model {search.model} of {search.provider}")
+        return refuse_provider(search, f"{config.path} does not allow the model {search.model} of {search.provider}")
     model = search.model or (endpoint.models[0] if endpoint.models else "")
     return ProviderChoice(own._replace(model=model, base_url=endpoint.base_url, api_key_env=endpoint.api_key_env))

@@ -235,7 +235,7 @@ def test_an_embedder_that_fails_is_reported_not_hidden(topics_home: Home, file: 
     Path(topics_home.root, "commonplace.yaml").write_text(settings)
     report = ask(Home(topics_home.root), file, {"question": "rooibos", "evidence": [PEOPLE]})
     assert report.fallback
-    assert any("words answered 1 of 1 questions alone, because ollama failed" in each for each in report.warnings)
+    assert any("the chosen provider answered only 0 of 1 questions" in each for each in report.warnings)
     assert values(report) == values(report, "words")
     assert not ask(
         Home(topics_home.root), file, {"question": "rooibos", "evidence": [PEOPLE]}, provider="none"

@@ -23,7 +23,7 @@ from ..index.embedding_service import EmbeddingService
 from ..index.handle import IndexView
 from ..model import Citation, Hit, Json, Query, parse_citation
 from ..search.pipeline import SearchResult, parse_query, require_search, run_query
-from ..settings import FILE, PROVIDERS, SearchSettings
+from ..settings import FILE, PROVIDERS
 from ..storage.base import backend_of
 from ..wording import list_some
 
@@ -107,8 +107,8 @@ Metric = Callable[[Sequence[Lines], Sequence[Hit]], Figures]
 class EvaluationReport(NamedTuple):
     """Hybrid search compared with keyword search.
 
-    `fallback`: the embedder failed, and keywords answered some or all questions of the hybrid run, too. `groups`: by
-    conversation, the number of its questions and its own figures. `missing`: evidence on pages or lines that do not
+    `fallback`: the chosen provider did not answer all questions of the hybrid run: it failed, or is not used. `groups`:
+    by conversation, the number of its questions and its own figures. `missing`: evidence on pages or lines that do not
     exist, or that the agent may not see.
     """
 
@@ -159,15 +159,15 @@ def measure(
     if limit is not None and limit < 1:
         raise OutOfRange("limit", 1, None, limit)
     items = read_items(file)
-    settings = _choose_settings(home, provider)
+    embedding = _choose_embedding(home, provider)
     progress = progress or ignore_progress
     if not are_conversations(items):
-        return _evaluate_memory(home, sample_evenly(parse_questions(items), limit), settings, progress)
+        return _evaluate_memory(home, sample_evenly(parse_questions(items), limit), embedding, progress)
     with tempfile.TemporaryDirectory(prefix="commonplace-eval-") as folder:
         by_item = [write_conversation(item, number, folder) for number, item in enumerate(items)]
         questions = [question for of_item in by_item for question in of_item]
         omitted = sum(len(item["qa"]) for item in items) - len(questions)
-        return _evaluate_conversations(folder, sample_evenly(questions, limit), omitted, settings, progress)
+        return _evaluate_conversations(folder, sample_evenly(questions, limit), omitted, embedding, progress)
 
 
 def sample_evenly(questions: list[Question], limit: int | None) -> list[Question]:
@@ -177,25 +177,23 @@ def sample_evenly(questions: list[Question], limit: int | None) -> list[Question
     return [questions[position * len(questions) // limit] for position in range(limit)]
 
 
-def _choose_settings(home: Home, provider: str | None) -> SearchSettings:
-    settings = home.search_settings
-    if provider is None or provider == settings.provider:
-        return settings
+def _choose_embedding(home: Home, provider: str | None) -> EmbeddingService:
+    if provider is None:
+        return home.embedding
     if provider not in PROVIDERS:
         raise InvalidChoice("provider", tuple(PROVIDERS), provider)
-    # The model and the address that are set for one provider mean nothing to another.
-    return settings._replace(provider=provider, model="", base_url="", api_key_env="")
+    return home.embedding_of(provider)
 
 
 def _evaluate_memory(
-    home: Home, questions: list[Question], settings: SearchSettings, progress: Progress
+    home: Home, questions: list[Question], embedding: EmbeddingService, progress: Progress
 ) -> EvaluationReport:
     if not backend_of(home.address).may_exist(home.address):
         raise NotFound(f"there is no memory at {home.root} yet: run `commonplace init`, or name another --home")
     home.storage.check()
     require_search(home)
     missing = _find_missing_evidence(home, questions)
-    report = _run_questions(home, questions, settings, hit_figures, _HIT_LIMIT, progress)
+    report = _run_questions(home, questions, embedding, hit_figures, _HIT_LIMIT, progress)
     warnings = [_warn_of_missing(home, missing)] if missing else []
     return report._replace(missing=tuple(missing), warnings=(*warnings, *report.warnings))
 
@@ -226,7 +224,7 @@ def _warn_of_missing(home: Home, missing: list[str]) -> str:
 
 
 def _evaluate_conversations(
-    folder: str, questions: list[Question], omitted: int, settings: SearchSettings, progress: Progress
+    folder: str, questions: list[Question], omitted: int, embedding: EmbeddingService, progress: Progress
 ) -> EvaluationReport:
     """Measure in a temporary memory that has the conversations as its sessions."""
     if not questions:
@@ -235,7 +233,7 @@ def _evaluate_conversations(
         file.write("memorySearch:\n  indexSessions: true\n")
     home = Home(folder)
     try:
-        report = _run_questions(home, questions, settings, turn_figures, _TURN_HIT_LIMIT, progress)
+        report = _run_questions(home, questions, embedding, turn_figures, _TURN_HIT_LIMIT, progress)
     finally:
         home.close()
     if not omitted:
@@ -247,18 +245,19 @@ def _evaluate_conversations(
 def _run_questions(
     home: Home,
     questions: list[Question],
-    settings: SearchSettings,
+    embedding: EmbeddingService,
     metric: Metric,
     hit_limit: int,
     progress: Progress,
 ) -> EvaluationReport:
     """Ask every question by hybrid and by keyword search, on one state of the index."""
-    queries = [parse_query(home, question.text, hit_limit, settings.min_score or 0.0) for question in questions]
+    queries = [
+        parse_query(home, question.text, hit_limit, embedding.settings.min_score or 0.0) for question in questions
+    ]
 
     def ask(view: IndexView) -> tuple[list[SearchResult], list[SearchResult], tuple[str, ...]]:
-        keyword_only = EmbeddingService(SearchSettings(provider="none"))
-        hybrid = _run_queries(view.index, queries, EmbeddingService(settings), "search", progress)
-        keyword = _run_queries(view.index, queries, keyword_only, "words alone", progress)
+        hybrid = _run_queries(view.index, queries, embedding, "search", progress)
+        keyword = _run_queries(view.index, queries, embedding.without_embedder(), "words alone", progress)
         return hybrid, keyword, home.visibility.filter_warnings(view)
 
     hybrid, keyword, warnings = home.index.query(ask)
@@ -268,13 +267,13 @@ def _run_questions(
     ]
     return EvaluationReport(
         len(questions),
-        settings.provider,
+        hybrid[-1].provider,
         hybrid[-1].model,
         any(result.fallback for result in hybrid),
         _compare_pairs(pairs),
         _compare_groups(questions, pairs),
         (),
-        (*_list_reasons(hybrid, settings.provider), *_warn_of_few(questions), *warnings),
+        (*_list_reasons(hybrid), *_warn_of_few(questions), *warnings),
     )
 
 
@@ -293,13 +292,13 @@ def _run_queries(
     return results
 
 
-def _list_reasons(results: list[SearchResult], provider: str) -> list[str]:
-    """Return why the embedder or the reranker did not serve."""
+def _list_reasons(results: list[SearchResult]) -> list[str]:
+    """Return why the chosen provider or the reranker did not serve."""
     reasons = [*dict.fromkeys(reason for result in results for reason in result.reasons)]
     fallback_count = sum(result.fallback for result in results)
     if fallback_count:
-        sentence = f"words answered {fallback_count} of {len(results)} questions alone, because {provider} failed"
-        reasons = [sentence, *reasons]
+        answered = f"{len(results) - fallback_count} of {len(results)} questions"
+        reasons = [f"the chosen provider answered only {answered}", *reasons]
     return reasons[:_MAX_LISTED_REASONS]
 
 
