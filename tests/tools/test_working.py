@@ -231,6 +231,12 @@ def test_the_handoff_overwrites_and_comes_first_until_it_is_replaced(memory: Mem
         assert "the old one" not in text
 
 
+def test_a_note_that_was_cleared_is_not_found(memory: Memory) -> None:
+    memory.call("scratch_note", {"mode": "replace", "content": "try the other port"})
+    memory.call("scratch_note", {"mode": "clear"})
+    assert memory.search("scratchpad") == []
+
+
 def test_the_scratchpad_is_written_read_and_cleared(memory: Memory) -> None:
     assert memory.call("scratch_note") == {"status": "ok", "content": "", "empty": True}
     assert memory.call("scratch_note", {"mode": "replace", "content": "one"})["content"] == "one"

@@ -287,12 +287,14 @@ def _add_hint(parts: Iterable[Passage], hint: str) -> Iterator[Passage]:
 
 
 def split_record(text: str, record: Record) -> list[Passage]:
-    """Return the passages of a record: the lines of its value, also found by key, tags and category."""
+    """Return the passages of a record: the lines of its value, also found by key, tags and category. A note of an agent
+    that is empty was cleared, and is not found."""
     lines = text.split("\n")
     first = records.find_value_line(text)
     hint = " ".join([record.key, record.category, *record.tags])
     lead = _to_words(record.key)
-    parts = _split_lines(lines, first, len(lines)) or [Passage(first, first, "")]
+    is_note = record.scope.kind == "agent"
+    parts = _split_lines(lines, first, len(lines)) or ([] if is_note else [Passage(first, first, "")])
     return [
         part._replace(lead=lead, key=record.key, tags=record.tags, at=record.updated_at)
         for part in _add_hint(parts, hint)

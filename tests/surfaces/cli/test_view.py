@@ -507,3 +507,8 @@ def test_no_command_prints_characters_that_nobody_sees(shell: Shell) -> None:
             assert not set(hidden) & set(output), (command, options)
     assert "\\u{e0041}\\u{202e}\\u{200b}" in shell.ok("world", "food")
     assert json.loads(shell.ok("world", "food", "--json")) is not None
+
+
+def test_a_hit_in_a_session_shows_its_day(full_shell: Shell) -> None:
+    hit, *_ = search(full_shell, "cat", "--source", "session")["results"]
+    assert f"{hit['score']:.2f}  {hit['at'][:10]}" in full_shell.ok("search", "cat", "--source", "session")

@@ -168,8 +168,9 @@ def _print_hit(hit: dict[str, Any]) -> None:
     """Print a hit, what it replaced below it, and what replaced it."""
     newer = hit.get("superseded_by")
     older = hit.get("supersedes", ())
-    author = f"  {hit['author']}" if hit.get("author") else ""
-    print_text(quote_line(f"{quote_citation(hit['citation'])}  {hit['score']:.2f}{author}"), fg="cyan")
+    day = hit.get("at", "")[:10] if hit["source"] == "session" else ""  # other pages say in their names or texts
+    place = [quote_citation(hit["citation"]), f"{hit['score']:.2f}", day, hit.get("author", "")]
+    print_text(quote_line("  ".join(filter(None, place))), fg="cyan")
     lines = "".join(f"  {line}".rstrip() + "\n" for line in hit["text"].split("\n"))
     is_over = newer is not None and not newer.get("partial")
     remarks = _describe_remarks(hit)
