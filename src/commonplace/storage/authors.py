@@ -365,14 +365,14 @@ class Authors:
             stamps = self._history.stamps(sorted({path for path, _, _ in spans}))
         except (CommonplaceError, OSError):
             return [Provenance() for _ in spans]
-        paths = [path for path in dict.fromkeys(span[0] for span in spans) if self._is_to_be_read(path, stamps)]
-        read = self._reader(paths)
-        return self._locate_branches([self._find(span, stamps.get(span[0], ""), read) for span in spans])
+        paths = [path for path in dict.fromkeys(span[0] for span in spans) if stamps.get(path)]
+        read = self._reader([path for path in paths if self._is_to_be_read(path, stamps)])
+        opened = {path: self._open(path, stamps[path], read) for path in paths}  # a huge page may not stay in the cache
+        return self._locate_branches([self._find_in(opened.get(span[0], _Page()), span) for span in spans])
 
     def _is_to_be_read(self, path: str, stamps: Mapping[str, str]) -> bool:
-        stamp = stamps.get(path)
         known = _pages.get((self._owner, path))
-        return bool(stamp) and not (known and known[0] == stamp)
+        return not (known and known[0] == stamps[path])
 
     def _reader(self, paths: Sequence[str]) -> _Reader:
         """Return what reads these pages with their history; it reads them when it is asked for the first."""
@@ -406,9 +406,6 @@ class Authors:
             else:
                 ranges.append((number, number))
         return ranges
-
-    def _find(self, span: Span, stamp: str, read: _Reader) -> Provenance:
-        return self._find_in(self._open(span[0], stamp, read), span) if stamp else Provenance()
 
     def _find_in(self, page: _Page, span: Span) -> Provenance:
         provenance = _find_in(page, span)
