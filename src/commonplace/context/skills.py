@@ -40,7 +40,9 @@ _MAX_SKILLS = 1000
 _MIN_SKILL_TOKENS = 6
 _MIN_RULES_TOKENS = 40.0
 _FLOOR_TOKENS = 30
-_FEW_RULES_TOKENS = 120  # all rules together are shown first if they take no more
+_FEW_RULES_TOKENS = 120  # all rules together are shown first if they take no more,
+_FEW_RULES_SHARE = 1 / 4  # or no more than this share of a large budget
+_LARGE_BUDGET_TOKENS = 2000
 _MAX_FLOOR_SHARE = 1 / 3  # of the budget: rules of skills that fit the query
 _FIT_SHARE = 1 / 3  # of the words of a skill's name and description: a query that has this many is about it
 _DESCRIBED_WEIGHT = 3  # of a word of the query in a name or a description; one in the rules counts as one
@@ -99,7 +101,8 @@ def _find_floor(items: Sequence[SkillItem], brief: str, limit: int | None) -> in
     if limit is None:
         return _FLOOR_TOKENS
     everything = sum(item.cost for item in items) + _FOLLOW_TOKENS
-    if everything <= _FEW_RULES_TOKENS:
+    few = limit * _FEW_RULES_SHARE if limit >= _LARGE_BUDGET_TOKENS else 0.0
+    if everything <= max(_FEW_RULES_TOKENS, few):
         return max(_FLOOR_TOKENS, int(everything) + 1)
     rules = sum(item.cost for item in items if item.fits_query)
     lines = sum(weigh(f"{item.brief}\n") for item in items) + _weigh_brief(brief)
