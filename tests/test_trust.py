@@ -777,6 +777,14 @@ def test_a_folder_of_another_user_is_refused_even_when_named(repo: Path) -> None
     refused = run(repo / "deep", "search", "build")
     assert refused.returncode == Refused.exit_status
     assert f"commonplace trust {folder}" in refused.stderr
+    new_token = ("token", "create", "--all-agents", "--role", "admin")
+    for command in (new_token, ("token", "list"), ("--home", str(folder), *new_token), ("install", "cursor")):
+        refused = run(repo / "deep", *command)
+        assert (refused.returncode, refused.stdout) == (Refused.exit_status, "")
+        assert f"commonplace trust {folder}" in refused.stderr
+    with pytest.raises(Refused, match="belongs to another user"):
+        open_trusted_tokens(str(folder), is_found=False)
+    assert not (folder / ".access").exists()
     assert run(repo / "deep", "trust", str(folder), "--yes").returncode == 0
     assert "ninja" in run(repo / "deep", "search", "build").stdout
 

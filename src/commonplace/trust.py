@@ -211,6 +211,7 @@ class TrustedTokens:
 
 def open_trusted_tokens(address: str, *, is_found: bool) -> TokenStore:
     """Open the access tokens of a memory, as far as the user trusts it."""
+    require_owner(address)
     store = open_tokens(address)
     trust = Trust(address, is_found=True) if is_found else Trust()
     return store if trust.is_own else TrustedTokens(store, trust)

@@ -28,7 +28,7 @@ from ...storage.base import backend_of, display_name
 from ...storage.layout import MAIN
 from ...storage.names import require_agent
 from ...toolsets import EVERYDAY, EVERYDAY_NAME, TOOLSETS
-from ...trust import MEMORY_FOLDER, default_memory, is_made_or_reviewed, record_made
+from ...trust import MEMORY_FOLDER, default_memory, is_made_or_reviewed, record_made, require_owner
 from ...wording import format_command
 
 if TYPE_CHECKING:
@@ -150,6 +150,14 @@ def named_home() -> str:
 
 
 def home_path() -> str:
+    """Return the memory that a command is about, or raise Refused for a folder that belongs to another user."""
+    path = locate_home()
+    require_owner(path)
+    return path
+
+
+def locate_home() -> str:
+    """Return where the memory that a command is about is, whoever it belongs to."""
     return os.path.expanduser(named_home() or find_home(starting_folder()))
 
 

@@ -33,8 +33,8 @@ from .common import (
     escape_for,
     get_options,
     global_options,
-    home_path,
     is_found_home,
+    locate_home,
     open_existing_home,
     open_memory,
     print_reply,
@@ -165,7 +165,7 @@ def trust_command(folder: str | None, yes: bool, lists: bool, revoke: bool, migr
     if lists:
         _print_trusted()
         return
-    path = os.path.abspath(os.path.expanduser(folder or home_path()))
+    path = os.path.abspath(os.path.expanduser(folder or locate_home()))
     if not os.path.isdir(path):
         raise NotFound(f"there is no memory at {path}: name the folder of one")
     if revoke:
