@@ -350,3 +350,27 @@ def test_whatever_is_cached_of_texts_is_bounded_by_bytes() -> None:
             if is_free or is_text:
                 unbounded.append(f"{module.name}: {node.name}: use `cache_within`")
     assert unbounded == []
+
+
+_PRINTS = (
+    "click.echo",
+    "click.secho",
+    "click.confirm",
+    "click.prompt",
+    "print",
+    "sys.stdout.write",
+    "sys.stderr.write",
+)
+_PRINTED = ("print_text", "print_aside", "_read_key", "completion_command")  # they print what is escaped, or our own
+
+
+def test_every_command_escapes_what_it_prints() -> None:
+    """What is not a constant goes through `escape_for`, or through a function that does so."""
+    for path in sorted((SOURCE / "surfaces/cli").rglob("*.py")):
+        for function in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(function, ast.FunctionDef) or function.name in _PRINTED:
+                continue
+            for call in ast.walk(function):
+                if isinstance(call, ast.Call) and ast.unparse(call.func) in _PRINTS:
+                    is_constant = all(isinstance(argument, ast.Constant) for argument in call.args)
+                    assert is_constant or "escape_for" in ast.unparse(call), f"{path.name}:{call.lineno}"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import re
 import subprocess
 import sys
@@ -13,7 +15,7 @@ import pytest
 from commonplace.surfaces.cli import COMMANDS
 from commonplace.surfaces.cli.common import find_home
 
-from .shell import Shell, on_a_terminal
+from .shell import Shell, on_a_terminal, run_on_terminal
 
 
 def test_a_stranger_remembers_searches_edits_by_hand_and_finds_the_edit(shell: Shell) -> None:
@@ -300,6 +302,37 @@ def test_a_terminal_is_not_obeyed_by_what_an_error_names(tmp_path: Path) -> None
         screen = on_a_terminal(Shell(folder), command)
         assert "is a link to" in screen
         assert "\x1b" not in screen
+
+
+@pytest.mark.parametrize("command", ["watch", "serve --port 0", "web --port 0"])
+def test_a_terminal_is_not_obeyed_by_the_name_of_a_folder_that_is_watched_or_served(
+    tmp_path: Path, command: str
+) -> None:
+    folder = tmp_path / "cloned\x1b]0;owned\x07"
+    (folder / ".commonplace/memory/world").mkdir(parents=True)
+    shell = Shell(folder)
+    ours, theirs = pty.openpty()
+    argv = [sys.executable, "-m", "commonplace", *command.split()]
+    environment = {**shell.environment, "BROWSER": "true"}
+    with subprocess.Popen(argv, cwd=folder, env=environment, stdin=theirs, stdout=theirs, stderr=theirs) as process:
+        os.close(theirs)
+        screen = b""
+        while b"owned" not in screen or not screen.endswith(b"\n"):
+            screen += os.read(ours, 65536)
+        process.terminate()
+    os.close(ours)
+    assert b"\x1b]0;" not in screen
+    assert b"\x07" not in screen
+
+
+def test_a_terminal_is_not_obeyed_by_what_a_hook_prints_or_a_usage_error_names(used_shell: Shell) -> None:
+    page = used_shell.folder / ".commonplace/directives/evil.md"
+    page.parent.mkdir(exist_ok=True)
+    page.write_text("The teapot \x1b]0;owned\x07 is blue.\n")
+    for arguments in (["hook", "session-start"], ["export", "a.tar", "b\x1b]0;owned\x07"]):
+        screen, _ = run_on_terminal(arguments, used_shell.folder, {**used_shell.environment, "TERM": "xterm"})
+        assert "owned" in screen
+        assert "\x1b]0;" not in screen
 
 
 def test_a_file_name_forges_no_row_of_a_table(used_shell: Shell) -> None:

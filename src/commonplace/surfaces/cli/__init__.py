@@ -7,6 +7,7 @@ import os
 import sys
 from contextlib import suppress
 from importlib import import_module
+from io import StringIO
 from typing import Any
 
 import click
@@ -172,7 +173,10 @@ def _report(sentence: str, code: str, usage: click.ClickException | None = None)
             print(escape_for(sys.stdout, text), flush=True)
     with suppress(OSError):
         if usage:
-            usage.show()
+            buffer = StringIO()
+            usage.show(buffer)
+            sys.stderr.write(escape_for(sys.stderr, buffer.getvalue()))
+            sys.stderr.flush()
         else:
             print(f"commonplace: {escape_for(sys.stderr, sentence)}", file=sys.stderr, flush=True)
 

@@ -34,6 +34,7 @@ from .common import (
     is_found_home,
     open_home,
     open_memory,
+    print_aside,
     print_reply,
     print_some,
     print_table,
@@ -225,7 +226,7 @@ def _fetch_models(home: Home) -> None:
 
     settings = home.search_settings
     models = models_for(settings.model, rerank=settings.rerank)
-    fetch_models(models, partial(click.echo, err=True))
+    fetch_models(models, print_aside)
     print_reply({"fetched": [weight.name for weight in models]}, "The weights are there.")
 
 
@@ -268,7 +269,6 @@ def _format_change(home: Home, change: str, path: str) -> str:
 
 
 def _print_method(home: Home, how: WatchMode) -> None:
-    """Say on standard error how the pages are watched. Failing to say it is not an error."""
+    """Say on standard error how the pages are watched."""
     method = "" if how.events else f" by looking every second: {how.reason}"
-    with suppress(OSError):
-        click.echo(f"watching {home.root}{method}", err=True)
+    print_aside(f"watching {home.root}{method}")

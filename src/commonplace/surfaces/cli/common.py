@@ -397,15 +397,16 @@ def has_colour(stream: TextIO) -> bool:
 
 def warn(text: str) -> None:
     """Print a warning on standard error. Failing to print it is not an error."""
-    _print_aside(f"warning: {text}", fg="yellow")
+    print_aside(f"warning: {text}", fg="yellow")
 
 
 def note(text: str) -> None:
     """Print information, not a problem, on standard error."""
-    _print_aside(f"note: {text}", dim=True)
+    print_aside(f"note: {text}", dim=True)
 
 
-def _print_aside(text: str, **style: Any) -> None:
+def print_aside(text: str, **style: Any) -> None:
+    """Print text on standard error; `style` applies on a terminal only. Failing to print it is not an error."""
     text = escape_for(sys.stderr, text)
     with suppress(OSError):
         click.echo(click.style(text, **style) if has_colour(sys.stderr) else text, err=True)
@@ -507,7 +508,10 @@ class ProgressBar:
     def update(self, what: str, done: int, total: int) -> None:
         if self._progress:
             if what not in self._tasks:
-                self._tasks[what] = self._progress.add_task(what, total=total)
+                from rich.markup import escape
+
+                name = escape(escape_for(sys.stderr, what))
+                self._tasks[what] = self._progress.add_task(name, total=total)
             self._progress.update(self._tasks[what], completed=done, total=total)
 
 

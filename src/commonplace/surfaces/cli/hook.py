@@ -23,6 +23,7 @@ from ...settings import FILE as SETTINGS_FILE
 from ...toolsets import EVERYDAY_NAME
 from .common import (
     agent_name,
+    escape_for,
     find_home,
     get_options,
     global_options,
@@ -190,7 +191,8 @@ def _session_name(event: dict[str, Any]) -> str:
 
 def _print(text: str, client: str, hook: str) -> None:
     if text:
-        sys.stdout.write(format_context(text, client, hook))
+        output = format_context(text, client, hook)
+        sys.stdout.write(escape_for(sys.stdout, output) if sys.stdout.isatty() else output)
 
 
 def format_context(text: str, client: str, hook: str) -> str:

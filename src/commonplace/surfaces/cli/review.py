@@ -237,7 +237,7 @@ def _confirm(question: str, *, yes: bool) -> None:
         return
     if not sys.stdin.isatty():
         raise InvalidArgument("nothing was changed: look at it, then run this with --yes")
-    click.confirm(question, abort=True)
+    click.confirm(escape_for(sys.stdout, question), abort=True)
 
 
 def _print_review(home: Home, review: Review) -> None:

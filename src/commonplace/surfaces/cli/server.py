@@ -46,6 +46,7 @@ from .common import (
     home_path,
     is_found_home,
     parse_toolsets,
+    print_aside,
     print_reply,
     print_rows,
     print_text,
@@ -233,9 +234,9 @@ def _serve(http: _HttpOptions, options: ServerOptions, *, opens_browser: bool) -
     token_file = first_token_file(options.home) if needs_token else ""
     url = http.make_url(listener.getsockname()[1])
     place = display_name(options.home)
-    click.echo(f"serving {place} at {url}/ (web page), {url}/mcp and {url}/v1; Ctrl-C stops it", err=True)
+    print_aside(f"serving {place} at {url}/ (web page), {url}/mcp and {url}/v1; Ctrl-C stops it")
     if token_file:  # the token itself is never printed
-        click.echo(f"the token for it is in {token_file}, which only you can read", err=True)
+        print_aside(f"the token for it is in {token_file}, which only you can read")
     if http.host not in LOOPBACK and not http.tls_cert:
         warn("connections are not encrypted: add --tls-cert and --tls-key, or put a proxy with HTTPS in front")
     keys = SignInKeys()
@@ -331,7 +332,7 @@ def listen_nearby(host: str, port: int) -> socket.socket:
         except StorageError as error:
             if not isinstance(error.__cause__, OSError) or error.__cause__.errno != errno.EADDRINUSE:
                 raise
-            click.echo(f"port {candidate} is in use, trying the next one", err=True)
+            print_aside(f"port {candidate} is in use, trying the next one")
     return listen(host, port + _PORTS_TO_TRY - 1)
 
 
@@ -383,7 +384,7 @@ def create_command(agents: tuple[str, ...], all_agents: bool, role: Role, days: 
     def print_token() -> None:
         print_text(secret)
         hint = "It is shown this once; send it as Authorization: Bearer."
-        click.echo(f"{token.id}: {_describe(token)}. {hint}", err=True)
+        print_aside(f"{token.id}: {_describe(token)}. {hint}")
 
     print_reply({"token": secret, **_as_json(token)}, print_token)
 
@@ -543,4 +544,4 @@ def _show_page(url: str, page: Path) -> None:
     import webbrowser
 
     if not webbrowser.open(page.as_uri()):
-        click.echo(f"no browser could be opened: open {url}/ and give the token", err=True)
+        print_aside(f"no browser could be opened: open {url}/ and give the token")

@@ -24,6 +24,7 @@ from .common import (
     open_existing_home,
     open_memory,
     parse_toolsets,
+    print_aside,
     print_reply,
     print_rows,
     print_table,
@@ -154,7 +155,7 @@ def _print_hits(home: Home, reply: dict[str, Any], describe_beginning: Callable[
             _print_hit(hit)
     if folded := len(hits) - len(rows):
         noun = "less likely hit: --all shows it" if folded == 1 else "less likely hits: --all shows them"
-        click.secho(f"({folded} {noun})", dim=True, err=True)
+        print_aside(f"({folded} {noun})", dim=True)
 
 
 def _replaces(hit: dict[str, Any], older: dict[str, Any]) -> bool:
@@ -261,7 +262,7 @@ def show_command(path: str, first: int | None, lines: int | None, when: str | No
     def print_lines() -> None:
         print_text(reply["text"])
         if "next" in reply:
-            click.secho(f"(more: --from {reply['next']})", dim=True, err=True)
+            print_aside(f"(more: --from {reply['next']})", dim=True)
 
     print_reply(reply, print_lines)
 
