@@ -126,6 +126,19 @@ def test_duragent_keeps_its_memory_where_its_configuration_says(
     assert {"memory/world/people.md", "memory/world/tea.md", "agents/scout/memory/MEMORY.md"} <= {*done.added}
 
 
+@pytest.mark.parametrize("config", ["workspace: .\n", "workspace: ./\n", "server: {port: 1}\n"])
+def test_duragent_in_the_folder_itself_keeps_its_layout_once_we_wrote_there(tmp_path: Path, config: str) -> None:
+    put(tmp_path, "duragent.yaml", f"{config}world_memory:\n  path: shared\n")
+    (tmp_path / "agents/scout").mkdir(parents=True)
+    with Memory(tmp_path, agent="scout") as memory:
+        memory.call("remember", {"content": "Met Bob."})
+        memory.call("update_world", {"topic": "tea", "content": "Green."})
+    memory = Memory(tmp_path, agent="scout")
+    status = memory.status()
+    assert (status["layout"], [each for each in status["warnings"] if "home" in each]) == ("duragent", [])
+    assert "Green." in memory.call("recall", {})["content"]
+
+
 def test_a_world_folder_outside_of_the_home_is_reported_and_imported(tmp_path: Path) -> None:
     put(tmp_path / "project", "duragent.yaml", "world_memory:\n  path: ../world\n")
     put(tmp_path / "project", ".duragent/agents/scout/memory/MEMORY.md", "Scout's.")
@@ -301,6 +314,42 @@ def test_a_home_from_before_keeps_its_layout_and_says_what_is_beside_it(tmp_path
     status = Memory(tmp_path).status()
     assert status["layout"] == "native"
     assert "also holds a home of agentool" in status["warnings"][0]
+
+
+@pytest.mark.parametrize("place", ["", ".commonplace"])
+@pytest.mark.parametrize(("file", "text"), [("moltbot.yaml", MOLTBOT), ("openclaw.json", CLAWDBOT)])
+def test_a_memory_of_ours_is_searched_as_a_configuration_beside_it_or_in_it_says(
+    tmp_path: Path, place: str, file: str, text: str
+) -> None:
+    home = tmp_path / ".commonplace"
+    put(home, "commonplace.yaml", "timezone: Europe/Berlin\nmemorySearch: {minScore: 0.02}\n")
+    put(tmp_path / place, file, text)
+    with Memory(home) as memory:
+        memory.call("remember", {"content": "Miso is a cat."})
+    memory = Memory(home)
+    settings = memory.home.settings
+    assert (settings.layout, settings.workspace, settings.timezone) == ("native", "", "Europe/Berlin")
+    assert (settings.search.max_results, settings.search.min_score) == (3, 0.02)
+    assert (home / "agents/main/memory/daily").is_dir()
+    extra = [each for each in memory.status()["warnings"] if "docs/*.md" in each]
+    assert (settings.search.extra_paths, extra) == (("docs/*.md",), []) if place else extra
+
+
+def test_a_configuration_beside_a_memory_of_ours_that_cannot_be_read_is_a_warning(tmp_path: Path) -> None:
+    home = tmp_path / ".commonplace"
+    put(tmp_path, "moltbot.yaml", "memorySearch: [1\n")
+    put(home, "memory/cats.md", "Miso is a cat.\n")
+    memory = Memory(home)
+    assert any("moltbot.yaml" in each for each in memory.status()["warnings"])
+    assert memory.search("Miso")
+
+
+def test_a_configuration_found_beside_a_memory_chooses_no_provider(tmp_path: Path) -> None:
+    put(tmp_path, "moltbot.yaml", "memorySearch: {provider: openai, maxResults: 3}\n")
+    put(tmp_path, ".commonplace/memory/cats.md", "Miso is a cat.\n")
+    home = Home(str(tmp_path / ".commonplace"), is_found=True)
+    assert home.search_settings.max_results == 3
+    assert home.provider_choice.refusal
 
 
 def test_ordinary_folders_of_ours_stay_native(tmp_path: Path) -> None:

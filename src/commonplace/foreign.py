@@ -15,7 +15,7 @@ from .errors import InvalidArgument, SettingsError
 from .formats import ParseProblem
 from .formats.frontmatter import as_values, compose
 from .formats.json5 import parse_json5
-from .settings import FILE, PROVIDERS, SearchSettings, Settings
+from .settings import FILE, MEMORY_FOLDER, PROVIDERS, SearchSettings, Settings
 from .wording import format_command
 
 DURAGENT_FILE = "duragent.yaml"
@@ -235,11 +235,15 @@ def locate(folder: str) -> Located:
     tree = DiskTree(folder)
     own = settings.load(folder, base=Settings(layout=""))
     guess = "" if own.layout else recognise(tree, os.path.basename(folder))
-    if guess and has_native_pages(tree):
-        return Located(folder, own._replace(layout="native", warnings=(_second_home_warning(folder, guess),)))
+    if guess == "openclaw" and _is_named_as_ours(
+        folder
+    ):  # its configuration also says how a memory of ours is searched
+        guess = ""
+    if guess and has_native_pages(tree) and not _has_pages_where_ours_are(folder, guess):
+        return _place_ours(folder, (_second_home_warning(folder, guess),))
     layout = own.layout or guess
     if layout in ("", "native"):
-        return Located(folder, own._replace(layout="native"))
+        return _place_ours(folder)
     config = read_config(tree, layout, folder)
     place = _find_place(folder, layout, config, is_named=bool(own.layout))
     base = _add_search(place.settings, place.folder, config)
@@ -257,7 +261,50 @@ def _is_plainly_ours(folder: str) -> bool:
     except OSError:
         return False
     is_ours = ".history" in names and names.isdisjoint(_MARKS)
-    return is_ours and os.path.basename(folder) not in OPENCLAW_FOLDERS
+    return is_ours and os.path.basename(folder) not in OPENCLAW_FOLDERS and not _find_config_above(folder)
+
+
+def _is_named_as_ours(folder: str) -> bool:
+    return os.path.basename(folder) == MEMORY_FOLDER
+
+
+def _has_pages_where_ours_are(folder: str, layout: str) -> bool:
+    """Return whether a home of this layout has its agents' pages where a memory of ours has them, so that such pages
+    are no sign of a second memory."""
+    if layout != "duragent":
+        return False
+    try:
+        config = read_config(DiskTree(folder), layout)
+    except SettingsError:
+        return False
+    return _find_workspace(folder, config) == os.path.realpath(folder)
+
+
+def _place_ours(folder: str, warnings: tuple[str, ...] = ()) -> Located:
+    """Return the place of a memory of ours. A configuration of OpenClaw in it or beside it says how it is searched."""
+    above = _find_config_above(folder)
+    try:
+        config = read_config(DiskTree(above or folder), "openclaw", above or folder)
+    except SettingsError as error:
+        config = Config()
+        warnings = (*warnings, f"{error} (until then it is not used)")
+    if not (config.search or config.agent_searches):
+        return Located(folder, settings.load(folder, base=Settings(warnings=warnings)))
+    if above:
+        config = config._replace(file=os.path.join("..", config.file))
+    base = Settings(workspace=".." if above else "", config=config.file, warnings=warnings)
+    return Located(folder, settings.load(folder, base=_add_search(base, folder, config)._replace(workspace="")))
+
+
+def _find_config_above(folder: str) -> str:
+    """Return the folder around a memory of a project, if only that has a configuration of OpenClaw."""
+    above = os.path.dirname(folder)
+    is_there = _is_named_as_ours(folder) and _has_openclaw_config(above) and not _has_openclaw_config(folder)
+    return above if is_there else ""
+
+
+def _has_openclaw_config(folder: str) -> bool:
+    return any(os.path.isfile(os.path.join(folder, file)) for file in OPENCLAW_FILES)
 
 
 def _second_home_warning(folder: str, layout: str) -> str:
@@ -303,9 +350,7 @@ def _is_workspace_of(folder: str, above: str) -> bool:
         except SettingsError:  # reported to whoever opens that folder
             return False
         return _resolve(above, config.workspace or DURAGENT_WORKSPACE) == os.path.realpath(folder)
-    is_openclaw = os.path.basename(above) in OPENCLAW_FOLDERS or any(
-        os.path.isfile(os.path.join(above, file)) for file in OPENCLAW_FILES
-    )
+    is_openclaw = os.path.basename(above) in OPENCLAW_FOLDERS or _has_openclaw_config(above)
     return is_openclaw and name == OPENCLAW_WORKSPACE
 
 
@@ -333,9 +378,7 @@ def _find_place(folder: str, layout: str, config: Config, *, is_named: bool) -> 
 
 
 def _find_duragent(folder: str, config: Config) -> Located:
-    workspace = _resolve(folder, config.workspace or DURAGENT_WORKSPACE)
-    if config.file and not os.path.isdir(workspace) and os.path.isdir(os.path.join(folder, "agents")):
-        workspace = os.path.realpath(folder)
+    workspace = _find_workspace(folder, config)
     if workspace != os.path.realpath(folder) and os.path.lexists(os.path.join(workspace, FILE)):
         return Located(workspace, Settings(layout="native", config=config.file))
     inside = _relative(workspace, folder)
@@ -355,6 +398,14 @@ def _find_duragent(folder: str, config: Config) -> Located:
         root,
         Settings(layout="duragent", workspace=inside or ".", world_path=world, config=config.file, warnings=warnings),
     )
+
+
+def _find_workspace(folder: str, config: Config) -> str:
+    """Return the workspace of duragent; the home itself, if only that has agents."""
+    workspace = _resolve(folder, config.workspace or DURAGENT_WORKSPACE)
+    if config.file and not os.path.isdir(workspace) and os.path.isdir(os.path.join(folder, "agents")):
+        return os.path.realpath(folder)
+    return workspace
 
 
 def _find_openclaw(folder: str, config: Config) -> Located:

@@ -8,9 +8,9 @@ from contextlib import suppress
 from . import directive
 from .errors import CommonplaceError
 from .home import Home
-from .settings import INTERNAL_FOLDERS
+from .settings import INTERNAL_FOLDERS, MEMORY_FOLDER
 from .storage.base import ABSENT
-from .trust import MEMORY_FOLDER, is_default_memory, record_made
+from .trust import is_default_memory, record_made
 from .writing import limit_writes
 
 

@@ -18,6 +18,7 @@ from .formats.frontmatter import Node, compose, scalar_value
 from .schema import BOOLEAN, TEXT, WORDS, Schema, array, check, integer, one_of
 
 FILE = "commonplace.yaml"
+MEMORY_FOLDER = ".commonplace"  # the name by which a memory in a project is found
 LAYOUT_NAMES = ("native", "agentool", "duragent", "openclaw")
 INTERNAL_FOLDERS = (".index", ".locks", ".history", ".access")  # folders of a home that hold no pages
 MEMORY_DIR_LAYOUT = "agentool"  # the only one whose memory root can be named

@@ -18,6 +18,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .errors import CommonplaceError, Refused, StorageError
+from .settings import MEMORY_FOLDER
 from .storage.base import ACCESS_FOLDER, open_tokens
 from .storage.file_locks import lock
 from .storage.files import (
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from .storage.base import TokenStore
     from .storage.tokens import Call, Token
 
-MEMORY_FOLDER = ".commonplace"  # the name by which a memory in a project is found
 RECORD_FILE = "trust.json"
 MARK_FILE = f"{ACCESS_FOLDER}/made-here"  # in the home; not a page, not in backups, ignored by git
 _LOCKS_FOLDER = ".locks"

@@ -24,11 +24,12 @@ from ...errors import (
 from ...home import Home
 from ...new_home import write_default_directive
 from ...schema import array, check, one_of
+from ...settings import MEMORY_FOLDER
 from ...storage.base import backend_of, display_name
 from ...storage.layout import MAIN
 from ...storage.names import require_agent
 from ...toolsets import EVERYDAY, EVERYDAY_NAME, TOOLSETS
-from ...trust import MEMORY_FOLDER, default_memory, is_made_or_reviewed, record_made, require_owner
+from ...trust import default_memory, is_made_or_reviewed, record_made, require_owner
 from ...wording import format_command
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from ... import foreign
 from ...errors import CommonplaceError, InvalidArgument, Refused, SettingsError, find_similar
 from ...home import Home
 from ...new_home import is_begun, write_default_directive
+from ...settings import MEMORY_FOLDER
 from ...storage.base import backend_of, display_name
 from ...storage.layout import MAIN
-from ...trust import MEMORY_FOLDER
 from ...wording import format_command
 from ..install import files, plan
 from ..install.clients import CLIENTS, Client, Where, config_file
