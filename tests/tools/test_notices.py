@@ -66,6 +66,33 @@ def test_a_line_of_a_topic_that_takes_the_place_of_another_names_it(memory: Memo
     assert notice["kind"] == "replaced-line"
 
 
+@pytest.mark.parametrize("tool", ["update_world", "reflect"])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("staging: elbe", "staging: oder"), ("- port: 8443", "- port: 9443"), ("**Lead:** Ann", "Lead: Bob")],
+)
+def test_one_word_under_a_label_that_takes_the_place_of_another_is_named(
+    memory: Memory, tool: str, old: str, new: str
+) -> None:
+    topic = {"topic": "hosts"} if tool == "update_world" else {}
+    memory.call(tool, {**topic, "content": f"{old}\nprod: rhein"})
+    (notice,) = memory.call(tool, {**topic, "content": f"{new}\nprod: rhein"})["supersedes"]
+    assert (notice["text"], notice["kind"]) == (old, "replaced-line")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("- host: elbe\n- host: rhein", "- host: oder\n- host: main"),
+        ("allergy: latex", "allergy: nuts"),
+        ("10:30 lunch", "10:45 dinner"),
+    ],
+)
+def test_items_under_one_label_replace_nothing(memory: Memory, old: str, new: str) -> None:
+    memory.call("update_world", {"topic": "things", "content": old})
+    assert "supersedes" not in memory.call("update_world", {"topic": "things", "content": new})
+
+
 def test_lines_that_are_only_added_replace_nothing(memory: Memory) -> None:
     memory.call("update_world", {"topic": "release", "content": "Owner: Anna\n"})
     reply = memory.call("update_world", {"topic": "release", "content": "Owner: Anna\nDeadline: 26 November\n"})

@@ -6,10 +6,11 @@ version elsewhere (`facts/versions.py`), among what the writer may see. Nothing 
 
 from __future__ import annotations
 
+import itertools
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property, partial
 from typing import NamedTuple
 
@@ -413,12 +414,21 @@ def _compare_lines(edit: _PlacedEdit) -> Iterator[Notice]:
     """Yield the lines outside keyed notes that were replaced by others."""
     before = _lines_without_notes(edit.before, edit.old_notes)
     after = _lines_without_notes(edit.after, edit.new_notes)
+    old_counts, new_counts = (Counter(_find_subject(line) for _, line in lines) for lines in (before, after))
+    comparisons = 0
     for operation, first, last, start, stop in diff_lines([line for _, line in before], [line for _, line in after]):
         if operation != "replace":
             continue
         new_lines = _group_by_subject(line for _, line in after[start:stop])
         for number, line in before[first:last]:
-            if _has_successor(line, new_lines):
+            subject = _find_subject(line)
+            successors = new_lines.get(subject, ())
+            is_replaced = any(_has_much_in_common(line, each) for each in successors)
+            # Of several lines with one label, each may be an item of a list.
+            if successors and not is_replaced and old_counts[subject] == new_counts[subject] == 1:
+                comparisons += 1
+                is_replaced = comparisons <= _MAX_COMPARISONS and _gives_new_value(line, successors[0])
+            if is_replaced:
                 yield Notice(f"{edit.path}#L{number}", line.strip(), "replaced-line", "the line this one replaced")
 
 
@@ -433,23 +443,27 @@ def _lines_without_notes(text: str, notes: Iterable[Block]) -> list[tuple[int, s
     return [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
 
 
-def _group_by_subject(lines: Iterable[str]) -> dict[tuple[str, ...], list[set[str]]]:
-    """Return the words of lines, by the subject of each: of many about the same, the first ones."""
-    groups: dict[tuple[str, ...], list[set[str]]] = {}
+def _group_by_subject(lines: Iterable[str]) -> dict[tuple[str, ...], list[str]]:
+    """Return lines by the subject of each: of many about the same, the first ones."""
+    groups: dict[tuple[str, ...], list[str]] = {}
     for line in lines:
         group = groups.setdefault(_find_subject(line), [])
         if len(group) < _MAX_SUCCESSORS:
-            group.append(_words(line))
+            group.append(line)
     return groups
 
 
-def _has_successor(line: str, candidates: Mapping[tuple[str, ...], Sequence[set[str]]]) -> bool:
-    """Return whether a line says something different about the same subject, in much the same words."""
-    words = _words(line)
-    return any(
-        words != others and len(words & others) / max(len(words | others), 1) >= _MIN_SHARED_WORDS
-        for others in candidates.get(_find_subject(line), ())
-    )
+def _has_much_in_common(older: str, newer: str) -> bool:
+    """Return whether a line says something different in much the same words."""
+    words = _words(older)
+    others = _words(newer)
+    return words != others and len(words & others) / max(len(words | others), 1) >= _MIN_SHARED_WORDS
+
+
+def _gives_new_value(older: str, newer: str) -> bool:
+    """Return whether a line gives another value under the same label: `port: 8443`, after `port: 8080`."""
+    pairs = itertools.product(split_statements(older), split_statements(newer))
+    return any(old.label and judge(old, new, is_same_place=True) for old, new in pairs)
 
 
 def _find_subject(line: str) -> tuple[str, ...]:
