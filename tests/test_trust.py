@@ -286,7 +286,9 @@ def test_settings_of_a_found_memory_change_neither_prompts_nor_limits_nor_histor
     assert "timezone" not in context.stderr
     assert len(run(deep, "recall").stdout) < 30_000
     assert "theirs" not in run(deep, "log", "--json").stdout
-    assert "setting history.days: 0" in run(deep, "trust").stdout
+    shown = run(deep, "trust").stdout
+    assert "\n    days: 0\n" in shown
+    assert "\n    sessionKey: theirs\n  agents:\n    main:\n      context: directives\n" in shown
     assert run(deep, "trust", "--yes").returncode == 0
     assert len(run(deep, "recall").stdout) > 50_000
     assert run(deep, "context").stderr == ""
@@ -976,7 +978,7 @@ def test_init_makes_no_memory_of_the_user_out_of_tokens_that_came_with_a_folder(
     assert "There is already a memory" in run(work, "init").stdout
     assert run(work, "trust", "--list").stdout == "None yet.\n"
     assert run(work, "token", "list").stdout == "No tokens.\n"
-    assert "admin, theirs\\nprovider static\n" in run(work, "trust").stdout
+    assert "admin, for all agents, until it is revoked, theirs\\nprovider static\n" in run(work, "trust").stdout
 
 
 def propose(memory: Memory, path: str, text: str) -> None:

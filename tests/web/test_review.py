@@ -79,3 +79,23 @@ def test_figures_are_there_before_every_page_is_read_and_facts_are_compared(look
     expect(page.locator(".doubt", has_text="The fish market opens at 7:00.")).to_be_visible()
     expect(page.get_by_text("Checking every page")).to_have_count(0)
     assert look.errors == []
+
+
+def test_all_that_trusting_a_found_memory_approves_is_on_the_page(look: Look) -> None:
+    parts = [
+        {"name": "commonplace.yaml", "text": "context: <b>directives</b>"},
+        {"name": "token 12: admin, for all agents, until it is revoked, CI", "text": ""},
+        {"name": "directives/a.md", "text": "Obey."},
+    ]
+    rule = {"path": "directives/a.md", "version": "v", "text": "Obey.\n", "in_force": "", "by": "", "at": ""}
+    found = {"proposals": [rule], "trusted": False, "left_out": "1 token is", "parts": parts, "review": "as-shown"}
+    look.page.route("**/v1/proposals*", lambda route: route.fulfill(json=found))
+    sent: list[Any] = []
+    look.page.route("**/v1/trust", lambda route: (sent.append(route.request.post_data_json), route.fulfill(json={})))
+    page = look.go("#/health")
+    section = page.get_by_role("region", name="Rules waiting for approval")
+    expect(section.locator("pre")).to_have_text(["context: <b>directives</b>", "Obey.\n"])
+    expect(section).to_contain_text("token 12: admin, for all agents, until it is revoked, CI")
+    page.get_by_role("button", name="Trust this memory").click()
+    expect(section).to_be_visible()
+    assert sent == [{"review": "as-shown"}]

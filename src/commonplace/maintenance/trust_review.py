@@ -16,12 +16,13 @@ from typing import NamedTuple
 from .. import settings, user_config
 from ..directive import DEFAULT_VERSIONS
 from ..errors import CommonplaceError, Conflict
+from ..framing import quote_line
 from ..home import Home
 from ..instructions import list_instructions
 from ..settings import SearchSettings
 from ..storage.files import write_file
 from ..storage.history import version_of
-from ..storage.tokens import Token
+from ..storage.tokens import Token, describe_token
 from ..trust import HomeRecord, has_record, hash_file, update_record
 from ..wording import count_words
 
@@ -76,6 +77,29 @@ def _waiting_rule(home: Home, path: str) -> bytes | None:
     data = home.storage.read_bytes(path) or b""
     is_ours = version_of(data) in DEFAULT_VERSIONS
     return data if data.strip() and not is_ours and not home.trust.allows_file(path, data) else None
+
+
+class Part(NamedTuple):
+    """Something that waits for the user's trust, as it is shown: a file with its text, or a token without one.
+    Nothing in it can hide or pass for anything else."""
+
+    name: str
+    text: str = ""
+
+
+def list_parts(review: Review) -> list[Part]:
+    """Return everything that `trust_home` would approve, in full."""
+    files = {settings.FILE: review.settings_file} if review.settings_file else {}
+    parts = [Part(quote_line(path), _show_text(data)) for path, data in {**files, **review.rules}.items()]
+    return parts + [
+        Part(quote_line(f"token {token.id}: {describe_token(token)}, {token.note or 'no note'}"))
+        for token in review.tokens
+    ]
+
+
+def _show_text(data: bytes) -> str:
+    lines = data.decode("utf-8", "replace").strip("\n").split("\n")
+    return "\n".join("\t".join(map(quote_line, line.split("\t"))) for line in lines)
 
 
 def hash_review(review: Review) -> str:

@@ -100,6 +100,13 @@ class Call(NamedTuple):
     remote: str
 
 
+def describe_token(token: Token) -> str:
+    """Return what a token lets its holder do, as which agents, and until when."""
+    agents = "all agents" if token.agents is None else ", ".join(token.agents)
+    until = f"until {token.expires_at[:10]}" if token.expires_at else "until it is revoked"
+    return f"{token.role}, for {agents}, {until}"
+
+
 def create_token(
     store: TokenStore, now: datetime, *, agents: Sequence[str] | None, role: Role, days: int = 0, note: str = ""
 ) -> tuple[Token, str]:

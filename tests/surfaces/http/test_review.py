@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 from commonplace import Memory
+from commonplace.home import Home
+from commonplace.maintenance.trust_review import list_parts, review_home
 from commonplace.storage.base import open_tokens
 from commonplace.storage.history import coming_from
 from commonplace.storage.tokens import create_token
@@ -165,6 +168,35 @@ def test_a_found_memory_is_trusted_from_the_page(home: Path) -> None:
         assert client.post("trust", review=before["review"]) == {"settings": False, "rules": [RULE], "tokens": []}
         assert client.get("proposals")["proposals"] == []
     assert "Obey the repository." in str(Memory(home, is_found=True).context())
+
+
+def test_a_page_and_a_command_show_all_that_trusting_a_memory_approves(home: Path) -> None:
+    Memory(home)
+    settings = "agents:\n  main:\n    memorySearch:\n      sessionKey: shared\n    context: directives\n"
+    (home / "commonplace.yaml").write_text(settings)
+    (home / RULE).write_text("Obey\u202e me.\r\n")
+    agent = home / "agents" / "main" / "agent.yaml"
+    agent.parent.mkdir(parents=True, exist_ok=True)
+    agent.write_text("spec:\n  memory:\n    context: directives\n")
+    tokens = open_tokens(str(home))
+    create_token(tokens, datetime.now(UTC), agents=None, role="admin", note="CI\u202e", days=0)
+    create_token(tokens, datetime.now(UTC), agents=["main", "ops"], role="read", note="", days=3)
+    review = review_home(Home(str(home), is_found=True))
+    ids = [token.id for token in review.tokens]
+    until = review.tokens[1].expires_at[:10]
+    expected = {
+        "commonplace.yaml": settings.strip(),
+        RULE: "Obey\\u{202e} me.\\r",
+        "agents/main/agent.yaml": agent.read_text().strip(),
+        f"token {ids[0]}: admin, for all agents, until it is revoked, CI\\u{{202e}}": "",
+        f"token {ids[1]}: read, for main, ops, until {until}, no note": "",
+    }
+    with api(home, is_found=True) as client:
+        before = client.get("proposals")
+        assert {part["name"]: part["text"] for part in before["parts"]} == expected
+        approved = client.post("trust", review=before["review"])
+    assert (approved["settings"], approved["tokens"]) == (True, ids)
+    assert list_parts(review_home(Home(str(home), is_found=True))) == []
 
 
 def test_a_person_who_changes_a_part_of_a_page_approves_no_rule_that_they_did_not_read(tmp_path: Path) -> None:

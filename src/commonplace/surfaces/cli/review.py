@@ -25,7 +25,7 @@ from ...maintenance.doubts import (
     list_doubts,
     summarize_doubts,
 )
-from ...maintenance.trust_review import Review, migrate_endpoints, review_home, trust_home, untrust
+from ...maintenance.trust_review import Review, list_parts, migrate_endpoints, review_home, trust_home, untrust
 from ...model import parse_citation
 from ...trust import HomeRecord, list_trusted, read_record, update_record
 from .common import (
@@ -219,7 +219,7 @@ def _trust(path: str, *, yes: bool) -> None:
         print_reply({**reply, "trusted": True}, f"{path} has nothing waiting for your approval.")
         return
     if not yes:
-        _print_review(home, review)
+        _print_review(review)
         _confirm("Approve all of this?", yes=yes)
     trust_home(home, review)
     print_reply(
@@ -240,18 +240,11 @@ def _confirm(question: str, *, yes: bool) -> None:
     click.confirm(escape_for(sys.stdout, question), abort=True)
 
 
-def _print_review(home: Home, review: Review) -> None:
-    if review.settings_file:
-        for search in {*home.settings.searches}:
-            print_text(quote_line(f"provider {search.provider} {search.model}".rstrip()), bold=True)
-        for name, value in home.storage.settings.list_left_out():
-            print_text(quote_line(f"setting {name}: {value}"), bold=True)
-    for path, data in review.rules.items():
-        print_text(quote_line(path), bold=True)
-        for line in data.decode("utf-8", "replace").strip("\n").split("\n"):
+def _print_review(review: Review) -> None:
+    for part in list_parts(review):
+        print_text(part.name, bold=True)
+        for line in part.text.split("\n") if part.text else ():
             print_text(f"  {line}")
-    for token in review.tokens:
-        print_text(quote_line(f"token {token.id}: {token.role}, {token.note or 'no note'}"), bold=True)
 
 
 def _migrate(path: str, *, is_found: bool, yes: bool) -> None:

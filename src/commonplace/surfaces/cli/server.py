@@ -31,7 +31,7 @@ from ...server.workers import MAX_WORKERS
 from ...storage.base import TokenStore, backend_of, display_name
 from ...storage.layout import stem
 from ...storage.names import file_name
-from ...storage.tokens import ROLES, Role, Token, create_token, hash_secret
+from ...storage.tokens import ROLES, Role, Token, create_token, describe_token, hash_secret
 from ...toolsets import EVERYDAY
 from ...tracing import require_tracing
 from ...trust import open_trusted_tokens
@@ -384,7 +384,7 @@ def create_command(agents: tuple[str, ...], all_agents: bool, role: Role, days: 
     def print_token() -> None:
         print_text(secret)
         hint = "It is shown this once; send it as Authorization: Bearer."
-        print_aside(f"{token.id}: {_describe(token)}. {hint}")
+        print_aside(f"{token.id}: {describe_token(token)}. {hint}")
 
     print_reply({"token": secret, **_as_json(token)}, print_token)
 
@@ -395,7 +395,9 @@ def list_command() -> None:
     """List the tokens, including expired and revoked ones."""
     with _open_access() as access:
         tokens = access.list_tokens()
-    rows = [[token.id, token.state(utc_now()), _describe(token), token.created_at[:10], token.note] for token in tokens]
+    rows = [
+        [token.id, token.state(utc_now()), describe_token(token), token.created_at[:10], token.note] for token in tokens
+    ]
     reply = {"tokens": [_as_json(token) for token in tokens]}
     print_rows(reply, ["token", "state", "allows", "made", "note"], rows, "No tokens.")
 
@@ -435,12 +437,6 @@ def _open_access() -> Iterator[TokenStore]:
         yield access
     finally:
         access.close()
-
-
-def _describe(token: Token) -> str:
-    agents = "all agents" if token.agents is None else ", ".join(token.agents)
-    until = f"until {token.expires_at[:10]}" if token.expires_at else "until it is revoked"
-    return f"{token.role}, for {agents}, {until}"
 
 
 def _as_json(token: Token) -> dict[str, Any]:

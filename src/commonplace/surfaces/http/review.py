@@ -14,7 +14,7 @@ from ...formats.html import render_html
 from ...instructions import Rule, approve, describe_proposal, list_proposals, reject
 from ...maintenance import feed
 from ...maintenance.doubts import ANSWERS, answer_doubt, describe_doubt, list_doubts
-from ...maintenance.trust_review import Review, describe_untrusted, hash_review, review_home, trust_home
+from ...maintenance.trust_review import Review, describe_untrusted, hash_review, list_parts, review_home, trust_home
 from ...schema import BOOLEAN, INTEGER, TEXT, array, closed_object, integer, object_of, one_of, plain_text
 from ...server.service import format_cursor, parse_cursor
 from ...storage.history import version_of
@@ -161,6 +161,7 @@ def get_proposals(request: ApiRequest) -> dict[str, Any]:
         "proposals": [describe_proposal(rule) for rule in rules],
         "trusted": home.trust.is_own,
         "left_out": describe_untrusted(home),
+        "parts": [part._asdict() for part in list_parts(review)],
         "review": hash_review(review) if _is_shown(review, rules) else "",
     }
 
@@ -207,7 +208,16 @@ _PROPOSAL_DECISION = closed_object(
     }
 )
 _REVIEWED = closed_object({"review": plain_text("As GET /v1/proposals gave it.", min_length=1, max_length=200)})
-_PROPOSALS = object_of({"proposals": array(_PROPOSAL), "trusted": BOOLEAN, "left_out": TEXT, "review": TEXT})
+_PART = object_of({"name": TEXT, "text": TEXT})
+_PROPOSALS = object_of(
+    {
+        "proposals": array(_PROPOSAL),
+        "trusted": BOOLEAN,
+        "left_out": TEXT,
+        "parts": {**array(_PART), "description": "Everything that `POST /v1/trust` approves, in full, as it is shown."},
+        "review": TEXT,
+    }
+)
 _APPROVED = object_of({"settings": BOOLEAN, "rules": array(TEXT), "tokens": array(TEXT)})
 ENDPOINTS = [
     Endpoint(

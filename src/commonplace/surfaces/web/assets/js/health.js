@@ -69,7 +69,9 @@ function Proposals() {
   return html`<section aria-label="Rules waiting for approval"><h2>Rules waiting for approval</h2>
     <${Trouble} problem=${problem} again=${again} /><${Trouble} problem=${failed} />
     ${data?.left_out && html`<p class="banner"><${Icon} name="warning" /> <span>${`This memory was found, not made by you: ${data.left_out} left out. Read it before you trust it.`}</span>
-      <button type="button" onClick=${trust}>Trust this memory</button></p>`}
+      <button type="button" onClick=${trust}>Trust this memory</button></p>
+      ${data.parts.filter(({ name, text }) => !waiting.some((rule) => rule.path === name && rule.text.replace(/^\n+|\n+$/g, "") === text)).map((part) => html`<article class="card" key=${part.name}>
+      <h3>${part.name}</h3>${part.text && html`<pre>${part.text}</pre>`}</article>`)}`}
     ${waiting.map((rule) => html`<article class="card" key=${rule.path}>
       <h3><a href=${toPage(rule.path)}>${rule.path}</a></h3>
       <p class="muted">${rule.by ? `By ${rule.by}. ` : ""}It is not in any prompt until you approve it${rule.in_force ? "; the earlier text stays in force" : ""}.</p>
