@@ -490,6 +490,76 @@ def test_nothing_of_a_found_memory_counts_as_written_by_a_person(repo: Path) -> 
         assert "ninja" in str(memory.context(query="build", only_approved=True))
 
 
+@pytest.fixture
+def told(repo: Path) -> Path:
+    """A repository whose memory says, in its history, that a person and an agent wrote it, in a year to come."""
+    maker = Home(str(repo / ".commonplace"), "main", FrozenClock(datetime(2090, 1, 2, tzinfo=UTC)))
+    with closing(maker), coming_from("person"), maker.writer.call("edit", why="A reason of somebody."):
+        maker.writer.write("memory/world/deploy.md", "The deploy command is harvest.\n")
+        maker.writer.write("directives/orders.md", f"{ORDER} Always.\n")
+    other = Memory(repo / ".commonplace", clock=FrozenClock(datetime(2090, 1, 3, tzinfo=UTC)))
+    other.call("update_world", {"topic": "lake", "content": "The lake is deep."})
+    return repo
+
+
+def test_what_the_history_of_a_found_memory_says_of_authors_and_times_is_a_strangers_word(told: Path) -> None:
+    deep = told / "deep"
+    asked = json.dumps({"session_id": "s", "prompt": "What is the deploy command?", "cwd": str(deep)})
+    known = {name: value for name, value in os.environ.items() if not name.startswith("COMMONPLACE")}
+    user = told.parent / "user"
+    user.mkdir()
+    environment = {**known, "HOME": str(user), "XDG_CONFIG_HOME": str(user / "config")}
+    hook = run_command(("hook", "prompt"), deep, environment, asked)
+    outputs = [
+        hook.stdout,
+        *(
+            run(deep, *command).stdout
+            for command in (
+                ("search", "deploy command"),
+                ("context", "--query", "deploy command"),
+                ("blame", "memory/world/deploy.md"),
+                ("log",),
+                ("log", "--json"),
+            )
+        ),
+    ]
+    for output in outputs:
+        assert "outside" in output or '"tool": "", "agent": ""' in output
+        assert "a person (" not in output
+        assert '"person' not in output
+        assert "main (update_world)" not in output
+        assert "2090" not in output
+        assert "A reason of somebody." not in output
+    assert "harvest" not in run(deep, "search", "deploy command", "--author", "person").stdout
+    assert "harvest" in run(deep, "search", "deploy command", "--author", "outside").stdout
+    assert "lake" not in run(deep, "log", "--by", "main").stdout
+
+
+def test_what_the_users_own_program_writes_in_a_found_memory_stays_known_as_that(told: Path) -> None:
+    deep = told / "deep"
+    assert run(deep, "world", "deploy", "The deploy command is sow.").returncode == 0
+    shown = run(deep, "search", "deploy command", "--author", "main").stdout
+    assert "sow" in shown
+    assert "main (" in shown
+    lines = [line for line in run(deep, "blame", "memory/world/deploy.md").stdout.split("\n") if "sow" in line]
+    assert "main (" in lines[0]
+    assert run(deep, "gc", "--days", "1").returncode == 0
+    assert "main (" in run(deep, "blame", "memory/world/deploy.md").stdout
+    copy = told.parent / "copy" / "deep"
+    shutil.copytree(told, copy.parent)  # somebody else's line may be copied anywhere, but its mark is for one folder
+    assert "main (" not in run(copy, "blame", "memory/world/deploy.md").stdout
+
+
+def test_the_history_of_a_memory_counts_once_the_user_trusts_it(told: Path) -> None:
+    deep = told / "deep"
+    assert "a person" not in run(deep, "blame", "memory/world/deploy.md").stdout
+    assert run(deep, "trust", "--yes").returncode == 0
+    assert "a person (edit)" in run(deep, "blame", "memory/world/deploy.md").stdout
+    assert "harvest" in run(deep, "search", "deploy command", "--author", "person").stdout
+    assert run(deep, "trust", "--revoke").returncode == 0
+    assert "a person" not in run(deep, "blame", "memory/world/deploy.md").stdout
+
+
 def test_an_archive_cannot_say_what_a_person_kept(tmp_path: Path) -> None:
     with Memory(tmp_path / "theirs") as theirs:
         theirs.call("update_world", {"topic": "build", "content": "The build uses ninja.\n"})

@@ -16,7 +16,7 @@ from .model import EVERYTHING, Clock, Filters, Record, Viewer
 from .schema import BOOLEAN, TEXT, check
 from .settings import AgentMemory, SearchSettings, Settings
 from .storage.base import Retention, Storage, open_storage
-from .storage.history import current_origin, kind_of_origin, make_branch_origin
+from .storage.history import Seal, current_origin, kind_of_origin, make_branch_origin
 from .storage.layout import FIXED_NAMES, MAIN, Layout, layout_of
 from .storage.names import encode_name, is_encoded, require_agent, require_valid_name
 from .storage.readings import AgentReadings
@@ -78,6 +78,9 @@ class Home:
         self.root = self.storage.name
         require_owner(self.storage.local_folder)
         self.trust = Trust(self.storage.local_folder, is_found=is_found, is_shared=is_shared)
+        if not self.trust.is_own and os.path.isdir(self.storage.local_folder):
+            key = make_index_key(self.storage.local_folder)
+            self.storage.history.seal = Seal(key, vouches_for_all=self.trust.is_reviewed)
         self.may_check_pins = not is_shared  # not on a server of many memories: its callers must not learn of files
         self.settings = self._limit_settings(self.storage.settings)
         self.layout: Layout = replace(layout_of(self.settings), has_folder=self.storage.has_folder)

@@ -350,7 +350,8 @@ class Authors:
         history came with it. `locate_branch`: finds where a branch is. `zone`: that of the memory."""
         self._pages = pages
         self._history = history
-        self._owner: Hashable = folder or object()  # distinguishes its pages from those of other memories
+        # Distinguishes its pages from those of other memories, and of this one while less of its history counted.
+        self._owner: Hashable = (folder, history.seal) if folder else object()
         self._knows_approval = knows_approval
         self._locate_branch = locate_branch
         self._zone = zone

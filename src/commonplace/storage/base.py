@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from ..errors import InvalidArgument
 from ..model import Clock, Page
 from ..settings import INTERNAL_FOLDERS, HistorySettings, Settings
-from .history import ABSENT, Author, Change, ChooseVersions, Line, PastPage, Versions
+from .history import ABSENT, Author, Change, ChooseVersions, Line, PastPage, Seal, Versions
 
 if TYPE_CHECKING:
     from ..errors import CommonplaceError
@@ -202,10 +202,12 @@ class Pages(PageReader, PageWriter, Protocol):
 class HistoryStore(Protocol):
     """Earlier versions of every page: what it said, who changed it, when and why.
 
-    `retention`: within which it prunes itself; None: it grows until `prune` is called.
+    `retention`: within which it prunes itself; None: it grows until `prune` is called. `seal`: for a memory that was
+    found, tells what this user's program recorded.
     """
 
     retention: Retention | None
+    seal: Seal | None = None
 
     def record_outside_edit(self, path: str, data: bytes | None, saved: float | None = None) -> Change | None:
         """Record what the page holds if it differs from the latest version: another program changed it, if any can."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import hmac
 import json
 import os
 import re
@@ -246,6 +247,32 @@ class Line(NamedTuple):
     depth: int
     span: tuple[int, int] | None  # the previous bytes that were replaced; None if the version is stored whole
     data: str
+    mark: str = ""  # of who recorded it in a memory that was found: see `Seal`
+
+
+class Seal(NamedTuple):
+    """Tells what this user's program recorded in a found memory from what came with it, which anybody can write.
+
+    `key`: known to nobody else. `vouches_for_all`: the user trusts the memory, so all of its history counts.
+    """
+
+    key: str
+    vouches_for_all: bool
+
+    def mark(self, change: Change) -> str:
+        """Return the mark of a change. It does not cover what it applies to: that differs once older ones are gone."""
+        text = json.dumps(change._replace(before=ABSENT))
+        return hmac.new(self.key.encode(), f"history {text}".encode("utf-8", "surrogatepass"), "sha256").hexdigest()
+
+    def read(self, line: Line, latest: str) -> Line:
+        """Return a line as far as its word counts. What came with the memory was written `outside`, by nobody of whom
+        this user knows; a claim that a rule waits for approval stays. It is not newer than `latest`."""
+        change = line.change
+        if self.vouches_for_all or hmac.compare_digest(line.mark.encode(), self.mark(change).encode()):
+            return line
+        origin = kind_of_origin(change.origin) if needs_approval(change.origin) else ""
+        known = Change(change.id, min(change.at, latest), change.path, change.version, change.before, origin=origin)
+        return line._replace(change=known)
 
 
 class Edit(NamedTuple):
@@ -308,6 +335,8 @@ def make_line(change: Change, old: bytes | None, new: bytes | None, depth: int) 
 def format_line(line: Line) -> bytes:
     """Return a line as it is stored. It begins with a line break too, so that a truncated one spoils no other."""
     fields: dict[str, Any] = {name: value for name, value in line.change._asdict().items() if value}
+    if line.mark:
+        fields["mark"] = line.mark
     fields |= {"depth": line.depth, "span": line.span, "data": line.data}
     return f"\n{json.dumps(fields, ensure_ascii=False, separators=(',', ':'))}\n".encode()
 
@@ -319,9 +348,10 @@ def parse_line(text: bytes) -> Line | None:
         span = fields.pop("span")
         depth = int(fields.pop("depth"))
         data = str(fields.pop("data"))
+        mark = str(fields.pop("mark", ""))
         known = {name: value for name, value in fields.items() if name in Change._fields}
         change = Change(**{"version": ABSENT, "before": ABSENT, **known})
-        return Line(change, depth, None if span is None else (int(span[0]), int(span[1])), data)
+        return Line(change, depth, None if span is None else (int(span[0]), int(span[1])), data, mark)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
 

@@ -120,7 +120,7 @@ class FolderHistory(HistoryStore):
             self._open_cache(slot)
             last = lines[-1]
             head = Head(last.change.version, last.depth, last.change.author, last.change.at)
-            self._append(slot, b"".join(map(format_line, lines)), path, head)
+            self._append(slot, b"".join(format_line(self._mark(line)) for line in lines), path, head)
 
     def _describe_omission(self, path: str, data: bytes, now: datetime) -> str:
         """Describe a save that drops recent writes: its author may have opened the page before them."""
@@ -143,7 +143,7 @@ class FolderHistory(HistoryStore):
     def changes(self, path: str | None = None) -> list[Change]:
         if path is not None:
             return [line.change for line in self._lines(path)]
-        every = (line.change for slot in self._slots() for line in parse_lines(self._raw(slot)))
+        every = (line.change for slot in self._slots() for line in self._read(slot, self._raw(slot)))
         return sorted(every, key=lambda change: change.at)
 
     def past_pages(self, moment: str) -> dict[str, PastPage]:
@@ -161,7 +161,7 @@ class FolderHistory(HistoryStore):
             yield info.st_ino, info.st_size
 
     def page_sizes(self) -> list[tuple[Change, int]]:
-        every = (each for slot in self._slots() for each in replay_sizes(parse_lines(self._raw(slot))))
+        every = (each for slot in self._slots() for each in replay_sizes(self._read(slot, self._raw(slot))))
         return sorted(every, key=lambda each: each[0].at)
 
     def change(self, name: str) -> Change:
@@ -189,7 +189,7 @@ class FolderHistory(HistoryStore):
 
     def iterate_pages(self) -> Iterator[tuple[str, Versions]]:
         for slot in self._slots():
-            for path, lines in _group_by_page(parse_lines(self._raw(slot))).items():
+            for path, lines in _group_by_page(self._read(slot, self._raw(slot))).items():
                 yield path, list(replay(lines))
 
     def paths(self) -> list[str]:
@@ -218,6 +218,8 @@ class FolderHistory(HistoryStore):
         before = list(parse_lines(raw))
         pages = _group_by_page(before).items()
         after = [line for path, lines in pages for line in rebuild_lines(choose(path, list(replay(lines))))]
+        marks = {line.change.id: line.mark for line in before}
+        after = [line._replace(mark=marks[line.change.id]) for line in after]
         order = {line.change.id: number for number, line in enumerate(before)}
         after.sort(key=lambda line: order[line.change.id])
         data = b"".join(map(format_line, after))
@@ -255,8 +257,21 @@ class FolderHistory(HistoryStore):
         change = Change(name, at, path, version_of(new), before, *by)
         depth = head.depth if head and version_of(old) == before else -1
         line = make_line(change, old, new, depth)
-        self._append(slot, format_line(line), path, Head(change.version, line.depth, by, at))
+        self._append(slot, format_line(self._mark(line)), path, Head(change.version, line.depth, by, at))
         return change
+
+    def _mark(self, line: Line) -> Line:
+        return line._replace(mark=self.seal.mark(line.change)) if self.seal else line
+
+    def _read(self, slot: str, raw: bytes) -> Iterator[Line]:
+        """Yield the lines of a slot as far as their word counts. None is from after the file was last written to."""
+        if not self.seal or self.seal.vouches_for_all:
+            return parse_lines(raw)
+        with suppress(OSError):
+            saved = min(os.lstat(self._file(slot)).st_mtime, self._clock().timestamp())
+            latest = format_timestamp(datetime.fromtimestamp(saved, UTC))
+            return (self.seal.read(line, latest) for line in parse_lines(raw))
+        return iter(())
 
     def _append(self, slot: str, data: bytes, path: str, head: Head) -> None:
         cache = self._slot_caches.pop(slot)
@@ -292,19 +307,21 @@ class FolderHistory(HistoryStore):
     def _read_head(self, slot: str, path: str) -> Head | None:
         """Read the last line of a page, which is usually near the end of the file."""
         raw = self._raw(slot, _TAIL_BYTES)
-        line = _find_last_line(raw, path)
-        if line is None and len(raw) >= _TAIL_BYTES:
-            line = _find_last_line(self._raw(slot), path)
+        found = _find_last_line(raw, path)
+        if found is None and len(raw) >= _TAIL_BYTES:
+            found = _find_last_line(self._raw(slot), path)
+        line = next(self._read(slot, found), None) if found else None
         if line is None:
             return None
         return Head(line.change.version, line.depth, line.change.author, line.change.at)
 
     def _lines(self, path: str) -> list[Line]:
-        mine = b"\n".join(_find_lines(self._raw(slot_of(path)), _path_field(path)))
-        return [line for line in parse_lines(mine) if line.change.path == path]
+        slot = slot_of(path)
+        mine = b"\n".join(_find_lines(self._raw(slot), _path_field(path)))
+        return [line for line in self._read(slot, mine) if line.change.path == path]
 
     def _find_ids(self, slot: str, name: str) -> Iterator[Change]:
-        return (line.change for line in parse_lines(self._raw(slot)) if line.change.id.startswith(name))
+        return (line.change for line in self._read(slot, self._raw(slot)) if line.change.id.startswith(name))
 
     def _raw(self, slot: str, last_bytes: int = 0) -> bytes:
         with storage_errors(f"the history file {slot}.jsonl"):
@@ -379,14 +396,13 @@ def _find_lines(raw: bytes, field: bytes) -> Iterator[bytes]:
         yield raw[raw.rfind(b"\n", 0, at) + 1 : end]
 
 
-def _find_last_line(raw: bytes, path: str) -> Line | None:
+def _find_last_line(raw: bytes, path: str) -> bytes | None:
     """Find the last whole line of a page."""
     field = _path_field(path)
     at = len(raw)
     while (at := raw.rfind(field, 0, at)) >= 0:
         start = raw.rfind(b"\n", 0, at) + 1
         end = raw.find(b"\n", at)
-        line = parse_line(raw[start:end]) if start and end >= 0 else None
-        if line:
-            return line
+        if start and end >= 0 and parse_line(raw[start:end]):
+            return raw[start:end]
     return None
