@@ -16,11 +16,12 @@ from .model import EVERYTHING, Clock, Filters, Record, Viewer
 from .schema import BOOLEAN, TEXT, check
 from .settings import AgentMemory, SearchSettings, Settings
 from .storage.base import Retention, Storage, open_storage
-from .storage.history import Seal, current_origin, kind_of_origin, make_branch_origin
+from .storage.history import current_origin, kind_of_origin, make_branch_origin
 from .storage.layout import FIXED_NAMES, MAIN, Layout, layout_of
 from .storage.names import encode_name, is_encoded, require_agent, require_valid_name
 from .storage.readings import AgentReadings
 from .storage.records import Channels, Globals, RecordFolder, Skills
+from .storage.seal import Seal
 from .toolsets import EVERYDAY
 from .trust import Trust, make_index_key, require_owner
 from .user_config import ProviderChoice, choose_provider, is_self_contained, refuse_provider, state_folder

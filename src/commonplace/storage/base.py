@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from ..errors import InvalidArgument
 from ..model import Clock, Page
 from ..settings import INTERNAL_FOLDERS, HistorySettings, Settings
-from .history import ABSENT, Author, Change, ChooseVersions, Line, PastPage, Seal, Versions
+from .history import ABSENT, Author, Change, ChooseVersions, Line, PastPage, Versions
+from .seal import Seal
 
 if TYPE_CHECKING:
     from ..errors import CommonplaceError

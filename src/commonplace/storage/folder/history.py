@@ -268,8 +268,8 @@ class FolderHistory(HistoryStore):
         if not self.seal or self.seal.vouches_for_all:
             return parse_lines(raw)
         with suppress(OSError):
-            saved = min(os.lstat(self._file(slot)).st_mtime, self._clock().timestamp())
-            latest = format_timestamp(datetime.fromtimestamp(saved, UTC))
+            moment = min(os.lstat(self._file(slot)).st_mtime, self._clock().timestamp())
+            latest = format_timestamp(datetime.fromtimestamp(moment, UTC))
             return (self.seal.read(line, latest) for line in parse_lines(raw))
         return iter(())
 
@@ -307,10 +307,10 @@ class FolderHistory(HistoryStore):
     def _read_head(self, slot: str, path: str) -> Head | None:
         """Read the last line of a page, which is usually near the end of the file."""
         raw = self._raw(slot, _TAIL_BYTES)
-        found = _find_last_line(raw, path)
-        if found is None and len(raw) >= _TAIL_BYTES:
-            found = _find_last_line(self._raw(slot), path)
-        line = next(self._read(slot, found), None) if found else None
+        text = _find_last_line(raw, path)
+        if text is None and len(raw) >= _TAIL_BYTES:
+            text = _find_last_line(self._raw(slot), path)
+        line = next(self._read(slot, text), None) if text else None
         if line is None:
             return None
         return Head(line.change.version, line.depth, line.change.author, line.change.at)
