@@ -27,7 +27,8 @@ class Seal(NamedTuple):
         """Return a line as far as its word counts. What came with the memory was written `outside`, by nobody of whom
         this user knows; a claim that a rule waits for approval stays. It is not newer than `latest`."""
         change = line.change
-        if self.vouches_for_all or hmac.compare_digest(line.mark.encode(), self.mark(change).encode()):
+        mark = line.mark.encode("utf-8", "surrogatepass")
+        if self.vouches_for_all or hmac.compare_digest(mark, self.mark(change).encode()):
             return line
         origin = kind_of_origin(change.origin) if needs_approval(change.origin) else ""
         plain = Change(change.id, min(change.at, latest), change.path, change.version, change.before, origin=origin)
