@@ -765,6 +765,21 @@ def test_tokens_that_came_with_a_found_memory_open_nothing(repo: Path) -> None:
     assert len(open_trusted_tokens(address, is_found=False).list_tokens()) == 2
 
 
+def test_an_approved_token_that_allows_more_later_is_not_approved_any_more(repo: Path) -> None:
+    from datetime import UTC, datetime
+
+    from commonplace.storage.base import open_tokens
+    from commonplace.storage.tokens import create_token
+
+    address = str(repo / ".commonplace")
+    create_token(open_tokens(address), datetime.now(UTC), agents=None, role="read", note="theirs")
+    trust_review.trust_home(Memory(address, is_found=True).home)
+    assert [token.role for token in open_trusted_tokens(address, is_found=True).list_tokens()] == ["read"]
+    file = repo / ".commonplace" / ".access" / "tokens.json"
+    file.write_text(file.read_text().replace('"read"', '"admin"'))
+    assert open_trusted_tokens(address, is_found=True).list_tokens() == []
+
+
 def test_a_link_in_a_repository_makes_no_folder_of_the_user_a_memory(repo: Path, tmp_path: Path) -> None:
     private = tmp_path / "private"
     (private / "memory").mkdir(parents=True)

@@ -156,8 +156,8 @@ class Trust:
         """Return whether a settings file or a rule counts as it is."""
         return self.is_own or self._record.files.get(path) == hash_file(data)
 
-    def allows_token(self, digest: str) -> bool:
-        return self.is_own or digest in self._record.tokens
+    def allows_token(self, token: Token) -> bool:
+        return self.is_own or token.fingerprint in self._record.tokens
 
     @property
     def is_reviewed(self) -> bool:
@@ -190,11 +190,11 @@ class TrustedTokens:
         self.is_immediate = store.is_immediate
 
     def list_tokens(self) -> list[Token]:
-        return [token for token in self._store.list_tokens() if self._trust.allows_token(token.digest)]
+        return [token for token in self._store.list_tokens() if self._trust.allows_token(token)]
 
     def add(self, token: Token) -> None:
         self._store.add(token)
-        self._trust.approve({}, [token.digest])
+        self._trust.approve({}, [token.fingerprint])
 
     def revoke(self, name: str, at: str) -> Token:
         return self._store.revoke(name, at)

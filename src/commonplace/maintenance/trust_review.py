@@ -49,7 +49,7 @@ def review_home(home: Home) -> Review:
     tokens: tuple[Token, ...] = ()
     with suppress(CommonplaceError):
         every = home.storage.tokens.list_tokens()
-        tokens = tuple(token for token in every if not home.trust.allows_token(token.digest))
+        tokens = tuple(token for token in every if not home.trust.allows_token(token))
     return Review(data if waits else b"", rules, tokens)
 
 
@@ -134,7 +134,7 @@ def trust_home(home: Home, review: Review | None = None) -> Review:
     files = dict(review.rules)
     if review.settings_file:
         files[settings.FILE] = review.settings_file
-    home.trust.approve(files, [token.digest for token in review.tokens], is_review=True)
+    home.trust.approve(files, [token.fingerprint for token in review.tokens], is_review=True)
     return review
 
 

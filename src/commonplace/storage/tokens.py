@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable, Sequence
@@ -51,6 +52,12 @@ class Token(NamedTuple):
     created_at: str
     expires_at: str = ""
     revoked_at: str = ""
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the token with all that it allows, by which a user approves it."""
+        allowed = json.dumps([self.digest, self.agents, self.role, self.expires_at])
+        return hashlib.sha256(allowed.encode()).hexdigest()
 
     def state(self, now: datetime) -> Literal["valid", "expired", "revoked"]:
         if self.revoked_at:
