@@ -235,9 +235,7 @@ def locate(folder: str) -> Located:
     tree = DiskTree(folder)
     own = settings.load(folder, base=Settings(layout=""))
     guess = "" if own.layout else recognise(tree, os.path.basename(folder))
-    if guess == "openclaw" and _is_named_as_ours(
-        folder
-    ):  # its configuration also says how a memory of ours is searched
+    if guess == "openclaw" and _is_named_as_ours(folder):  # OpenClaw's settings also say how ours is searched
         guess = ""
     if guess and has_native_pages(tree) and not _has_pages_where_ours_are(folder, guess):
         return _place_ours(folder, (_second_home_warning(folder, guess),))

@@ -47,8 +47,8 @@ _SECRET_BYTES = 32
 class HomeRecord(NamedTuple):
     """What the user approved in one folder. `made`: the inode of a folder that `init` made, and `mark` the hash of the
     mark in it, empty if an earlier version made it; `owner`: a user id other than the user's own whose folder may be
-    opened; `is_reviewed`: whether the user ran `commonplace trust` in it; if not, the
-    record only has what their own program wrote there."""
+    opened; `is_reviewed`: whether the user ran `commonplace trust` in it. If not, the record has only what their own
+    program wrote there."""
 
     made: int = 0
     mark: str = ""
